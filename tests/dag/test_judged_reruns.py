@@ -111,7 +111,7 @@ CASES: dict[str, dict[str, tuple[list[str], Change]]] = {
     "code of a scorer's questions": {
         "references shown": (["agreed", "checked"],
                              lambda study: study.edit(f"{CODE}/scoring/scorers/llm_judge.py",
-                                                      "one.references[: self.best]", "one.references[:1]")),
+                                                      "case.references[: self.best]", "case.references[:1]")),
     },
     "judged scorer added": {"in another scale": (["added"], scorer_added)},
     "`bias_checks`": {

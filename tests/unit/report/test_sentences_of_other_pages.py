@@ -793,11 +793,11 @@ def test_trust_in_a_judge_says_what_the_labels_say() -> None:
     low, high = shown.tables["annotation_agreement"].filter(quantity="kappa").select("low", "high").row(0)
     assert low < kappa < high
     told = ends(kappa, (low, high), 2)
-    assert of_trust.warnings(shown) == [
+    assert of_trust.trust_warnings(shown) == [
         "demo: results from labels of grades rest on a judge whose agreement with people’s labels (qrels) is κ = "
         f"{told}, below the threshold of 0.90 (agreement.least_kappa)."
     ]
-    assert of_trust.warnings(replace(shown, trust=JudgeTrust(kappa - 0.01))) == []
+    assert of_trust.trust_warnings(replace(shown, trust=JudgeTrust(kappa - 0.01))) == []
     changes = {check: changes_by_query(scores.filter(check=check)) for check in ("reversed", "swapped", "padded")}
     ps = multipletests([p_cautious(values, cautious=False) for values in changes.values()], method="holm")[1]
     done = {

@@ -275,9 +275,20 @@ def memory() -> dict[str, str]:
 
 def _peaks_of_children(process: str) -> Iterator[int]:
     """KiB; none where the kernel doesn't say them."""
-    for listed in Path(f"/proc/{process}/task").glob("*/children"):
-        for child in listed.read_text(encoding="ascii").split():
-            status = Path(f"/proc/{child}/status")
-            lines = status.read_text(encoding="utf-8").splitlines() if status.exists() else []
+    try:
+        threads = list(Path(f"/proc/{process}/task").iterdir())
+    except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+        return
+    for thread in threads:
+        for child in _of_kernel(thread / "children").split():
+            lines = _of_kernel(Path(f"/proc/{child}/status")).splitlines()
             yield from (int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
             yield from _peaks_of_children(child)
+
+
+def _of_kernel(file: Path) -> str:
+    """The text of a file of /proc; none where its thread or process has ended meanwhile."""
+    try:
+        return file.read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
