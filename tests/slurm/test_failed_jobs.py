@@ -87,7 +87,7 @@ def test_the_same_command_after_a_job_was_ended(
             wait_for("the job", lambda: bool(held_job(cluster, rule)), 300, (study.folder / "output.txt").read_text)
             job = held_job(cluster, rule)
             fault(cluster, job)
-            assert driver.wait(timeout=300) != 0
+            assert driver.wait(timeout=900) != 0
         finally:
             driver.kill()
             hold.unlink()

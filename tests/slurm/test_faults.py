@@ -121,7 +121,7 @@ def test_interrupted_driver_cancels_its_jobs(submitted_job: Submitted) -> None:
     driver = submitted_job.start()
     submitted_job.job_at_work()
     os.killpg(driver.pid, signal.SIGINT)
-    assert driver.wait(timeout=300) != 0
+    assert driver.wait(timeout=900) != 0
     wait_for("an empty queue", lambda: not submitted_job.cluster.run("squeue", "--noheader").strip(), 60)
     submitted_job.check_recovery()
 

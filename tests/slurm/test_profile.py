@@ -109,7 +109,7 @@ def test_two_engines_on_two_gpus_are_one_task_and_ask_for_more_when_it_is_tried_
                 cluster.run("scancel", job)
                 cancelled.append(job)
         cluster.run("scontrol", "update", "NodeName=gpu1", "State=RESUME")
-        assert driver.wait(timeout=300) == 0, (submitted.folder / "output.txt").read_text()[-3000:]
+        assert driver.wait(timeout=900) == 0, (submitted.folder / "output.txt").read_text()[-3000:]
     finally:
         driver.kill()
         cluster.ask("scontrol", "update", "NodeName=gpu1", "State=RESUME")  # refused where it is resumed already

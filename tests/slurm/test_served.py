@@ -36,7 +36,7 @@ def submit(cluster: Cluster, folder: Path, model: str, key: str) -> str:
 def ask(address: str, key: str, path: str, **body: Any) -> Any:
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
     request = urllib.request.Request(address + path, json.dumps(body).encode() if body else None, headers)
-    with urllib.request.urlopen(request, timeout=60) as reply:
+    with urllib.request.urlopen(request, timeout=240) as reply:
         return json.load(reply)
 
 

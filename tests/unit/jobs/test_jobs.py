@@ -47,7 +47,7 @@ def test_stopped_by_a_signal(tmp_path: Path, number: signal.Signals, said: str) 
     job = start(tmp_path, "time.sleep(600)")
     wait_for("the job", (tmp_path / "started").exists, 120)
     job.send_signal(number)
-    output, _ = job.communicate(timeout=60)
+    output, _ = job.communicate(timeout=240)
     expected = f"ragrelay: error: stopped by {said}: what was finished is kept; run the same command again"
     assert job.returncode == 1
     assert output.startswith("said goodbye")
@@ -58,7 +58,7 @@ def test_stopped_by_a_signal(tmp_path: Path, number: signal.Signals, said: str) 
 
 def test_no_room(tmp_path: Path) -> None:
     """/dev/full is a disk without room."""
-    output, _ = start(tmp_path, 'open("/dev/full", "w", buffering=1).write("\\n")').communicate(timeout=120)
+    output, _ = start(tmp_path, 'open("/dev/full", "w", buffering=1).write("\\n")').communicate(timeout=240)
     assert (
         "ragrelay: error: writing: No space left on device; free some space there; what was finished is kept" in output
     )
@@ -148,7 +148,7 @@ def test_a_file_that_changes_while_a_job_reads_it_is_named(tmp_path: Path, chang
 
 
 def test_other_errors_are_told_whole(tmp_path: Path) -> None:
-    output, _ = start(tmp_path, "1 / 0").communicate(timeout=120)
+    output, _ = start(tmp_path, "1 / 0").communicate(timeout=240)
     assert "ZeroDivisionError" in output
     assert "ZeroDivisionError" in (tmp_path / "log.txt").read_text()
 

@@ -93,7 +93,7 @@ def test_unseen_while_it_is_built(builder: FakeBuilder, write_dataset: Callable[
 def test_two_jobs_at_once(builder: FakeBuilder, write_dataset: Callable[..., Path], tmp_path: Path) -> None:
     """Both build; the first to rename wins, the other takes that index and leaves nothing behind."""
     collections = [LocalCollection(write_dataset(name)) for name in "ab"]
-    both = threading.Barrier(2, timeout=20)
+    both = threading.Barrier(2, timeout=240)
     builder.meanwhile = lambda: both.wait() and None
     receipts: list[dict[str, Any]] = []
 
