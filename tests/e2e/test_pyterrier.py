@@ -70,10 +70,16 @@ def test_numbers_are_those_of_the_workflow(study: Results, references: str) -> N
 def test_gain_over_another_pipeline_is_the_difference_of_systems(study: Results) -> None:
     scorer, reader = ours.Scorer(study), ours.Reader(study, k=2)
     first, other = (retriever(study, name) >> reader for name in ("rel", "bm25"))
-    gain = ours.Gain(scorer, baseline=other)
-    found = pt.Experiment([first], ours.topics(study), ours.qrels(study), [gain], validate="error")
+    measures = [ours.Gain(scorer), ours.Gain(scorer, baseline=other, over="bm25"), ours.P(scorer)]
+    measures += [ours.Gain(scorer, baseline=first), ours.P(ours.Scorer(study, "strict"))]
+    found = pt.Experiment([first], ours.topics(study), ours.qrels(study), measures, validate="error")
+    columns = ["Gain(lenient)", "Gain(lenient, over bm25)", "P(lenient)", "Gain(lenient, over baseline)", "P(strict)"]
+    assert sorted(found.columns[1:]) == sorted(columns), "a measure of another's name is dropped"
+    assert found["Gain(lenient, over baseline)"].to_list() == [0.0] and found["Gain(lenient)"][0] > 0
     rows = study["systems"].filter(retriever="bm25", against_retriever="rel", references="lenient", **HERE)
-    assert found["Gain(lenient)"].to_list() == pytest.approx((-rows["mean_difference"]).unique().to_list(), abs=1e-12)
+    assert found["Gain(lenient, over bm25)"].to_list() == pytest.approx(
+        (-rows["mean_difference"]).unique().to_list(), abs=1e-12
+    )
 
 
 @pytest.mark.usefixtures("no_engine")
@@ -119,7 +125,7 @@ def test_the_notebook(finished: Sandbox, tmp_path: Path, monkeypatch: pytest.Mon
     instead = {'"dense"': '"rel"', "demo/demo": "demo/small"}
     table, over, scored = shown_by("pyterrier.ipynb", finished, tmp_path, instead)
     assert list(table["name"]) == ["bm25", "rel"]
-    assert over["Gain(lenient)"][0] == pytest.approx(table["P(lenient)"][1] - table["P(lenient)"][0])
+    assert over["Gain(lenient, over bm25)"][0] == pytest.approx(table["P(lenient)"][1] - table["P(lenient)"][0])
     assert {"qid", "qcontext", "qanswer", "p", "p0"} <= set(scored.columns)
 
 

@@ -220,6 +220,9 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
             raise InputError("references", repr(references), one_of(known, references))
         self.references = references or known[0]
         self._zero = Reader(study, 0, dataset=dataset, generator=generator)
+        first = study.section_key(None, None, None)
+        self.named = [name for key, name in self._of.section.items() if name != first[key]]
+        """Names of its scorer, generator and dataset, where they are not the study's first."""
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         """The frame with p and p0."""
@@ -302,13 +305,16 @@ def _written(rows: pl.DataFrame, folder: Path, seeds: Sequence[int]) -> dict[int
 
 def P(scorer: Scorer) -> ir_measures.Measure:  # noqa: N802 - a measure, named as P is everywhere
     """P of the answers in a run, for pt.Experiment: per query the mean score over seeds, by ``scorer``."""
-    return _measure(f"P({scorer.references})", scorer, lambda scores: scores["p"])
+    return _measure("P", scorer, lambda scores: scores["p"])
 
 
-def Gain(scorer: Scorer, baseline: pt.Transformer | pd.DataFrame | None = None) -> ir_measures.Measure:  # noqa: N802
+def Gain(  # noqa: N802
+    scorer: Scorer, baseline: pt.Transformer | pd.DataFrame | None = None, over: str = "baseline"
+) -> ir_measures.Measure:
     """P less that of ``baseline`` (a pipeline, or the frame that it gave), per query; by default the zero-shot answers.
 
-    Means over queries of the default are ``mean_difference`` of the study's gain.csv.
+    Means over queries of the default are ``mean_difference`` of the study's gain.csv. ``over`` names the baseline in
+    the measure's name: pt.Experiment takes measures of one name for one measure.
     """
     cached: dict[str, float] = {}
 
@@ -321,10 +327,13 @@ def Gain(scorer: Scorer, baseline: pt.Transformer | pd.DataFrame | None = None) 
             cached.update(scorer.scores(answers).select("qid", "p").iter_rows())
         return scores["p"] - scores["qid"].replace_strict(cached, default=None, return_dtype=pl.Float64)
 
-    return _measure(f"Gain({scorer.references})", scorer, less)
+    return _measure("Gain", scorer, less, *([] if baseline is None else [f"over {over}"]))
 
 
-def _measure(name: str, scorer: Scorer, value: Callable[[pl.DataFrame], pl.Series]) -> ir_measures.Measure:
+def _measure(what: str, scorer: Scorer, value: Callable[[pl.DataFrame], pl.Series], *more: str) -> ir_measures.Measure:
+    """A measure whose name has the references, ``more``, and the scorer or generator that isn't the study's first."""
+    name = f"{what}({', '.join([scorer.references, *scorer.named, *more])})"
+
     def evaluate(judged: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:
         scores = scorer.scores(run.rename(columns={"query_id": "qid"}))
         rows = scores.select("qid", value(scores).alias("value")).drop_nulls().drop_nans()
