@@ -221,7 +221,9 @@ class Cluster:
 
     def _start_database(self, port: int, password: str) -> None:
         data, sock = self.folder / "mariadb", self.folder / "mariadb.socket"
-        options = ["--no-defaults", f"--datadir={data}", "--user=root"]
+        temporary = self.folder / "mariadb-tmp"  # in /tmp a server that starts removes the tables of another
+        temporary.mkdir()
+        options = ["--no-defaults", f"--datadir={data}", f"--tmpdir={temporary}", "--user=root"]
         self.run("mariadb-install-db", *options, "--skip-test-db", "--auth-root-authentication-method=socket")
         network = [f"--port={port}", "--bind-address=127.0.0.1", f"--socket={sock}", f"--pid-file={data}/pid"]
         memory = ["--innodb-buffer-pool-size=64M", "--innodb-flush-log-at-trx-commit=0"]
