@@ -28,11 +28,22 @@ def held(study: SlurmStudy) -> Iterator[Callable[[], None]]:
     study.cluster.ask(*state, "State=RESUME")
 
 
-def submit(study: SlurmStudy, *options: str) -> str:
-    """The id of the job; Snakemake in it asks for its jobs' states every second."""
+EAGER = f'exec {sys.executable} -P {ROOT / DRIVER} "$@"'
+"""Snakemake, which asks for its jobs' states every second."""
+FORGETFUL = """
+while [ "$1" != --slurm-jobname-prefix ]; do shift; done
+trap 'exit 1' INT
+sbatch --hold --account="$SLURM_JOB_ACCOUNT" --job-name="${2}_x" --wrap=true
+sleep 900 & wait
+"""
+"""A stand-in for Snakemake that is interrupted before it knows the id of the job that it submits."""
+
+
+def submit(study: SlurmStudy, *options: str, program: str = EAGER) -> str:
+    """The id of the job, in which ``program`` is Snakemake."""
     eager = study.folder / "bin/snakemake"
     eager.parent.mkdir()
-    eager.write_text(f'#!/bin/sh\nexec {sys.executable} -P {ROOT / DRIVER} "$@"\n')
+    eager.write_text(f"#!/bin/sh\n{program}\n")
     eager.chmod(0o755)
     path = f"--export=ALL,PYTHONPATH=,PATH={eager.parent}:{study.cluster.environment['PATH']}"
     command = [
@@ -92,6 +103,13 @@ def test_ended_it_cancels_its_jobs_and_leaves_no_lock(study: SlurmStudy, held: C
     study.cluster.run("scancel", job)
     assert "--signal=B:USR1@" in (ROOT / "profiles/slurm/submit.sh").read_text()
     assert not list((study.folder / ".snakemake/locks").glob("*"))
+
+
+def test_ended_it_cancels_a_job_that_snakemake_does_not_know_yet(study: SlurmStudy) -> None:
+    job = submit(study, program=FORGETFUL)
+    wait_for("a job of it", lambda: queue(study, job), 90)
+    study.cluster.run("scancel", job)
+    wait_for("its job to be cancelled", lambda: not queue(study, job), 200)
 
 
 def test_in_an_allocation(study: SlurmStudy) -> None:

@@ -98,6 +98,22 @@ def test_speed_from_the_configuration_and_from_parts(small: Job) -> None:
     assert pace.answer_tokens == pytest.approx(9250 / 3)
 
 
+def test_the_speed_of_a_job_is_that_of_all_its_engines(small: Job) -> None:
+    table, _ = planned(small, {"one": [1]}, tokens_per_second=2.0, engines_per_job=4)
+    assert table["gpu_hours"].to_list()[0] == pytest.approx(8 * 16 / 2 / 3600), "a quarter of the time on four GPUs"
+    store, row = small.store(), {"prompt_id": "p", "seed": 1, "answer": "", "finish_reason": "stop", "prompt_tokens": 1,
+        "cached_tokens": 0, "answer_tokens": 100, "logprob": 0.0, "dropped_passages": 0}  # fmt: skip
+    store.append([row], {"device": "new", "seconds": "10", "engines": "2"})
+    several = {count: pace_of(store, {**small.generator, "engines_per_job": count}) for count in (1, 2, 4)}
+    assert {count: pace.tokens_per_second for count, pace in several.items()} == {1: 5.0, 2: 10.0, 4: 20.0}
+    assert several[4].speed.answer == pytest.approx(several[1].speed.answer / 4)
+    scored = LikelihoodStore(small.folder / "cache", "fp")
+    told = {"device": "new", "seconds": "10", "engines": "2", "prompt_tokens": "1000", "cached_tokens": "0"}
+    scored.append([{"prompt_id": "p", "continuation": "c", "tokens": 1, "logprob": -1.0}], told)
+    speeds = {count: scoring_speed(scored, pace)[0].prompt for count, pace in several.items()}
+    assert speeds == pytest.approx({1: 0.02, 2: 0.01, 4: 0.005})
+
+
 def test_hours_follow_prompts_answers_and_starts(small: Job) -> None:
     """An engine that takes 1 ms per computed prompt token, 5 ms per answer token and 30 s to start."""
     store, row = small.store(), {"seed": 1, "answer": "", "finish_reason": "stop", "logprob": 0.0,

@@ -2,14 +2,14 @@
 
 import copy
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
 import numpy as np
 
 from ragrelay.errors import InputError
-from ragrelay.generation.generator import PENALTIES, Request
+from ragrelay.generation.generator import PENALTIES, Method, Request
 from ragrelay.generation.requests import BLOCK_TOKENS
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 from ragrelay.generation.tokens import hidden_tokens
@@ -80,8 +80,8 @@ class VllmEngine:
         for request, output in self.finished(asked):
             yield output_row(request, output) | _scores(output)
 
-    def run(self, method: Callable[[Any, Iterator[Any]], Iterator[dict[str, Any]]], requests: Iterator[Any]) -> Any:
-        """What ``method`` yields for this engine and ``requests``; an EnginePool gives each engine a share of them."""
+    def run(self, method: Method, requests: Iterator[Any]) -> Iterator[dict[str, Any]]:
+        """Yield the rows that ``method`` yields for this engine and ``requests``."""
         return method(self, requests)
 
     def asked_with(self, generator: Mapping[str, Any]) -> "VllmEngine":

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any
 
 from ragrelay.errors import InputError
 from ragrelay.generation.engine import VllmEngine
-from ragrelay.generation.requests import Request
+from ragrelay.generation.generator import Method, Request
 
 CHUNK = 32
 """Requests that an engine gets at a time: consecutive ones, as these share prefixes."""
@@ -27,7 +27,6 @@ ENDED = "the process of an engine ended"
 PACKAGES = str(Path(__file__).parents[2])
 
 Rows = Iterator[dict[str, Any]]
-Method = Callable[[Any, Iterator[Any]], Rows]
 
 
 class EnginePool:

@@ -39,6 +39,10 @@ class Request:
     """The start mark of a thought that the prompt ends within; the store's answer begins with it."""
 
 
+Method = Callable[[Any, Iterator[Any]], Iterator[dict[str, Any]]]
+"""A function of a VllmEngine and requests that yields rows."""
+
+
 class Maker(Protocol):
     """A part's metadata on the engine that made its rows."""
 
@@ -54,6 +58,16 @@ class Engine(Maker, Protocol):
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish."""
+
+
+class EngineInJob(Engine, Protocol):
+    """The interface of an engine that also scores texts: a VllmEngine, or several side by side."""
+
+    def run(self, method: Method, requests: Iterator[Any]) -> Iterator[dict[str, Any]]:
+        """Yield the rows that ``method`` yields for a VllmEngine and ``requests``, or its share of them."""
+
+    def asked_with(self, generator: Mapping[str, Any]) -> "EngineInJob":
+        """Return this engine with the decoding of another definition of the same model."""
 
 
 class AnswerSource(Kind):

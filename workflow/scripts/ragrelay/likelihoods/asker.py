@@ -6,10 +6,9 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from ragrelay.generation.engine import VllmEngine
-from ragrelay.generation.engine_pool import EnginePool
 from ragrelay.generation.engines.vllm import Vllm
 from ragrelay.generation.fingerprint import checked_start
+from ragrelay.generation.generator import EngineInJob
 from ragrelay.likelihoods.continuations import raw
 from ragrelay.likelihoods.job import fill_likelihoods
 from ragrelay.likelihoods.store import LikelihoodStore, decisive, text_store
@@ -49,14 +48,14 @@ class EngineAsker:
 
 def one_engine(
     generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int
-) -> Callable[[Mapping[str, Any], int], VllmEngine | EnginePool]:
+) -> Callable[[Mapping[str, Any], int], EngineInJob]:
     """Return a function that starts the engine at its first call, and returns the same engine at every later call."""
-    started: list[VllmEngine | EnginePool] = []
+    started: list[EngineInJob] = []
 
-    def start(definition: Mapping[str, Any], window: int) -> VllmEngine | EnginePool:
+    def start(definition: Mapping[str, Any], window: int) -> EngineInJob:
         if not started:
 
-            def load() -> VllmEngine | EnginePool:
+            def load() -> EngineInJob:
                 return Vllm.start(definition, window, threads)
 
             started.append(checked_start(decisive(generator), fingerprint, load, cache_dir))

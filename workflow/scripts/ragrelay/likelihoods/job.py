@@ -8,8 +8,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.errors import InputError
-from ragrelay.generation.engine import VllmEngine
-from ragrelay.generation.engine_pool import EnginePool
+from ragrelay.generation.generator import EngineInJob
 from ragrelay.generation.job import count_makers, keep, start_checked
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import PromptTokenizer
@@ -29,7 +28,7 @@ def fill_likelihoods(
     asked: pl.DataFrame,
     store: LikelihoodStore,
     generator: Mapping[str, Any],
-    start_engine: Callable[[Mapping[str, Any], int], VllmEngine | EnginePool],
+    start_engine: Callable[[Mapping[str, Any], int], EngineInJob],
 ) -> dict[str, Any]:
     """Compute the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` lacks.
 

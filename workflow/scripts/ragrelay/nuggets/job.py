@@ -9,9 +9,8 @@ from typing import Any
 import polars as pl
 
 from ragrelay.errors import InputError
-from ragrelay.generation.engine import VllmEngine
-from ragrelay.generation.engine_pool import EnginePool
 from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.generation.generator import EngineInJob
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import tokenised, window_of
 from ragrelay.generation.store import KEY, AnswerStore
@@ -30,7 +29,7 @@ NUGGET = ["qid", "nugget"]
 UNCUT = Layout(Template(), Path(), None)
 """No prompt is laid out again: one that is too long is an error."""
 SUMS = ("asked", "held", "made", "prompt_tokens", "cached_tokens", "answer_tokens")
-Start = Callable[[Mapping[str, Any], Any], VllmEngine | EnginePool]
+Start = Callable[[Mapping[str, Any], Any], EngineInJob]
 
 
 class Stores:

@@ -2,21 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
 from ragrelay.errors import InputError
-from ragrelay.generation.generator import DECODING, Generator
+from ragrelay.generation.generator import DECODING, EngineInJob, Generator
 from ragrelay.generation.thought_marks import keeps_special_tokens
 from ragrelay.kinds import CheckedStudy, Download
 from ragrelay.models.locations import check_adapter, check_model, check_window, is_folder, model_identity
 from ragrelay.models.model_files import check_chat_template, check_quantization
 from ragrelay.settings import Model, Text
-
-if TYPE_CHECKING:
-    from ragrelay.generation.engine import VllmEngine
-    from ragrelay.generation.engine_pool import EnginePool
 
 DECISIVE = (
     "dtype", "quantization", "kv_cache_dtype", "max_model_len", "over_window", *DECODING, "trust_remote_code",
@@ -122,7 +118,7 @@ class Vllm(Generator):
         return self.tensor_parallel_size * self.engines_per_job
 
     @classmethod
-    def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> "VllmEngine | EnginePool":
+    def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> EngineInJob:
         """Start vLLM in this process, or several engines in processes of their own."""
         from ragrelay.generation.engine import VllmEngine
         from ragrelay.generation.engine_pool import EnginePool
