@@ -57,7 +57,7 @@ LEFT_OUT = {
     "export VLLM_API_KEY=": "a cluster's; tests/slurm/test_served.py",
     "server=$(sbatch": "a cluster's; tests/slurm/test_served.py",
     "until [ -e served-": "a cluster's; tests/slurm/test_served.py",
-    "OPENAI_BASE_URL=$(cat": "a cluster's; tests/slurm/test_served.py",
+    "OPENAI_BASE_URL=$(cat": "a cluster's; a study asks a server in tests/e2e/test_served_model.py",
     "docker": "needs Docker; tests/faults/test_container.py runs the Dockerfile's steps",
     "apptainer": "needs Apptainer",
     "snakemake --profile profiles/slurm --sdm conda": "needs conda",

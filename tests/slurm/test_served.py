@@ -21,16 +21,17 @@ ON_CPU = (
 )
 
 
-def submit(cluster: Cluster, folder: Path, model: str, key: str) -> str:
-    """Type the page's command with the cluster's account and options for a CPU; the job's id."""
-    [command] = re.findall(r"^server=\$\((sbatch .*)\)$", (ROOT / "docs/cluster.md").read_text(), re.MULTILINE)
-    options = f"--gpus-per-node=2 --account={cluster.account} --chdir={folder}"
-    command = command.replace("--gpus-per-node=8", options).replace("slurm/serve.sh", str(ROOT / "slurm/serve.sh"))
-    command = command.replace("MODEL", model).replace("--tensor-parallel-size 8", ON_CPU)
-    path = f"{Path(sys.executable).parent}:{cluster.environment['PATH']}"
-    variables = {**ENGINE, "VLLM_API_KEY": key, "PATH": path}
-    typed = " ".join([*(f"{name}={value}" for name, value in variables.items()), command])
-    return cluster.run("bash", "-c", typed).strip()
+def submit(cluster: Cluster, folder: Path, model: str) -> tuple[str, str]:
+    """Type the page's lines before Snakemake's, with the cluster's account and options for a CPU; job id and key."""
+    [lines] = re.findall(r"^export VLLM_API_KEY=.*\n.*\n.*$", (ROOT / "docs/cluster.md").read_text(), re.MULTILINE)
+    lines = lines.replace("--gpus-per-node=8", f"--gpus-per-node=2 --account={cluster.account}")
+    lines = lines.replace("slurm/serve.sh", str(ROOT / "slurm/serve.sh"))
+    lines = lines.replace("MODEL", model).replace("--tensor-parallel-size 8", ON_CPU)
+    variables = {**ENGINE, "PATH": f"{Path(sys.executable).parent}:{cluster.environment['PATH']}"}
+    exported = " ".join(f"{name}={value}" for name, value in variables.items())
+    typed = f'cd {folder}\nexport {exported}\n{lines}\necho "$server $VLLM_API_KEY"'
+    job, key = cluster.run("bash", "-c", typed).split()
+    return job, key
 
 
 def ask(address: str, key: str, path: str, **body: Any) -> Any:
@@ -41,12 +42,12 @@ def ask(address: str, key: str, path: str, **body: Any) -> Any:
 
 
 def test_it_serves_under_the_address_in_its_file_until_it_is_cancelled(cluster: Cluster, tmp_path: Path) -> None:
-    job = submit(cluster, tmp_path, DEMO, "a-key")
+    job, key = submit(cluster, tmp_path, DEMO)
     file, log = tmp_path / f"served-{job}.txt", tmp_path / f"served-{job}.log"
-    wait_for("the address", lambda: file.exists() and file.read_text(), 300, lambda: log.read_text()[-3000:])
+    assert file.exists(), log.read_text()[-3000:]
     address = file.read_text().strip()
-    assert [model["id"] for model in ask(address, "a-key", "/models")["data"]] == ["big"]
-    told = ask(address, "a-key", "/completions", model="big", prompt="Question: what is tea?", max_tokens=4)
+    assert [model["id"] for model in ask(address, key, "/models")["data"]] == ["big"]
+    told = ask(address, key, "/completions", model="big", prompt="Question: what is tea?", max_tokens=4)
     assert told["choices"][0]["text"]
     with pytest.raises(urllib.error.HTTPError, match="401"):
         ask(address, "another", "/models")
@@ -55,7 +56,7 @@ def test_it_serves_under_the_address_in_its_file_until_it_is_cancelled(cluster: 
     wait_for("its file to go", lambda: not file.exists(), 60)
 
 
-def test_a_server_that_does_not_start_ends_its_job(cluster: Cluster, tmp_path: Path) -> None:
-    job = submit(cluster, tmp_path, str(tmp_path / "none"), "a-key")
+def test_a_server_that_does_not_start_ends_its_job_and_the_wait(cluster: Cluster, tmp_path: Path) -> None:
+    job, _ = submit(cluster, tmp_path, str(tmp_path / "none"))
     wait_for("its end", lambda: cluster.told(job)["JobState"] == "FAILED", 200)
     assert not (tmp_path / f"served-{job}.txt").exists()

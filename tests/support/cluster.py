@@ -21,7 +21,6 @@ from tests.support.waiting import wait_for
 
 JANITOR = Path(__file__).with_name("janitor.py")
 PROGRAMS = ("munged", "mariadbd", "mariadb-install-db", "slurmdbd", "slurmctld", "slurmd", "sbatch", "sacctmgr")
-PARTITIONS = ("cpu", "gpu")
 CONFIG = """\
 ClusterName=ragrelay
 SlurmctldHost={host}(127.0.0.1)

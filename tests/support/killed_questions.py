@@ -26,7 +26,6 @@ WORDS = (
 )  # fmt: skip
 TEMPLATE = Template(zeroshot="Q {query}", kshot="{contexts}Q {query}", context="{text} ")
 GRADES = load_template(ROOT / "config/prompts/grades.yaml")
-LLM_JUDGE = {"kind": "llm_judge", "generator": "judge"}
 
 
 def texts(qid: str) -> list[str]:

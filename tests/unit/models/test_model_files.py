@@ -189,9 +189,9 @@ def test_a_hubs_model_that_does_not_load_is_told_in_one_line(tmp_path: Path, tin
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (ValueError("Unknown quantization method: fp9"), "a model and keys that the engine takes"),
-        (SafetensorError("header too large"), "a model and keys that the engine takes"),
-        (KeyError("lm_head"), "a model and keys that the engine takes"),
+        (ValueError("Unknown quantization method: fp9"), "a model and keys that the engine takes;"),
+        (SafetensorError("header too large"), "a model and keys that the engine takes;"),
+        (KeyError("lm_head"), "a model and keys that the engine takes;"),
         (ValueError("found unknown key gpu_memory_utilisation"), "a model and keys that the engine takes;"),
         (RuntimeError("size mismatch for memory.weight"), "a model and keys that the engine takes;"),
         (ValueError("KV cache dtype fp9 is not supported"), "a model and keys that the engine takes;"),
