@@ -1,5 +1,5 @@
 #!/bin/bash
-# A model that is served to studies, for one that is larger than a node (docs/cluster.md):
+# Serve a model to studies, such as one that is larger than a node (docs/cluster.md):
 #
 #   sbatch --partition=gpu --gpus-per-node=8 slurm/serve.sh MODEL --served-model-name NAME --tensor-parallel-size 8
 #

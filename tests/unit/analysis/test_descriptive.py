@@ -41,9 +41,10 @@ def test_cost_counts_a_shared_answer_once_and_only_what_was_asked_for(tmp_path: 
     store = AnswerStore(tmp_path, "f")
     made = {"engine": "vllm", "version": "1", "device": "H100"}
     store.append(
-        [stored(prompt, 100) for prompt in ("shared", "b1", "of another study", "b2")], made | {"seconds": "8"}
+        [stored(prompt, 100) for prompt in ("shared", "b1", "of another study", "b2")],
+        made | {"seconds": "8", "engines": "3"},
     )
-    store.append([stored("r1", 40)], made | {"seconds": "3", "device": "cpu"})
+    store.append([stored("r1", 40)], made | {"seconds": "3", "device": "cpu", "engines": "2"})
     asked = [("bm25", 1, "shared"), ("bm25", 1, "b1"), ("bm25", 2, "b2"), ("rel", 1, "shared"), ("rel", 1, "r1"),
              ("rel", 1, "shared")]  # fmt: skip
     keys = pl.DataFrame(asked, schema=["retriever", "k", "prompt_id"], orient="row").with_columns(
@@ -52,11 +53,12 @@ def test_cost_counts_a_shared_answer_once_and_only_what_was_asked_for(tmp_path: 
     rows = {(row["retriever"], row["k"]): row for row in answer_cost(keys, store, devices=2).iter_rows(named=True)}
     assert set(rows) == {("bm25", 1), ("bm25", 2), ("rel", 1), ("bm25", None), ("rel", None), ("all", None)}
     whole = rows["all", None]
-    # 4 of the first part's answers would be 2 s each; three of them are asked for, on two devices.
+    # The first part's four answers took 2 s each, of three engines on two devices; three of them are asked for.
+    # Engines on a CPU share it.
     assert (whole["answers"], whole["prompt_tokens"], whole["cached_tokens"]) == (4, 340, 170)
-    assert whole["device_seconds"] == pytest.approx(2 * (3 * 8 / 4 + 3))
+    assert whole["device_seconds"] == pytest.approx(2 * (3 * 3 * 8 / 4 + 3))
     assert whole["made_by"] == "vllm 1 on H100; vllm 1 on cpu"
-    assert rows["rel", None]["device_seconds"] == pytest.approx(2 * (8 / 4 + 3))
+    assert rows["rel", None]["device_seconds"] == pytest.approx(2 * (3 * 8 / 4 + 3))
     assert (rows["bm25", 1]["answers"], rows["bm25", 1]["device_seconds"]) == (2, None)
 
 

@@ -105,6 +105,12 @@ def test_what_an_engine_says_when_it_fails_ends_the_job(pool: EnginePool) -> Non
 
 
 @pytest.mark.engine
+def test_an_engine_that_can_not_start_says_why_as_one_engine_does(definition: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="batch_invariant: found true on a machine without an NVIDIA GPU; expected"):
+        EnginePool({**definition, "batch_invariant": True}, WINDOW, 2)
+
+
+@pytest.mark.engine
 def test_an_engine_that_is_killed_ends_the_job_and_the_others(
     definition: dict[str, Any], requests: list[Request]
 ) -> None:

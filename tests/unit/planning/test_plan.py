@@ -112,6 +112,11 @@ def test_the_speed_of_a_job_is_that_of_all_its_engines(small: Job) -> None:
     scored.append([{"prompt_id": "p", "continuation": "c", "tokens": 1, "logprob": -1.0}], told)
     speeds = {count: scoring_speed(scored, pace)[0].prompt for count, pace in several.items()}
     assert speeds == pytest.approx({1: 0.02, 2: 0.01, 4: 0.005})
+    generator = {**small.generator, "engines_per_job": 4}
+    for device, gpus in (("new", 4), ("cpu", 1)):
+        store.append([{**row, "prompt_id": device}], {"device": device, "seconds": "10", "engines": "2"})
+        planner = GeneratorPlan(generator, "fp", TEMPLATE, small.folder / "cache", threads=1)
+        assert planner.price("answers").gpus == gpus, "on a CPU they share the machine"
 
 
 def test_hours_follow_prompts_answers_and_starts(small: Job) -> None:

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lxml import html
 from ragrelay.analysis.pooled import ALL_DATASETS, RELAY, SYSTEMS, Sample, pool_samples
+from ragrelay.display.templates import FOLDER, environment
 from ragrelay.report.over_all import over_all
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
@@ -51,6 +53,21 @@ def test_the_sentences_have_the_words_and_numbers_of_the_rows(tables: dict[str, 
     assert over_all(tables["datasets"]) == ([], ["2 datasets are too few to pool; 5 are needed."])
     (pool,), none = texts(tables["pool"])
     assert none == [] and pool.startswith(f"{ALL_DATASETS} (5 datasets) minilm, a, descending order")
+
+
+def test_an_answer_stands_under_its_question(tables: dict[str, pl.DataFrame]) -> None:
+    """Over all datasets some questions may not be asked."""
+    (whole,), _ = over_all(tables["generators"])
+    without = whole._replace(dataset="all", answers=whole.answers[1:])
+    for rows in ([whole, without], [without, whole]):
+        made = environment(FOLDER).get_template("macros.html.j2").module.over_all_table(rows, {})
+        table = html.fromstring(str(made))
+        topics = [f"{head.text_content().split('.')[0]}. " for head in table.xpath(".//th[@scope='col']")]
+        assert sorted(topics) == ["Relay. ", "Systems. "]
+        of_rows = {row.xpath("th")[0].text_content(): row.xpath("td") for row in table.xpath(".//tbody/tr")}
+        assert all([cell.get("data-topic") for cell in cells] == topics for cells in of_rows.values())
+        filled = {name: [bool(cell.text_content()) for cell in cells] for name, cells in of_rows.items()}
+        assert filled == {"d1": [True, True], "all": [topic == "Relay. " for topic in topics]}
 
 
 def test_relay_over_all_needs_both_rows(tables: dict[str, pl.DataFrame]) -> None:

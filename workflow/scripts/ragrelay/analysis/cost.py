@@ -34,8 +34,9 @@ def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.Data
     A row per retriever and k; per retriever with k null; and for all, each answer once (retrievers share some).
     Without any of them in the store, as where answers are imported, there is no row.
     ``cached_tokens`` of the prompt were served from the prefix cache. ``device_seconds``: the seconds of each part of
-    the store, times its ``devices``, spread evenly over the answers in it, which starting the engine is no part of;
-    null per k, because a long context takes more of a part than its even share. ``made_by``: engines and devices.
+    the store, times the ``devices`` of an engine and the engines of the job (on a CPU they share it), spread evenly
+    over the answers in it, which starting the engine is no part of; null per k, because a long context takes more of a
+    part than its even share. ``made_by``: engines and devices.
     """
     rows = store.look_up(keys.select(KEY)).select(*KEY, "prompt_tokens", "cached_tokens", "answer_tokens")
     if rows.is_empty():
@@ -55,7 +56,8 @@ def _parts(store: AnswerStore, parts: list[str], devices: int) -> Iterator[dict[
         about = store.metadata(part)
         seconds, rows = about.get("seconds"), pq.read_metadata(Path(part)).num_rows
         engine = f"{about.get('engine', 'unknown')} {about.get('version', '')} on {about.get('device', 'unknown')}"
-        each = float(seconds) * devices / rows if seconds and rows else None
+        engines = 1 if about.get("device") == "cpu" else int(about.get("engines", 1))
+        each = float(seconds) * devices * engines / rows if seconds and rows else None
         yield {"part": part, "seconds_each": each, "made_by": engine}
 
 

@@ -70,7 +70,7 @@ def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
     correlated: dict[int, list[tuple[int, Array]]] = defaultdict(list)
     for key, columns in by_cell(joined, keys, ["p", "p0", "utility", "value"]):
-        row = dict(zip(keys, key, strict=True)) | _thirds(*columns)
+        row = dict(zip(keys, key, strict=True)) | _thirds(*columns[1:3])
         if "reason" not in row:
             correlated[row["n"]].append((len(rows), columns))
         rows.append(row)
@@ -81,9 +81,9 @@ def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _thirds(p: Array, p0: Array, utility: Array, measure: Array) -> dict[str, Any]:
+def _thirds(p0: Array, utility: Array) -> dict[str, Any]:
     """n and the means of utility, with a ``reason`` where no correlation is defined."""
-    n = len(p)
+    n = len(p0)
     if n < QUERIES_AT_LEAST:
         return {"n": n, "reason": f"fewer than {QUERIES_AT_LEAST} queries"}
     thirds = np.array_split(utility[np.argsort(p0, kind="stable")], 3)

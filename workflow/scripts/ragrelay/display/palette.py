@@ -25,7 +25,7 @@ class Look:
 
 
 def looks(retrievers: Sequence[str]) -> dict[str, Look]:
-    """A look for each of ``retrievers``, decided by their order alone (the order of the configured grid).
+    """A look for each of ``retrievers``, decided by their order alone.
 
     ``rel`` is green and ``nrel`` grey wherever they are in the grid; the others take the remaining colours in order,
     and begin again when these run out: dash and shape, which repeat at other lengths, still distinguish them.

@@ -121,7 +121,7 @@ class Section:
     @property
     def looks(self) -> dict[str, Look]:
         """How each retriever is drawn: no two of the primary pair alike, however many there are."""
-        pair = self.primary[1::-1] if self.primary else ()
+        pair = (self.primary.reference, self.primary.retriever) if self.primary else ()
         found = looks(list(dict.fromkeys([*pair, *self.grid.retrievers])))
         return {name: found[name] for name in self.grid.retrievers}
 

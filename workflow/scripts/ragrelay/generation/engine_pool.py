@@ -32,7 +32,7 @@ Rows = Iterator[dict[str, Any]]
 class EnginePool:
     """``generator``'s key ``engines_per_job`` says how many engines; used like a VllmEngine.
 
-    Raises InputError if the job has too few GPUs. An engine that ends ends the job.
+    Raises InputError if CUDA_VISIBLE_DEVICES names too few GPUs. An engine that ends ends the job.
     """
 
     name = VllmEngine.name
@@ -113,13 +113,13 @@ def _start(variables: Mapping[str, str]) -> "Connection[Any, Any]":
 
 
 def _reply(worker: "Connection[Any, Any]") -> Any:
-    """What an engine's process sent; raises RuntimeError with the words of its error."""
+    """What an engine's process sent; raises its error."""
     try:
         reply = worker.recv()
     except (EOFError, ConnectionError) as error:
         raise RuntimeError(ENDED) from error
-    if isinstance(reply, str):
-        raise RuntimeError(reply)
+    if isinstance(reply, Exception):
+        raise reply
     return reply
 
 
@@ -135,7 +135,7 @@ def serve(number: int) -> None:
 
     The other end sends the engine's definition, window and threads, then for each run its method and definition, and
     lists of requests of which the last is empty. It gets the version, device and settings, then each run's rows, then
-    None; or the words of an error.
+    None; or an error.
     """
     # The job is told, and ends this process by ending the connection.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -159,8 +159,11 @@ def serve(number: int) -> None:
             for row in method(engine.asked_with(generator), _requests(received)):
                 connection.send(row)
             connection.send(None)
-    except Exception as error:
-        connection.send(f"{type(error).__name__}: {error}")
+    except (InputError, MemoryError) as error:
+        connection.send(error)
+        raise
+    except Exception as error:  # of a library, which may not go through a pipe
+        connection.send(RuntimeError(f"{type(error).__name__}: {error}"))
         raise
 
 

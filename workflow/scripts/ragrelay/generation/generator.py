@@ -50,7 +50,7 @@ class Maker(Protocol):
     version: str
     device: str
     settings: Mapping[str, str]
-    """Further settings that affect a sample: those of SETTINGS that the engine has."""
+    """More of a part's metadata: the settings that affect a sample (SETTINGS of job.py), and how many engines."""
 
 
 class Engine(Maker, Protocol):

@@ -274,7 +274,7 @@ def memory() -> dict[str, str]:
 
 
 def _peaks_of_children(process: str) -> Iterator[int]:
-    """KiB; none where the kernel doesn't say them."""
+    """In KiB; empty where the kernel does not report them."""
     try:
         threads = list(Path(f"/proc/{process}/task").iterdir())
     except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile

@@ -38,7 +38,7 @@ class Speed:
         return self.prompt * prompt_tokens + self.answer * answer_tokens
 
     def of(self, engines: int) -> "Speed":
-        """The speed of so many engines side by side, if this is one engine's."""
+        """The speed of ``engines`` side by side, this being one engine's."""
         return Speed(self.prompt / engines, self.answer / engines)
 
 

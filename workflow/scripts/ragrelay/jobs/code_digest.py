@@ -36,8 +36,8 @@ PACKAGES = Path(__file__).parents[2]
 PACKAGE = "ragrelay"
 ANSWERING = (
     *(f"{PACKAGE}.generation.{name}" for name in (
-        "endpoint", "endpoint_replies", "engine", "engines", "fingerprint", "job", "past_jobs", "status",
-        "store")),
+        "endpoint", "endpoint_replies", "engine", "engine_pool", "engines", "fingerprint", "job", "past_jobs",
+        "status", "store")),
     *(f"{PACKAGE}.likelihoods.{name}" for name in ("asker", "job", "scoring", "store")),
     *(f"{PACKAGE}.{name}" for name in (
         "display.progress", "io.atomic_files", "io.parquet_parts", "jobs", "models", "scoring.store",

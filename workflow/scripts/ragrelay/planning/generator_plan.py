@@ -62,6 +62,8 @@ class GeneratorPlan:
     def price(self, kind: str) -> Price:
         """Return the price of work for the store ``kind``: ``answers`` or ``likelihoods``."""
         pace, gpus = self.pace, GENERATOR_KINDS.of(self.generator).gpus()
+        if pace.device == "cpu":
+            gpus = min(gpus, 1)  # the machine, however many engines share it
         if kind == "answers":
             return Price(pace.speed, pace.tokens_per_second_from, pace.start_seconds, gpus, pace.bytes_per_answer)
         return Price(*scoring_speed(self.likelihoods, pace), gpus, LIKELIHOOD_BYTES)

@@ -37,7 +37,7 @@ def lead(section: Section, part: int, explored: bool) -> dict[str, Any]:
         "figure_title": figure_title(section, rows),
         "pair": section.primary,
         "table": table(section, rows),
-        "warnings": warnings(section, rows),
+        "warnings": warnings(section),
     }
 
 
@@ -143,7 +143,7 @@ def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
             "gain": signed(gain) if gain else ""}  # fmt: skip
 
 
-def warnings(section: Section, rows: dict[int, Row]) -> list[Warning]:
+def warnings(section: Section) -> list[Warning]:
     """Warnings that change how to read the answers, a line each."""
     lines: list[Warning] = [("Unjudged passages", sentence) for sentence in verdict_sentences.unjudged(section)]
     lines += [("Relay and unjudged passages", sentence) for sentence in verdict_sentences.relay_with_holes(section)]

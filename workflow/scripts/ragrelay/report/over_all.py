@@ -24,7 +24,7 @@ class OverAll(NamedTuple):
 def over_all(pooled: pl.DataFrame) -> tuple[list[OverAll], list[str]]:
     """The words of ``pooled`` (analysis.pooled) where there are several generators, and those of all datasets.
 
-    And what must be known of them, in sentences.
+    Also returns notes on how to read them. A row lacks a question that is not asked of it.
     """
     rows_of, notes = [], []
     for (dataset, scorer, generators, several, ordering, k), rows in pooled.group_by(KEYS, maintain_order=True):

@@ -139,7 +139,7 @@ class Plan:
 
     @functools.cached_property
     def sizes(self) -> list[dict[str, Any]]:
-        """Arguments of planning.sizes.size_note: the primary comparison of each dataset and generator."""
+        """Arguments of planning.table.size_note: the primary comparison of each dataset and generator."""
         sizes = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.grid.generators:

@@ -310,8 +310,9 @@ class StudyOfRules(Study):
         return threads
 
     def devices_of(self, wildcards: Wildcards) -> int:
-        """GPUs of a job of its engine; 1 on a machine without GPUs and for a served model."""
-        return max(1, self.gpus(wildcards))
+        """GPUs over which the engine of a job's generator splits the model."""
+        devices: int = self.generator(wildcards.generator).get("tensor_parallel_size", 1)
+        return devices
 
     def gpus(self, wildcards: Wildcards) -> int:
         """GPUs of a job of its engine; none where the model is served elsewhere."""
