@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 import ragrelay
 from ragrelay.errors import InputError
+from ragrelay.results.study_results import Results
 
 from tests.support.notebooks import cells, shown_by
 from tests.support.sandbox import Sandbox
@@ -54,12 +55,14 @@ def test_what_is_not_there_is_named(finished: Sandbox, tmp_path: Path) -> None:
     study = ragrelay.open(finished.results)
     with pytest.raises(InputError, match="scorer: found 'minlm'; expected one of minilm"):
         study.answer(scorer="minlm")
+    with pytest.raises(InputError, match="found no table of a study; expected that of a study's results"):
+        ragrelay.open(finished.results.parent)
     with pytest.raises(InputError, match=r"no report/provenance.json; expected .*finished study"):
-        ragrelay.open(tmp_path).answer()
+        Results(tmp_path).answer()
     (tmp_path / "report").mkdir()
     (tmp_path / "report/provenance.json").write_text('{"config": ')
     with pytest.raises(InputError, match="no JSON object"):
-        ragrelay.open(tmp_path).figure()
+        Results(tmp_path).figure()
     with pytest.raises(InputError, match="no folder"):
         ragrelay.open(tmp_path / "none")
 

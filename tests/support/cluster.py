@@ -204,10 +204,16 @@ class Cluster:
             "NodeList",
             "Elapsed",
         )
+        self._wait("slurmdbd to have every record", self._all_recorded)
         command = ["sacct", "-X", "--noheader", "--parsable2", "--allusers", "--starttime=now-1days"]
         lines = self.run(*command, f"--format={','.join(columns)}").splitlines()
         records = [dict(zip(columns, line.split("|"), strict=True)) for line in lines]
         return [record for record in records if not states or record["State"].split()[0] in states]
+
+    def _all_recorded(self) -> bool:
+        """Whether no job is between its end and its record, and no record waits to be sent to slurmdbd."""
+        ending = self.run("squeue", "--noheader", "--states=COMPLETING", "--format=%i")
+        return not ending.strip() and re.findall(r"DBD Agent queue size:\s*(\d+)", self.run("sdiag")) == ["0"]
 
     def _start_munge(self) -> None:
         key = self.folder / "munge.key"

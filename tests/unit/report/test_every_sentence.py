@@ -1355,7 +1355,7 @@ def page_says(section: Section, judged: bool) -> list[str]:
         lead.figure_title(section, rows),
         lead.table(section, rows)["title"],
         *lead.headings(section).values(),
-        *(f"{head}: {text}" for head, text in lead.warnings(section, rows)),
+        *(f"{head}: {text}" for head, text in lead.warnings(section)),
         *verdict_sentences.how_relayed(section),
         *findings.summary(study),
         *findings.unscored(study, section),

@@ -192,10 +192,12 @@ class Results:
 
 
 def open_results(folder: str | Path) -> Results:
-    """The results in ``folder``, such as ``results/demo``. Raises InputError where there is no such folder."""
-    if not Path(folder).is_dir():
-        raise InputError(folder, "no folder", "that of a study's results, results/<study>")
-    return Results(folder)
+    """The results in ``folder``, such as ``results/demo``. Raises InputError for a folder without a study's tables."""
+    results = Results(folder)
+    if not results.tables():
+        missing = "no table of a study" if results.folder.is_dir() else "no folder"
+        raise InputError(folder, missing, "that of a study's results, results/<study>")
+    return results
 
 
 def _read(path: Path, columns: Columns) -> pl.DataFrame:
