@@ -13,26 +13,24 @@ from snakemake.utils import min_version
 min_version("9.27")
 
 
-# Of the workflow, wherever it is read from.
+# The workflow's own package, even if the workflow is read from a hosting service.
 PACKAGE = Path(workflow.source_path("workflow/scripts/ragrelay/__init__.py"))
 VERSION = re.search('__version__ = "(.+)"', PACKAGE.read_text(encoding="utf-8"))[1]
-# A module that is fetched from a hosting service has no folder: it takes the package that is installed.
+# A module that is fetched from a hosting service has no folder: it uses the installed package.
 sys.path.insert(0, f"{workflow.current_basedir}/workflow/scripts")
 try:
     from ragrelay import __version__ as installed
 except ModuleNotFoundError:
     installed = "none"
 if installed != VERSION:
-    sys.exit(
-        f"ragrelay: error: Python package ragrelay: found {installed}; expected version {VERSION}, as the workflow"
-    )
+    sys.exit(f"ragrelay: error: Python package ragrelay: found {installed}; expected {VERSION}, the workflow's version")
 
-# A plain Snakemake, as `--sdm conda` allows for jobs.
+# With `--sdm conda`, the environment of Snakemake itself may lack these.
 NEEDED = ("ir_datasets", "ir_measures", "numpy", "polars", "pyarrow")
 if lacking := [name for name in NEEDED if find_spec(name) is None]:
     sys.exit(
-        f"ragrelay: error: the environment of snakemake: found no {', '.join(lacking)}; expected one that "
-        "`make setup` or envs/host.yaml made"
+        f"ragrelay: error: the environment of snakemake: found no {', '.join(lacking)}; expected an environment made "
+        "by `make setup` or from envs/host.yaml"
     )
 
 from ragrelay.config.config_files import check_file
@@ -46,7 +44,7 @@ sys.excepthook = tell_uncaught
 
 CATALOGUE = "config/config.yaml"
 with on_terminal():
-    # Snakemake's own messages about it name no line. Where it is nowhere, Snakemake says so.
+    # Snakemake's own messages about the file name no line. If the file is missing, Snakemake says so.
     for path in filter(Path.exists, (Path(CATALOGUE), ROOT / CATALOGUE)):
         check_file(path)
         break
@@ -96,7 +94,7 @@ include: "rules/exchange.smk"
 include: "rules/targets.smk"
 
 
-# Before any job; in a job of a cluster, Snakemake would come here again.
+# Before any job. The condition is false in a cluster's job, where Snakemake runs this again.
 onstart:
     if workflow.is_main_process:
         plan.check_run(workflow.dag.needrun_jobs())
@@ -105,22 +103,23 @@ onstart:
 
 onsuccess:
     if changed := snakemake_internals.changed_sources():
-        later = "changed during this run; the same command makes again what was made of"
         for path in changed:
-            tell(f"ragrelay: {path}: {later} it.")
+            tell(
+                f"ragrelay: {path}: changed during this run; run the same command again to redo what depends on it."
+            )
     if workflow.is_main_process:
         list_pages(Path(workflow.pathvars.apply("<results>")))
         for path in snakemake_internals.finished_pages(workflow):
             tell(f"The page: {path}")
 
 
-# What failed jobs said is in their own logs, on a cluster in these alone: repeated at the end.
+# Repeat the errors of failed jobs: on a cluster they are only in the jobs' logs.
 onerror:
     logs = config.get("pathvars", {}).get("logs", LOGS)
-    snakemake_internals.tell_the_end(errors_told(logs, STARTED))
+    snakemake_internals.print_failure(collect_input_errors(logs, STARTED))
 
 
-# Here and not among the other targets, because Snakemake takes the default target from this file alone.
+# Not in rules/targets.smk, because Snakemake takes the default target from this file only.
 rule report:
     """The report of the study: its page, tables and figures. The default."""
     input:
@@ -128,13 +127,13 @@ rule report:
 
 
 # The rules that are known to make an input (StudyOfRules.makers).
-snakemake_internals.name_makers(
+snakemake_internals.declare_makers(
     workflow.rules,
     {item: getattr(rules, name).rule.name for item, name in study.makers.items()},
 )
 
 
-# What a terminal shows of a job: its rule, and what it is for.
+# The message that a terminal shows for a job: its rule and its wildcards.
 for each in workflow.rules:
     names = sorted(each.wildcard_names)
     values = ", ".join(f"{name} {{wildcards.{name}}}" for name in names)

@@ -1,9 +1,9 @@
-"""Questions to models: for each question of ragrelay/asking/questions a job that asks, and one that reads the replies.
+"""Questions to models: for each class in ragrelay/asking/questions, a rule that asks and a rule that reads the replies.
 
-Then the checks of judges for bias by position and length: their prompts, and what they show.
-Input: what the question's class says; queries, contexts; judge_checks_scores, passage_checks_scores.
-Output: its receipt, what was asked, and its table; texts and log-probabilities in cache_dir; passage_checks,
-passage_checks_prompts, tables of the analysis.
+Then the checks of judges for bias by position and length: their prompts and their analysis.
+Input: the files that the question's class names; queries, contexts; judge_checks_scores, passage_checks_scores.
+Output: a receipt, the rows asked and the table of each question; texts and log-probabilities in cache_dir;
+passage_checks, passage_checks_prompts, tables of the analysis.
 """
 
 for question in questions:
@@ -58,7 +58,7 @@ for question in questions:
         script:
             "../workflow/scripts/read_replies.py"
 
-    # For snakemake --list: a docstring within the rule would be the same for all.
+    # For snakemake --list. A docstring in the rule would be the same for all questions.
     for name, text in zip((question.question.asks, question.question.reads), question.question.does):
         getattr(rules, name).rule.docstring = text
 

@@ -1,4 +1,4 @@
-"""What the rules share: the study, and what they take from the profile."""
+"""Shared by all rules: the study, and settings from the profile."""
 
 import os
 import time
@@ -7,7 +7,7 @@ from ragrelay.jobs import snakemake_internals
 from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
 from ragrelay.config.start import start
-from ragrelay.jobs.scripts import errors_told, on_terminal
+from ragrelay.jobs.scripts import collect_input_errors, on_terminal
 from ragrelay.study import files
 from ragrelay.study.asking import shown_tables, study_questions
 from ragrelay.study.claims import Claims
@@ -22,7 +22,7 @@ from ragrelay.study.study import NAME, StudyOfRules, any_of, code_of
 STARTED = time.time()
 
 snakemake_internals.collect_garbage_rarely()
-snakemake_internals.escape_what_is_logged()
+snakemake_internals.escape_log_messages()
 snakemake_internals.name_pages(workflow)
 snakemake_internals.check_submissions(workflow)
 snakemake_internals.import_this_package_in_jobs()
@@ -30,7 +30,7 @@ snakemake_internals.import_this_package_in_jobs()
 with on_terminal():
     if workflow.is_main_process:
         check_temporary_folder()
-    # Files of --configfile, on a node too; the catalogue alone is the demo.
+    # Checks files of --configfile, on a node too. The catalogue without overlays is the demo.
     check_overlays(workflow.overwrite_configfiles, workflow.config_settings.overwrite_config, config.get("study"))
     study, fingerprints = start(
         config, files=workflow.configfiles, prompts=["config/prompts", ROOT / "config" / "prompts"], of=StudyOfRules
@@ -42,7 +42,7 @@ snakemake_internals.plan_by_content(globals(), Path(study.cache_dir))
 # The parts of the study, by subject.
 with on_terminal():
     questions = study_questions(study)
-# What the page shows of questions, and the paths of these tables.
+# The tables of questions that the page shows, and their paths.
 shown_questions, asked_tables = shown_tables(questions)
 retrieval, labels, claims = Retrieval(study), Labels(study), Claims(study)
 prediction = Prediction(study, retrieval)
@@ -52,12 +52,12 @@ plan = Plan(study, questions, labels)
 
 
 def machine(name):
-    """A class's `set-resources` in the profile."""
+    """Return the `set-resources` of a class of rules in the profile."""
     return snakemake_internals.class_resources(workflow, name)
 
 
 def cores(name, otherwise):
-    """A class's `set-threads` in the profile, or ``otherwise``."""
+    """Return the `set-threads` of a class of rules in the profile, or ``otherwise``."""
     return snakemake_internals.class_threads(workflow, name, otherwise)
 
 

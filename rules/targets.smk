@@ -122,7 +122,7 @@ rule status:
     params:
         shards=lambda wildcards: plan.shards(rules),
         logs=workflow.pathvars.apply("<logs>"),
-        used=lambda wildcards: plan.used(snakemake_internals.asked_resources(workflow)),
+        used=lambda wildcards: plan.used(snakemake_internals.requested_resources(workflow)),
         rules=lambda wildcards: snakemake_internals.log_patterns(workflow),
         code=code_of("show_status.py"),
     script:
@@ -169,7 +169,7 @@ rule stale:
         "../envs/analysis.yaml"
     params:
         folder=workflow.pathvars.apply("<results>"),
-        patterns=lambda wildcards: snakemake_internals.made_patterns(workflow),
+        patterns=lambda wildcards: snakemake_internals.output_patterns(workflow),
         code=code_of("list_stale.py"),
     script:
         "../workflow/scripts/list_stale.py"

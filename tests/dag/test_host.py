@@ -37,6 +37,6 @@ def test_a_plain_snakemake_is_one_line(study: Sandbox, tmp_path: Path) -> None:
     assert done.returncode == 1 and "Traceback" not in said, said[-3000:]
     assert lines == [
         "ragrelay: error: the environment of snakemake: found no ir_datasets, ir_measures, numpy, polars, pyarrow; "
-        "expected one that `make setup` or envs/host.yaml made"
+        "expected an environment made by `make setup` or from envs/host.yaml"
     ]
     assert (ROOT / "envs/host.yaml").is_file()

@@ -1,7 +1,7 @@
 """What the workflow uses of Snakemake without its documentation: each test fails where a new Snakemake has changed it.
 
 Others: for `make_missing_files_again` see e2e/test_failed_jobs.py and dag/test_deleted.py, too; `leave_unlocked` is in
-dag/test_status.py, `escape_what_is_logged` in dag/test_terminal.py.
+dag/test_status.py, `escape_log_messages` in dag/test_terminal.py.
 """
 
 import os
@@ -60,7 +60,7 @@ def test_the_maker_of_an_input_is_the_one_that_is_named(tmp_path: Path) -> None:
     """Of two rules that make it: without a name, Snakemake looks through all patterns, and refuses to choose."""
     refused = run(tmp_path, TWO_MAKERS)
     assert refused.returncode and "AmbiguousRuleException" in refused.stdout + refused.stderr
-    named = 'internals.name_makers(workflow.rules, {made: "other"})\n'
+    named = 'internals.declare_makers(workflow.rules, {made: "other"})\n'
     done = run(tmp_path, TWO_MAKERS + named)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "b.txt").read_text() == "other\n"
@@ -76,10 +76,10 @@ def test_resources_and_threads_of_a_class_of_rules_are_the_profiles(tmp_path: Pa
 
 
 TWO_JOBS = """
-internals.escape_what_is_logged()
+internals.escape_log_messages()
 
 onerror:
-    internals.tell_the_end("To be corrected.")
+    internals.print_failure("To be corrected.")
 
 rule all:
     input: "a.txt", "b.txt"
@@ -133,7 +133,7 @@ def test_after_control_c_there_is_one_line(tmp_path: Path, interrupted: bool) ->
         assert [line.partition(":")[0] for line in end[1:]] == ["Complete log(s)", "Elapsed time"], said
     else:
         assert said.count("Error in rule waits") == 2
-        assert "To be corrected.ragrelay: what was finished is kept; when the cause is fixed" in said
+        assert "To be corrected.ragrelay: what was finished is kept; fix the cause" in said
 
 
 CHAIN = """

@@ -33,7 +33,7 @@ def test_a_look_at_a_run(tmp_path: Path) -> None:
     benchmark.parent.mkdir(parents=True)
     benchmark.write_text("s\th:m:s\tmax_rss\n2400\t0:40:00\t4000.0\n")
     done = study.snakemake("status", "--set-resources", "build_run:runtime=attempt*90")
-    assert "| asked (min) |" in done.stdout and " 90 |" in done.stdout
+    assert "| requested (min) |" in done.stdout and " 90 |" in done.stdout
     assert "  build_run:\n    runtime: attempt * 60\n    mem_mb: attempt * 5200\n" in done.stdout
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if "demo-lm" in line]
     assert [(row[2], *row[4:8], row[-1]) for row in rows] == [

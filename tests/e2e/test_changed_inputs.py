@@ -16,7 +16,7 @@ def score(answer, reference):
 SCORES = "results/small/small/scores/own/demo-lm/bm25.parquet"
 RUN = "results/small/small/runs/mine.run.gz"
 CONTEXTS = "results/small/small/contexts/mine.parquet"
-TOLD = "ragrelay: mine.run: changed during this run; the same command makes again what was made of it."
+TOLD = "ragrelay: mine.run: changed during this run; run the same command again to redo what depends on it."
 
 
 def test_what_was_read_of_a_file_that_changed_is_made_again(copied: Callable[[], Sandbox]) -> None:

@@ -154,7 +154,7 @@ def test_what_is_whole_is_planned_as_nothing_to_do(finished: Sandbox, copied: Co
     study.config["generators"] = {"demo-lm": {"threads": 2, "tokens_per_second": 1e-6}}
     study.write_config()
     done = study.snakemake("plan", *LIMITED)
-    assert "Shards (auto) of small, demo-lm: 1, as before, since there are answers." in done.stdout
+    assert "Shards (auto) of small, demo-lm: 1, as before, since answers exist." in done.stdout
     assert not {rule for rule in study.planned() if "generate" in rule}
     total = planned_rows(study)["total"]
     assert (total["to_make"], total["prompt_tokens"], total["answer_tokens_estimate"]) == (0, 0, 0)
@@ -181,7 +181,7 @@ def test_the_plan_finds_how_many_shards_a_time_limit_asks_for(planned: Planned, 
 
 def test_a_run_beyond_its_budget_ends_in_one_line_before_any_job(planned: Planned) -> None:
     need = planned.rows["total"]["prompt_tokens"] + planned.rows["total"]["answer_tokens_estimate"]
-    assert f"Budget: 100 tokens, less than the ~{need:,.6g} needed; no run starts." in planned.done.stdout
+    assert f"Budget: 100 tokens, less than the ~{need:,.6g} needed, so no run will start." in planned.done.stdout
     refused = planned.refused
     [line] = [line for line in (refused.stdout + refused.stderr).splitlines() if line.startswith("ragrelay: ")]
     found = (

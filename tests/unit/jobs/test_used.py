@@ -1,4 +1,4 @@
-"""What jobs took, and what is proposed of it."""
+"""The resources that jobs used, and the proposed profile."""
 
 from pathlib import Path
 
@@ -42,19 +42,18 @@ def test_beside_what_was_asked_and_planned(benchmarks: Path) -> None:
     given = Benchmarks(str(benchmarks), str(plan), asked, {"generate_answers/dl19/lm": 4})
     columns = ("gpu_hours", "planned", "asked_runtime", "asked_mem_mb")
     assert jobs_used(given).select(columns).rows() == [(None, None, None, None), (8.0, 8.5, 480, 32000)]
-    [head, line] = [
-        line for line in show_used(jobs_used(given)).splitlines() if line.startswith("| generate") or "asked" in line
-    ]
+    lines = show_used(jobs_used(given)).splitlines()
+    [head, line] = [line for line in lines if line.startswith("| generate") or "requested" in line]
     assert [cell.strip() for cell in head.split("|")[1:-1]] == [
-        "rule", "jobs", "hours", "GPU-hours", "planned GPU-hours", "longest (min)", "asked (min)",
-        "memory (MB)", "asked (MB)",
+        "rule", "jobs", "hours", "GPU-hours", "planned GPU-hours", "longest (min)", "requested (min)",
+        "memory (MB)", "requested (MB)",
     ]  # fmt: skip
     assert [cell.strip() for cell in line.split("|")[1:-1]][3:] == ["8.0", "8.5", "100.0", "480", "10,000", "32,000"]
 
 
 def test_the_lines_are_those_of_a_profile(benchmarks: Path) -> None:
-    told = show_used(jobs_used(Benchmarks(str(benchmarks))))
-    assert yaml.safe_load("set-resources:" + told.partition("set-resources:")[2]) == {
+    shown = show_used(jobs_used(Benchmarks(str(benchmarks))))
+    assert yaml.safe_load("set-resources:" + shown.partition("set-resources:")[2]) == {
         "set-resources": {
             "build_run": {"runtime": "attempt * 10"},
             "generate_answers": {"runtime": "attempt * 150", "mem_mb": "attempt * 13000"},

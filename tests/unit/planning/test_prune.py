@@ -70,7 +70,7 @@ def test_it_lists_what_nobody_needs_and_removes_it_only_on_demand(cache: Path) -
 def test_what_has_changed_within_a_day_stays(cache: Path) -> None:
     [part] = (cache / "answers" / OLD).iterdir()
     os.utime(part, (time.time() - RECENT + 100,) * 2)
-    assert "changed within a day, stays" in prune(cache, remove=True)[0]
+    assert "changed within a day, kept" in prune(cache, remove=True)[0]
     assert kept(cache) == [NEEDED, OTHERS, OLD]
 
 

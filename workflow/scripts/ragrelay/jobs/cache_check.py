@@ -13,10 +13,10 @@ HASHED = ("indexes", "references")
 
 
 def check_cache(cache_dir: Path) -> Iterator[str]:
-    """A line for every damaged file or folder and for every leftover, each with what to do; every byte is read.
+    """Read every byte of the cache; yield a line per damaged file or folder and per leftover, with what to do.
 
-    Files outside the cache whose hashes are kept are read too, unless they have changed. Files of older caches get
-    their hashes now, as at a use.
+    Files outside the cache whose hashes it keeps are read too, unless they have changed. Files of older caches, which
+    have no hashes yet, get them now.
     """
     for store in STORES:
         for part in sorted((cache_dir / store).glob("*/part-*.parquet")):
@@ -38,8 +38,8 @@ def check_cache(cache_dir: Path) -> Iterator[str]:
             yield f"{path}: left by a job that was killed; the next job that writes there removes it"
         else:
             changed = datetime.fromtimestamp(path.stat().st_mtime).isoformat(" ", "minutes")
-            yield f"{path}: of a job at work or of another machine, changed {changed}; delete it if the job is dead"
+            yield f"{path}: written by a job here or elsewhere, last changed {changed}; delete it if that job is dead"
 
 
 def _damaged(path: Path, reason: str) -> str:
-    return f"{path}: damaged ({reason}); delete it, and its content is made again"
+    return f"{path}: damaged ({reason}); delete it, and the next run makes it again"

@@ -1,4 +1,4 @@
-"""Requests to SLURM, by classes of jobs with the same request, and SLURM's answers before any job is submitted."""
+"""Group jobs by what they request of SLURM, and test whether it would accept them, before any job is submitted."""
 
 import getpass
 import re
@@ -15,7 +15,7 @@ KNOWN = {
     "slurm_partition": ("sinfo", "--all", "--noheader", "--format=%R"),
     "slurm_account": ("sacctmgr", "--noheader", "--parsable2", "show", "associations", "format=account", "user={user}"),
 }
-"""The command that lists the values that the cluster has, or that the user may use."""
+"""The command that lists the cluster's values, or those that the user may use."""
 HEADER = ("jobs", "number", "partition", "account", "GPUs", "cores", "memory (MB)", "time (h:mm)")
 
 
@@ -29,20 +29,22 @@ class Submissions:
     resources: Mapping[str, Any]
     """Resources of the first attempt, as the profile and the rules name them; `_cores` are the threads."""
     command: Sequence[str]
-    """The sbatch that would submit one of them, without what it runs."""
+    """The sbatch command that would submit one of them, without the script."""
 
     def row(self) -> tuple[str, ...]:
         """Return the values of the columns in HEADER."""
-        asked = self.resources
-        gpus = " ".join(str(asked[name]) for name in ("gpu", "gpu_model", "gres") if asked.get(name))
-        minutes = asked.get("runtime")
+        resources = self.resources
+        gpus = " ".join(str(resources[name]) for name in ("gpu", "gpu_model", "gres") if resources.get(name))
+        minutes = resources.get("runtime")
         time = f"{minutes // 60}:{minutes % 60:02}" if isinstance(minutes, int) else minutes
-        values = (asked.get("slurm_partition"), asked.get("slurm_account"), gpus, asked["_cores"], asked.get("mem_mb"))
+        names = ("slurm_partition", "slurm_account", "_cores", "mem_mb")
+        partition, account, cores, memory = (resources.get(name) for name in names)
+        values = (partition, account, gpus, cores, memory)
         return (self.name, str(self.number), *("" if value is None else str(value) for value in (*values, time)))
 
 
 def submission_table(classes: Sequence[Submissions], answers: Sequence[str] = ()) -> str:
-    """Lines for a terminal, one per class, with SLURM's answer to each where it was asked."""
+    """Return lines for a terminal, one per class, each with SLURM's answer if there are ``answers``."""
     rows = [HEADER, *(group.row() for group in classes)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)) for row in rows]
@@ -51,7 +53,7 @@ def submission_table(classes: Sequence[Submissions], answers: Sequence[str] = ()
 
 
 def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
-    """For each key of PLACEHOLDERS, the values that the profile still has from profiles/slurm."""
+    """Return the values of profiles/slurm that the profile still has, by key of PLACEHOLDERS."""
     left = {
         key: sorted({str(group.resources.get(key)) for group in classes} & {*values})
         for key, values in PLACEHOLDERS.items()
@@ -60,7 +62,7 @@ def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
 
 
 def check_placeholders(classes: Sequence[Submissions]) -> None:
-    """Raise InputError where a value of profiles/slurm is left that this cluster does not have."""
+    """Raise InputError if the profile still has a value of profiles/slurm that this cluster lacks."""
     for key, values in placeholders(classes).items():
         known = {line.strip() for line in _lines(KNOWN[key])}
         if unknown := [value for value in values if value not in known]:
@@ -71,23 +73,24 @@ def check_placeholders(classes: Sequence[Submissions]) -> None:
 
 
 def _ask(group: Submissions) -> tuple[bool, str]:
-    """Whether SLURM would take such a job, and in its words when it could start or why not; nothing is submitted."""
+    """Test, without submitting, whether SLURM would accept such a job; return also its message, such as the reason."""
     try:
         done = subprocess.run([*group.command, "--test-only", "--wrap=true"], capture_output=True, text=True)
     except FileNotFoundError:
         raise InputError("target check_cluster", "no sbatch on this machine", "a cluster's login node") from None
-    said = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-    return done.returncode == 0, re.sub(r"^sbatch: (error: |Job \d+ )?", "", said[-1]) if said else "nothing"
+    lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    return done.returncode == 0, re.sub(r"^sbatch: (error: |Job \d+ )?", "", lines[-1]) if lines else "nothing"
 
 
 def check(classes: Sequence[Submissions]) -> tuple[str, int]:
-    """The table with SLURM's answers, and the number of classes that it would refuse."""
+    """Return the table with SLURM's answers, and the number of classes that it would refuse."""
     answers = [_ask(group) for group in classes]
-    return submission_table(classes, [said for _, said in answers]), sum(not taken for taken, _ in answers)
+    table = submission_table(classes, [message for _, message in answers])
+    return table, sum(not accepted for accepted, _ in answers)
 
 
 def _lines(command: Sequence[str]) -> list[str]:
-    """The lines that a command of SLURM prints; none if there is no such command, or if it fails."""
+    """Return the lines that a command of SLURM prints; none if the command is missing or fails."""
     words = [word.format(user=getpass.getuser()) for word in command]
     try:
         return subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()

@@ -2,17 +2,17 @@
 
 Snakemake's own trigger sees only the modification time of the script file. This one follows names: from the script to
 the functions, classes and constants that it names, to those that these name, and so on, through the imports of the
-package. What people alone read is left out: docstrings and other loose strings, comments, the descriptions of columns
-and keys, annotations of functions.
+package. Text for people does not count: docstrings and other loose strings, comments, the descriptions of columns and
+keys, annotations of functions.
 
-Where names don't say what runs, more counts, never less. Of a module that is imported, statements which are no
-definition count (calls, conditions, registrations, unknown decorators), and what its definitions call when it is
-imported. A module used as a value counts whole, as does one whose name is not found in it and one that the job names
-(the module of a kind). A class counts whole; a text that is the name of a definition in its module counts as the name,
-and so do the full name of a module and ``module:CONSTANT``.
+Where names don't show what runs, the digest covers too much rather than too little. Of an imported module, all
+statements that are not definitions count (calls, conditions, registrations, unknown decorators), and what its
+definitions call during the import. A module used as a value counts as a whole, as does a module that lacks the name
+looked for, or that the job names (the module of a kind). A class counts as a whole. A string that equals the name of a
+definition in its module counts as that name, and so do the full name of a module and ``module:CONSTANT``.
 
-Reading the whole package takes a second, and each job of a cluster starts Snakemake anew. What was read from a file is
-therefore kept, by the file's content, beside Python's own compiled modules.
+Parsing the whole package takes a second, and each job on a cluster starts Snakemake anew. The result is therefore
+kept per file content, beside Python's own compiled modules.
 """
 
 import ast
@@ -43,29 +43,29 @@ ANSWERING = (
         "display.progress", "io.atomic_files", "io.parquet_parts", "jobs", "models", "scoring.store",
         "scoring.store_filling")),
 )  # fmt: skip
-"""Modules and packages that answer what a job asks, and keep the answers. They decide none of the questions."""
+"""Modules and packages that answer a job's requests and keep the answers. They have no effect on the requests."""
 DESCRIBED = {"text": 0, "whole": 0, "real": 0, "truth": 0, "Column": 1}
-"""What declares a column, in vocabulary/columns.py, and the place of the description among its arguments."""
+"""Functions of vocabulary/columns.py that declare a column, and the position of the description in their arguments."""
 QUIET = {"abc", "contextlib", "dataclasses", "enum", "functools", "typing", "torch.inference_mode", "torch.no_grad"}
-"""Decorators from here give a definition and do nothing else."""
+"""Sources of decorators that change a definition and have no other effect."""
 
 COLUMNS = f"{PACKAGE}.vocabulary.columns"
 NAMED = re.compile(rf"{PACKAGE}(\.\w+)+(:[A-Z_]+)?")
-"""A text that names a module, or a constant of one as sources do their columns. Functions are the job's to name."""
+"""A string that names a module, or a constant of one, such as the columns of a source. Jobs name functions."""
 LOADED, WHOLE = "", "*"
 
 
 class Node(NamedTuple):
-    """A definition ``name`` of ``module`` (the script's is empty); LOADED: what its import runs; WHOLE: all of it."""
+    """The definition ``name`` in ``module``. Names LOADED: what importing the module runs; WHOLE: all of it."""
 
     module: str
     name: str
 
 
 class Element(NamedTuple):
-    """A definition, or what importing a module runs: its hash, and the dotted names that it uses.
+    """The hash of a definition, or of what importing a module runs, and the dotted ``names`` that it uses.
 
-    Names of its own module begin with a dot. ``loads``: modules that it imports.
+    Names in its own module begin with a dot. ``loads``: modules that it imports.
     """
 
     hash: str
@@ -74,10 +74,10 @@ class Element(NamedTuple):
 
 
 class Module(NamedTuple):
-    """``parts`` by name, LOADED among them; ``imported``: names to what of the package they are.
+    """A parsed module: its ``parts`` by name, including LOADED, and what each ``imported`` name refers to.
 
-    ``bound``: names that its loose statements bind, which always count. ``listed``: its classes, where one is made
-    known to others by being defined (``__init_subclass__``, ``__subclasses__``, metaclasses).
+    ``bound``: names that its loose statements bind; they always count. ``classes``: names of its classes. ``listing``:
+    whether defining a class registers it (``__init_subclass__``, ``__subclasses__``, metaclasses).
     """
 
     parts: dict[str, Element]
@@ -89,13 +89,11 @@ class Module(NamedTuple):
 
 @functools.cache
 def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tuple[str, ...] = ()) -> str:
-    """16 hex digits for ``script`` (a file name in ``folder``) and every definition of the package that it reaches.
+    """Return 16 hex digits for ``script`` (a file name in ``folder``) and every package definition that it reaches.
 
-    ``without``: modules and packages that don't count, nor what they alone use.
-
-    The package is in ``folder`` too; an installed one has the workflow's own scripts inside.
-    ``modules`` are those that it imports by a name that its code doesn't say: the kind's that the job asks for; or
-    ``module:name``, one definition of it.
+    ``modules``: modules that the script imports by a name which is not in its code, such as that of the job's kind; or
+    ``module:name``, one definition. ``without``: modules and packages that don't count, nor what only they use.
+    ``folder`` contains the package too; an installed package contains the workflow's scripts.
     """
     code, known = _code(folder), len(_read())
     lines = (code.line(script, node) for node in code.reached(script, modules, without))
@@ -106,9 +104,9 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tup
 
 
 def questions_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
-    """The code_digest of what ``script`` asks an engine, without what answers it (ANSWERING).
+    """Return the code_digest of the requests that ``script`` makes to an engine, without the code that answers them.
 
-    An edit of the engine's part must not ask again what has been answered; one of the questions must ask.
+    Editing the code of the engine must not repeat answered requests; editing the code of the requests must.
     """
     return code_digest(script, *modules, folder=folder, without=ANSWERING)
 
@@ -125,7 +123,7 @@ class Code:
         self.meant: dict[tuple[str, str], tuple[Node, ...]] = {}
 
     def reached(self, script: str, modules: Iterable[str] = (), without: tuple[str, ...] = ()) -> set[Node]:
-        """What a run of ``script`` can use, where jobs name ``modules``."""
+        """Return every definition that a run of ``script`` can use, if its jobs name ``modules``."""
         left_out, nodes = tuple(f"{name}." for name in without), set[Node]()
         named = (module.partition(":") for module in modules)
         waiting = [
@@ -145,7 +143,7 @@ class Code:
         return nodes
 
     def line(self, script: str, node: Node) -> str:
-        """What a digest is made of; empty for a node that has no code of its own."""
+        """Return a node's line in the digest; empty for a node without code of its own."""
         if "=" in node.name:
             return f"{node.module} {node.name}"
         part = self._module(node.module).parts.get(node.name)
@@ -177,7 +175,7 @@ class Code:
                 yield from self._named(name, node.module)
 
     def _named(self, name: str, module: str = "") -> tuple[Node, ...]:
-        """What a dotted name is: of the package, or with a dot first of ``module``."""
+        """Resolve a dotted name of the package, or of ``module`` if it begins with a dot."""
         key = (module if name[0] == "." else "", name)
         if key not in self.meant:
             first, *rest = name.split(".")
@@ -186,7 +184,7 @@ class Code:
         return self.meant[key]
 
     def _inside(self, module: str, steps: list[str], past: frozenset[Node] = frozenset()) -> Iterator[Node]:
-        """What ``steps`` are in ``module``: a name, and attributes of it as far as they are modules."""
+        """Resolve ``steps`` in ``module``: a name, then attributes of it as far as they are modules."""
         if not steps:
             yield Node(module, WHOLE)
             return
@@ -214,7 +212,7 @@ class Code:
         return self.modules[name]
 
     def _path(self, name: str) -> Path | None:
-        """The file of a module, or of the script."""
+        """Return the file of a module, or of the script."""
         if name not in self.paths:
             self.paths[name] = self._find_path(name)
         return self.paths[name]
@@ -246,24 +244,24 @@ def _module(name: str, path: Path) -> Module:
 
 @functools.cache
 def _maker() -> str:
-    """What is read from a file depends on, besides its text: this module and Python's parser."""
+    """Identify what a parsed file depends on besides its text: this module and Python's parser."""
     return f"{file_hash(__file__)} {sys.version}"
 
 
 @functools.cache
 def _read() -> dict[str, list[Any]]:
-    """What _parsed gives, by a module's name and the SHA-256 of its text; first, what earlier processes have kept."""
+    """Return the results of _parsed by module name and SHA-256 of the text, starting with those kept on disk."""
     try:
         kept = json.loads(KEPT.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        kept = None  # none yet, or not ours: it is made again
+        kept = None  # none yet, or damaged: start anew
     return kept["modules"] if isinstance(kept, dict) and kept.get("maker") == _maker() else {}
 
 
 def _keep() -> None:
-    """Keep what was read for the next process."""
+    """Write what was parsed to disk, for the next process."""
     if not sys.dont_write_bytecode:
-        with contextlib.suppress(OSError):  # as with compiled modules: where it can't write, the next reads again
+        with contextlib.suppress(OSError):  # as with compiled modules: if it can't write, the next process parses again
             write_text(json.dumps({"maker": _maker(), "modules": _read()}), KEPT)
 
 
@@ -272,9 +270,9 @@ Definition = Function | ast.ClassDef
 
 
 def _parsed(text: str, path: Path, name: str) -> list[Any]:
-    """A Module, as JSON has it."""
+    """Parse a module; return a Module in plain values for JSON."""
     tree = ast.parse(text, filename=str(path))
-    top = _Reading(name, path)  # of everything that binds names by import
+    top = _Reading(name, path)  # collects all names that are bound by imports
     definitions: dict[str, list[ast.stmt]] = {}
     loose: list[ast.stmt] = []
     for statement in tree.body:
@@ -322,7 +320,7 @@ def _ours(name: str) -> bool:
 
 
 def _defined(statement: ast.stmt) -> list[str]:
-    """The names that a statement defines and does nothing else, as far as one sees."""
+    """Return the names that a statement defines; none if it may do anything else."""
     if isinstance(statement, Definition):
         return [statement.name]
     if isinstance(statement, ast.AnnAssign) or type(statement).__name__ == "TypeAlias":
@@ -338,7 +336,7 @@ def _defined(statement: ast.stmt) -> list[str]:
 
 
 def _run_at_import(statement: ast.stmt) -> list[ast.AST]:
-    """The parts of a definition that its module's import runs."""
+    """Return the parts of a definition that its module's import runs."""
     if isinstance(statement, Function):
         arguments = statement.args
         return [*statement.decorator_list, *arguments.defaults, *filter(None, arguments.kw_defaults)]
@@ -350,7 +348,7 @@ def _run_at_import(statement: ast.stmt) -> list[ast.AST]:
 
 
 class _Known(NamedTuple):
-    """The names of a module: what it imports; its own; whether it declares columns; its texts."""
+    """What is known of a module: the names it imports, its ``own``, whether it is COLUMNS, and its string constants."""
 
     imported: dict[str, list[str]]
     own: set[str]
@@ -358,17 +356,17 @@ class _Known(NamedTuple):
     texts: dict[str, str]
 
     def reading(self, name: str, path: Path, node: ast.AST) -> "_Reading":
-        """What ``node`` is and uses."""
+        """Read ``node``: its code, and what it uses."""
         reading = _Reading(name, path, self)
         reading.read(node)
         return reading
 
     def describes(self, name: str) -> bool:
-        """Whether a call of ``name`` declares a column."""
+        """Return whether a call of ``name`` declares a column."""
         return name in DESCRIBED and (self.columns or f"{COLUMNS}.{name}" in self.imported.get(name, []))
 
     def part(self, readings: list["_Reading"], more: Iterable[str] = ()) -> list[Any]:
-        """The Element of ``readings`` together."""
+        """Combine ``readings`` into one Element."""
         names: set[str] = set()
         means: dict[str, list[str]] = {}
         for reading in readings:
@@ -402,7 +400,7 @@ class _Reading:
         return {chain[0] for chain in self.chains} | self.texts
 
     def quiet(self, decorator: ast.expr) -> bool:
-        """Whether a decorator does nothing but give a definition."""
+        """Return whether a decorator changes a definition and has no other effect."""
         called = decorator.func if isinstance(decorator, ast.Call) else decorator
         first, *rest = _chain(called) or [""]
         names = [".".join([target, *rest]) for target in self.imported.get(first, [])]
@@ -450,7 +448,7 @@ class _Reading:
         elif isinstance(node, ast.arg) or (isinstance(node, ast.AnnAssign) and self.in_function):
             skipped = () if node.annotation and _calls(node.annotation) else ("annotation",)
         elif isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call):
-            # What a kind's keys mean: documentation, as docstrings are.
+            # Descriptions of a kind's keys are documentation, as docstrings are.
             node.value.keywords = [keyword for keyword in node.value.keywords if keyword.arg != "description"]
         outer, annotated = self.in_function, self.in_annotation
         self.in_function = not isinstance(node, ast.ClassDef) and (outer or isinstance(node, Function | ast.Lambda))
@@ -484,7 +482,7 @@ class _Reading:
             self.loads.add(target)
 
     def _without_description(self, call: ast.Call) -> ast.Call:
-        """The call without what it says of a column, or of a key, to people."""
+        """Return the call without the description of a column or key."""
         steps = _chain(call.func) or ["", getattr(call.func, "attr", "")]
         arguments, left_out = call.args, ""
         if len(steps) == 1 and self.known.describes(steps[0]):
@@ -500,7 +498,7 @@ class _Reading:
 
 
 def _chain(node: ast.AST) -> list[str]:
-    """The steps of a dotted name; none for anything else."""
+    """Return the steps of a dotted name; none for anything else."""
     steps: list[str] = []
     while isinstance(node, ast.Attribute):
         steps.append(node.attr)
@@ -509,7 +507,7 @@ def _chain(node: ast.AST) -> list[str]:
 
 
 def _loose_text(node: ast.AST) -> bool:
-    """Whether a node is a docstring, or a text under a field."""
+    """Return whether a node is a docstring, or a string under a field."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 

@@ -1,4 +1,4 @@
-"""Read the logs of jobs: records with time and level, and which jobs failed."""
+"""Read the logs of jobs: their records with time and level, and which jobs failed."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ WILDCARD = re.compile(r"\{(\w+)[^}]*\}")
 
 
 class Record(NamedTuple):
-    """``last``: the last line, which is the error's own after a traceback."""
+    """A record of a log. ``last`` is its last line: after a traceback, the error itself."""
 
     time: datetime
     level: str
@@ -28,7 +28,7 @@ class Logged(NamedTuple):
 
 
 def records(log: Path) -> list[Record]:
-    """The records of a log, oldest first; none where there is no such file."""
+    """Return the records of a log, oldest first; none where there is no such file."""
     entries: list[Record] = []
     if not log.is_file():
         return entries
@@ -42,19 +42,19 @@ def records(log: Path) -> list[Record]:
 
 
 def failed_jobs(folder: Path, rules: Iterable[Logged]) -> Iterator[tuple[Path, Record]]:
-    """Logs below ``folder`` that end with an error, each with that record, of jobs whose outputs are not there.
+    """Yield the logs below ``folder`` that end with an error, each with that record, of jobs whose outputs are missing.
 
-    A job that was run again and succeeded has them: Snakemake deletes the outputs of a job that fails.
+    The outputs exist if the job succeeded later. Snakemake deletes those of a failed job.
     """
     known = [(re.compile(rule.log), rule.outputs) for rule in rules]
     for log in sorted(folder.rglob("*.log")):
-        last = next(reversed(records(log)), None)
-        if last is None or last.level not in ("ERROR", "CRITICAL"):
+        final = next(reversed(records(log)), None)
+        if final is None or final.level not in ("ERROR", "CRITICAL"):
             continue
         for pattern, outputs in known:
             values = pattern.fullmatch(str(log))
             if values and not all(Path(_filled(output, values.groupdict())).exists() for output in outputs):
-                yield log, last
+                yield log, final
                 break
 
 

@@ -1,4 +1,4 @@
-"""What every script does around its call: log to the rule's file, and end with one line if a user can act."""
+"""Wrap a script's call: log to the rule's file, and end with one line if the user can correct the error."""
 
 import contextlib
 import ctypes
@@ -18,7 +18,7 @@ from ragrelay.errors import InputError
 from ragrelay.io.file_versions import unchanged
 from ragrelay.jobs.unreadable_files import check_ends, check_readable, is_failure
 
-TOLD = re.compile(r"\S+ \S+ ERROR root: (.* expected .*)")
+INPUT_ERROR = re.compile(r"\S+ \S+ ERROR root: (.* expected .*)")
 NO_WRITING = {
     errno.ENOSPC: f"free some space there; {KEPT}",
     errno.EDQUOT: f"free some of your quota there; {KEPT}",
@@ -44,11 +44,11 @@ def on_terminal() -> Iterator[None]:
 
 @contextlib.contextmanager
 def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str = "") -> Iterator[None]:
-    """Send logging to file ``path``; on bad input, no room or a signal end with one line there and on the terminal.
+    """Log to the file ``path``; after bad input, a full disk or a signal, end with one line there and on the terminal.
 
-    ``inputs`` are the job's files: where one of them is damaged, or changes before the job ends, the line names it.
-    ``job`` names it in the lines of its progress. Hub access is off unless ``hub``. SIGTERM (a cancelled or preempted
-    job, a time limit) lets `finally` clauses run.
+    ``inputs`` are the job's files: the line names one that is damaged, or that changes before the job ends. ``job`` is
+    the job's name in lines of progress. Hub access is off unless ``hub``. SIGTERM (a cancelled or preempted job, a time
+    limit) lets `finally` clauses run.
     """
     logging.basicConfig(
         filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
@@ -67,7 +67,7 @@ def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str =
             yield
     except InputError as error:
         _end(str(error))
-    except KeyboardInterrupt:  # of the whole process group: Snakemake itself tells it, once
+    except KeyboardInterrupt:  # sent to the whole process group: Snakemake itself prints it, once
         logging.error("stopped by an interrupt: %s", KEPT)
         sys.exit(1)
     except _Stopped as stopped:
@@ -104,28 +104,31 @@ def _stop(number: int, frame: Any) -> None:
 
 
 def _end_with_the_parent() -> None:
-    """Have the kernel send SIGTERM when Snakemake's process is gone, or the job would keep its GPU for nobody."""
+    """Have the kernel send SIGTERM when Snakemake's process ends, so that the job does not keep its GPU."""
     if sys.platform == "linux" and os.getppid() != 1:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def _hub_access_off() -> None:
-    """For this process and its children, unless ``HF_HUB_OFFLINE`` says something; it is read once, at import."""
+    """Turn hub access off for this process and its children, unless ``HF_HUB_OFFLINE`` is set.
+
+    The hub's library reads the variable once, when it is imported.
+    """
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     constants: Any = sys.modules.get("huggingface_hub.constants")
     if constants is not None:
         constants.HF_HUB_OFFLINE = os.environ["HF_HUB_OFFLINE"].upper() in ("1", "ON", "YES", "TRUE")
 
 
-def errors_told(folder: str | Path, since: float) -> str:
-    """The InputErrors that jobs ended with, from the logs under ``folder`` written after the time ``since``.
+def collect_input_errors(folder: str | Path, since: float) -> str:
+    """Return a heading and a line per InputError that ended a job, from logs under ``folder`` written after ``since``.
 
-    A heading and a line each; empty where there is none.
+    Empty if there is none.
     """
-    ends = [
+    last_lines = [
         path.read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]
         for path in sorted(Path(folder).rglob("*.log"))
         if path.stat().st_mtime >= since
     ]
-    told = dict.fromkeys(match[1] for end in ends if (match := TOLD.fullmatch(end)))
-    return "\n".join(["", "To be corrected:", *(f"  {line}" for line in told), "", ""]) if told else ""
+    errors = dict.fromkeys(match[1] for line in last_lines if (match := INPUT_ERROR.fullmatch(line)))
+    return "\n".join(["", "To be corrected:", *(f"  {error}" for error in errors), "", ""]) if errors else ""

@@ -1,4 +1,4 @@
-"""All uses of undocumented parts of Snakemake. Only the workflow imports this module; tests say what each is for."""
+"""All uses of undocumented parts of Snakemake. Only the workflow imports this module. Tests show the need for each."""
 
 import functools
 import gc
@@ -30,7 +30,7 @@ from ragrelay.jobs.cluster import Submissions, check, check_placeholders, placeh
 from ragrelay.jobs.scripts import on_terminal
 
 LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact", "cache_prune"}
-"""Targets that change none of Snakemake's files, and may be called during a run."""
+"""Targets that change none of Snakemake's files, and may be requested during a run."""
 NOT_KEPT = ("temp", "pipe", "service")
 CHANGED = "sha256:" + "0" * 64
 _INTERRUPTS: list[int] = []
@@ -41,20 +41,16 @@ _checksum_of, _is_eligible = _IOFile.checksum, _IOFile.is_checksum_eligible
 
 
 def collect_garbage_rarely() -> None:
-    """Let Python's collector look at a graph of jobs every 20,000 new objects, not every 700.
-
-    The graph is large and has no cycles to collect.
-    """
+    """Run Python's garbage collector every 20,000 new objects, not every 700: the large graph of jobs has no cycles."""
     gc.set_threshold(20_000)
 
 
 def import_this_package_in_jobs() -> None:
-    """Have jobs import ``ragrelay`` from the checkout that the workflow is of.
+    """Have jobs import ``ragrelay`` from the workflow's own checkout.
 
-    Snakemake puts a script's folder behind the environment's packages. Where these contain the package of another
-    checkout, as with one environment for two, jobs would run its code, but have digests of ours. An
-    installed package is what jobs find by themselves. (In an environment by conda, Snakemake removes this variable;
-    there is no other package.)
+    Snakemake puts a script's folder behind the environment's packages. If two checkouts share an environment, jobs
+    could run the code of one with the digests of the other. An installed package needs nothing: jobs find it. (In a
+    conda environment, Snakemake removes this variable; no other package is there.)
     """
     first, paths = str(PACKAGE.parent), os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if not INSTALLED.is_dir():
@@ -62,21 +58,21 @@ def import_this_package_in_jobs() -> None:
 
 
 def inputs_to_make(dag: DAG, job: Any) -> set[str]:
-    """The inputs of ``job`` that are made anew before it runs."""
+    """Return the inputs of ``job`` that this run makes before it."""
     return {str(file) for other, files in dag.dependencies[job].items() if dag.needrun(other) for file in files}
 
 
 def plan_by_content(module: Mapping[str, Any], cache_dir: str) -> None:
-    """Give jobs of the rules in a workflow's ``module`` reasons to run that Snakemake does not see.
+    """Give jobs of a workflow's ``module`` two reasons to run that Snakemake misses.
 
     ``module``: the globals of its Snakefile; ``cache_dir``: where hashes of large files are kept.
 
-    An output that is missing: when a job fails, Snakemake records its new params and the content of its inputs, and
-    removes its outputs. The next run would see neither a change nor a missing file, unless a target or a job that runs
-    asks for it (snakemake#1978), and what follows would stay as it was before the change.
+    A missing output: when a job fails, Snakemake records its new params and the content of its inputs, and removes its
+    outputs. The next run sees neither a change nor a missing file, unless a target or a running job needs the file
+    (snakemake#1978), and everything downstream stays as it was before the change.
 
-    A file of the user's, which no job makes, with other content than the job has read: Snakemake looks at the content
-    of those alone that are newer than the job's outputs, and has no hash of those above `max-checksum-file-size`.
+    A user's file, which no job makes, whose content has changed: Snakemake compares the content only of files that are
+    newer than the job's outputs, and hashes none above `max-checksum-file-size`.
     """
     _OURS.append((module, Path(cache_dir)))
     DAG.check_incomplete = _give_reasons  # called once per graph, before Snakemake decides which jobs run
@@ -84,7 +80,7 @@ def plan_by_content(module: Mapping[str, Any], cache_dir: str) -> None:
 
 
 class _Source:
-    """A file that no job makes, as it was when the jobs to run were decided."""
+    """A file that no job makes, as it was when Snakemake decided which jobs run."""
 
     def __init__(self, path: str, cache_dir: Path) -> None:
         self.path, self.cache_dir, self.version = Path(path), cache_dir, file_version(path)
@@ -95,9 +91,9 @@ class _Source:
 
     @property
     def checksum(self) -> str | None:
-        """In Snakemake's form; None of what can't be read, and one that no file has if it changed since.
+        """Checksum in Snakemake's form; None if the file can't be read, CHANGED (which no file has) if it has changed.
 
-        Jobs may have read either content then: with such a record they run again at the next start.
+        Jobs may have read either content of a changed file. With CHANGED on record they run again at the next start.
         """
         digest = self._hash
         return digest and (CHANGED if self.changed else digest)
@@ -114,10 +110,10 @@ async def _give_reasons(dag: DAG) -> None:
     await _check_incomplete(dag)
     if not dag.workflow.is_main_process:
         return
-    settings = dag.workflow.execution_settings  # none where nothing is to run, as for a summary
+    settings = dag.workflow.execution_settings  # None if nothing is to run, as for a summary
     if settings and settings.keep_incomplete:
         with on_terminal():
-            found = "it, with which the next run takes a failed job's files for finished ones"
+            found = "it, which would make the next run take a failed job's files for finished ones"
             raise InputError("option --keep-incomplete", found, "a command and a profile without it")
     for job in dag.jobs:
         for cache_dir in [folder for module, folder in _OURS if job.rule.module_globals is module]:
@@ -128,7 +124,7 @@ async def _give_reasons(dag: DAG) -> None:
 
 
 def _changed_sources(dag: DAG, job: Any, cache_dir: Path) -> list[Any]:
-    """The inputs of ``job`` that no job makes, and whose content is not what was recorded when it ran."""
+    """Return the inputs of ``job`` that no job makes, and whose content has changed since it ran."""
     made = dag.dependencies[job].values()
     if sum(map(len, made)) == len(job.input):
         return []
@@ -152,18 +148,18 @@ async def _is_checksum_eligible(file: Any, threshold: int) -> bool:
 
 
 def changed_sources() -> list[str]:
-    """The user's files that have changed since it was decided which jobs run, in order."""
+    """Return the user's files that have changed since Snakemake decided which jobs run, sorted."""
     return sorted(path for path, source in _SOURCES.items() if source.changed)
 
 
 def finished_pages(workflow: Any) -> list[str]:
-    """The pages that are there, of those that jobs of the present targets make."""
+    """Return the existing pages among the outputs of this run's targets."""
     made = {str(file) for job in workflow.dag.jobs for file in job.output if file.endswith(".html")}
     return sorted(path for path in made if Path(path).is_file())
 
 
 def name_pages(workflow: Any) -> None:
-    """Have Snakemake name the pages where it says that nothing is to be done; a run says so at its end."""
+    """Have Snakemake name the pages where it says that nothing is to be done, as a run does at its end."""
 
     def named(record: logging.LogRecord) -> bool:
         if record.msg == NOTHING_TO_BE_DONE_MSG:
@@ -174,10 +170,11 @@ def name_pages(workflow: Any) -> None:
 
 
 def check_submissions(workflow: Any) -> None:
-    """Have a dry run end with what its jobs would ask of SLURM, and a run check that before its first job.
+    """Have a dry run end with its jobs' requests to SLURM, and a run check these before its first job.
 
-    What Snakemake logs at these places calls it: hooks such as `onstart` are not those of a module. The target
-    `check_cluster` ends the run, whose jobs are those of the targets given with it, or of the report.
+    Snakemake's log records at these points trigger it, because Snakemake ignores a module's hooks such as `onstart`.
+    The target `check_cluster` ends the run after the check. It checks the jobs of the targets given with it, or of the
+    report.
     """
 
     def checked(record: logging.LogRecord) -> bool:
@@ -198,30 +195,30 @@ def _dry_table(classes: list[Submissions]) -> str:
     if not any(key.startswith("slurm_") for group in classes for key in group.resources):
         return ""
     left = ", ".join(value for values in placeholders(classes).values() for value in values)
-    note = f"{left}: placeholders of profiles/slurm; SLURM is asked in a run, or by the target check_cluster.\n"
-    return f"What SLURM would be asked for:\n{submission_table(classes)}\n{note if left else ''}"
+    note = f"{left}: placeholders of profiles/slurm; a run, or the target check_cluster, checks them with SLURM.\n"
+    return f"Requests to SLURM:\n{submission_table(classes)}\n{note if left else ''}"
 
 
 def _check_run(workflow: Any) -> None:
-    asked = any(job.rule.name.endswith("check_cluster") for job in workflow.dag.needrun_jobs())
+    requested = any(job.rule.name.endswith("check_cluster") for job in workflow.dag.needrun_jobs())
     if workflow.local_exec or workflow.executor_plugin.name != "slurm":
-        if asked:
+        if requested:
             raise InputError("target check_cluster", "no jobs for SLURM", "a profile for it, such as --profile slurm")
         return
     classes = submissions(workflow)
     check_placeholders(classes)
-    if asked:
+    if requested:
         answers, refused = check(classes)
         say(answers)
         if refused:
             found = f"{refused} of {len(classes)} classes of jobs that it would refuse"
-            raise InputError("SLURM", found, "a profile and a configuration that ask for what it has")
+            raise InputError("SLURM", found, "a profile and a configuration that request what it has")
         sys.exit(0)
 
 
 def submissions(workflow: Any) -> list[Submissions]:
-    """The jobs that go to a cluster, as they are submitted first, in the order of the rules."""
-    from snakemake_executor_plugin_slurm.submit_string import get_submit_command  # here, for a workflow that has none
+    """Return the jobs that go to a cluster, with the resources of their first attempt, in the order of the rules."""
+    from snakemake_executor_plugin_slurm.submit_string import get_submit_command  # here, as an environment may lack it
     from snakemake_executor_plugin_slurm.utils import set_gres_string
 
     dag, place = workflow.dag, {rule: number for number, rule in enumerate(workflow.rules)}
@@ -229,7 +226,8 @@ def submissions(workflow: Any) -> list[Submissions]:
     asked: dict[tuple[str, ...], dict[str, Any]] = {}
     needed = dag.needrun_jobs(exclude_finished=False)
     jobs = [job for job in needed if job.rule.group or not (job.rule.norun or job.rule.name in workflow._localrules)]
-    if workflow.dryrun:  # at whose end nothing needs them as they were: as if its jobs ran here, on one core
+    # A dry run computes resources as if its jobs ran here, on one core. At its end nothing else needs them.
+    if workflow.dryrun:
         workflow.global_resources["_cores"] = None
         for job in jobs:
             job._resources = None
@@ -241,14 +239,14 @@ def submissions(workflow: Any) -> list[Submissions]:
             continue
         else:
             seen.add(id(group))
-            # Not the group's own, which a dry run adds up as if its jobs ran here.
+            # Not the group's own resources, which a dry run adds up as if its jobs ran here.
             limits = {"constraints": workflow.global_resources, "run_local": False}
             name, resources = group.groupid, dict(GroupResources.basic_layered([*group.toposorted], **limits))
         stand_in = SimpleNamespace(resources=_Asked(resources), threads=resources["_cores"])
         where = {name: resources.get(f"slurm_{name}") for name in ("account", "partition")}
         where = {name: f" --{name}={shlex.quote(str(value))}" if value else "" for name, value in where.items()}
-        told = {"run_uuid": "check_cluster", "slurm_logfile": os.devnull, "comment_str": name, "workdir": ""} | where
-        call = get_submit_command(stand_in, told, workflow.executor_settings) + set_gres_string(stand_in)
+        names = {"run_uuid": "check_cluster", "slurm_logfile": os.devnull, "comment_str": name, "workdir": ""}
+        call = get_submit_command(stand_in, names | where, workflow.executor_settings) + set_gres_string(stand_in)
         key = (name, *shlex.split(call))
         counts[key] += 1
         asked.setdefault(key, resources)
@@ -256,15 +254,15 @@ def submissions(workflow: Any) -> list[Submissions]:
 
 
 class _Asked(dict[str, Any]):
-    """Resources by key, and by name as those of a job."""
+    """Resources as keys and as attributes, as a job has them."""
 
     __getattr__ = dict.__getitem__
 
 
-def escape_what_is_logged() -> None:
-    """Have Snakemake's own messages, which name files and repeat logs, send nothing but text to the terminal.
+def escape_log_messages() -> None:
+    """Escape control characters in Snakemake's own messages, which name files and repeat logs.
 
-    After Ctrl-C they send no errors there: every job that it ends would be one. Snakemake's log file has them.
+    After Ctrl-C, no errors go to the terminal, since every interrupted job would be one. Snakemake's log file has them.
     """
     for handler in logger.handlers:
         if handler.formatter and not isinstance(handler.formatter, Shown):
@@ -281,73 +279,72 @@ def _note_interrupt(number: int, frame: Any) -> None:
     raise KeyboardInterrupt
 
 
-def tell_the_end(errors: str) -> None:
-    """Write to the terminal that a run has failed: what to correct (``errors``), and how to continue."""
+def print_failure(errors: str) -> None:
+    """Print after a failed run what to correct (``errors``), and how to continue."""
     if _INTERRUPTS:
         tell(f"ragrelay: error: stopped by an interrupt: {KEPT}")
         return
-    kept = "what was finished is kept; when the cause is fixed, the same command continues from there."
-    tell(f"{errors}ragrelay: {kept}")
+    tell(f"{errors}ragrelay: what was finished is kept; fix the cause, and the same command continues from there.")
 
 
 def leave_unlocked(workflow: Any) -> list[str]:
-    """Have Snakemake not lock the folder where only targets that look are asked for. Gives the inputs of these: none.
+    """Leave the folder unlocked if only targets of LOOKING are requested. Returns the inputs of these: none.
 
-    Called as an input, when the jobs are known and before Snakemake locks the folder. With a lock, targets that look
-    would delete the lock of the run that they look at: Snakemake removes all locks of a folder at its end.
+    Called as an input function: then the jobs are known, and the folder is not locked yet. With a lock, such a target
+    would delete the lock of the run that it looks at, because Snakemake removes all locks of a folder at its end.
     """
     if set(workflow.dag_settings.targets) <= LOOKING:
         workflow.persistence.lock = workflow.persistence.noop
     return []
 
 
-def name_makers(rules: Iterable[Any], makers: Mapping[Callable[..., Any], str]) -> None:
-    """Tell ``rules`` which rule makes the files of an input function; Snakemake tries all patterns for others."""
+def declare_makers(rules: Iterable[Any], makers: Mapping[Callable[..., Any], str]) -> None:
+    """Tell ``rules`` which rule makes the files of an input function. For others, Snakemake tries all patterns."""
     for rule in rules:
         rule.dependencies |= {item: makers[item] for item in rule.input if item in makers}
 
 
-def made_patterns(workflow: Any) -> list[str]:
-    """Regular expressions of all that rules make, with the present configuration's names for wildcards."""
+def output_patterns(workflow: Any) -> list[str]:
+    """Return regular expressions of all outputs and benchmarks, with the configuration's names for wildcards."""
     return [
-        made.regex().pattern
+        output.regex().pattern
         for rule in workflow.rules
-        for made in [*rule.output, *([rule.benchmark] if rule.benchmark else [])]
+        for output in [*rule.output, *([rule.benchmark] if rule.benchmark else [])]
     ]
 
 
 def log_patterns(workflow: Any) -> list[tuple[str, list[str]]]:
-    """For each rule with a log and outputs: a regular expression of its log, and its outputs."""
+    """Return a regular expression of the log, and the outputs, of each rule that has both."""
     rules = [rule for rule in workflow.rules if rule.log and rule.output]
     return [(rule.log[0].regex().pattern, list(map(str, rule.output))) for rule in rules]
 
 
 def class_resources(workflow: Any, name: str) -> dict[str, Any]:
-    """The `set-resources` of a class of rules in the profile."""
+    """Return the `set-resources` of a class of rules in the profile."""
     resources = workflow.resource_settings.overwrite_resources.get(name, {})
     return {key: _value(resource) for key, resource in Resources.from_mapping(resources).items()}
 
 
 def class_threads(workflow: Any, name: str, otherwise: Any) -> Any:
-    """The `set-threads` of a class of rules in the profile, or ``otherwise``."""
+    """Return the `set-threads` of a class of rules in the profile, or ``otherwise``."""
     threads = workflow.resource_settings.overwrite_threads.get(name, otherwise)
     return _value(threads) if isinstance(threads, Resource) else threads
 
 
-def asked_resources(workflow: Any) -> dict[str, dict[str, int]]:
-    """For each rule with a benchmark, minutes (`runtime`) and MB (`mem_mb`) that the profile gives a first attempt."""
+def requested_resources(workflow: Any) -> dict[str, dict[str, int]]:
+    """Return the minutes (`runtime`) and MB (`mem_mb`) of a first attempt in the profile, by rule with a benchmark."""
     measured = [rule for rule in workflow.rules if rule.benchmark]
-    asked = {rule.name: {name: _first(rule, name) for name in ("runtime", "mem_mb")} for rule in measured}
-    return {rule: {name: value for name, value in of.items() if value} for rule, of in asked.items()}
+    requested = {rule.name: {name: _first(rule, name) for name in ("runtime", "mem_mb")} for rule in measured}
+    return {rule: {name: value for name, value in values.items() if value} for rule, values in requested.items()}
 
 
 def time_limit(rule: Any) -> int | None:
-    """Minutes that the profile gives a job of ``rule`` at its first attempt; None where it sets no limit."""
+    """Return the minutes that the profile gives a first attempt of ``rule``; None if it sets no limit."""
     return _first(rule.rule, "runtime")
 
 
 def _first(rule: Any, name: str) -> int | None:
-    """A number that a profile has for a job's first attempt; None where it has none."""
+    """Return the profile's number for a job's first attempt; None if it has none."""
     if (resource := rule.resources.get(name)) is None:
         return None
     job = {"input": [], "attempt": 1, "threads": 1, "rulename": rule.name, "async_run": rule.workflow.async_run}
@@ -356,7 +353,7 @@ def _first(rule: Any, name: str) -> int | None:
 
 
 def _value(resource: Resource) -> Any:
-    """A value of a profile; an expression, such as `attempt * 480`, is for each job to evaluate."""
+    """Return a value of the profile; for an expression such as `attempt * 480`, a function that each job evaluates."""
     if not resource.is_evaluable():
         return resource.value
     return lambda wildcards, **job: resource.evaluate(wildcards, **job).value

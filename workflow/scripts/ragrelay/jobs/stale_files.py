@@ -1,18 +1,18 @@
-"""Files of a study that no rule makes any more, such as those of a retriever that was removed."""
+"""List the files of a study that no rule makes any more, such as those of a removed retriever."""
 
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 KEPT = {"compare", "plan.csv", "plan.json", "report/pages.js"}
-"""Files below the results that other configurations or commands make."""
+"""Files below the results that other configurations or commands make; never stale."""
 
 
 def list_stale(folder: str | Path, patterns: Iterable[str]) -> Iterator[Path]:
-    """The files below ``folder`` that none of ``patterns`` matches, in order.
+    """Yield the files below ``folder`` that none of ``patterns`` matches, sorted.
 
-    ``patterns``: regular expressions of the rules' outputs, with the names of the present configuration for wildcards;
-    a file in a folder that is an output is the rule's too.
+    ``patterns``: regular expressions of the rules' outputs, with the configuration's names for wildcards. A file below
+    a folder that is an output belongs to the rule.
     """
     made = [re.compile(pattern) for pattern in patterns]
     for path in sorted(path for path in Path(folder).rglob("*") if path.is_file()):

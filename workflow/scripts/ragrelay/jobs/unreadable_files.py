@@ -1,4 +1,4 @@
-"""Damaged inputs of a job: which file it is, and which command makes it again."""
+"""Find the damaged input of a failed job, and say which command makes it again."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ from ragrelay.errors import InputError
 
 
 def check_ends(paths: Iterable[str]) -> None:
-    """Raise InputError for a CSV file that ends within a line: its last row would be read as one with empty fields."""
+    """Raise InputError for a CSV file that ends within a line: a reader would fill its last row with empty fields."""
     for path in paths:
         if path.endswith(".csv"):
             with Path(path).open("rb") as file:
@@ -20,11 +20,11 @@ def check_ends(paths: Iterable[str]) -> None:
 
 
 def check_readable(paths: Iterable[str]) -> None:
-    """Raise InputError for a Parquet or JSON file that can't be read; every byte is looked at.
+    """Read every byte of the Parquet and JSON files among ``paths``; raise InputError for one that can't be read.
 
-    For a job that failed: the error of a reader doesn't name the file.
+    For a job that failed, since a reader's error doesn't name the file.
     """
-    # Here, as every start of Snakemake imports this.
+    # Imported here, because every start of Snakemake imports this module.
     import polars as pl
 
     from ragrelay.io.parquet_files import FAULTS, check_parquet, fault
@@ -33,7 +33,7 @@ def check_readable(paths: Iterable[str]) -> None:
         try:
             if path.endswith(".parquet"):
                 check_parquet(path)
-                pl.read_parquet(path, glob=False)  # which refuses bytes that Arrow takes
+                pl.read_parquet(path, glob=False)  # Polars rejects some bytes that Arrow accepts
             elif path.endswith(".json"):
                 json.loads(Path(path).read_text(encoding="utf-8"))
         except (*FAULTS, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
@@ -42,9 +42,9 @@ def check_readable(paths: Iterable[str]) -> None:
 
 @contextmanager
 def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
-    """Raise InputError where the lines within fail and one of the files ``paths``, which they read, is damaged.
+    """Raise InputError if the body fails and one of the files ``paths``, which it reads, is damaged.
 
-    Checking every byte first would cost more than reading itself; this costs nothing if all files are complete.
+    Checking every byte first would cost more than the reading itself. This costs nothing if all files are complete.
     """
     check_ends(paths)
     try:
@@ -56,7 +56,7 @@ def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
 
 
 def is_failure(error: BaseException) -> bool:
-    """Whether code failed rather than being stopped. At some damaged bytes Polars panics, which is no Exception."""
+    """Return whether code failed, not whether it was stopped. A panic of Polars, at damaged bytes, is no Exception."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 

@@ -1,4 +1,4 @@
-"""Time, memory and GPU-hours of jobs, from Snakemake's benchmark files, next to what was requested and planned."""
+"""Sum the time, memory and GPU-hours of jobs from Snakemake's benchmarks, next to what was requested and planned."""
 
 import csv
 import math
@@ -12,17 +12,17 @@ import polars as pl
 from ragrelay.display.printed_tables import printed
 
 TIME_MARGIN, MEMORY_MARGIN = 1.5, 1.3
-"""Margins of the proposal: factors for the longest job, and for the job with the most memory."""
+"""Factors of the proposed profile on the time of the longest job, and on the memory of the largest."""
 LEAST_MINUTES, LEAST_MB = 10, 2000
 SHOWN = {
     "gpu_hours": "GPU-hours",
     "planned": "planned GPU-hours",
     "longest": "longest (min)",
-    "asked_runtime": "asked (min)",
+    "asked_runtime": "requested (min)",
     "memory": "memory (MB)",
-    "asked_mem_mb": "asked (MB)",
+    "asked_mem_mb": "requested (MB)",
 }
-"""Columns that are shown under other names; columns without a value are left out."""
+"""Headings of columns. Columns without a value are left out."""
 TYPES = {
     **dict.fromkeys(("gpu_hours", "planned"), pl.Float64),
     **dict.fromkeys(("asked_runtime", "memory", "asked_mem_mb"), pl.Int64),
@@ -31,27 +31,27 @@ TYPES = {
 
 @dataclass(frozen=True)
 class Benchmarks:
-    """Where the figures of a study are, and what its jobs are given."""
+    """Where the benchmarks of a study are, and what its jobs request."""
 
     folder: str
     """Folder of the benchmark files, with a folder per rule."""
     plan: str = ""
     """The table of the last plan."""
     asked: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    """For each rule, `runtime` (minutes) and `mem_mb` of a job's first attempt, if the profile sets them."""
+    """By rule: `runtime` (minutes) and `mem_mb` of a job's first attempt, if the profile sets them."""
     gpus: Mapping[str, int] = field(default_factory=dict)
-    """GPUs of jobs with an engine, by the path of the benchmark file below ``folder``, or of a folder that it is in."""
+    """GPUs of jobs with an engine, by the path below ``folder`` of the benchmark file, or of a folder above it."""
 
 
 def jobs_used(benchmarks: Benchmarks) -> pl.DataFrame:
-    """A row per rule that has benchmarks, of each job as it ran last.
+    """Return a row per rule that has benchmarks. Of each job, the last run counts.
 
-    - jobs, hours: number of jobs, and their time together
-    - gpu_hours: the same of rules with an engine, times its GPUs; planned: what the last plan expected of the rule
+    - jobs, hours: number of jobs, and their total time
+    - gpu_hours: total time × GPUs, for rules with an engine; planned: the last plan's estimate
     - asked_runtime, asked_mem_mb: minutes and MB that the profile gives a job
-    - longest: minutes of the longest
-    - memory: MB of the one that had the most at a time (resident); null where no job ran long enough to be looked at
-    - runtime, mem_mb: minutes and MB to ask for, by the margins, rounded up to tens and hundreds
+    - longest: minutes of the longest job
+    - memory: largest resident memory of a job in MB; null if no job ran long enough to be measured
+    - runtime, mem_mb: minutes and MB to request, with the margins, rounded up to tens and hundreds
     """
     folder, planned = Path(benchmarks.folder), _planned(Path(benchmarks.plan))
     rows: dict[str, list[_Job]] = {}
@@ -75,7 +75,7 @@ class _Job(NamedTuple):
 
 
 def _planned(plan: Path) -> dict[str, float]:
-    """GPU-hours by rule; zero-shot answers are among the others, as in the benchmark files."""
+    """Return the planned GPU-hours by rule, zero-shot answers under `generate_answers` as in the benchmark files."""
     if not plan.is_file():
         return {}
     rule = pl.col("job").str.replace("_zeroshot", "")
@@ -87,12 +87,12 @@ def _planned(plan: Path) -> dict[str, float]:
 def _row(rule: str, jobs: list[_Job], asked: Mapping[str, int], planned: float | None) -> dict[str, object]:
     longest = max(job.seconds for job in jobs) / 60
     memory = max((job.memory for job in jobs if job.memory is not None), default=None)
-    of_gpus = [job.seconds * job.gpus for job in jobs if job.gpus is not None]
+    gpu_seconds = [job.seconds * job.gpus for job in jobs if job.gpus is not None]
     return {
         "rule": rule,
         "jobs": len(jobs),
         "hours": round(sum(job.seconds for job in jobs) / 3600, 2),
-        "gpu_hours": round(sum(of_gpus) / 3600, 2) if of_gpus else None,
+        "gpu_hours": round(sum(gpu_seconds) / 3600, 2) if gpu_seconds else None,
         "planned": None if planned is None else round(planned, 2),
         "longest": round(longest, 1),
         "asked_runtime": asked.get("runtime"),
@@ -104,13 +104,13 @@ def _row(rule: str, jobs: list[_Job], asked: Mapping[str, int], planned: float |
 
 
 def show_used(table: pl.DataFrame) -> str:
-    """Lines for a terminal: what jobs used, and lines for a profile; empty if none has run."""
+    """Return lines for a terminal: what jobs used, and lines for a profile; empty if no job has run."""
     if table.is_empty():
         return ""
-    took = table.select("rule", "jobs", "hours", *(pl.col(name).alias(shown) for name, shown in SHOWN.items()))
-    took = took.select(name for name in took.columns if took[name].count())
-    lines = ["", "What jobs took, as each ran last (jobs that found all in the cache are short):", printed(took), ""]
-    lines += [f"For a profile, {TIME_MARGIN} times the longest and {MEMORY_MARGIN} times the most memory:"]
+    used = table.select("rule", "jobs", "hours", *(pl.col(name).alias(shown) for name, shown in SHOWN.items()))
+    used = used.select(name for name in used.columns if used[name].count())
+    lines = ["", "Resources that jobs used in their last run (jobs that found all in the cache are short):"]
+    lines += [printed(used), "", f"Proposed profile, {TIME_MARGIN} × longest time and {MEMORY_MARGIN} × most memory:"]
     lines += ["set-resources:"]
     for row in table.iter_rows(named=True):
         lines += [f"  {row['rule']}:", f"    runtime: attempt * {row['runtime']}"]

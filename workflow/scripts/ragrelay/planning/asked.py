@@ -22,10 +22,7 @@ REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for 
 
 
 class PlanAsker:
-    """Counts the requests to ``planned``; ``work`` has the rows (WORK) so far.
-
-    ``part``: which of the jobs of one line in the plan asks.
-    """
+    """Counts the requests to ``planned``. ``part``: which job of a line in the plan asks."""
 
     def __init__(self, planned: GeneratorPlan, part: int = 0) -> None:
         self.planned, self.part = planned, part
@@ -49,10 +46,10 @@ class PlanAsker:
         return {}
 
     def to_come(self, rows: pl.DataFrame) -> None:
-        """Count likelihoods of texts that are still to be written: ``rows`` (prompt_id, item, prompt_tokens)."""
+        """Count likelihoods of texts not yet written: ``rows`` (prompt_id, item, prompt_tokens)."""
         store = f"likelihoods/{self.planned.likelihoods.folder.name}"
-        nothing = {"shared_tokens": 0.0, "answer_tokens": 0.0}
-        figures = {"store": store, "cached": False, "certain": False, "requests": 1, **nothing}
+        no_tokens = {"shared_tokens": 0.0, "answer_tokens": 0.0}
+        figures = {"store": store, "cached": False, "certain": False, "requests": 1, **no_tokens}
         self.count(rows.with_columns(pl.lit(value, WORK[name]).alias(name) for name, value in figures.items()))
 
     def count(self, rows: pl.DataFrame) -> None:
@@ -63,9 +60,9 @@ class PlanAsker:
 class PlannedAnswers:
     """The stored answers of generator ``planned`` to the prompts of ``job``, and placeholders for missing ones.
 
-    Used like FileAnswers, but ``keys`` have the texts already. A placeholder has the mean length of the stored answers,
-    and no two are equal. Equal or empty answers would need fewer requests, more sentences more. A stored answer that
-    is null has no row.
+    Used like FileAnswers, but ``keys`` already have the texts. Placeholders have the mean length of the stored answers,
+    one sentence each, and no two are equal, since equal or empty answers need fewer requests. A stored answer that is
+    null has no row.
     """
 
     def __init__(
@@ -90,8 +87,8 @@ class PlannedAnswers:
                     self.contexts[cell] = dict(zip(table["qid"], table["docnos"].to_list(), strict=True))
                 else:
                     self.beside = {(*ZEROSHOT_CONTEXT, seed) for seed in seeds}
-                of_cell = {"ordering": pl.lit(cell[0], pl.String), "k": pl.lit(cell[1], pl.Int64)}
-                frames.append(table.select("qid", "prompt_id", **of_cell))
+                cell_columns = {"ordering": pl.lit(cell[0], pl.String), "k": pl.lit(cell[1], pl.Int64)}
+                frames.append(table.select("qid", "prompt_id", **cell_columns))
         prompts = pl.concat(frames).filter(pl.col("qid").is_in(list(qids)))
         self.keys = _answers(prompts, planned, seeds)
 
@@ -100,13 +97,13 @@ class PlannedAnswers:
         return keys
 
     def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
-        """Yield the known answers, certain if what a judge needs besides is ``sure`` too; then the placeholders."""
+        """Yield the known answers if the judge's other inputs are ``sure``, then the rest, each with its certainty."""
         for known in (True, False):
             yield answers.filter((pl.col("known") & sure) == known), known
 
 
 class PlannedJob(QuestionJob):
-    """A job in the plan. Its answers come from their generator's store."""
+    """A job in the plan. It takes answers from their generator's store."""
 
     def __init__(self, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int], **fields: Any) -> None:
         super().__init__(**fields)
@@ -140,7 +137,7 @@ def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]
 def likelihood_work(
     asked: pl.DataFrame, store: LikelihoodStore, generator: Mapping[str, Any], device: str | None
 ) -> pl.DataFrame:
-    """Return WORK for ``asked`` (prompt_id, prompt, system, token_ids), as fill_likelihoods requests it."""
+    """Return WORK for ``asked`` (prompt_id, prompt, system, token_ids), with the requests of fill_likelihoods."""
     keyed, missing = missing_of(asked, store)
     rows = list(_requested(missing, generator, block_tokens(generator, device)))
     keys = keyed.select(
@@ -154,7 +151,7 @@ def likelihood_work(
 
 
 def _requested(missing: pl.DataFrame, generator: Mapping[str, Any], block: int) -> Iterator[tuple[Any, ...]]:
-    """Yield rows REQUESTED; the first continuation of a request has the figures of the request."""
+    """Yield rows of REQUESTED. A request's figures are in the row of its first continuation, the others have zeros."""
     before: Sequence[int] = ()
     window = window_of(generator) if len(missing) else None
     for request in scorings_of(missing, generator, window or 0):

@@ -10,12 +10,12 @@ from ragrelay.errors import InputError
 from ragrelay.io.json_values import FAULTS
 
 UNITS = {"gpu_hours": "GPU-hours", "tokens": "tokens"}
-"""Keys of a budget, and what each limits."""
+"""Keys of a budget, and the unit of each."""
 PLAN_FIRST = "`snakemake plan` first, which counts what a run would make"
 
 
 def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
-    """The totals in a plan's last row, by the keys of a budget. A value is None if it is unknown.
+    """Return the totals in a plan's last row, by the keys of a budget. A value is None if it is unknown.
 
     Tokens are those of prompts, which include what the prefix cache serves, and of answers.
     """
@@ -23,9 +23,9 @@ def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def plan_receipt(total: Mapping[str, Any], of: str, shards: Mapping[str, Mapping[str, int]]) -> dict[str, Any]:
-    """The record that a later run is checked against: the time, a hash of the planned work (``of``), and the totals.
+    """Return the record against which later runs are checked: time, hash of the planned work (``of``), totals.
 
-    ``shards``: what the plan found for `shards: auto`, by dataset and generator.
+    ``shards``: the numbers that the plan chose for `shards: auto`, by dataset and generator.
     """
     planned = datetime.now(UTC).isoformat(timespec="seconds")
     return {"planned": planned, "of": of, "needs": needs(total), "shards": shards}
@@ -38,19 +38,19 @@ def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
     try:
         shards: dict[str, dict[str, int]] = json.loads(receipt.read_text(encoding="utf-8")).get("shards", {})
     except (*FAULTS, AttributeError):
-        raise InputError(receipt, "a damaged plan", "no such file, then `snakemake plan`") from None
+        raise InputError(receipt, "a damaged plan", "a complete one; delete it, then run `snakemake plan`") from None
     return shards
 
 
 def budget_lines(budget: Mapping[str, float], needed: Mapping[str, float | None]) -> list[str]:
-    """A line for each limit, to print under a plan."""
+    """Return a line for each limit, to print under a plan."""
     lines = []
     for key, limit in budget.items():
         need = needed[key]
         if need is None:
-            lines.append(f"Budget: {limit:,g} {UNITS[key]}; the need is unknown, and no run starts.")
+            lines.append(f"Budget: {limit:,g} {UNITS[key]}; the need is unknown, so no run will start.")
         elif need > limit:
-            lines.append(f"Budget: {limit:,g} {UNITS[key]}, less than the ~{need:,.6g} needed; no run starts.")
+            lines.append(f"Budget: {limit:,g} {UNITS[key]}, less than the ~{need:,.6g} needed, so no run will start.")
         else:
             lines.append(f"Budget: {limit:,g} {UNITS[key]}, of which ~{need:,.6g} are needed.")
     return lines
@@ -59,10 +59,10 @@ def budget_lines(budget: Mapping[str, float], needed: Mapping[str, float | None]
 def check_budget(
     budget: Mapping[str, float], receipt: Path, of: str, files: Collection[Path], to_be_made: Iterable[Path]
 ) -> None:
-    """Raise InputError if a run would exceed ``budget``, or if there is no plan of its size.
+    """Raise InputError if a run would exceed ``budget``, or if the plan is missing or out of date.
 
-    ``receipt``: the plan's record (plan_receipt). ``of``: the hash of the work as planned now. ``files``: what the plan
-    was counted from; none may be newer than the plan, or among ``to_be_made``, the run's outputs.
+    ``receipt``: the plan's record (plan_receipt). ``of``: the present hash of the work. ``files``: the files from which
+    the plan was counted. None may be newer than the plan, or among the run's outputs ``to_be_made``.
     """
     if not receipt.exists():
         raise InputError("config key 'budget'", "no plan of this study", PLAN_FIRST)

@@ -1,4 +1,4 @@
-"""List the contents of the cache with the studies that use them, join its small files, and remove what nobody needs."""
+"""List the cache's contents and the studies that use them, join its small files, and remove what no study needs."""
 
 import itertools
 import re
@@ -26,14 +26,14 @@ STORES: Mapping[str, type[AnswerStore | LikelihoodStore | ScoreStore]] = {
     "scores": ScoreStore,
 }
 RECENT = 24 * 60 * 60.0
-"""Seconds for which what has changed is not removed, whoever needs it."""
+"""Seconds after its last change during which nothing is removed, needed or not."""
 KINDS = (*STORES, "references", "indexes", "hashes")
 SMALL = 1 << 20
-"""Bytes of the largest receipt."""
+"""Maximum size of a receipt in bytes; larger JSON files are not read."""
 NAMING = ("generated", "scores", "indexes")
-"""Folders of a study whose folders are named after a generator, a scorer or a corpus."""
+"""Folders of a study whose subfolders are named after a generator, a scorer or a corpus."""
 NUGGETS = "*/*/nuggets/*/written/*.json"
-"""Receipts of lists of nuggets, in the folder of all results."""
+"""Receipts of lists of nuggets, relative to the folder of all results."""
 NAME = re.compile(r"[0-9a-f]{16,}")
 
 
@@ -42,23 +42,23 @@ class Needed:
     """What a study needs of the cache."""
 
     study: str
-    """Its name, that of its folder."""
+    """Name of the study, and of its folder."""
     names: Collection[str]
-    """Hashes that name stores."""
+    """Hashes that name its stores."""
     receipts: Collection[str]
-    """Files of its results that name the others."""
+    """Files of its results that name its indexes and embeddings."""
 
 
 def show_cache(cache_dir: Path, results: Path) -> str:
-    """The contents as a table for a terminal."""
+    """Return the contents of the cache as a table for a terminal."""
     return printed(contents(cache_dir, results))
 
 
 def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
-    """A row per store, index and folder of embeddings: kind, name, MB, files, written last, and used_by.
+    """Return a row per store, index and folder of embeddings: kind, name, MB, files, written last, and used_by.
 
-    ``used_by``: which studies in the folder ``results`` have files made with it, and by which generator, scorer or
-    index, as their receipts and scores say. A study whose results were deleted, or are elsewhere, is not seen.
+    ``used_by``: the studies in the folder ``results`` whose receipts or scores name it, each with its generators,
+    scorers or corpora. A study whose results were deleted, or are elsewhere, is missing.
     """
     users = _users(results)
     return pl.DataFrame(
@@ -69,7 +69,7 @@ def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
                 "MB": round(entry.bytes / 1e6, 1),
                 "files": entry.files,
                 "written": datetime.fromtimestamp(entry.written).isoformat(" ", "minutes"),
-                "used by": _told(users.get(entry.hash, {})),
+                "used by": _users_text(users.get(entry.hash, {})),
             }
             for entry in _entries(cache_dir)
         ]
@@ -78,7 +78,7 @@ def contents(cache_dir: Path, results: Path) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class _Entry:
-    """A store, index or folder of embeddings; ``hash``: what names it, empty of the folder of hashes."""
+    """A store, index or folder of embeddings. ``hash``: the hash in its name; empty for the folder of hashes."""
 
     kind: str
     path: Path
@@ -100,7 +100,7 @@ def _entries(cache_dir: Path) -> Iterator[_Entry]:
 
 
 def _users(results: Path) -> dict[str, dict[str, set[str]]]:
-    """The users of each hash that receipts and scores mention: study, and its generator, scorer or corpus."""
+    """Return the users of each hash that receipts and scores name: by study, its generators, scorers or corpora."""
     users: dict[str, dict[str, set[str]]] = {}
 
     def note(name: str, path: Path) -> None:
@@ -117,20 +117,20 @@ def _users(results: Path) -> dict[str, dict[str, set[str]]]:
     return users
 
 
-def _told(users: Mapping[str, set[str]]) -> str:
+def _users_text(users: Mapping[str, set[str]]) -> str:
     return "; ".join(study + (f" ({', '.join(sorted(names))})" if names else "") for study, names in users.items())
 
 
 def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) -> Iterator[str]:
-    """Remove the stores, indexes and embeddings that nobody needs, or say which they are; a line for each.
+    """Remove the stores, indexes and embeddings that no study needs, or only list them; yield a line for each.
 
-    Needed are those that ``needed`` names and that files of studies in the folder ``results`` mention. What has changed
-    within RECENT seconds stays. Each is renamed in one step before it is removed. Raises InputError, before anything is
-    removed, where the study has not finished, or while somebody uses the cache.
+    Needed is what ``needed`` names, and what files of studies in the folder ``results`` name. Whatever changed within
+    RECENT seconds stays. Each is renamed in one step before it is removed. Raises InputError, before anything is
+    removed, if the study has not finished, or while the cache is in use.
     """
     lacking = [path for path in needed.receipts if not Path(path).is_file()]
     if lacking:
-        expected = "a finished study, whose receipts say what of the cache it needs"
+        expected = "a finished study, whose receipts name what it needs from the cache"
         raise InputError("target cache_prune", f"no {lacking[0]}", expected)
     known = {*needed.names, *_users(results)}
     now = time.time()
@@ -139,7 +139,7 @@ def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) ->
     listed = {path.relative_to(results).parts[0] for path in results.glob(NUGGETS)} - {needed.study}
     if listed:
         unneeded, old = ([entry for entry in some if entry.kind != "answers"] for some in (unneeded, old))
-        yield f"{cache_dir / 'answers'}: stay, as {min(listed)} has lists of nuggets, whose stores its files don't name"
+        yield f"{cache_dir / 'answers'}: kept, as {min(listed)} has lists of nuggets, whose stores its files don't name"
     if remove:
         use = Use(cache_dir, REMOVAL)
         use.note()
@@ -150,14 +150,14 @@ def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) ->
         finally:
             use.end()
     for entry in unneeded:
-        what = "changed within a day, stays" if entry not in old else "removed" if remove else "not needed"
-        yield f"{entry.path}: {what} ({entry.files} files, {entry.bytes / 1e6:.1f} MB)"
+        fate = "changed within a day, kept" if entry not in old else "removed" if remove else "not needed"
+        yield f"{entry.path}: {fate} ({entry.files} files, {entry.bytes / 1e6:.1f} MB)"
     total = f"{sum(entry.files for entry in old)} files, {sum(entry.bytes for entry in old) / 1e6:.1f} MB"
     yield f"Removed: {total}." if remove else f"Not needed: {total}. --config prune=remove removes them."
 
 
 def _check_unused(cache_dir: Path, use: Use) -> None:
-    """Raise InputError while a run uses the cache, or a job that a run left behind writes to it."""
+    """Raise InputError while a run uses the cache, or a job left behind by a run still writes to it."""
     jobs = [claim for claim in cache_dir.glob("*/*/.claim-*") if living_owner(claim, DEAD_AFTER)]
     written = [
         path for folder in (*cache_dir.glob("[!.]*/"), *cache_dir.glob("[!.]*/*/")) for path in leftovers(folder)
@@ -168,7 +168,7 @@ def _check_unused(cache_dir: Path, use: Use) -> None:
 
 
 def compact_cache(cache_dir: Path) -> Iterator[str]:
-    """Join the parts of every store and remove parts that were replaced long enough ago. Returns a line per store."""
+    """Join the parts of every store, and remove parts replaced long enough ago; yield a line per changed store."""
     for kind, store_class in STORES.items():
         for folder in sorted((cache_dir / kind).glob("[!.]*/")):
             store: PartStore = store_class(cache_dir, folder.name)
@@ -176,5 +176,5 @@ def compact_cache(cache_dir: Path) -> Iterator[str]:
             joined, made = store.join()
             _, waiting = store.remove_replaced()
             if joined or removed or waiting:
-                rest = f"; {waiting} replaced ones stay for a day, as jobs may be reading them" if waiting else ""
-                yield f"{folder}: {joined} parts joined into {made}, {removed} replaced ones removed{rest}"
+                rest = f"; {waiting} replaced parts stay for a day, as jobs may be reading them" if waiting else ""
+                yield f"{folder}: {joined} parts joined into {made}, {removed} replaced parts removed{rest}"

@@ -1,4 +1,4 @@
-"""A generator in the plan: its stores, template and costs."""
+"""Look up what the plan needs of a generator: its stores, template, pace and price."""
 
 import functools
 from collections.abc import Mapping
@@ -13,12 +13,12 @@ from ragrelay.likelihoods.store import LikelihoodStore, likelihood_fingerprint, 
 from ragrelay.prompting.templates import Template
 
 LIKELIHOOD_BYTES = 60
-"""Parquet's bytes of a likelihood in its store: two hashes and two numbers."""
+"""Bytes of a likelihood in a store's Parquet files: two hashes and two numbers."""
 
 
 @dataclass(frozen=True)
 class Price:
-    """The cost of work for one store; ``speed`` is None if unknown, ``source`` says where it comes from."""
+    """The cost of requests for one store. ``speed`` is None if unknown; ``source`` says where it comes from."""
 
     speed: Speed | None
     source: str
@@ -63,7 +63,7 @@ class GeneratorPlan:
         """Return the price of work for the store ``kind``: ``answers`` or ``likelihoods``."""
         pace, gpus = self.pace, GENERATOR_KINDS.of(self.generator).gpus()
         if pace.device == "cpu":
-            gpus = min(gpus, 1)  # the machine, however many engines share it
+            gpus = min(gpus, 1)  # one machine, even if several engines share it
         if kind == "answers":
             return Price(pace.speed, pace.tokens_per_second_from, pace.start_seconds, gpus, pace.bytes_per_answer)
         return Price(*scoring_speed(self.likelihoods, pace), gpus, LIKELIHOOD_BYTES)

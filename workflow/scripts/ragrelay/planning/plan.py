@@ -1,4 +1,4 @@
-"""Count the requests of a study to its engines, before any of them starts."""
+"""Count a study's requests to its engines, before any engine starts."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,22 +16,22 @@ from ragrelay.prompting.layout import Layout
 NAMES = ["dataset", "generator", "retriever", "job"]
 TOTAL = "total"
 SINGLE = "generate_single_answers"
-"""Each passage alone before the generator, for labels; no cells of the grid."""
+"""Answers to single passages, for labels. They are no cells of the grid."""
 ANSWERS = ("generate_zeroshot_answers", "generate_answers", SINGLE)
 Prices = Mapping[str, Price]
-"""Prices by store, as WORK names it."""
+"""Prices by store, named as in WORK."""
 
 
 def plan_jobs(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """A row per job and one in total (dataset `total`).
+    """Return a row per job, and a total (dataset `total`).
 
-    Exact: cells (answer files), prompts (distinct), asked (distinct keys: of answers prompt and seed, of likelihoods
-    prompt and continuation), cached (of them, in the store now), to_make, requests (to the engine), prompt_tokens (that
-    it gets), engine_starts. A key that several jobs share counts in each of their rows and once in the total: whoever
-    runs first makes it. `of_answers_to_come` counts likelihoods of answers that are not yet generated.
-    Estimates: answer_tokens, prefix_shared_tokens (of the prompt tokens, served by the prefix cache),
-    gpu_hours (null where no speed is known), disk_bytes (new in the stores, and answer files).
-    Raises InputError where a prompt doesn't fit the window.
+    Exact: cells (answer files), prompts (distinct), asked (distinct keys: prompt and seed of an answer, prompt and
+    continuation of a likelihood), cached (keys now in the store), to_make (the others), requests (to the engine),
+    prompt_tokens (sent to it), engine_starts. A key that several jobs share counts in each of their rows and once in
+    the total: the first job that runs makes it. `of_answers_to_come` counts likelihoods of answers not yet generated.
+    Estimates: answer_tokens, prefix_shared_tokens (prompt tokens that the prefix cache serves), gpu_hours (null if no
+    speed is known), disk_bytes (new in the stores, and answer files).
+    Raises InputError if a prompt doesn't fit the window.
     """
     rows, asked, sizes = [], [], []
     prices: dict[str, Price] = {}
@@ -63,7 +63,7 @@ def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequenc
 
 
 def _answer_files(job: Job, generator: GeneratorPlan, seeds: Sequence[int]) -> tuple[int, int]:
-    """Return the number of rows in the answer files that a job makes, and how many files are cells."""
+    """Return the number of rows in a job's answer files, and the number of files that are cells."""
     if job.rule not in ANSWERS:
         return 0, 0
     prompts = prompt_files(job, generator)
@@ -104,9 +104,9 @@ def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str,
 
 
 def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """Return WORK for the answers of a retriever's cells, of zero-shot's, or to single passages.
+    """Return WORK for the answers of a retriever's cells, zero-shot answers, or answers to single passages.
 
-    Raises InputError where a prompt doesn't fit the window.
+    Raises InputError if a prompt doesn't fit the window.
     """
     planned = generators[job.generator]
     prompts = prompt_files(job, planned)
@@ -137,7 +137,7 @@ def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequen
 
 
 def prompt_files(job: Job, planned: GeneratorPlan) -> list:
-    """Return the prompt files of a generation job, in the order in which it asks."""
+    """Return the prompt files of a generation job, in the order of its requests."""
     template = planned.generator["prompt"]
     if job.rule == SINGLE:
         return job.paths("single", dataset=job.dataset, template=template)

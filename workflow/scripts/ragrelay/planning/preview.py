@@ -1,4 +1,4 @@
-"""A preview of a study that is not finished: the study of the cells that have scores."""
+"""Preview an unfinished study: reduce its configuration to the cells that already have scores."""
 
 import copy
 from collections import Counter
@@ -10,12 +10,12 @@ from ragrelay.vocabulary.names import ZEROSHOT
 
 SECTIONS = ("datasets", "scorers", "generators", "retrievers")
 LEFT_OUT = ("acu", "budget", "compare", "pathvars", "prediction", "published", "questions")
-"""Keys for other targets than the report, or for what the scores of a preview need not have."""
+"""Keys for targets other than the report, or whose results may be missing when the scores exist."""
 MOST_NAMED = 5
 
 
 class Scored(NamedTuple):
-    """The scores of a retriever's answers, or of the zero-shot answers, and whether they are there."""
+    """A table of scores of a retriever's answers, or of the zero-shot answers, and whether it exists (``there``)."""
 
     dataset: str
     scorer: str
@@ -25,10 +25,10 @@ class Scored(NamedTuple):
 
 
 def preview_grid(cells: Iterable[Scored]) -> dict[str, list[str]]:
-    """The names of each of SECTIONS for which every cell is there, in the order of ``cells``.
+    """Return names for each of SECTIONS such that all of their cells exist, in the order of ``cells``.
 
-    The name with the largest share of missing cells is left out, again and again, until no cell is missing. Zero-shot
-    answers count for their generator. Raises InputError where nothing is left.
+    The name with the largest share of missing cells is left out repeatedly, until no cell is missing. Zero-shot answers
+    count for their generator. Raises InputError if nothing is left.
     """
     left = list(cells)
     while lacking := [cell for cell in left if not cell.there]:
@@ -42,38 +42,38 @@ def preview_grid(cells: Iterable[Scored]) -> dict[str, list[str]]:
         for place, section in enumerate(SECTIONS)
     }
     if not all(grid.values()):
-        expected = "zero-shot answers and one retriever's with scores: ask again when the run has made more"
+        expected = "scored answers, zero-shot and of one retriever; try again when the run has got further"
         raise InputError("snakemake preview", "no retriever with all scores", expected)
     return grid
 
 
 def preview_config(config: Mapping[str, Any], cells: Collection[Scored]) -> dict[str, Any]:
-    """The configuration of the study ``<study>-preview``, whose cells are in the cache.
+    """Return the configuration of the study ``<study>-preview``, whose cells are in the cache.
 
-    ``config``: the whole study's, as users wrote it. The first generator's ``notice`` says on the page what is missing.
-    Raises InputError where no retriever has all its scores.
+    ``config``: the whole study's, as users wrote it. The first generator's ``notice``, which the page shows, says what
+    is missing. Raises InputError if no retriever has all its scores.
     """
     grid = preview_grid(cells)
-    made = {key: copy.deepcopy(value) for key, value in config.items() if key not in LEFT_OUT}
-    made |= {"study": f"{config['study']}-preview", "context_use": False, "cache_mode": "read-only"}
-    made["grid"] |= {**grid, "annotations": []}
-    primary = made.get("analysis", {}).get("primary", {})
+    preview = {key: copy.deepcopy(value) for key, value in config.items() if key not in LEFT_OUT}
+    preview |= {"study": f"{config['study']}-preview", "context_use": False, "cache_mode": "read-only"}
+    preview["grid"] |= {**grid, "annotations": []}
+    primary = preview.get("analysis", {}).get("primary", {})
     names = {"retriever": grid["retrievers"], "reference": grid["retrievers"], "scorer": grid["scorers"]}
     if any(key in primary and primary[key] not in known for key, known in names.items()):
-        del made["analysis"]["primary"]
-    generator = made["generators"][grid["generators"][0]]
+        del preview["analysis"]["primary"]
+    generator = preview["generators"][grid["generators"][0]]
     generator["notice"] = " ".join(filter(None, [missing_note(cells, grid), generator.get("notice")]))
-    return made
+    return preview
 
 
 def missing_note(cells: Collection[Scored], grid: Mapping[str, Collection[str]]) -> str:
-    """One sentence on what a preview of ``grid`` lacks of ``cells``."""
+    """Return a sentence on the ``cells`` that a preview of ``grid`` lacks."""
     lacking = []
     for place, section in enumerate(SECTIONS):
         names = dict.fromkeys(name for *key, _ in cells if (name := str(key[place])) not in (ZEROSHOT, *grid[section]))
         shown = [*names][:MOST_NAMED]
         more = f" and {len(names) - len(shown)} more" if len(names) > len(shown) else ""
         lacking += [f"{section} {', '.join(shown)}{more}"] * bool(names)
-    of_retrievers = sum(cell.there for cell in cells)
-    said = f"it lacks {'; '.join(lacking)}" if lacking else "every cell has scores"
-    return f"Preview of {of_retrievers} of {len(cells)} tables of scores: {said}."
+    n_scored = sum(cell.there for cell in cells)
+    remark = f"it lacks {'; '.join(lacking)}" if lacking else "every cell has scores"
+    return f"Preview of {n_scored} of {len(cells)} tables of scores: {remark}."

@@ -1,4 +1,4 @@
-"""The number of query shards by the key `shards: auto`, from the plan's figures and the time limit of a job."""
+"""Choose the number of query shards for the key `shards: auto`, from the plan and the time limit of a job."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,21 +13,21 @@ from ragrelay.planning.plan import plan_jobs as plan_as_given
 from ragrelay.planning.work import Job
 
 MOST = 1000
-"""Shards of a dataset, as the key allows."""
+"""Largest number of shards of a dataset that the key allows."""
 
 
 @dataclass(frozen=True)
 class AutoShards:
-    """A dataset and a generator whose number of shards the plan finds."""
+    """A dataset and a generator whose number of shards the plan chooses."""
 
     dataset: str
     generator: str
     shards: int
-    """The number so far."""
+    """The present number."""
     planned: bool
-    """Whether an earlier plan found it."""
+    """Whether an earlier plan chose it."""
     begun: bool
-    """Whether a job has finished with it."""
+    """Whether a job has already finished with it."""
 
 
 def plan_generation(
@@ -37,11 +37,11 @@ def plan_generation(
     auto: Sequence[AutoShards],
     limit: int | None,
 ) -> tuple[pl.DataFrame, dict[str, dict[str, int]], list[str]]:
-    """Plan ``jobs`` as planning.plan does, with the numbers of shards that are found for ``auto``.
+    """Plan ``jobs`` as planning.plan does, with numbers of shards chosen for ``auto``.
 
-    ``limit``: minutes of a job that generates answers; None where the profile sets none. Returns the plan, the numbers
-    by dataset and generator, and a line on each. A number for which there is no reason (no limit, no speed) is left
-    out, so that a later plan finds it.
+    ``limit``: minutes of a job that generates answers; None if the profile sets none. Returns the plan, the numbers by
+    dataset and generator, and a line on each. A number that nothing decides (no limit, no known speed) is left out, so
+    that a later plan can choose it.
     """
     table = plan_as_given(jobs, planned, seeds)
     numbers: dict[str, dict[str, int]] = {}
@@ -63,11 +63,11 @@ def _with(job: Job, numbers: Mapping[str, Mapping[str, int]]) -> Job:
 
 
 def _number(auto: AutoShards, table: pl.DataFrame, planned: GeneratorPlan, limit: int | None) -> tuple[int | None, str]:
-    """The number of shards, None where nothing decides it, and why."""
+    """Return the number of shards, or None if nothing decides it, and the reason."""
     rows = table.filter(pl.col("job").is_in(ANSWERS), dataset=auto.dataset, generator=auto.generator)
     price = planned.price("answers")
     if auto.begun or (auto.planned and rows["cached"].sum()):
-        return auto.shards, "as before, since there are answers"
+        return auto.shards, "as before, since answers exist"
     earlier = auto.shards if auto.planned else None
     if limit is None:
         return earlier, "as the profile sets no runtime"
@@ -83,4 +83,4 @@ def _number(auto: AutoShards, table: pl.DataFrame, planned: GeneratorPlan, limit
     queries = rows.filter(job="generate_zeroshot_answers")["prompts"].max() or MOST
     number = max(1, min(math.ceil(longest / (aim - start)), queries, MOST))
     each = (longest / number + start) / 60
-    return number, f"with which a job takes ~{each:,.1f} min of {limit} (at most {SHARE_OF_RUNTIME} is aimed at)"
+    return number, f"with which a job takes ~{each:,.1f} min of {limit} (the aim is at most {SHARE_OF_RUNTIME} of it)"

@@ -28,7 +28,7 @@ SOURCES = {
 
 
 def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.DataFrame:
-    """``plan`` with the estimated columns renamed to say so, and the origin of the estimates per generator and job."""
+    """Add `_estimate` to the names of the plan's estimated columns, and add the origin of estimates per row."""
     rows: list[tuple[object, ...]] = []
     for name, job in plan.select("generator", "job").unique(maintain_order=True).iter_rows():
         if name and job in ANSWERS:
@@ -44,7 +44,7 @@ def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.Da
 
 
 def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> str:
-    """Lines to print: the table with estimates marked ~, and the origin of the estimates."""
+    """Return lines to print: the table with estimates marked ~, and the origin of the estimates."""
     shown = plan.select(
         *NAMES,
         *(pl.col(name).alias(name.replace("_", " ")) for name in EXACT),
@@ -57,7 +57,7 @@ def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> s
         jobs = " and ".join(plan.filter(pl.col("of_answers_to_come") > 0, pl.col("job") != "")["job"].unique().sort())
         notes.append(
             f"{jobs}: {to_come:,} of the keys depend on answers still to be generated: an estimate for "
-            "answers of the mean length, of one sentence each."
+            "answers of the mean length, with one sentence each."
         )
     return "\n".join([printed(shown), *notes, *_rests_on(plan, planned)])
 
@@ -84,9 +84,9 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
 
 
 def size_note(part: Mapping[str, Any]) -> str:
-    """A line on the primary comparison of one dataset and generator.
+    """Return a line on the primary comparison of one dataset and generator.
 
-    ``part``: dataset, generator, margin, queries (the dataset's table of them), systems and variance (tables of the
+    ``part``: dataset, generator, margin, queries (path of their table), systems and variance (paths of tables of the
     analysis, which need not exist yet), primary (see vocabulary.primary.Primary).
     """
     name, margin, primary = f"{part['dataset']}, {part['generator']}", part["margin"], part["primary"]

@@ -1,4 +1,4 @@
-"""The requests of an engine job, one row per store key: exact where the answers they depend on exist."""
+"""Describe the requests of an engine job, a row per store key. They are exact if the answers they depend on exist."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,33 +26,32 @@ WORK = {
 
 - store: kind and fingerprint of the store
 - prompt_id, item: the key there; the item is a seed or a continuation
-- part: the shard, or another part of the job that starts an engine of its own
-- cached: whether the store has it now; what follows is 0 then
-- certain: whether it is known that this key will be asked for
-- requests: to the engine; one asks for several continuations of a prompt
-- prompt_tokens: that the engine gets
-- shared_tokens: of these, an estimate of those that the prefix cache serves
-- answer_tokens: an estimate
+- part: the shard, or another part of the job that starts its own engine
+- cached: whether the store has the key now; if so, all following columns are 0
+- certain: whether the job will certainly request this key
+- requests: number of requests to the engine; one request can serve several continuations of a prompt
+- prompt_tokens: tokens sent to the engine
+- shared_tokens: estimate of the prompt tokens that the prefix cache serves
+- answer_tokens: estimate of the generated tokens
 """
 
 
 @dataclass(frozen=True)
 class Job:
-    """A line of the plan: the jobs of a ``rule`` for one dataset (or set of claims), one generator and one retriever.
-
-    ``retriever`` is empty where a job is for all of them. Of jobs that generate answers, ``shards`` is their number and
-    ``files`` the plan's inputs by name. Of jobs of a ``question``, ``parts`` has the files, settings and wildcards of
-    each.
-    """
+    """A line of the plan: the jobs of a ``rule`` for one dataset (or set of claims), generator and retriever."""
 
     rule: str
     dataset: str
     generator: str
     retriever: str = ""
+    """Empty if a job serves all retrievers."""
     shards: int = 1
+    """The number of jobs, if they generate answers."""
     files: Mapping[str, KeyedFiles] = field(default_factory=dict)
+    """The plan's inputs by name, if the jobs generate answers."""
     question: str = ""
     parts: Sequence[Mapping[str, Any]] = ()
+    """Files, settings and wildcards of each job of a ``question``."""
 
     def paths(self, name: str, **values: str) -> list[Path]:
         """Return the files called ``name`` whose wildcards have these ``values``."""
@@ -63,9 +62,9 @@ class Job:
         return self.paths("prompts", dataset=self.dataset, template=template, retriever=retriever)
 
 
-def work(keys: pl.DataFrame, made: pl.DataFrame) -> pl.DataFrame:
-    """Return WORK for ``keys`` (store, prompt_id, item, part, certain); ``made`` has the figures of keys not cached."""
-    joined = keys.join(made, on=["prompt_id", "item"], how="left", maintain_order="left")
+def work(keys: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:
+    """Return WORK for ``keys`` (store, prompt_id, item, part, certain); ``missing``: the figures of keys not cached."""
+    joined = keys.join(missing, on=["prompt_id", "item"], how="left", maintain_order="left")
     cached = pl.col("requests").is_null()
-    filled = [pl.col(name).cast(WORK[name]).fill_null(nothing) for name, nothing in NONE.items()]
+    filled = [pl.col(name).cast(WORK[name]).fill_null(zero) for name, zero in NONE.items()]
     return joined.with_columns(cached.alias("cached"), *filled).select(*WORK)

@@ -1,1 +1,1 @@
-"""A study as the rules of the workflow use it."""
+"""Provide the rules with a study's files, inputs, params and jobs."""

@@ -1,4 +1,4 @@
-"""The questions to models of a study, as rules and the plan use them."""
+"""Give rules, plan and status what they need of a study's questions to models."""
 
 import functools
 from collections.abc import Callable, Iterable
@@ -23,11 +23,11 @@ class StudyQuestion:
     """
 
     def __init__(self, study: StudyOfRules, question: Question, own: str = "") -> None:
-        """``own``: the name of a user's own question, as ``module:Class``."""
+        """Take a question of the package, or a user's, whose name ``own`` is ``module:Class``."""
         self.study, self.question, self.own = study, question, own
         self.name = own or type(question).__module__.rpartition(".")[2]
-        made = {"receipt": question.receipt}
-        self.ask_outputs: dict[str, StudyFile] = made | ({"asked": question.asked} if question.asked else {})
+        receipt = {"receipt": question.receipt}
+        self.ask_outputs: dict[str, StudyFile] = receipt | ({"asked": question.asked} if question.asked else {})
         self.read_outputs = dict(question.made)
         self.read_key = question.read_key or question.key
         self.ask_constraints = _constraints(question.key, question.jobs(study))
@@ -38,12 +38,12 @@ class StudyQuestion:
         return self.question.asker(self.study, _key(wildcards))
 
     def ask_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the inputs of a job that asks, with the receipts of downloads."""
+        """Return the inputs of a job that asks, including receipts of downloads."""
         inputs = self.question.inputs(self.study, _key(wildcards))
         return {**inputs, "fetched": self.study.fetched("generators", self.asker(wildcards))}
 
     def read_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the inputs of a job that reads: what the job that asked wrote, and the question's own."""
+        """Return the inputs of a job that reads: the outputs of the job that asked, and the question's own inputs."""
         return {**self.ask_outputs, **self.question.read_inputs(self.study, _key(wildcards))}
 
     def ask_settings(self, wildcards: Wildcards) -> dict[str, Any]:
@@ -57,32 +57,32 @@ class StudyQuestion:
         return {**self.question.read_settings(self.study, key), "patterns": self.question.patterns(self.study, key)}
 
     def generator(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The definition of the generator that a job asks."""
+        """Return the definition of the generator that a job asks."""
         return self.study.generator_named(self.asker(wildcards))
 
     def fingerprint(self, wildcards: Wildcards) -> str:
-        """The fingerprint, for likelihoods, of the generator that a job asks."""
+        """Return the fingerprint, for likelihoods, of the generator that a job asks."""
         return self.study.likelihoods_of(self.asker(wildcards))
 
     def threads(self, wildcards: Wildcards) -> int:
-        """CPU threads of the asked generator's engine."""
+        """Return the number of CPU threads of the asked generator's engine."""
         threads: int = self.study.generator(self.asker(wildcards))["threads"]
         return threads
 
     def gpus(self, wildcards: Wildcards) -> int:
-        """The number of GPUs that the asked generator's engine takes."""
+        """Return the number of GPUs that the asked generator's engine needs."""
         return self.study.gpus_of(self.asker(wildcards))
 
     def ask_code(self, wildcards: Wildcards) -> str:
-        """The digest of the code that decides what is asked. Engines and stores don't count."""
+        """Return the digest of the code that makes a job's requests. Engines and stores don't count."""
         return questions_digest("ask_question.py", *self._code("ask"), *self._modules(wildcards)) + self._file_hash
 
     def read_code(self, wildcards: Wildcards) -> str:
-        """The digest of the code that makes the table."""
+        """Return the digest of the code that makes the table."""
         return code_digest("read_replies.py", *self._code("read"), *self._modules(wildcards)) + self._file_hash
 
     def _code(self, function: str) -> list[str]:
-        """Names that a job's code starts from: the question's function, or a user's imports from the package."""
+        """Return where a job's code digest starts: the question's function, or a user's imports from the package."""
         if not self.own:
             return [f"{PACKAGE}.{self.name}:{function}"]
         imported = names_from("ragrelay", self.own, self.study.folder)
@@ -90,7 +90,7 @@ class StudyQuestion:
 
     @functools.cached_property
     def _file_hash(self) -> str:
-        """Hash of a user's own module; empty for the package's, whose code the digest contains."""
+        """Hash of a user's own module; empty for a question of the package, whose code is in the digest."""
         return "".join(code_hashes({"code": self.own}, self.study.folder).values()) if self.own else ""
 
     def _modules(self, wildcards: Wildcards) -> list[str]:
@@ -98,9 +98,9 @@ class StudyQuestion:
 
 
 def study_questions(study: StudyOfRules) -> list[StudyQuestion]:
-    """Every question of the package, whether the study asks it or not, then the user's own.
+    """Return every question of the package, even those that the study doesn't ask, then the user's own.
 
-    Raises InputError for a user's question whose jobs don't fit its class.
+    Raises InputError if the jobs of a user's question don't fit its class.
     """
     return [
         *(StudyQuestion(study, question) for question in questions()),
@@ -125,9 +125,9 @@ def _own_question(study: StudyOfRules, name: str) -> StudyQuestion:
 
 
 def shown_tables(asked: Iterable[StudyQuestion]) -> tuple[list[dict[str, Any]], list[StudyFile]]:
-    """The tables that the page shows of ``asked``, and the paths of all of them, in this order.
+    """Return the tables of the questions ``asked`` that the page shows, and the paths of their files in the same order.
 
-    Each table has heading, sentence, file (its pattern), about, rule, and how many files it has.
+    Each table has heading, sentence, file (its pattern), about, rule, and files (how many it has).
     """
     tables, paths = [], []
     for entry in asked:
@@ -135,14 +135,14 @@ def shown_tables(asked: Iterable[StudyQuestion]) -> tuple[list[dict[str, Any]], 
         keys = entry.question.read_jobs(entry.study) if heading else []
         for file in entry.question.made.values() if keys else ():
             if file.endswith(".parquet"):
-                said = {"heading": heading, "sentence": sentence, "about": file.about, "rule": entry.question.reads}
-                tables.append({**said, "file": file.path, "files": len(keys)})
+                texts = {"heading": heading, "sentence": sentence, "about": file.about, "rule": entry.question.reads}
+                tables.append({**texts, "file": file.path, "files": len(keys)})
                 paths += file.each(keys)
     return tables, paths
 
 
 def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, str]]:
-    """Every job that asks, for `status`: dataset, generator, retriever, rule (job), and paths of receipt and log."""
+    """List every job that asks: dataset, generator, retriever, rule (job), and the paths of its receipt and log."""
     return [
         {
             **_named(entry, key),
@@ -156,10 +156,10 @@ def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> l
 
 
 def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, Any]]:
-    """A line of the plan per question, dataset, asked generator, and any other wildcard that separates jobs.
+    """Return the plan's lines for questions: one per question, dataset, asked generator and other separating wildcard.
 
-    A line has rule, dataset (or set of claims), generator and retriever, and ``parts``: the wildcards, settings and
-    files of each of its jobs. ``fill`` turns a path in the results into the path on disk.
+    A line has rule, dataset (or set of claims), generator, retriever, and ``parts``: the wildcards, settings and files
+    of each of its jobs. ``fill`` turns a path in the results into the path on disk.
     """
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for entry in asked:
@@ -179,7 +179,7 @@ def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]
 
 
 def _named(entry: StudyQuestion, key: Key) -> dict[str, str]:
-    """Dataset (or set of claims), asked generator and retriever of a job; retriever is empty if the job has none."""
+    """Return a job's dataset (or set of claims), asked generator, and retriever (empty if the job has none)."""
     dataset, generator = key.get("dataset", key.get("claims", "")), entry.question.asker(entry.study, key)
     return {"dataset": dataset, "generator": generator, "retriever": key.get("retriever", "")}
 
@@ -193,6 +193,6 @@ def _key(wildcards: Wildcards) -> dict[str, str]:
 
 
 def _constraints(pattern: str, jobs: list[Key]) -> dict[str, str]:
-    """The values that each wildcard may have, so that no other file matches the question's patterns."""
+    """Return the possible values of each wildcard, so that no other file matches the question's patterns."""
     names = WILDCARD.findall(pattern)
     return {name: any_of(dict.fromkeys(key[name] for key in jobs)) for name in names}

@@ -1,4 +1,4 @@
-"""The comparison of two studies (config key `compare`) as rules see it."""
+"""Give rules what they need of the comparison of two studies (config key `compare`)."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from ragrelay.study.study import StudyOfRules, Wildcards
 
 
 class Comparison:
-    """Paths and params of the rule that compares two studies; without the key, names that no study has."""
+    """Paths and params of the rule that compares two studies. Without the key, they name no study."""
 
     def __init__(self, study: StudyOfRules) -> None:
         settings: dict[str, Any] = study.config.get("compare") or {}
@@ -23,13 +23,13 @@ class Comparison:
         self.name = "-to-".join(Path(name).name for name in self.names)
 
     def folder(self, name: str) -> str:
-        """The results of a study by name, or a folder (a path with a slash); this study's are made if missing."""
+        """Return the results folder of a study: ``name`` is a study, which may be this one, or a path with a slash."""
         if "/" in name:
             return name.rstrip("/")
         return "<results>" if name == self.own else f"results/{name}"
 
     def pages(self, wildcards: Wildcards) -> dict[str, str]:
-        """Both studies' pages, which are made last; ends with a line on the terminal where one isn't finished."""
+        """Return both studies' pages, which are made last. Ends with a line on the terminal if one isn't finished."""
         from ragrelay.compare.studies import check_finished  # here, as it loads polars
 
         sides = ("before", "after")

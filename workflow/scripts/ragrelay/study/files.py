@@ -1,11 +1,11 @@
-"""Every file below the results of a study: its path, the rule that makes it, its columns.
+"""The registry of every file below a study's results: its path, the rule that makes it, its columns.
 
-The one registry: rules take paths from it, docs/results.md is written from it. The tables that the report is made from
-are registered where they are shown (`SOURCES` and `OUTPUTS` of report/outputs.py), those of questions to a model in the
-question's class (asking/questions), all other files here.
+Rules take paths from it, and docs/results.md is generated from it. The report's tables are registered where they are
+shown (`SOURCES` and `OUTPUTS` of report/outputs.py), the tables of questions to a model in the question's class
+(asking/questions), all other files here.
 
-A path's wildcards are all that its file depends on. `zeroshot` is in the place of a retriever, with ordering `none` and
-k 0.
+A path has exactly the wildcards that its file depends on. Zero-shot answers have the retriever `zeroshot`, the ordering
+`none` and k 0.
 """
 
 from collections.abc import Iterator
@@ -164,9 +164,9 @@ STAGES = list(
         for member in _OF_QUESTION.get(file, [file])
     )
 )
-"""Files that no output of the report is made from."""
+"""All registered files but the report's tables and their sources."""
 tables = {name: StudyFile(of.path, of.rule, of.about, of.columns) for name, of in SOURCES.items()}
-"""Tables that outputs of the report are made from, by the name of their source."""
+"""Tables from which the report's outputs are made, by the name of their source."""
 measures, utility = tables["retrieval"], tables["per_query"]
 annotation_tables = {
     output.name: StudyFile(f"report/tables/{output.name}_{{scorer}}.csv", "draw_annotations", output.title)
@@ -179,23 +179,23 @@ zeroshot_prompts, zeroshot_receipt, zeroshot_answers, zeroshot_scores, zeroshot_
     file.at(**ZEROSHOT_KEY) for file in (prompts, receipt, answers, scores, left_out_of_answers, imported_contexts)
 )
 ANSWERED_WITH = "@{generator}"
-"""Template of the prompts of a generator whose answers are imported: only their passages are known."""
+"""Name in place of the template, for a generator whose answers are imported: only their passages are known."""
 explorer = StudyFile(explored_queries.path.removesuffix("/{name}"), "explore_queries", "a folder of such files")
 
 RULES = {
     "annotations": "draw_annotations", "claims": "report_acu", "prediction": "report_predictions",
     "depth": "draw_figures_at", "reproduction": "compare_published", "study": "write_page",
 }  # fmt: skip
-"""The rule that makes the files of outputs, by ``Output.of``, where it isn't `draw_figures` or `write_tables`."""
+"""The rule that makes outputs, by ``Output.of``. For others it is `draw_figures` or `write_tables`."""
 
 
 def made_by(rule: str) -> dict[str, StudyFile]:
-    """The tables that a rule makes, by the name of their source."""
+    """Return the tables made by a rule, by the name of their source."""
     return {name: table for name, table in tables.items() if table.rule == rule}
 
 
 def result_files() -> Iterator[StudyFile]:
-    """All files: those of the stages, the tables that outputs are made from, then the report's tables and figures."""
+    """Yield all files: STAGES, the tables from which outputs are made, then the report's tables and figures."""
     yield from STAGES
     yield from tables.values()
     for output in OUTPUTS:

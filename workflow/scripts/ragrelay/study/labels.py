@@ -1,4 +1,4 @@
-"""Labels of passages as rules see them: the annotation sources of a study, and the inputs of their jobs."""
+"""Give rules what they need of the annotation sources, which label passages: inputs and params of their jobs."""
 
 import functools
 from typing import Any
@@ -26,7 +26,7 @@ TABLES = {
     BY_PAGES: files.labels_by_pages,
     BY_FILE: files.labels_by_file,
 }
-"""What a source's labels are read from, by the job that makes them."""
+"""The table with a source's labels, by the kind of job that makes them."""
 
 
 class Labels:
@@ -44,7 +44,7 @@ class Labels:
 
     @functools.cached_property
     def cells_end_to_end(self) -> list[Key]:
-        """The cells whose answers are compared in cost with the labels."""
+        """The cells whose answers' cost is compared with that of the labels."""
         return [cell for cell in self.study.all_cells if cell["ordering"] == "descending" and cell["k"] in self.cutoffs]
 
     @functools.cached_property
@@ -54,7 +54,7 @@ class Labels:
 
     @functools.cached_property
     def agreement(self) -> dict[str, Any]:
-        """Params of the comparison with people's labels; the least kappa is the page's alone."""
+        """Params of the comparison with people's labels, without the least kappa, which only the page needs."""
         settings = self.study.config["agreement"]
         return {
             "patterns": TABLES,
@@ -66,7 +66,7 @@ class Labels:
 
     @functools.cached_property
     def trust_in_judges(self) -> dict[str, Any]:
-        """Params of the page's part on judges: the threshold and statement of the key, and who judges own answers."""
+        """Params of the page's part on judges: the key's threshold and statement, and the judges of own answers."""
         agreement, generators = self.study.config["agreement"], self.study.grid.generators
         judges = {name: source.judges(generators) for name, source in self.study.source_parts.items()}
         own = {name: [judge for judge in asked if judge in generators] for name, asked in judges.items()}
@@ -77,7 +77,7 @@ class Labels:
         }
 
     def made(self, wildcards: Wildcards) -> dict[str, list[StudyFile]]:
-        """The tables that the sources' labels are read from, by the job that makes them."""
+        """Return the tables with the sources' labels, by the kind of job that makes them."""
         tables: dict[str, list[StudyFile]] = {job: [] for job in TABLES}
         for name, source in self.study.source_parts.items():
             if asked := source.job(name, wildcards.scorer, wildcards.generator):
@@ -85,39 +85,39 @@ class Labels:
         return tables
 
     def file_of(self, wildcards: Wildcards) -> Any:
-        """The file of a job's source for its dataset."""
+        """Return the file of a job's source for its dataset."""
         return self.study.source_parts[wildcards.source].file(wildcards.dataset)
 
     def check_template_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The template by which the judge of a job's source is asked."""
+        """Return the template of the prompts to the judge of a job's source."""
         return self.study.whole_template(self.study.source(wildcards.source)["prompt"])
 
     def checked_of(self, wildcards: Wildcards) -> dict[str, int]:
-        """The number of passages that a judge is checked on, and their depth in rankings."""
+        """Return the number of passages on which a judge is checked, and their largest depth in rankings."""
         return {
             "depth": self.study.settings.annotation_depth,
             "size": self.study.source(wildcards.source)["bias_checks"],
         }
 
     def limits_of(self, wildcards: Wildcards) -> dict[str, int]:
-        """The depth to which rankings are labelled, and the lowest grade that counts as relevant."""
+        """Return the depth to which rankings are labelled, and the lowest grade that counts as relevant."""
         depth: int = self.study.settings.annotation_depth
         return {"depth": depth, "lowest_grade": self.study.lowest_grade_of(wildcards)}
 
     def reference_sets_of(self, wildcards: Wildcards) -> list[str]:
-        """Names of the reference sets of P, including the unseen ones."""
+        """Return the names of the reference sets of P, including the unseen ones."""
         names = list(self.study.reference_sets(wildcards.dataset, wildcards.scorer))
         judged = self.study.scorer(wildcards.scorer)["references"] == "judged"
         return [*names, *(name + UNSEEN for name in names if judged)]
 
     @functools.cached_property
     def modules(self) -> list[str]:
-        """The modules of the kinds of sources that labels are made by, combinations among them."""
+        """The modules of the kinds of the sources, including combinations."""
         definitions = self.study.selected()["annotations"].values()
         return sorted({SOURCE_KINDS.module(definition) for definition in definitions})
 
     def asked_for(self, pattern: StudyFile) -> OfJob:
-        """``pattern`` over the grid; where the grid has no annotation sources, it ends with a line on the terminal."""
+        """Return a function that fills ``pattern`` from the grid; without sources, it ends with a line to the user."""
 
         def paths(wildcards: Wildcards) -> list[StudyFile]:
             with on_terminal():

@@ -1,4 +1,4 @@
-"""The plan and the status as rules see them: jobs with an engine, their prompts, and the check against the budget."""
+"""Give the rules `plan`, `status` and `cache` the jobs with an engine and their prompts; check a run's budget."""
 
 import functools
 import itertools
@@ -32,7 +32,7 @@ PATTERNS = {
 RECEIPTS = (files.receipt, files.zeroshot_receipt, files.single_receipt)
 """Receipts of jobs that generate answers in shards."""
 SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
-"""Tables from which the plan takes the study's own variance, with the rule that makes each."""
+"""Tables with the study's own variance, which the plan uses if they exist; each with the rule that makes it."""
 
 
 class Plan:
@@ -47,9 +47,9 @@ class Plan:
 
     @functools.cached_property
     def generators(self) -> list[str]:
-        """The grid's generators that are asked, then those that answer questions."""
-        asked = [job["generator"] for job in asking_jobs(self.questions, self.fill)]
-        return list(dict.fromkeys([*self.study.asked_generators(), *asked]))
+        """The grid's generators without imported answers, then those that questions ask."""
+        of_questions = [job["generator"] for job in asking_jobs(self.questions, self.fill)]
+        return list(dict.fromkeys([*self.study.asked_generators(), *of_questions]))
 
     @functools.cached_property
     def fetched(self) -> list[StudyFile]:
@@ -58,7 +58,7 @@ class Plan:
 
     @functools.cached_property
     def generation_jobs(self) -> list[dict[str, Any]]:
-        """Every job that generates answers: the arguments of ragrelay.planning.work.Job, but for the files."""
+        """Every job that generates answers: the arguments of ragrelay.planning.work.Job without the files."""
         jobs = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.asked_generators():
@@ -79,10 +79,10 @@ class Plan:
         return [*self.generation_jobs, *planned_questions(self.questions, self.fill)]
 
     def prompts(self, wildcards: Wildcards) -> dict[str, list[str]]:
-        """Inputs of the plan: the prompts of answers, and the inputs of questions that no engine makes."""
+        """Return the plan's inputs: the prompts of answers, and the inputs of questions that no engine makes."""
         templates = list(dict.fromkeys(map(self.study.template_of, self.study.asked_generators())))
         cells = [*files.prompts.each(self.study.contexts), files.zeroshot_prompts]
-        read = [
+        question_inputs = [
             path
             for job in self.jobs
             for part in job.get("parts", ())
@@ -93,11 +93,11 @@ class Plan:
         return {
             "prompts": [path for cell in cells for path in self.study.grid_paths(cell, template=templates)],
             "single": list(self.study.grid_paths(files.single_prompts, template=single)),
-            "asked": list(dict.fromkeys(read)),
+            "asked": list(dict.fromkeys(question_inputs)),
         }
 
     def fingerprints(self, wildcards: Wildcards) -> dict[str, str]:
-        """The fingerprint of each of the plan's generators."""
+        """Return the fingerprint of each of the plan's generators."""
         known = {name: self.study.fingerprints[name] for name in self.study.asked_generators()}
         others = [name for name in self.generators if name not in self.study.fingerprints]
         return known | {
@@ -115,14 +115,14 @@ class Plan:
         }
 
     def hash(self, wildcards: Wildcards) -> str:
-        """Hash of everything that is planned, except the content of files."""
-        # The configuration's numbers, since the plan itself may choose others.
+        """Return the hash of everything that determines the plan, except the content of files."""
+        # Uses the configuration's numbers of shards, since the plan itself may choose others.
         shards = {name: self.study.dataset(name)["shards"] for name in self.study.grid.datasets}
         jobs = [{**job, "shards": shards[job["dataset"]]} if "shards" in job else job for job in self.jobs]
         return value_hash([self.asked, jobs, self.fingerprints(wildcards)])
 
     def auto_shards(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """The arguments of planning.shards.AutoShards of each dataset and generator; none without the key `shards`."""
+        """Return the arguments of AutoShards for each dataset and generator; none without the key `shards`."""
         splits, results = [], Path(self.fill("<results>"))
         for dataset in self.study.grid.datasets if "shards" in self.study.config else ():
             for generator in self.study.asked_generators():
@@ -176,18 +176,18 @@ class Plan:
         }
 
     def check_run(self, to_run: Iterable[Any]) -> None:
-        """Check the jobs ``to_run`` against the budget, where there is one and engines are among them."""
+        """Check the jobs ``to_run`` against the budget, if there is one and a job needs an engine."""
         jobs = list(to_run)
         if self.budget and {job.rule.name for job in jobs} & {job["rule"] for job in self.jobs}:
             from ragrelay.planning.budget import check_budget  # here, as few runs need it
 
             planned = {Path(self.fill(path)) for paths in self.prompts(None).values() for path in paths}
-            made = [Path(path) for job in jobs for path in job.output]
+            outputs = [Path(path) for job in jobs for path in job.output]
             with on_terminal():
-                check_budget(self.budget, Path(self.fill(files.plan_receipt)), self.hash(None), planned, made)
+                check_budget(self.budget, Path(self.fill(files.plan_receipt)), self.hash(None), planned, outputs)
 
     def shards(self, rules: Any) -> list[dict[str, Any]]:
-        """Every job with an engine, with its receipt and its log, as ``rules`` have those that generate answers."""
+        """Return every job with an engine, with its receipt and log. ``rules`` have the paths of answers' jobs."""
         jobs = []
         for job in self.generation_jobs:
             rule = getattr(rules, job["rule"]).rule
@@ -200,14 +200,14 @@ class Plan:
 
     @property
     def scored(self) -> list[list[str]]:
-        """Dataset, scorer, generator, retriever (or zero-shot) and path of each of the grid's tables of scores."""
+        """Dataset, scorer, generator, retriever (or zero-shot) and path of each table of scores."""
         grid = self.study.grid
         keys = itertools.product(grid.datasets, grid.scorers, grid.generators, [ZEROSHOT, *grid.retrievers])
         names = ("dataset", "scorer", "generator", "retriever")
         return [[*key, self.fill(files.scores.at(**dict(zip(names, key, strict=True))))] for key in keys]
 
     def used(self, asked: dict[str, dict[str, int]]) -> dict[str, Any]:
-        """The arguments of jobs.used.Benchmarks; ``asked``: what the profile gives the jobs of each rule."""
+        """Return the arguments of jobs.used.Benchmarks. ``asked``: the profile's resources by rule."""
         logs = self.fill("<logs>")
         gpus = {
             f"{rule}/{dataset}/{generator}": self.study.gpus_of(generator)
@@ -221,7 +221,7 @@ class Plan:
         return {"folder": self.fill("<benchmarks>"), "plan": self.fill(files.plan), "asked": asked, "gpus": gpus}
 
     def cache_needs(self, rules: Any, indexes: Iterable[StudyFile]) -> dict[str, Any]:
-        """The arguments of planning.cache.Needed; ``indexes``: their receipts."""
+        """Return the arguments of planning.cache.Needed. ``indexes``: receipts of the study's indexes."""
         from ragrelay.likelihoods.continuations import raw
         from ragrelay.likelihoods.store import likelihood_fingerprint
         from ragrelay.nuggets.writing import Limits
@@ -241,7 +241,7 @@ class Plan:
         return {"study": study.name, "names": [*names, *study.fingerprints.values()], "receipts": receipts}
 
     def note_run(self, dag: Any) -> None:
-        """Record, for jobs that generate answers, which other jobs of this run they may help."""
+        """Record this run's jobs that generate answers, so that they can help each other."""
         from ragrelay.generation.helping import Noted, note_jobs  # here, as it loads polars
 
         noted = [

@@ -1,4 +1,4 @@
-"""Prediction as rules see it: the inputs of predictors, and whose vectors they use."""
+"""Give rules what they need of prediction: the inputs of predictors, and the retriever whose vectors they use."""
 
 import functools
 from collections.abc import Iterable
@@ -17,7 +17,7 @@ TABLES = files.made_by("evaluate_predictions") | files.made_by("transfer_predict
 PREDICTOR_MODULES = sorted(
     f"ragrelay.prediction.predictors.{path.stem}" for path in (PACKAGE / "prediction/predictors").glob("*.py")
 )
-"""All modules of predictors count as code of a job, since it finds them by their folder."""
+"""All modules of predictors. They all count as code of a job, which imports every module of the folder."""
 
 
 class Prediction:
@@ -34,7 +34,7 @@ class Prediction:
         self.tables = {name: pattern.each(study.sections) for name, pattern in TABLES.items()}
 
     def each_dataset(self, patterns: Iterable[StudyFile]) -> OfJob:
-        """A function from wildcards to ``patterns`` of all datasets."""
+        """Return a function from wildcards to ``patterns`` of all datasets."""
         names = self.study.grid.datasets
         return lambda wildcards: [
             pattern.at(dataset=name, generator=wildcards.generator, scorer=wildcards.scorer)
@@ -43,42 +43,42 @@ class Prediction:
         ]
 
     def vector_source(self, retriever: str) -> str | None:
-        """The retriever whose dense vectors serve ``retriever``: itself, the grid's first dense one, or None."""
+        """Return the retriever whose dense vectors serve ``retriever``: itself, the grid's first dense one, or None."""
         names: list[str] = self.study.grid.retrievers
         dense = [name for name in names if self.study.retriever(name)["kind"] == "dense"]
         return retriever if retriever in dense else next(iter(dense), None)
 
     def vector_definition(self, wildcards: Wildcards) -> dict[str, Any] | None:
-        """The definition of the retriever whose vectors a job uses; None if there is none."""
+        """Return the definition of the retriever whose vectors a job uses; None if there is none."""
         source = self.vector_source(wildcards.retriever)
         return self.study.retriever(source) if source else None
 
     def vector_index(self, wildcards: Wildcards) -> list[StudyFile]:
-        """The receipt of the index with these vectors; none where there is none."""
+        """Return the receipt of the index with the vectors that a job uses; none if there is none."""
         source = self.vector_source(wildcards.retriever)
         index = self.retrieval.kind(source).index_definition() if source else None
         return [self.retrieval.index_receipt(wildcards.dataset, index)] if index else []
 
     def fetched_for_vectors(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Receipts of what it takes from elsewhere."""
+        """Return receipts of the downloads of the retriever whose vectors a job uses."""
         source = self.vector_source(wildcards.retriever)
         return self.study.fetched("retrievers", source) if source else []
 
     def reranker_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The definition of a job's reranker."""
+        """Return the definition of a job's reranker."""
         return self.study.retriever(wildcards.reranker)
 
     def fetched_for_reranker(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Receipts of what it takes from elsewhere."""
+        """Return receipts of the downloads of a job's reranker."""
         return self.study.fetched("retrievers", wildcards.reranker)
 
     def shown_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
-        """The contexts of imported answers; none of others, which have the first k passages."""
+        """Return the contexts of imported answers; none for others, whose contexts are the first k passages."""
         imported = wildcards.generator in self.study.imported_generators
         return files.imported_contexts.each(self.study.contexts if imported else [])
 
     def labels_of_judge(self, wildcards: Wildcards) -> list[StudyFile]:
-        """The labels of the judge for this generator; none where predictors use no judge."""
+        """Return the judge's labels for a job's generator; none if predictors use no judge."""
         judge = self.asked_for["judge"]
         if judge is None:
             return []
@@ -86,23 +86,23 @@ class Prediction:
         return [files.labels_by_judge.at(**names)]
 
     def quality_file_of(self, wildcards: Wildcards) -> Any:
-        """The file with the quality of a dataset's passages; none where there is none."""
+        """Return the file with the quality of a dataset's passages; none if the configuration has none."""
         return quality_file(self.asked_for, wildcards.dataset) or []
 
     @functools.cached_property
     def quality_counts(self) -> list[StudyFile]:
-        """Counts of passages that the files of quality lack."""
+        """Counts of passages that the quality files lack."""
         return self.study.grid_paths(files.left_out_of_quality) if self.asked_for["passage_quality"] else []
 
     def quality_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Passages of the contexts of all retrievers, and of imported answers."""
+        """Return the files with passages of the contexts of all retrievers and of imported answers."""
         own = [files.imported_passages.at(generator=name) for name in self.study.imported_generators]
         made = [files.contexts] if self.study.asked_generators() else []
         return [path for pattern in made + own for path in pattern.each(self.study.each_retriever)]
 
     @functools.cached_property
     def given(self) -> dict[str, Any]:
-        """Optional inputs of predictors, as far as the study has them."""
+        """Optional inputs of predictors; those that the study lacks are empty."""
         likelihoods = [files.context_likelihoods] if self.asked_for["context_perplexity"] else []
         chosen = {key: self.asked_for[key] for key in RERANKERS}
         return {

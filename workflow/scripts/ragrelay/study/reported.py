@@ -1,4 +1,4 @@
-"""The report as rules see it: its sections, their figures and tables, and the patterns of the inputs of these."""
+"""Give rules what they need of the report: its sections, their figures and tables, and the inputs of these."""
 
 import functools
 import itertools
@@ -28,9 +28,9 @@ from ragrelay.vocabulary.study_file import StudyFile
 SECTION = "{dataset}_{generator}_{scorer}"
 PAGE = ROOT / "workflow/report"
 PAPERS = os.path.relpath(ROOT / "resources/published/rows.csv")
-"""The tables and figures of the papers."""
+"""The papers' published tables and figures."""
 OF_CLAIMS = ("reproduced_claims", "reproduced_rows")
-"""Comparisons with published tables that a page of claims may have without a grid."""
+"""Comparisons with published tables that a page of claims may show even without a grid."""
 MEASURED = {"retrieval": files.measures}
 OF_FILES = ("of_runs", "of_answers", "of_nuggets", "of_scores", "of_labels")
 """Counts that not every dataset, retriever and scorer has."""
@@ -77,10 +77,10 @@ class Reported:
         self.published: dict[str, Any] = study.config.get("published") or {}
         grid = study.grid
         self.several = len(grid.retrievers) > 1 and max(len(grid.datasets), len(grid.generators)) > 1
-        """Whether there is more than one answer to each of the study's questions."""
+        """Whether several rankings are compared in more than one dataset or with more than one generator."""
 
     def outputs(self, of: str, kind: str | None = None) -> list[Output]:
-        """The outputs ``of`` a name of KEYS that the configuration has sources for."""
+        """Return the outputs ``of`` a name of KEYS for which the configuration has sources."""
         study = self.study
         present = {
             "": True,
@@ -101,11 +101,11 @@ class Reported:
         return [output for output in there if output.of == of and kind in (None, output.kind)]
 
     def modules(self, *of: str) -> list[str]:
-        """The modules of the functions that make these outputs."""
+        """Return the modules of the functions that make the outputs ``of`` these names."""
         return modules(output for name in of for output in self.outputs(name))
 
     def paths(self, outputs: Iterable[Output], parts: Iterable[Key] = ()) -> list[Any]:
-        """The files of ``outputs``, one per ending and part (names of KEYS), or patterns of them."""
+        """Return the files of ``outputs``, one per ending and part (names of KEYS), or patterns of them."""
         keys = list(parts)
         return [
             captioned(
@@ -134,7 +134,7 @@ class Reported:
 
     @functools.cached_property
     def doses(self) -> dict[str, int]:
-        """Relevant passages in the contexts of retrievers that set them; none unless there are doses."""
+        """The number of relevant passages in contexts of retrievers that fix it; empty without graded retrievers."""
         entries = {name: self.study.retriever(name) for name in self.study.grid.retrievers}
         doses = {name: entry["relevant"] for name, entry in entries.items() if entry["kind"] == "graded"}
         none = {name: 0 for name, entry in entries.items() if entry["kind"] == "oracle" and entry.get("max_label") == 0}
@@ -142,19 +142,19 @@ class Reported:
 
     @functools.cached_property
     def section_patterns(self) -> dict[str, StudyFile]:
-        """Patterns of the tables that a section's outputs are made from, but for retrieval measures."""
+        """Patterns of the tables from which a section's outputs are made, without retrieval measures."""
         needs = dict.fromkeys(need for output in self.outputs("section") for need in output.needs)
         return {name: files.tables[name] for name in needs if name not in MEASURED}
 
     def sections_with(self, sources: Iterable[str]) -> list[Key]:
-        """The sections that have all these tables: only those of some scorers have checks of a judge."""
+        """Return the sections that have all these tables. Only those of judged scorers can have checks of a judge."""
         if not set(sources) & set(files.made_by("analyse_judge_checks")):
             return self.sections
         return [section for section in self.sections if section["scorer"] in self.study.checked_scorers]
 
     @functools.cached_property
     def section_files(self) -> dict[str, list[StudyFile]]:
-        """The files of these patterns."""
+        """The files of `section_patterns`."""
         return {name: path.each(self.sections_with([name])) for name, path in self.section_patterns.items()}
 
     @functools.cached_property
@@ -172,18 +172,18 @@ class Reported:
 
     @functools.cached_property
     def table_modules(self) -> list[str]:
-        """The modules of the functions that make these tables."""
+        """The modules of the functions that make `section_tables`."""
         return modules(self.outputs("section", "table") + self.outputs("group", "table"))
 
     @functools.cached_property
     def drawn_patterns(self) -> dict[str, StudyFile]:
-        """The section_patterns that figures are drawn from."""
+        """The `section_patterns` from which figures are drawn."""
         needs = {need for figure in self.outputs("section", "figure") for need in figure.needs}
         return {name: path for name, path in self.section_patterns.items() if name in needs}
 
     @functools.cached_property
     def figure_modules(self) -> list[str]:
-        """The modules of the functions that draw them."""
+        """The modules of the functions that draw sections' figures."""
         return modules(self.outputs("section", "figure"))
 
     @functools.cached_property
@@ -192,16 +192,16 @@ class Reported:
         return {"section": self.section_of, "patterns": self.drawn_patterns | MEASURED}
 
     def section_of(self, wildcards: Wildcards) -> Key:
-        """The section of a job."""
+        """Return the section of a job."""
         return next(s for s in self.sections if all(s[key] == wildcards[key] for key in KEYS["section"]))
 
     def grid_at(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The grid with the k of a job alone."""
+        """Return the grid with the k of a job only."""
         return self.grid | {"k": [int(wildcards.depth.removeprefix("k"))]}
 
     @functools.cached_property
     def pooled(self) -> dict[str, StudyFile]:
-        """Tables of the whole study, where it has several sections."""
+        """Tables of the whole study, if it has `several` answers to its questions."""
         return files.made_by("pool_samples") if self.several else {}
 
     @functools.cached_property
@@ -340,7 +340,7 @@ class Reported:
         return {name: self.reproduced[name] for name in OF_CLAIMS if OF_CLAIMS[0] in self.reproduced}
 
     def published_file(self, layout: str) -> str | list[str]:
-        """The published table of a layout; none where the configuration names none."""
+        """Return the published table of a layout; none if the configuration names none."""
         return self.published.get(layout) or []
 
     @functools.cached_property
@@ -350,7 +350,7 @@ class Reported:
 
     @functools.cached_property
     def compared(self) -> dict[str, tuple[str, str, Any]]:
-        """For each layout of published tables but utility's: the rule that compares ours, what it does, our tables."""
+        """By layout of published tables, without utility: the rule that compares, its docstring, our tables."""
         correlation = files.tables["label_correlation"].each(self.sections if self.labels.names else [])
         return {
             "labels": (
@@ -375,16 +375,16 @@ class Reported:
 
     @functools.cached_property
     def page_parts(self) -> list[str]:
-        """The files that pages are put together from, but for the scripts' own modules."""
+        """The templates, styles and scripts of pages."""
         endings = ("j2", "css", "js")
         return [os.path.relpath(path) for ending in endings for path in sorted(PAGE.glob(f"*.{ending}"))]
 
     def template(self, name: str) -> str:
-        """The template of a page."""
+        """Return the template of a page."""
         return os.path.relpath(PAGE / f"{name}.html.j2")
 
     def page(self, path: StudyFile, caption: str, name: str) -> Any:
-        """A page, with its caption in Snakemake's report."""
+        """Return a page, with its caption in Snakemake's report."""
         return captioned(path, caption=f"../workflow/report/{caption}.rst", category="Page", labels={"page": name})
 
     @functools.cached_property
@@ -440,7 +440,7 @@ class Reported:
         }
 
     def explored_patterns(self, wildcards: Wildcards) -> dict[str, StudyFile]:
-        """Patterns of the inputs of the explorer."""
+        """Return patterns of the inputs of the explorer."""
         return EXPLORED | {"contexts": self.study.passages_of(wildcards.generator)}
 
     def notices(self, generators: Iterable[str]) -> list[str]:
@@ -463,7 +463,7 @@ class Reported:
         return [files.exported_table.at(name=n) for n in [*self.section_patterns, *MEASURED, *self.pooled]]
 
     def exported_about(self, wildcards: Wildcards) -> dict[str, str]:
-        """The keys of TREC RAG's records that describe a generator's run."""
+        """Return the keys of TREC RAG's records that describe a generator's run."""
         return {"team_id": "ragrelay", "run_desc": f"study {self.study.name}, generator {wildcards.generator}"}
 
     # Targets
@@ -471,7 +471,7 @@ class Reported:
     @functools.cached_property
     def figures(self) -> list[str]:
         """The figures of all sections and of all scorers' labels, without captions."""
-        # The paper's k for these, where the others are of a larger one.
+        # The paper's k is 5: these figures are drawn again for it if the grid has a larger k.
         ks = self.study.grid.k
         at_depth = [{**section, "depth": "k5"} for section in self.sections if 5 in ks and max(ks) > 5]
         of_sections = self.paths(self.outputs("section", "figure"), self.sections)
@@ -480,7 +480,7 @@ class Reported:
         return list(map(str, [*of_sections, *of_depth, *of_labels]))
 
     def reproduction_results(self, reported: Sequence[str]) -> list[str]:
-        """The files of the comparison with published tables, including the page of claims if there is one."""
+        """Return the files of the comparison with published tables, including the page of claims if there is one."""
         with on_terminal():
             common_rows(self.study)
         of_grid = [name for name in self.reproduced if name not in OF_CLAIMS]
@@ -488,12 +488,12 @@ class Reported:
         return [*pages, *self.paths(self.outputs("reproduction"), [{}])]
 
     def prediction_results(self) -> list[str]:
-        """The page of predictions, its figures and tables."""
+        """Return the page of predictions, its figures and tables."""
         figures = self.paths(self.outputs("prediction", "figure"), self.sections)
         return [files.predict_report, *figures, *itertools.chain(*self.prediction.tables.values())]
 
     def claims_results(self) -> list[str]:
-        """The page of a claims study, its figures and tables."""
+        """Return the page of a claims study, its figures and tables."""
         self.claims.check_asked_for()
         figures = self.paths(self.outputs("claims", "figure"), [{}])
         return [files.acu_report, *figures, *files.made_by("analyse_acu").values()]

@@ -1,4 +1,4 @@
-"""Retrieval as rules see it: corpora, their indexes, and what the job of each retriever needs."""
+"""Give rules what they need of retrieval: corpora, their indexes, and the inputs and params of retrievers' jobs."""
 
 import functools
 from collections.abc import Callable
@@ -25,9 +25,9 @@ class Retrieval:
         self.study = study
 
     def check_joined_runs(self, fill: Callable[[str], str]) -> None:
-        """Check run files that joined a dataset after it was prepared, or have changed since: before any job.
+        """Check, before any job, run files that were added or changed after their dataset was prepared.
 
-        ``fill``: gives a path in the results as it is on disk. Raises InputError for one that can't serve.
+        ``fill`` turns a path in the results into the path on disk. Raises InputError for an unusable file.
         """
         for dataset in self.study.grid.datasets:
             if Path(fill(files.queries.at(dataset=dataset))).exists():
@@ -42,36 +42,36 @@ class Retrieval:
 
     @functools.cached_property
     def indexes(self) -> dict[str, str]:
-        """Each index that the grid's retrievers need, with a retriever that it is built for."""
+        """Each index that the grid's retrievers need, with a retriever that uses it."""
         definitions = {name: self.kind(name).index_definition() for name in self.study.needed_retrievers()}
         return {index_name(index): name for name, index in definitions.items() if index}
 
     def kind(self, retriever: str) -> Any:
-        """A retriever with its keys."""
+        """Return the kind of a retriever, with its keys."""
         return RETRIEVER_KINDS.of(self.study.retriever(retriever))
 
     def definition_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The definition of a job's retriever."""
+        """Return the definition of a job's retriever."""
         return self.study.retriever(wildcards.retriever)
 
     def module_of(self, wildcards: Wildcards) -> str:
-        """The module of the kind of a job's retriever."""
+        """Return the module of the kind of a job's retriever."""
         return RETRIEVER_KINDS.module(self.definition_of(wildcards))
 
     def threads_of(self, wildcards: Wildcards) -> int:
-        """CPU threads of a job's retriever, unless the profile sets them."""
+        """Return the number of CPU threads of a job's retriever. A profile may set another."""
         threads: int = self.kind(wildcards.retriever).threads
         return threads
 
     def metadata_of(self, wildcards: Wildcards) -> dict[str, Any] | None:
-        """The fields of the run file's header; None without a header."""
+        """Return the fields of the run file's header; None without a header."""
         if not self.study.settings.run_metadata:
             return None
         dataset = wildcards.dataset
         return describe_run(wildcards.retriever, self.study.config["retrievers"], dataset, self.study.dataset(dataset))
 
     def run_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Inputs of a job's retriever: the queries, then an index, judgements, other retrievers' runs or files."""
+        """Return the inputs of a job's retriever: queries, index, judgements, other retrievers' runs, files."""
         retriever = self.kind(wildcards.retriever)
         needed: dict[str, Any] = {
             "queries": files.queries,
@@ -87,7 +87,7 @@ class Retrieval:
         return needed
 
     def index_receipt(self, dataset: str, definition: dict[str, Any]) -> StudyFile:
-        """The receipt of a dataset's index."""
+        """Return the receipt of a dataset's index."""
         corpus = DATASET_KINDS.of(self.study.dataset(dataset)).corpus(dataset)
         return files.index.at(corpus=corpus, index=index_name(definition))
 
@@ -97,32 +97,32 @@ class Retrieval:
         return [files.index.at(corpus=corpus, index=index) for corpus in self.corpora for index in self.indexes]
 
     def dataset_of_corpus(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The definition of a dataset with a job's corpus."""
+        """Return the definition of a dataset with a job's corpus."""
         return self.study.dataset_named(self.corpora[wildcards.corpus])
 
     def corpus_module(self, wildcards: Wildcards) -> str:
-        """The module of the kind of that dataset."""
+        """Return the module of the kind of a dataset with a job's corpus."""
         return DATASET_KINDS.module(self.study.dataset(self.corpora[wildcards.corpus]))
 
     def corpus_files(self, wildcards: Wildcards) -> list[str]:
-        """Files with the passages of a job's corpus; none of a catalogued dataset."""
+        """Return the files with the passages of a job's corpus; none for a catalogued dataset."""
         return self.study.passage_files(self.corpora[wildcards.corpus])
 
     def fetched_for_index(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Receipts of the downloads of a job's index."""
+        """Return receipts of the downloads of a job's index."""
         of_corpus = self.study.fetched("datasets", self.corpora[wildcards.corpus])
         return of_corpus + self.study.fetched("retrievers", self.indexes[wildcards.index])
 
     def index_kind(self, wildcards: Wildcards) -> str:
-        """The kind of the retriever that a job's index is built for."""
+        """Return the kind of a retriever that uses a job's index."""
         kind: str = self.study.retriever(self.indexes[wildcards.index])["kind"]
         return kind
 
     def index_module(self, wildcards: Wildcards) -> str:
-        """The module of that kind."""
+        """Return the module of the kind of a retriever that uses a job's index."""
         return RETRIEVER_KINDS.module(self.study.retriever(self.indexes[wildcards.index]))
 
     def index_definition(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The definition of a job's index."""
+        """Return the definition of a job's index."""
         definition: dict[str, Any] = self.kind(self.indexes[wildcards.index]).index_definition()
         return definition

@@ -1,6 +1,6 @@
-"""The study as rules see it: cells, functions from wildcards to definitions, and the files of each.
+"""Give rules what they need of a study: its cells, and functions from a job's wildcards to definitions and files.
 
-Without Snakemake: rules pass these functions on, and Snakemake calls them with a job's wildcards.
+Nothing here imports Snakemake: rules pass these functions to it, and it calls them with a job's wildcards.
 """
 
 import functools
@@ -33,7 +33,7 @@ from ragrelay.vocabulary.orderings import fits
 from ragrelay.vocabulary.study_file import StudyFile
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
-"""Wildcards without a list of values: a name of the catalogue."""
+"""Pattern of wildcards without a list of values: any name of the catalogue."""
 
 Wildcards = Any
 Key = Mapping[str, Any]
@@ -41,16 +41,16 @@ OfJob = Callable[[Wildcards], Any]
 
 
 def any_of(names: Iterable[str]) -> str:
-    """A regular expression of ``names``; without any it matches nothing."""
+    """Return a regular expression that matches any of ``names``, and nothing if there are none."""
     return "|".join(map(re.escape, names)) or "(?!)"
 
 
 def code_of(script: str, *modules: str | Callable[[Wildcards], str]) -> Callable[[Wildcards], str]:
-    """A params function that computes a script's code digest.
+    """Return a params function that computes a script's code digest.
 
     Snakemake calls it per job, so a cluster node hashes one script, not all. ``modules`` are those that the script
-    imports by a name that its code doesn't say, or functions from wildcards to such a module: of the kind that a job
-    asks for, or of the figures and tables that it makes.
+    imports by a name which is not in its code, such as the kind of a job's retriever, or the figures that it draws.
+    They can be functions from wildcards to a module.
     """
     return lambda wildcards: code_digest(script, *(m(wildcards) if callable(m) else m for m in modules))
 
@@ -64,7 +64,7 @@ class StudyOfRules(Study):
     fingerprints: dict[str, str]
     """Fingerprints of the grid's generators, by name."""
     files: ModuleType = files
-    """The registry of its files, for questions to models, whose classes jobs import too."""
+    """The registry of its files. The classes of questions take it from here, since jobs import them too."""
     fill: Callable[[str], str]
     """Turns a path in the results into the path on disk."""
 
@@ -80,7 +80,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def contexts(self) -> list[Key]:
-        """Orderings and cutoffs of one retriever's contexts, k growing within an ordering."""
+        """Orderings and cutoffs of one retriever's contexts, with increasing k within an ordering."""
         orderings, ks = self.grid.orderings, sorted(self.grid.k)
         return [{"ordering": ordering, "k": k} for ordering in orderings for k in ks if fits(ordering, k)]
 
@@ -111,21 +111,21 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def primary_cells(self) -> list[Key]:
-        """The cells of the primary comparison; datasets and scorers differ in its references alone."""
+        """The cells of the primary comparison, the same for all datasets and scorers: only its references differ."""
         primary = self.primary(self.grid.datasets[0])
         if not primary:
             return []
         compared = (primary["retriever"], primary["reference"])
-        of_cell = (primary["ordering"], primary["k"])
+        context = (primary["ordering"], primary["k"])
         return [
             cell
             for cell in self.retriever_cells
-            if cell["retriever"] in compared and (cell["ordering"], cell["k"]) == of_cell
+            if cell["retriever"] in compared and (cell["ordering"], cell["k"]) == context
         ]
 
     @functools.cached_property
     def order(self) -> dict[str, list[str]]:
-        """The order of a table's rows, which Snakemake does not see in inputs: it compares them as sets."""
+        """The order of a table's rows. As params it counts; in inputs it does not, since Snakemake compares sets."""
         return {"retrievers": self.grid.retrievers, "orderings": self.grid.orderings}
 
     @functools.cached_property
@@ -152,14 +152,14 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def draws(self) -> dict[str, int]:
-        """How often intervals draw, and from which seed.
+        """The number of bootstrap resamples and their seed.
 
-        One mapping: Snakemake compares params without their names, so that two numbers could swap unseen.
+        In one mapping, because Snakemake compares params without their names and would miss a swap of two numbers.
         """
         return self.analysis("resamples", "seed")
 
     def analysis(self, *keys: str) -> dict[str, Any]:
-        """The named keys of the configuration's section `analysis`."""
+        """Return the named keys of the configuration's section `analysis`."""
         return {key: self.config["analysis"][key] for key in keys}
 
     @functools.cached_property
@@ -174,7 +174,7 @@ class StudyOfRules(Study):
         return [name for name in self.imported_generators if "single_passages" in self.generator(name)]
 
     def passage_answer_files_of(self, wildcards: Wildcards) -> list[str]:
-        """A job's files of imported answers to single passages."""
+        """Return a job's files of imported answers to single passages."""
         return [path for path, _ in self.passage_answers(wildcards)["files"]]
 
     def _passage_answers(self, generator: str, dataset: str) -> dict[str, Any]:
@@ -182,31 +182,31 @@ class StudyOfRules(Study):
         return {"files": kind.passage_files(dataset), "seeds": self.grid.seeds}
 
     def passage_answers(self, wildcards: Wildcards) -> dict[str, Any]:
-        """A job's files of imported answers to single passages, each with what its name says, and the grid's seeds."""
+        """Return a job's imported answers to single passages: files, each with the values in its name, and seeds."""
         return self._passage_answers(wildcards.generator, wildcards.dataset)
 
     def all_passage_answers(self, dataset: str) -> list[dict[str, Any]]:
-        """The files of imported answers to single passages of every generator that has them."""
+        """Return the files of imported answers to single passages of every generator that has them."""
         return [self._passage_answers(name, dataset) for name in self.passage_answerers]
 
     def imported_answers(self, generator: str, dataset: str) -> dict[str, Any]:
-        """The files of imported answers, each with what its name says of them; and the grid's places."""
+        """Return the files of imported answers, each with the values in its name, and the grid's cells."""
         kind: Any = GENERATOR_KINDS.of(self.generator(generator))
         answers: dict[str, Any] = kind.given(dataset, self.grid)
         return answers
 
     def imported_answers_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The files of a job's imported answers, each with what its name says; and the grid's places."""
+        """Return the files of a job's imported answers, each with the values in its name, and the grid's cells."""
         return self.imported_answers(wildcards.generator, wildcards.dataset)
 
     def answer_files_of(self, wildcards: Wildcards) -> list[str]:
-        """The paths of a job's imported answers."""
+        """Return the paths of a job's imported answers."""
         return [path for path, _ in self.imported_answers_of(wildcards)["files"]]
 
     def checked_files_of(self, wildcards: Wildcards, output: Any) -> dict[str, Any]:
-        """The files of a job's dataset, and its grades, which are checked before any engine starts.
+        """Return the files and grades of a job's dataset, which are checked before any engine starts.
 
-        The job's outputs don't depend on them: params derived from ``output`` are no reason to run again.
+        The job's outputs don't depend on them. Hence ``output``: params derived from it never make a job run again.
         """
         dataset = wildcards.dataset
         imported = self.imported_generators
@@ -219,7 +219,7 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def judged_by(self) -> dict[str, str]:
-        """The grid's scorers whose scores are a judge's, with the judge."""
+        """The grid's scorers whose scores a judge gives, each with its judge."""
         judges = {name: SCORER_KINDS.of(self.scorer(name)).judges() for name in self.grid.scorers}
         return {name: names[0] for name, names in judges.items() if names}
 
@@ -239,100 +239,100 @@ class StudyOfRules(Study):
         return sources(self)
 
     def fetched(self, section: str, entry: str) -> list[StudyFile]:
-        """Receipts of the downloads of an entry of the catalogue."""
+        """Return receipts of the downloads of an entry of the catalogue."""
         return files.fetched.each({"fetched": name} for name in sources_of(section, self.config[section][entry]))
 
     def fetched_for_dataset(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Receipts of the downloads of a job's dataset."""
+        """Return receipts of the downloads of a job's dataset."""
         return self.fetched("datasets", wildcards.dataset)
 
     def dataset_files(self, dataset: str) -> list[str]:
-        """The files of a local dataset; none of a catalogued one."""
+        """Return the files of a local dataset; none for a catalogued one."""
         return list(map(str, DATASET_KINDS.of(self.dataset(dataset)).files(Path())))
 
     def passage_files(self, dataset: str) -> list[str]:
-        """The files of a local dataset that an index is built of."""
+        """Return the files of a local dataset from which an index is built."""
         return [path for path in self.dataset_files(dataset) if Path(path).stem.startswith("passages")]
 
     def dataset_files_of(self, wildcards: Wildcards) -> list[str]:
-        """The files of a job's dataset."""
+        """Return the files of a job's dataset."""
         return self.dataset_files(wildcards.dataset)
 
     def passage_files_of(self, wildcards: Wildcards) -> list[str]:
-        """The files of a job's dataset that an index is built of."""
+        """Return the files of a job's dataset from which an index is built."""
         return self.passage_files(wildcards.dataset)
 
     def run_files(self, dataset: str) -> list[str]:
-        """The run files of the grid's retrievers for a dataset."""
+        """Return the run files of the grid's retrievers for a dataset."""
         kinds = [RETRIEVER_KINDS.of(self.retriever(name)) for name in self.needed_retrievers()]
         return [path for kind in kinds for path in kind.files(dataset)]
 
     def dataset_named(self, name: str) -> dict[str, Any]:
-        """A dataset's definition without the keys that only affect its references and the number of generation jobs."""
+        """Return a dataset's definition without the keys for its references and its number of generation jobs."""
         definition = {**self.dataset(name), "references": {}}
         return {key: value for key, value in definition.items() if key != "shards"}
 
     def dataset_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The definition of a job's dataset, as `dataset_named` has it."""
+        """Return the definition of a job's dataset, as `dataset_named` does."""
         return self.dataset_named(wildcards.dataset)
 
     def dataset_module(self, wildcards: Wildcards) -> str:
-        """The module of its kind."""
+        """Return the module of the kind of a job's dataset."""
         return DATASET_KINDS.module(self.dataset(wildcards.dataset))
 
     def grades_of_dataset(self, wildcards: Wildcards) -> dict[str, int]:
-        """The lowest grade of each reference set of a job's dataset."""
+        """Return the lowest grade of each reference set of a job's dataset."""
         return self.grades(wildcards.dataset)
 
     def lowest_grade_of(self, wildcards: Wildcards) -> int:
-        """The lowest grade that counts as relevant in a job's dataset."""
+        """Return the lowest grade that counts as relevant in a job's dataset."""
         return min(self.grades(wildcards.dataset).values())
 
     def shards_of(self, wildcards: Wildcards) -> int:
-        """The number of jobs per retriever that answers are split over."""
+        """Return the number of jobs that share a retriever's answers."""
         return len(self.shards(wildcards.dataset, wildcards.generator))
 
     def template_of_job(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The parts of a job's template."""
+        """Return the parts of a job's template."""
         return self.template_parts(wildcards.template)
 
     def template_of_generator(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The parts of the template of a job's generator."""
+        """Return the parts of the template of a job's generator."""
         return self.template_parts(self.template_of(wildcards.generator))
 
     def fingerprint_of(self, wildcards: Wildcards) -> str:
-        """The fingerprint of a job's generator."""
+        """Return the fingerprint of a job's generator."""
         return self.fingerprints[wildcards.generator]
 
     def threads_of(self, wildcards: Wildcards) -> int:
-        """CPU threads of the engine of a job's generator."""
+        """Return the number of CPU threads of the engine of a job's generator."""
         threads: int = self.generator(wildcards.generator)["threads"]
         return threads
 
     def devices_of(self, wildcards: Wildcards) -> int:
-        """GPUs over which the engine of a job's generator splits the model."""
+        """Return the number of GPUs over which the engine of a job's generator splits the model."""
         devices: int = self.generator(wildcards.generator).get("tensor_parallel_size", 1)
         return devices
 
     def gpus(self, wildcards: Wildcards) -> int:
-        """GPUs of a job of its engine; none where the model is served elsewhere."""
+        """Return the number of GPUs of a job with an engine; 0 if the model is served elsewhere."""
         return self.gpus_of(wildcards.generator)
 
     def gpus_of(self, generator: str) -> int:
-        """GPUs of a job of the generator with this name."""
+        """Return the number of GPUs of a job with the engine of ``generator``."""
         return GENERATOR_KINDS.of(self.generator(generator)).gpus()
 
     def grades_of(self, wildcards: Wildcards) -> dict[str, int]:
-        """The sets of references that a job's scorer compares answers with, by lowest label."""
+        """Return the lowest label of each set of references with which a job's scorer compares answers."""
         return self.reference_sets(wildcards.dataset, wildcards.scorer)
 
     def shards(self, dataset: str, generator: str = "") -> range:
-        """Numbers of the parts in which a generator answers a dataset; without ``generator``, of other jobs' parts."""
+        """Return the numbers of the shards of a dataset's answers; without ``generator``, of other jobs."""
         return range(self.planned_shards.get(dataset, {}).get(generator, self.dataset(dataset)["shards"]))
 
     @functools.cached_property
     def planned_shards(self) -> dict[str, dict[str, int]]:
-        """The numbers of shards that the plan found, by dataset and generator; none without the key `shards`."""
+        """The numbers of shards that the plan chose, by dataset and generator; none without the key `shards`."""
         if "shards" not in self.config:
             return {}
         from ragrelay.planning.budget import shards_of_plan  # here, as few studies need it
@@ -341,7 +341,7 @@ class StudyOfRules(Study):
             return shards_of_plan(Path(self.fill(files.plan_receipt)))
 
     def template_of(self, generator: str) -> str:
-        """The template of a generator's prompts; for imported answers, the name that replaces it in paths."""
+        """Return the template of a generator's prompts; for imported answers, the name that replaces it in paths."""
         if generator in self.imported_generators:
             return files.ANSWERED_WITH.format(generator=generator)
         name: str = self.generator(generator)["prompt"]
@@ -349,21 +349,21 @@ class StudyOfRules(Study):
 
     @functools.cache  # noqa: B019 - one study per process
     def whole_template(self, name: str) -> dict[str, Any]:
-        """The template's parts, so that a comment in its file reruns nothing."""
+        """Return a template's parts. As params they make jobs rerun, while a comment in the file does not."""
         return vars(load_template(self.template_path(name)))
 
     def template_parts(self, name: str) -> dict[str, Any]:
-        """The parts of a template without those that only the checks of a judge use."""
+        """Return the parts of a template without those that only the checks of a judge use."""
         return {part: text for part, text in self.whole_template(name).items() if part != "swapped"}
 
     def grid_paths(self, pattern: StudyFile, **more: Iterable[str]) -> list[StudyFile]:
-        """``pattern`` filled in from the grid's names, or from those that ``more`` gives of a wildcard."""
+        """Fill ``pattern`` with all of the grid's names, or with those that ``more`` has for a wildcard."""
         of_grid = {name: getattr(self.grid, f"{name}s") for name in ("dataset", "retriever", "generator", "scorer")}
         values = {name: names for name, names in (of_grid | more).items() if f"{{{name}}}" in pattern}
         return pattern.each(dict(zip(values, key, strict=True)) for key in itertools.product(*values.values()))
 
     def prompts_of(self, pattern: StudyFile, cells: Iterable[Key]) -> OfJob:
-        """A function from wildcards to the prompts of ``cells``."""
+        """Return a function from wildcards to the prompts of ``cells``."""
         return lambda wildcards: pattern.at(template=self.template_of(wildcards.generator)).each(cells)
 
     @functools.cached_property
@@ -372,38 +372,38 @@ class StudyOfRules(Study):
         return {}
 
     def _made_by(self, rule: str, function: OfJob) -> OfJob:
-        """``function``, all of whose files the ``rule`` makes unless answers are imported."""
+        """Return ``function``, after noting that ``rule`` makes all its files unless answers are imported."""
         if not self.imported_generators:
             self.makers[function] = rule
         return function
 
     def prompts_with_context(self, cells: Iterable[Key]) -> OfJob:
-        """A function from wildcards to the prompts of ``cells``, which all have contexts."""
+        """Return a function from wildcards to the prompts of ``cells``, which all have contexts."""
         return self._made_by("build_prompts", self.prompts_of(files.prompts, cells))
 
     @functools.cached_property
     def made_cells(self) -> list[StudyFile]:
-        """The cells of a retriever, as generators that are asked answer them; none without such a generator."""
+        """The cells of a retriever that jobs generate; none if all answers are imported."""
         return files.answers.each(self.cells if self.asked_generators() else [])
 
     @functools.cached_property
     def made_zeroshot_cells(self) -> list[StudyFile]:
-        """The zero-shot cells, as generators that are asked answer them; none without such a generator."""
+        """The zero-shot cells that jobs generate; none if all answers are imported."""
         return files.zeroshot_answers.each(self.zeroshot_cells if self.asked_generators() else [])
 
     @functools.cached_property
     def imported_cells(self) -> list[StudyFile]:
-        """The cells of a retriever whose answers are read from files; none where all are made."""
+        """The cells of a retriever whose answers are imported; none if all are generated."""
         return files.answers.each(self.cells if self.imported_generators else [])
 
     @functools.cached_property
     def imported_zeroshot_cells(self) -> list[StudyFile]:
-        """The zero-shot cells whose answers are read from files; none where all are made."""
+        """The zero-shot cells whose answers are imported; none if all are generated."""
         return files.zeroshot_answers.each(self.zeroshot_cells if self.imported_generators else [])
 
     @functools.cached_property
     def imported_cell_contexts(self) -> list[StudyFile]:
-        """The contexts of answers that are read from files."""
+        """The contexts of imported answers."""
         return files.imported_contexts.each(self.contexts if self.imported_generators else [])
 
     @functools.cached_property
@@ -424,7 +424,7 @@ class StudyOfRules(Study):
         return [path for name in templates for cell in cells for path in self.grid_paths(cell, template=[name])]
 
     def answers_with_context(self, cells: Iterable[Key]) -> OfJob:
-        """A function from wildcards to the answers of ``cells``, which all have contexts."""
+        """Return a function from wildcards to the answers of ``cells``, which all have contexts."""
         paths = files.answers.each(cells)
         return self._made_by("view_answers", lambda wildcards: paths)
 
@@ -439,34 +439,34 @@ class StudyOfRules(Study):
         return self.passages_of(wildcards.generator)
 
     def passages_of_retrievers(self, wildcards: Wildcards) -> list[StudyFile]:
-        """The passages that these answers were made with, of every retriever."""
+        """Return the passages behind the answers of a job's generator, of every retriever."""
         return self.passages_of(wildcards.generator).each(self.each_retriever)
 
     @functools.cached_property
     def context_uses(self) -> list[StudyFile]:
-        """How every retriever's contexts are used; none where the configuration doesn't ask for it."""
+        """The tables of context use of every retriever; none if the configuration doesn't ask for them."""
         return files.context_use.each(self.each_retriever if self.settings.context_use else [])
 
     def rankings_of(self, wildcards: Wildcards) -> list[StudyFile]:
-        """The contexts of every retriever, if answers may be missing for a reason other than an empty ranking."""
+        """Return every retriever's contexts if answers may be missing for a reason other than an empty ranking."""
         missing = may_miss_answers(self.generator(wildcards.generator))
         return files.contexts.each(self.each_retriever if missing else [])
 
     def single_prompts(self, template: str) -> list[StudyFile]:
-        """Prompts with one passage each, of all retrievers, as a template lays them out."""
+        """Return the prompts with one passage each, of all retrievers, for a template."""
         return files.single_prompts.at(template=template).each(self.each_retriever)
 
     def single_prompts_of(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Prompts with one passage each for a job's generator, of all retrievers."""
+        """Return the prompts with one passage each, of all retrievers, for a job's generator."""
         return self.single_prompts(self.template_of(wildcards.generator))
 
     def receipts_of_retrievers(self, wildcards: Wildcards) -> list[StudyFile]:
-        """The receipts of a generator's answers to the contexts of every retriever."""
+        """Return the receipts of a generator's answers to the contexts of every retriever."""
         of_retriever = files.receipt.each(self.each_retriever)
         return [path for pattern in of_retriever for path in pattern.each(self.shard_keys(wildcards))]
 
     def retriever_jobs(self, generators: Iterable[str]) -> list[Key]:
-        """A job per dataset, one of ``generators``, and retriever."""
+        """Return a job per dataset, one of ``generators``, and retriever."""
         return [
             {"dataset": dataset, "generator": generator, **of}
             for dataset in self.grid.datasets
@@ -475,62 +475,62 @@ class StudyOfRules(Study):
         ]
 
     def shard_keys(self, wildcards: Wildcards) -> list[Key]:
-        """A key per shard of a job's dataset and generator, to fill in paths."""
+        """Return a key per shard of a job's dataset and generator, to fill in paths."""
         return [{"shard": shard} for shard in self.shards(wildcards.dataset, wildcards.generator)]
 
     def receipts_of(self, pattern: StudyFile) -> OfJob:
-        """A function from wildcards to the receipts of all shards."""
+        """Return a function from wildcards to the receipts of all shards."""
         return lambda wildcards: pattern.each(self.shard_keys(wildcards))
 
     def generator_named(self, name: str) -> dict[str, Any]:
-        """A generator's definition without the keys that only the plan or the page reads."""
+        """Return a generator's definition without the keys that only the plan or the page uses."""
         left_out = ("tokens_per_second", "notice")
         return {key: value for key, value in self.generator(name).items() if key not in left_out}
 
     def generator_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The definition of a job's generator, as `generator_named` has it."""
+        """Return the definition of a job's generator, as `generator_named` does."""
         return self.generator_named(wildcards.generator)
 
     def thinking_of(self, wildcards: Wildcards) -> Any:
-        """The marks around the thoughts of a job's generator."""
+        """Return the marks around the thoughts of a job's generator."""
         return thought_marks(self.generator(wildcards.generator))
 
     def likelihoods_of(self, generator: str) -> str:
-        """The fingerprint of a generator's teacher-forced scores."""
+        """Return the fingerprint of a generator's likelihoods."""
         return likelihood_fingerprint(self.generator(generator), cache_dir=self.cache_dir)
 
     def fetched_for_generator(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Receipts of the downloads of a job's generator."""
+        """Return receipts of the downloads of a job's generator."""
         return self.fetched("generators", wildcards.generator)
 
     def fetched_for_scorer(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Receipts of the downloads of a job's scorer."""
+        """Return receipts of the downloads of a job's scorer."""
         return self.fetched("scorers", wildcards.scorer)
 
     def scorer_kind(self, name: str) -> Any:
-        """A scorer with its keys."""
+        """Return the kind of a scorer, with its keys."""
         return SCORER_KINDS.of(self.scorer(name))
 
     def scorer_named(self, name: str) -> dict[str, Any]:
-        """A scorer's definition without the keys that only the analysis or the checks of a judge read."""
+        """Return a scorer's definition without the keys that only the analysis or the checks of a judge use."""
         return {key: value for key, value in self.scorer(name).items() if key not in ("utility", "bias_checks")}
 
     def scorer_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """The definition of a job's scorer, as `scorer_named` has it."""
+        """Return the definition of a job's scorer, as `scorer_named` does."""
         return self.scorer_named(wildcards.scorer)
 
     def scorer_module(self, wildcards: Wildcards | str) -> str:
-        """The module of the kind of a scorer, by name or of a job."""
+        """Return the module of the kind of a scorer, given its name or a job's wildcards."""
         return SCORER_KINDS.module(self.scorer(wildcards if isinstance(wildcards, str) else wildcards.scorer))
 
     def references_of(self, wildcards: Wildcards) -> StudyFile:
-        """The file of a job's references: judged passages, or the queries' gold answers."""
+        """Return the file of a job's references: judged passages, or the queries' gold answers."""
         gold = self.scorer(wildcards.scorer)["references"] == "gold"
         return files.queries if gold else files.references
 
     @functools.cached_property
     def reference_files(self) -> dict[str, Any]:
-        """Inputs of the scorer of a job."""
+        """The inputs of a job's scorer besides answers."""
         return {"references": self.references_of, "encoded": files.encoded_references}
 
     @functools.cached_property
@@ -544,41 +544,41 @@ class StudyOfRules(Study):
         }
 
     def utility_mode(self, wildcards: Wildcards) -> str:
-        """Whether the utility of a job's scorer is relative or absolute."""
+        """Return whether the utility of a job's scorer is relative or absolute."""
         mode: str = self.scorer(wildcards.scorer)["utility"]
         return mode
 
     def primary_of(self, wildcards: Wildcards) -> Any:
-        """The primary comparison of a job's dataset and scorer."""
+        """Return the primary comparison of a job's dataset and scorer."""
         return self.primary(wildcards.dataset, wildcards.scorer)
 
     def near_copy_of(self, scorer: str) -> float | None:
-        """The threshold of near copies, for scorers that leave them out of unseen references."""
+        """Return the threshold of near copies, for scorers that leave them out of unseen references."""
         return self.settings.near_copy if self.scorer(scorer)["references"] == "judged" else None
 
     @functools.cache  # noqa: B019 - one study per process
     def whole_judge_template(self, scorer: str) -> dict[str, Any]:
-        """The parts of the template by which a scorer's judge is asked."""
+        """Return the parts of the template of a scorer's prompts to its judge."""
         path = self.template_path(self.scorer(scorer)["prompt"], "judge_prompts")
         return vars(load_judge_template(path, self.scorer_kind(scorer).placeholders()))
 
     def judge_template_parts(self, scorer: str) -> dict[str, Any]:
-        """The parts of a judge's template without those that only the checks of a judge use."""
+        """Return the parts of a judge's template, without those that only its checks use."""
         return {name: part for name, part in self.whole_judge_template(scorer).items() if name != "swapped"}
 
     @functools.cache  # noqa: B019 - one study per process
     def nugget_template(self, name: str) -> dict[str, Any]:
-        """The parts of a template that asks for lists of nuggets."""
+        """Return the parts of a template that asks for lists of nuggets."""
         return vars(load_nugget_template(self.template_path(name, "nugget_prompts")))
 
     @functools.cache  # noqa: B019 - one study per process
     def claim_template(self, name: str) -> dict[str, Any]:
-        """The parts of a template that asks about claims, of which its prompts are made."""
+        """Return the parts of a template for prompts about claims that the prompts are made from."""
         whole = vars(load_claim_template(self.template_path(name, "claim_prompts")))
         return {part: text for part, text in whole.items() if part != "words_with_evidence"}
 
     def claim_words(self, name: str) -> list[str]:
-        """The words that a template asks for with evidence, if they are its own."""
+        """Return the template's words for answers with evidence; none if they are True, None and False."""
         return list(load_claim_template(self.template_path(name, "claim_prompts")).words_with_evidence)
 
     @functools.cached_property
@@ -587,16 +587,16 @@ class StudyOfRules(Study):
         return {name: self.scorer_kind(name) for name in self.grid.scorers if self.scorer(name)["kind"] == "nuggets"}
 
     def nuggets_by_file(self, scorer: str) -> bool:
-        """Whether a scorer needs no lists of nuggets that a generator writes."""
+        """Return whether a scorer works without lists of nuggets that a generator writes."""
         return scorer not in self.nuggets_of or not self.nuggets_of[scorer].written_by
 
     def nugget_file_of(self, wildcards: Wildcards) -> Any:
-        """The file with lists of nuggets of a job's scorer and dataset."""
+        """Return the file with lists of nuggets of a job's scorer and dataset."""
         return self.nuggets_of[wildcards.scorer].file(wildcards.dataset)
 
     @functools.cached_property
     def source_parts(self) -> dict[str, Any]:
-        """The annotation sources of the grid, and those that combinations are made of."""
+        """The annotation sources of the grid, and those that they combine."""
         return {name: SOURCE_KINDS.of(self.source(name)) for name in self.annotation_parts()}
 
     @functools.cached_property
@@ -614,16 +614,16 @@ class StudyOfRules(Study):
         return definition
 
     def source_named(self, name: str) -> dict[str, Any]:
-        """An annotation source's definition without the keys that only the checks of a judge read."""
+        """Return an annotation source's definition without the keys that only the checks of a judge use."""
         return {key: value for key, value in self.source(name).items() if key != "bias_checks"}
 
     @functools.cached_property
     def source_definitions(self) -> dict[str, dict[str, Any]]:
-        """Definitions of the grid's sources, and of what combinations are made of."""
+        """Definitions of the grid's sources, and of those that they combine."""
         return {name: self.source_named(name) for name in self.selected()["annotations"]}
 
     def source_module(self, name: str) -> str:
-        """The module of its kind."""
+        """Return the module of the kind of an annotation source."""
         return SOURCE_KINDS.module(self.source(name))
 
     @functools.cached_property
