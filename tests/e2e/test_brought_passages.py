@@ -10,7 +10,7 @@ import pytest
 from tests.support.sandbox import Sandbox
 
 READERS = ("small", "base")
-GRID = {
+GRID: dict[str, Any] = {
     "retrievers": ["bm25", "rel"],
     "orderings": ["descending"],
     "k": [2, 3, 5],

@@ -150,7 +150,7 @@ def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
     check_runs(runs, study.dataset("small"), queries, collection, study.cache_dir)
     for name in set(study.grid.generators) - set(study.asked_generators()):
         kind = GENERATOR_KINDS.of(study.generator(name))
-        given = kind.given("small", study.grid)
+        given = kind.given("small", study.grid)  # type: ignore[attr-defined]
         checked_answers(**given, generator=name, collection=collection, qids=queries["qid"].to_list())
         checked_passages(kind.passage_files("small"), study.grid.seeds, collection)
     return queries, qrels

@@ -52,7 +52,7 @@ def campaign() -> Iterator[tuple[Case, str]]:
 
 def _typed() -> list[Expected]:
     """Values of other types, where a number, a text, a list or a mapping belongs."""
-    places = {
+    places: dict[str, list[Any]] = {
         "study": [1, None, [], {}, True],
         "grid": [1, None, [], "x"],
         "grid.k": ["1", None, {}, [None], [[1]], [True], [1e400], ["1e3"], [10**30]],

@@ -146,7 +146,7 @@ def judge(cache: Path, results: Path, answers: int, nuggets: int) -> None:
     shown = {cell: {qid: [f"d{qid}"] for qid in qids}}
     files = write_study(folder, [], shown, {(*cell, seed): one for seed, one in texts.items()}, {})
     pl.DataFrame({"qid": qids, "docno": [f"d{qid}" for qid in qids], "text": qids}).write_parquet(folder / "contexts")
-    scorer = Nuggets(generator="judge", path="nuggets.jsonl", value="all_lenient")
+    scorer = Nuggets(generator="judge", path="nuggets.jsonl", value="all_lenient")  # type: ignore[call-arg]
     template = load_judge_template(ROOT / "config/judge_prompts/nuggets.yaml", scorer.placeholders())
     by = Judging(scorer, template, {qid: f"number {qid}" for qid in qids}, None, lists, {"nuggets": 0}, None)
     asker = EngineAsker(GENERATOR, "print", cache, 1)

@@ -116,10 +116,10 @@ def section_of(measured: Measured, folder: Path, resamples: int = RESAMPLES) -> 
         resamples=resamples,
         seed=0,
     )
-    for key, part in contexts.partition_by("retriever", "ordering", "k", as_dict=True).items():
+    for key, rows in contexts.partition_by("retriever", "ordering", "k", as_dict=True).items():
         path = folder / "prompts" / f"{key[0]}-{key[1]}-{key[2]}.parquet"
         path.parent.mkdir(parents=True, exist_ok=True)
-        part.select("qid", "docnos").write_parquet(path)
+        rows.select("qid", "docnos").write_parquet(path)
     prompts = KeyedFiles("prompts/{retriever}-{ordering}-{k}.parquet", tuple(sorted(folder.glob("prompts/*"))))
     tables = {
         **analysis._asdict(),
@@ -153,7 +153,7 @@ def pool(seeds: Sequence[int] = (1,)) -> Measured:
         [(qid, docno, int(label)) for qid, _, docno, label in lines], ["qid", "docno", "label"], orient="row"
     )
     runs = {path.name.removesuffix(".run.gz"): dict(_run(path, texts)) for path in sorted((POOL / "runs").glob("*.gz"))}
-    grid = {
+    grid: dict[str, Any] = {
         "retrievers": list(runs),
         "orderings": ["descending"],
         "k": [1, 3, 5],
@@ -223,7 +223,7 @@ def pool(seeds: Sequence[int] = (1,)) -> Measured:
     cost = pl.DataFrame(schema=schema_of(resolve(SOURCES["cost"].columns)))
     frames = [pl.DataFrame(rows, infer_schema_length=None) for rows in (scores, answers, contexts, retrieval)]
     primary = Primary("rep_llama", "bm25", "descending", 5, "lenient", "nDCG", "token_f1")
-    return Measured("pool", *frames, cost, qrels, grid, primary, "bm25")
+    return Measured("pool", *frames, cost=cost, qrels=qrels, grid=grid, primary=primary, reference="bm25")
 
 
 def _run(path: Path, texts: Mapping[str, str]) -> Iterator[tuple[str, list[str]]]:

@@ -28,7 +28,7 @@ def test_labels_may_be_any_numbers() -> None:
     metrics = pytest.importorskip("sklearn.metrics")
     query, *both = drawn(20)
     labels = np.array([0, 1, 3, 999_999_999])
-    found = cohens_kappa(tables_by_query(query, *both, 4), True, labels)
+    found = cohens_kappa(tables_by_query(query, *both, grades=4), True, labels)
     shares = metrics.confusion_matrix(*both) / len(query)
     apart = ((labels[:, None] - labels) / 1e9) ** 2
     expected = 1 - (shares * apart).sum() / (np.outer(shares.sum(1), shares.sum(0)) * apart).sum()
@@ -45,7 +45,7 @@ def test_the_interval_counts_queries_and_not_pairs() -> None:
     """Pairs that are copies within a query add nothing."""
     query, people, judge = drawn(30)
     once = cohens_kappa(tables_by_query(query, people, judge, 4))
-    thrice = cohens_kappa(tables_by_query(*(np.tile(one, 3) for one in (query, people, judge)), 4))
+    thrice = cohens_kappa(tables_by_query(*(np.tile(one, 3) for one in (query, people, judge)), grades=4))
     assert [float(one) for one in once] == pytest.approx([float(one) for one in thrice])
 
 

@@ -176,7 +176,9 @@ def test_what_is_said_needs_both_rows() -> None:
 
 def test_without_zeroshot_answers_the_adjusted_row_says_so() -> None:
     utility, *others = tables()
-    found = relay(utility.with_columns(p0=pl.lit(None, pl.Float64)), *others, KINDS).filter(references="lenient", k=2)
+    found = relay(utility.with_columns(p0=pl.lit(None, pl.Float64)), *others, kinds=KINDS).filter(
+        references="lenient", k=2
+    )
     plain, adjusted = (found.filter(pl.col("adjusted") == which, retrievers=ALL_RANKINGS) for which in (False, True))
     assert plain["slope"].null_count() == 0
     assert adjusted["reason"].to_list() == ["no zero-shot answers to adjust for"]

@@ -14,7 +14,7 @@ from ragrelay.vocabulary.primary import Primary
 RETRIEVERS = ["bm25", "dense", "mono", "rel"]
 MARGIN = 0.02
 CELL = {"ordering": "descending", "k": 2, "references": "lenient"}
-HERE = Primary("dense", "bm25", *CELL.values(), "nDCG", "minilm")
+HERE = Primary("dense", "bm25", *CELL.values(), measure="nDCG", scorer="minilm")
 
 
 def utility(n: int = 40, seed: int = 0) -> pl.DataFrame:

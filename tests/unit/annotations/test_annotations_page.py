@@ -158,7 +158,7 @@ def drawn(seed: int, folder: Path) -> AnnotationStudy:
     for frame, (path,) in zip(made, files, strict=True):
         write_csv(named(frame, part), path)
     kinds = {"erag": "erag", "qrels": "qrels", "p0": "zeroshot"}
-    return AnnotationStudy("s", gather(*files, kinds), cost())
+    return AnnotationStudy("s", gather(*files, kinds=kinds), cost())
 
 
 @pytest.mark.parametrize("seed", range(6))

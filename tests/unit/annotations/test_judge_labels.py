@@ -66,7 +66,7 @@ def test_every_passage_gets_a_grade_from_the_probabilities_of_four_digits(
     generator: dict[str, Any], prompts: list[Path], tmp_path: Path
 ) -> None:
     definition = {**generator, "model": MODEL, "max_model_len": 256}
-    settings = {"words": GRADED.words(), "begins": PREFIX}
+    settings = {"words": GRADED.words(), "begins": PREFIX}  # type: ignore[attr-defined]
     _, receipt = ask("judge_passages", {"prompts": prompts}, settings, definition, tmp_path)
     tokens = sum(map(len, receipt["tokens"].values()))
     assert receipt["words"] == ["0", "1", "2", "3"] and receipt["made"] == 3 * tokens

@@ -85,7 +85,9 @@ def scores_by(judge: Callable[[int, float, str], float], n: int = 20) -> pl.Data
     names = ["check", "qid", "docno", "prompt_id", "changed_prompt_id", "words"]
     table = pl.DataFrame({"prompt_id": list(shares), "shares": [[p, 1 - p] for p in shares.values()]})
     return checked_scores(
-        pl.DataFrame(rows, schema=names, orient="row"), table, SOURCE_KINDS.of({"kind": "llm"}).score()
+        pl.DataFrame(rows, schema=names, orient="row"),
+        table,
+        SOURCE_KINDS.of({"kind": "llm"}).score(),  # type: ignore[attr-defined]
     )
 
 
@@ -117,7 +119,7 @@ def test_a_judge_that_minds_the_order_is_caught_and_a_fair_one_is_not() -> None:
 
 def test_the_score_of_a_grading_judge_is_the_expected_grade() -> None:
     shares = pl.DataFrame({"shares": [[0.1, 0.2, 0.3, 0.4]]})
-    assert shares.select(SOURCE_KINDS.of({"kind": "graded_llm"}).score()).item() == pytest.approx(2.0)
+    assert shares.select(SOURCE_KINDS.of({"kind": "graded_llm"}).score()).item() == pytest.approx(2.0)  # type: ignore[attr-defined]
 
 
 def test_rho_without_each_query_is_that_of_the_others() -> None:
@@ -140,7 +142,7 @@ def test_the_jobs_ask_and_score_as_the_labels_are_made(generator: dict[str, Any]
     prompts.write_parquet(tmp_path / "d/grades.parquet")
     source = SOURCE_KINDS.of({"kind": "graded_llm"})
     definition = {**generator, "model": MODEL, "max_model_len": 512}
-    files, settings = {"prompts": [tmp_path / "prompts.parquet"]}, {"words": source.words(), "begins": ""}
+    files, settings = {"prompts": [tmp_path / "prompts.parquet"]}, {"words": source.words(), "begins": ""}  # type: ignore[attr-defined]
     _, judged = ask("judge_passages", files, settings, definition, tmp_path)
     labels = read("judge_passages", files, {"source": {"kind": "graded_llm"}}, judged, tmp_path)["labels"]
     changed_files = {"prompts": [tmp_path / "d/grades.parquet"]}

@@ -88,7 +88,7 @@ def test_published_samples() -> None:
         samples.select(f"p_{word}{end}" for word in ("true", "none", "false")).to_numpy() for end in ("", "_evidence")
     ]
     assert samples.height == 36
-    assert acu(*sides, samples["stance"].to_list()) == pytest.approx(samples["acu"].to_numpy(), abs=0.02)
+    assert acu(*sides, stances=samples["stance"].to_list()) == pytest.approx(samples["acu"].to_numpy(), abs=0.02)
 
 
 CONFLICTS = {

@@ -43,7 +43,7 @@ def added(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
 
 
 def test_it_has_its_default_and_is_checked(added: ModuleType, config: dict[str, Any], tmp_path: Path) -> None:
-    assert study_of(config, tmp_path).grid.languages == ["en"]
+    assert study_of(config, tmp_path).grid.languages == ["en"]  # type: ignore[attr-defined]
     at(config, "grid.languages", ["en", 5])
     check_error(config, tmp_path, ["'grid.languages.1'", "found 5", "a text"])
     at(config, "grid.languages", None)

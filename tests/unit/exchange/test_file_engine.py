@@ -81,7 +81,7 @@ def test_a_baseline_from_another_file(brought: dict[str, Any], tmp_path: Path) -
     at(brought, "generators.lm.path", str(tmp_path / "answers/{dataset}.jsonl"))
     study = study_of(brought, tmp_path)
     grid = study.grid.model_copy(update={"retrievers": ["named"]})
-    given = GENERATOR_KINDS.of(study.generator("lm")).given("small", grid)
+    given = GENERATOR_KINDS.of(study.generator("lm")).given("small", grid)  # type: ignore[attr-defined]
     collection = LocalCollection(tmp_path / "small")
     rows, _ = checked_answers(**given, generator="lm", collection=collection, qids=["q1", "q2"])
     assert rows.filter(retriever="zeroshot").select("qid", "answer", "ordering", "k", "seed").rows() == [

@@ -179,7 +179,7 @@ for i in range(40):
 def test_two_processes_write_at_once(tmp_path: Path) -> None:
     """Both run before either writes; every reader then takes the same, the earliest part's, of a shared key."""
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     jobs = [subprocess.Popen([*command, name], cwd=ROOT, **pipes) for name in "xy"]
     for job in jobs:
         assert job.stdout is not None and job.stdout.readline() == "ready\n"

@@ -97,7 +97,7 @@ def test_a_job_that_is_stopped_does_not_wait_for_answers(server: FakeServer) -> 
     server.holding = "prompt 1"
     answers = EndpointEngine(DEFINITION).answers(iter(REQUESTS))
     assert "p1" not in [next(answers)["prompt_id"] for _ in REQUESTS[1:]]
-    answers.close()
+    answers.close()  # type: ignore[attr-defined]
     assert len(server.answered) == len(REQUESTS) - 1
 
 

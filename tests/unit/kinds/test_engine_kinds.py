@@ -83,7 +83,7 @@ def test_reference(echo: dict[str, Any], reference: str) -> None:
 def test_answers(echo: dict[str, Any], tmp_path: Path) -> None:
     definition = study_of(echo, tmp_path).generator("lm")
     small = Job(tmp_path, definition)
-    start = partial(GENERATOR_KINDS[definition["engine"]].start, threads=1)
+    start = partial(GENERATOR_KINDS[definition["engine"]].start, threads=1)  # type: ignore[attr-defined]
     receipt = generate_answers(small.asked(), small.store(), definition, small.layout, start)
     assert receipt["made"] == 16 and receipt["engines"] == {"echo 1 on here": 16}
     asked = small.asked()

@@ -13,7 +13,7 @@ NAMES = {"datasets": ["d1", "d2"], "scorers": ["s"], "generators": ["g1", "g2"],
 def cells(*lacking: tuple[str, ...]) -> list[Scored]:
     """All cells of NAMES; those are not there that have every name of one of ``lacking``."""
     keys = product(*[*list(NAMES.values())[:3], ["zeroshot", *NAMES["retrievers"]]])
-    return [Scored(*key, not any(set(names) <= set(key) for names in lacking)) for key in keys]
+    return [Scored(*key, there=not any(set(names) <= set(key) for names in lacking)) for key in keys]
 
 
 def test_all_cells_are_all_names() -> None:

@@ -26,8 +26,8 @@ def words_of(found: Distribution) -> str:
     classified = [
         line.split(" :: ")[-1] for line in metadata.get_all("Classifier", []) if line.startswith("License ::")
     ]
-    stated = metadata.get("License-Expression") or " or ".join(line for line in classified if line != "OSI Approved")
-    free = (metadata.get("License") or "").strip()
+    stated = metadata.get("License-Expression") or " or ".join(line for line in classified if line != "OSI Approved")  # type: ignore[attr-defined]
+    free = (metadata.get("License") or "").strip()  # type: ignore[attr-defined]
     texts = [file for file in found.files or () if re.search("licen[sc]e|copying", file.name, re.IGNORECASE)]
     text = stated or free or (texts[0].read_text() if texts else "")
     return text.strip().split("\n")[0]

@@ -231,7 +231,7 @@ class Again:
     def primary(self) -> tuple[Array, tuple[float, float] | None, str]:
         values = self.difference(self.at(self.pair[0]), self.at(self.pair[1]))
         found = between(values)
-        return values, found, word_of(values, *(found or (None, None)), MARGIN)
+        return values, found, word_of(values, *(found or (None, None)), margin=MARGIN)
 
     def against(self, k: int, ordering: str) -> tuple[Array, tuple[float, float] | None, str]:
         """The primary pair elsewhere: at the level of its role's pairs in that cell together."""
@@ -248,7 +248,7 @@ class Again:
         )
         assert tested <= pairs
         found = between(values, 1 - 0.05 / tested) if tested else None
-        return values, found, word_of(values, *(found or (None, None)), MARGIN)
+        return values, found, word_of(values, *(found or (None, None)), margin=MARGIN)
 
     def slope(
         self, k: int, adjusted: bool = False, unseen: bool = False
@@ -552,7 +552,7 @@ def against_the_reference(a: Again) -> list[str]:
     sides: dict[str, list[str]] = {"better": [], "worse": [], "not known": []}
     for name, values in sorted(differences.items(), key=lambda one: -one[1].mean()):
         if {name, reference} <= set(a.rankings):
-            word = word_of(values, *(between(values, 1 - 0.05 / max(tested, 1)) or (None, None)), MARGIN)
+            word = word_of(values, *(between(values, 1 - 0.05 / max(tested, 1)) or (None, None)), margin=MARGIN)
             side = next((side for side in ("better", "worse") if word.startswith(side)), "not known")
             sides[side].append(name)
     texts = {"better": "they are better with {}", "worse": "they are worse with {}"}
@@ -728,7 +728,7 @@ def equivalence(a: Again) -> list[str]:
     for name in others:
         values = a.difference(a.at(name), a.at(reference))
         ends_ = between(values, 0.95 if name in own else 1 - 0.05 / len([one for one in others if one not in own]))
-        found.setdefault(word_of(values, *(ends_ or (None, None)), MARGIN), []).append(
+        found.setdefault(word_of(values, *(ends_ or (None, None)), margin=MARGIN), []).append(
             f"{name} ({ends(values.mean(), ends_)})"
         )
     words = [

@@ -60,7 +60,7 @@ def test_an_answer_stands_under_its_question(tables: dict[str, pl.DataFrame]) ->
     (whole,), _ = over_all(tables["generators"])
     without = whole._replace(dataset="all", answers=whole.answers[1:])
     for rows in ([whole, without], [without, whole]):
-        made = environment(FOLDER).get_template("macros.html.j2").module.over_all_table(rows, {})
+        made = environment(FOLDER).get_template("macros.html.j2").module.over_all_table(rows, {})  # type: ignore[attr-defined]
         table = html.fromstring(str(made))
         topics = [f"{head.text_content().split('.')[0]}. " for head in table.xpath(".//th[@scope='col']")]
         assert sorted(topics) == ["Relay. ", "Systems. "]

@@ -60,8 +60,8 @@ def test_table1_has_the_values_and_marks_of_the_files(files: dict, section: Sect
     seen = 0
     for row in table.rows:
         for quantity, column in (("utility", "mean_utility"), ("p", "mean_p")):
-            for (grade, k), value in zip(table.columns, row.cells[quantity], strict=True):
-                place = (row.retriever, row.ordering, grade, str(k))
+            for (grade, k), value in zip(table.columns, row.cells[quantity], strict=True):  # type: ignore[attr-defined]
+                place = (row.retriever, row.ordering, grade, str(k))  # type: ignore[attr-defined]
                 assert value.value == float(cells[place][column])
                 assert set(value.marks) == marks.get((*place, quantity), set())
                 seen += 1

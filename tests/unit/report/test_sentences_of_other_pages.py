@@ -437,7 +437,7 @@ def labelled(measured: Measured, folder: Path) -> AnnotationStudy:
     for frame, (path,) in zip(made, files, strict=True):
         write_csv(named(frame, {"dataset": measured.name, "generator": "lm", "scorer": "s"}), path)
     none = {name: pl.DataFrame(schema=schema_of(columns)) for name, columns in TABLES.items()}
-    gathered = gather(*files, {"qrels": "qrels", "length": "file", "p0": "zeroshot"})
+    gathered = gather(*files, kinds={"qrels": "qrels", "length": "file", "p0": "zeroshot"})
     return AnnotationStudy("s", none | gathered, pl.DataFrame())
 
 

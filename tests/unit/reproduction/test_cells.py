@@ -19,7 +19,7 @@ from tests.support.report_study import complete
 
 PART = {"generator": "lm", "scorer": "bert"}
 RETRIEVERS = ("bm25", "monot5", "ideal")
-P0 = {"dl19": [0.3, 0.5, 0.6, None, 0.8], "dl20": [0.7, 0.71, 0.72]}
+P0: dict[str, Any] = {"dl19": [0.3, 0.5, 0.6, None, 0.8], "dl20": [0.7, 0.71, 0.72]}
 Made = tuple[list[dict[str, Any]], list[Path], list[Path], pl.DataFrame]
 
 
@@ -66,37 +66,37 @@ def write(tmp_path: Path) -> Callable[..., Made]:
 
 def test_every_common_cell_with_its_difference_and_interval(write: Callable[..., Made]) -> None:
     published, *files = write(0.01)
-    found = cells(published, *files, "ideal")
+    found = cells(published, *files, rel="ideal")
     utility = found.filter(quantity="utility")
     assert utility.height == 2 * 3 * 2 * 2
     assert utility["published"].to_list() == [row["mean_utility"] for row in published]
     assert utility["difference"].abs().to_list() == pytest.approx([0.01] * 24)
     assert utility["inside"].all()
-    assert not cells(write(0.03)[0], *files, "ideal").filter(quantity="utility")["inside"].any()
+    assert not cells(write(0.03)[0], *files, rel="ideal").filter(quantity="utility")["inside"].any()
 
 
 def test_p0_has_the_interval_of_its_queries(write: Callable[..., Made]) -> None:
     published, *files = write(0.01)
-    for row in cells(published, *files, "ideal").filter(quantity="p0").iter_rows(named=True):
+    for row in cells(published, *files, rel="ideal").filter(quantity="p0").iter_rows(named=True):
         ps = [p for p in P0[row["dataset"]] if p is not None]
         low, high = stats.t.interval(0.95, len(ps) - 1, np.mean(ps), stats.sem(ps))
         assert (row["value"], row["low"], row["high"]) == pytest.approx((np.mean(ps), low, high))
         assert (row["published"], row["inside"]) == (0.5, row["dataset"] == "dl19")
     *paths, zeroshot = files
-    alone = cells(published, *paths, zeroshot.filter(pl.col("p") > 0.75), "ideal").filter(quantity="p0")
+    alone = cells(published, *paths, zeroshot=zeroshot.filter(pl.col("p") > 0.75), rel="ideal").filter(quantity="p0")  # type: ignore[attr-defined]
     assert alone.select("value", "low", "high", "inside").rows() == [(0.8, None, None, None)]
 
 
 def test_marks_are_compared_where_the_paper_has_them(write: Callable[..., Made]) -> None:
     published, *files = write(0.01)
-    found = cells(published, *files, "ideal").filter(quantity="utility")
+    found = cells(published, *files, rel="ideal").filter(quantity="utility")
     # † is published at k = 2 alone, ours at both; ‡ agrees, and only ascending cells have one.
     for row in found.iter_rows(named=True):
         dagger = row["retriever"] == "bm25"
         assert row["differs_from_rel"] == dagger
         assert row["differs_from_reversed"] == (row["k"] == 5 if row["ordering"] == "ascending" else None)
         assert row["marks_agree"] == (not (dagger and row["k"] == 5))
-    other = cells(published, *files, "rel").filter(quantity="utility")
+    other = cells(published, *files, rel="rel").filter(quantity="utility")
     assert other["differs_from_rel"].is_null().all(), "our † is against another retriever than theirs"
 
 
@@ -104,15 +104,15 @@ def test_a_study_of_part_of_the_grid_compares_that_part(write: Callable[..., Mad
     published, *files = write(0.01)
     wider = [*published, *({**row, "k": 15} for row in published), {**published[0], "dataset": "other"}]
     sizes = {"dl19": 24, "dl20": 24, "other": 1}
-    found = cells(wider, *files, "ideal")
-    assert found.equals(cells(published, *files, "ideal"))
+    found = cells(wider, *files, rel="ideal")
+    assert found.equals(cells(published, *files, rel="ideal"))
     rows = cell_summary(found, sizes)
     assert rows.select("dataset", "n", "n_published").rows() == [("dl19", 12, 24), ("dl20", 12, 24), (ALL, 24, 48)]
 
 
 def test_measures_over_the_cells_are_those_of_their_formulas(write: Callable[..., Made]) -> None:
     published, *files = write(0.01)
-    found = cells(published, *files, "ideal")
+    found = cells(published, *files, rel="ideal")
     row = cell_summary(found, {"dl19": 12, "dl20": 12}).row(2, named=True)
     ours, theirs = (found.filter(quantity="utility")[name].to_numpy() for name in ("value", "published"))
     assert row["rmse"] == pytest.approx(0.01) and row["mean_difference"] == pytest.approx(0.0, abs=1e-12)
@@ -120,7 +120,7 @@ def test_measures_over_the_cells_are_those_of_their_formulas(write: Callable[...
     assert row["kendall"] == pytest.approx(stats.kendalltau(ours, theirs).statistic)
     assert (row["n_dagger"], row["n_dagger_agree"]) == (24, 20)
     assert (row["n_double_dagger"], row["n_double_dagger_agree"]) == (12, 12)
-    same = cells(write(0.0)[0], *files, "ideal")
+    same = cells(write(0.0)[0], *files, rel="ideal")
     perfect = cell_summary(same, {"dl19": 12, "dl20": 12}).row(2, named=True)
     assert (perfect["rmse"], perfect["kendall"], perfect["spearman"]) == pytest.approx((0.0, 1.0, 1.0))
 
@@ -149,7 +149,7 @@ def test_effect_ratio_and_relative_improvement() -> None:
 
 def test_page_and_latex_show_the_cells(write: Callable[..., Made]) -> None:
     published, *files = write(0.01)
-    found = cells(published, *files, "ideal")
+    found = cells(published, *files, rel="ideal")
     shown = Reproduction(
         {"reproduced_cells": found, "reproduced_summary": cell_summary(found, {"dl19": 12, "dl20": 12})}
     )

@@ -144,12 +144,12 @@ def test_fingerprint_follows_what_decides_scores_and_nothing_else(tmp_path: Path
 def test_each_distinct_text_goes_through_the_model_once(tmp_path: Path) -> None:
     scorer = counted_scorer(tmp_path)
     receipt = scorer.prepare(TEXTS)
-    assert len(scorer.encoder.forwarded) == 3  # Distinct and not empty.
-    assert (receipt["texts"], receipt["tokens"]) == (4, sum(map(len, scorer.encoder.forwarded)))
-    scorer.encoder.forwarded.clear()
+    assert len(scorer.encoder.forwarded) == 3  # type: ignore[attr-defined]  # Distinct and not empty.
+    assert (receipt["texts"], receipt["tokens"]) == (4, sum(map(len, scorer.encoder.forwarded)))  # type: ignore[attr-defined]
+    scorer.encoder.forwarded.clear()  # type: ignore[attr-defined]
     tasks = [Task(["ten years", "I don't know.", "ten years"], TEXTS[:2]), Task(["I don't know.", ""], TEXTS[1:])]
     first, second = scorer.score(tasks)
-    assert len(scorer.encoder.forwarded) == 2
+    assert len(scorer.encoder.forwarded) == 2  # type: ignore[attr-defined]
     assert first.f1[0].tolist() == first.f1[2].tolist()
     assert first.f1[1, 1] == second.f1[0, 0]
     assert second.f1.shape == (2, 4)

@@ -51,7 +51,7 @@ def test_rouge_is_the_librarys(name: str) -> None:
 def test_longest_common_subsequences_are_the_librarys() -> None:
     """Whose values are the same to the last bit; some words are frequent enough to be kept."""
     draw = random.Random(7)
-    library, own = RougeScorer(["rougeL"]), Rouge(variant="rougeL").pair()
+    library, own = RougeScorer(["rougeL"]), Rouge(variant="rougeL").pair()  # type: ignore[call-arg]
     for _ in range(300):
         words = "abcdefgh"[: draw.randint(1, 8)]
         answer, reference = (" ".join(draw.choices(words, k=draw.randint(0, 200))) for _ in range(2))
