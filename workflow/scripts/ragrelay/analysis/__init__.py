@@ -1,1 +1,1 @@
-"""From scores to utility, relevance transmission and paired comparisons."""
+"""Compute utility, relevance transmission and paired comparisons from scores."""

@@ -1,4 +1,4 @@
-"""How well a judge's labels agree with people's: Cohen's kappa over pairs, with intervals over queries."""
+"""Measure how well a judge's labels agree with people's: Cohen's kappa over pairs, with intervals over queries."""
 
 from typing import NamedTuple
 
@@ -21,13 +21,13 @@ class Kappa(NamedTuple):
 
 
 def cohens_kappa(tables: Array, weighted: bool = False, labels: Array | None = None) -> Kappa:
-    """Cohen's kappa of all pairs and its interval over queries: ``tables`` (..., queries, g, g) counts pairs by label.
+    """Compute Cohen's kappa over all pairs, with an interval over queries.
 
-    The first label is people's, the second the judge's; ``labels`` (g,) says which they are, 0 to g - 1 where absent.
-    Kappa is 1 - sum(d o) / sum(d e) with the observed shares o, those expected of independent labels with the same
-    margins e, and the disagreement d: 1 off the diagonal (Cohen 1960), or, ``weighted``, the squared difference of the
-    labels (Cohen 1968). The interval is that of Student's t with the jackknife's error over queries, as pairs of one
-    query are not independent.
+    ``tables`` (..., queries, g, g) counts pairs by people's label, then by the judge's. ``labels`` (g,) are the values
+    of the labels, 0 to g - 1 by default. Kappa is 1 - sum(d o) / sum(d e): o are the observed shares, e those expected
+    of independent labels with the same margins, and d is the disagreement: 1 off the diagonal (Cohen 1960), or, if
+    ``weighted``, the squared difference of the labels (Cohen 1968). Pairs of one query are not independent, so the
+    interval uses Student's t with the jackknife error over queries.
     """
     n, grades = tables.shape[-3], np.arange(tables.shape[-1]) if labels is None else labels
     disagreement = ((grades[:, None] - grades) ** 2).astype(float)
@@ -50,14 +50,14 @@ def _kappa(table: Array, disagreement: Array) -> Array:
 
 
 def tables_by_query(query: Whole, people: Whole, judge: Whole, grades: int) -> Array:
-    """(queries, grades, grades) counts of pairs, from columns (pairs,): places of queries from 0, and whole labels."""
+    """Count pairs by query and labels: (queries, grades, grades). The columns (pairs,) hold indexes and integers."""
     tables = np.zeros((int(query.max()) + 1, grades, grades))
     np.add.at(tables, (query, people, judge), 1.0)
     return tables
 
 
 def kendall_tau(x: Array, y: Array) -> float:
-    """Kendall's tau-b of two columns (n,); NaN where one is constant."""
+    """Compute Kendall's tau-b of two columns (n,); NaN if either is constant."""
     above = np.triu_indices(len(x), 1)
     a, b = (np.sign(column[:, None] - column)[above] for column in (x, y))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -1,8 +1,8 @@
-"""Bootstrap intervals of correlation coefficients: BCa at levels widened for small samples.
+"""Compute bootstrap intervals of correlation coefficients: BCa at levels widened for small samples.
 
-Plain BCa is too short on few queries (it covers about 93% of the time at n = 43 where 95% is promised).
-Widening its two levels by the ratio of the t and the normal distribution (Hesterberg 2015) corrects that; intervals
-studentised on Fisher's z cover no better, and an outlying query can stretch them to nearly [-1, 1].
+Plain BCa intervals are too short with few queries: at n = 43 a 95% interval covers about 93% of the time. Widening
+both levels by the ratio of the t to the normal distribution (Hesterberg 2015) corrects that. Intervals studentised on
+Fisher's z cover no better, and one outlying query can stretch them to nearly [-1, 1].
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,17 +22,17 @@ STATISTICS = {
     "kendall": coefficients.kendall,
 }
 
-# Values of one chunk of resamples (16 MiB): bounds memory at any n.
+# Values in one chunk of resamples (16 MiB): bounds memory at any n.
 CHUNK = 2**21
-# Resamples whose sums are computed at a time: few enough for the processor's own memory.
+# Resamples whose sums are computed at a time: few enough to fit in the processor's cache.
 ROWS = 256
 RANKED_ROWS = 512
-# Above this share of resamples with a constant column, what the others say is not the sampling distribution.
+# If more resamples than this have a constant column, the rest no longer show the sampling distribution.
 UNDEFINED_AT_MOST = 0.05
 
 
 class Interval(NamedTuple):
-    """A confidence interval, or the reason why there is none (then low and high are None)."""
+    """A confidence interval, or the reason for having none (low and high are then None)."""
 
     low: float | None
     high: float | None
@@ -40,18 +40,21 @@ class Interval(NamedTuple):
 
 
 class Draws(NamedTuple):
-    """A statistic of several pairs of columns: (pairs,), (resamples, pairs) and (n, pairs), without each query."""
+    """A statistic of several pairs of columns."""
 
     values: Array
+    """(pairs,) in the sample."""
     draws: Array
+    """(resamples, pairs)."""
     jackknife: Array
+    """(n, pairs) without each query in turn."""
 
 
 def resample_counts(n: int, resamples: int, seed: int) -> Iterator[Array]:
-    """Yield chunks (rows, n) of bootstrap weights, ``resamples`` rows in all: how often each query is drawn.
+    """Yield chunks (rows, n) of bootstrap weights, ``resamples`` rows in total: how often each query is drawn.
 
-    The rows depend on ``n`` and ``seed`` alone, so that columns of equal length are resampled alike, and fewer
-    resamples are the first of more.
+    The rows depend only on ``n`` and ``seed``, so columns of equal length get the same resamples, and a larger number
+    of resamples starts with the same rows as a smaller one.
     """
     generator = np.random.default_rng([seed, n])
     rows_at_once = max(1, CHUNK // n)
@@ -64,10 +67,10 @@ def resample_counts(n: int, resamples: int, seed: int) -> Iterator[Array]:
 def bootstrap_intervals(
     coefficient: str, pairs: Sequence[tuple[Array, Array]], resamples: int, seed: int, level: float = 0.95
 ) -> list[Interval]:
-    """Intervals of ``coefficient`` (pearson, spearman, kendall) over queries, one per pair of columns.
+    """Compute intervals of ``coefficient`` (pearson, spearman, kendall) over queries, one per pair of columns.
 
-    All columns have the same length n and are not constant; all pairs are resampled with the same queries.
-    Kendall's tau and the jackknife of the rank coefficients take n x n values: meant for n up to about 1,000.
+    No column may be constant, and all have the same length n; all pairs use the same resamples of queries.
+    Kendall's tau and the jackknife of the rank coefficients need n x n values, so keep n below about 1,000.
     """
     if not pairs:
         return []
@@ -89,9 +92,9 @@ def bootstrap_intervals(
 
 
 def pearson_draws(pairs: Sequence[tuple[Array, Array]], resamples: int, seed: int) -> Draws:
-    """Pearson's r of every pair, in the sample, in every resample and without each query.
+    """Compute Pearson's r of every pair in the sample, in every resample, and without each query.
 
-    All pairs are resampled with the same queries; a NaN leaves that query out of that pair.
+    All pairs use the same resamples of queries. A NaN excludes its query from its pair.
     """
     features = coefficients.pearson_features(pairs)
     values = coefficients.pearson_of_sums(features.sum(axis=0, keepdims=True))[0]
@@ -101,13 +104,13 @@ def pearson_draws(pairs: Sequence[tuple[Array, Array]], resamples: int, seed: in
 
 
 def _parts(n: int, resamples: int, seed: int, rows: int) -> Iterator[Array]:
-    """``resample_counts``, at most so many ``rows`` at a time."""
+    """Yield ``resample_counts`` in chunks of at most ``rows``."""
     for weights in resample_counts(n, resamples, seed):
         yield from np.split(weights, range(rows, len(weights), rows))
 
 
 def leave_one_out(coefficient: str, x: Array, y: Array) -> Array:
-    """The coefficient without each of the n queries in turn, (n,)."""
+    """Compute the coefficient without each of the n queries in turn, (n,)."""
     if coefficient == "pearson":
         return coefficients.pearson_left_out(coefficients.pearson_features([(x, y)]))[:, 0]
     if coefficient == "kendall":
@@ -116,12 +119,12 @@ def leave_one_out(coefficient: str, x: Array, y: Array) -> Array:
 
 
 def bca_interval(value: float, draws: Array, jackknife: Array, level: float = 0.95) -> Interval:
-    """Bias-corrected and accelerated percentile interval (Efron 1987, JASA 82) at expanded levels.
+    """Compute the bias-corrected and accelerated percentile interval (Efron 1987, JASA 82) at expanded levels.
 
-    ``value`` is the statistic of the sample, ``draws`` (resamples,) that of the resamples and ``jackknife`` (n,)
-    that without each query; NaN means undefined. In place of (1 - level) / 2 the tail is
-    Phi(sqrt(n / (n - 1)) t) with t the quantile of Student's t on n - 1 degrees of freedom (Hesterberg 2015,
-    The American Statistician 69), which makes up for a bootstrap variance that is short by (n - 1) / n.
+    ``value`` is the statistic in the sample, ``draws`` (resamples,) in the resamples, and ``jackknife`` (n,) without
+    each query; NaN means undefined. The tail is Phi(sqrt(n / (n - 1)) t) in place of (1 - level) / 2, where t is the
+    quantile of Student's t with n - 1 degrees of freedom (Hesterberg 2015, The American Statistician 69). This
+    corrects for the bootstrap variance, which is too small by the factor (n - 1) / n.
     """
     n = len(jackknife)
     defined = draws[np.isfinite(draws)]
@@ -138,7 +141,7 @@ def bca_interval(value: float, draws: Array, jackknife: Array, level: float = 0.
 
 
 def percentile_interval(draws: Array, n: int, level: float = 0.95) -> Interval:
-    """Percentile interval of a statistic of n queries at expanded levels (see ``bca_interval``)."""
+    """Compute the percentile interval of a statistic of n queries at expanded levels (see ``bca_interval``)."""
     defined = draws[np.isfinite(draws)]
     if len(defined) < (1.0 - UNDEFINED_AT_MOST) * len(draws):
         return Interval(None, None, f"a column is constant in over {UNDEFINED_AT_MOST:.0%} of the resamples")
@@ -148,13 +151,13 @@ def percentile_interval(draws: Array, n: int, level: float = 0.95) -> Interval:
 
 
 def jackknife_error(jackknife: Array) -> float:
-    """Standard error of a statistic from its values without each query (n,): Tukey 1958; Efron 1982, ch. 3."""
+    """Estimate a statistic's standard error from its values without each query (n,): Tukey 1958; Efron 1982, ch. 3."""
     n = len(jackknife)
     return float(np.sqrt((n - 1) / n * ((jackknife - jackknife.mean()) ** 2).sum()))
 
 
 class Tested(NamedTuple):
-    """A 95% interval of a correlation and the p-value of 0, of one method; all None where it has none."""
+    """A correlation's 95% interval and p-value of 0, both by the same method; all None where it gives none."""
 
     low: float | None
     high: float | None
@@ -162,10 +165,10 @@ class Tested(NamedTuple):
 
 
 def fisher_jackknife(value: float, jackknife: Array) -> Tested:
-    """Interval and test of a correlation on Fisher's z, by Student's t with the jackknife's standard error.
+    """Compute a correlation's interval and test on Fisher's z: Student's t with the jackknife standard error.
 
-    ``jackknife`` (n,) holds the correlation without each query. None where it doesn't move, or isn't defined without
-    some query.
+    ``jackknife`` (n,) holds the correlation without each query. Returns Nones if no query changes the correlation, or
+    if it is undefined without one of them.
     """
     if 1.0 - abs(value) < coefficients.ROUNDING or not np.isfinite(jackknife).all():
         return Tested(None, None, None)
@@ -184,7 +187,7 @@ def _expanded_tail(n: int, level: float) -> float:
 
 
 def _below(draws: Array, value: float) -> float:
-    """Share of ``draws`` below ``value``, those that equal it but for rounding counted half."""
+    """Return the share of ``draws`` below ``value``; those equal to it up to rounding count half."""
     ties = np.abs(draws - value) <= coefficients.ROUNDING
     return float((np.count_nonzero((draws < value) & ~ties) + ties.sum() / 2) / len(draws))
 

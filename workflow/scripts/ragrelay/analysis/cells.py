@@ -1,4 +1,4 @@
-"""A table's numbers cell by cell, in one pass: a filter or a frame per cell takes longer than its sums."""
+"""Read a table's numbers cell by cell in one pass: a filter or a frame per cell would take longer than its sums."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,9 +11,9 @@ from ragrelay.analysis.coefficients import Array
 def by_cell(
     table: pl.DataFrame, keys: Sequence[str], columns: Sequence[str]
 ) -> Iterator[tuple[tuple[Any, ...], Array]]:
-    """Each distinct tuple of ``keys`` in ``table`` with its rows' numbers, (columns, rows); nulls are NaN.
+    """Yield each distinct tuple of ``keys`` in ``table`` with its rows' numbers, (columns, rows); nulls become NaN.
 
-    Cells come in the order of their first rows, and rows within a cell in the table's order.
+    Cells come in the order of their first rows; rows within a cell keep the table's order.
     """
     cells = table.group_by(keys, maintain_order=True).agg(pl.col(columns).cast(pl.Float64), pl.len().alias(""))
     numbers = cells.select(columns).explode(columns).to_numpy().T

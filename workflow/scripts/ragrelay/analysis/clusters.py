@@ -1,4 +1,4 @@
-"""Whether two columns go together where rows come in clusters: slope, and rho with whole queries left out."""
+"""Test the association of two columns whose rows come in clusters: a slope, and rho without each query in turn."""
 
 from typing import NamedTuple
 
@@ -9,24 +9,24 @@ from scipy import special
 from ragrelay.analysis.coefficients import ROUNDING, Array
 
 WITHIN = 0.5
-"""Correlation of the rows of a cluster that the degrees of freedom assume."""
+"""Correlation between rows of a cluster that the degrees of freedom assume."""
 
 
 class ClusteredSlope(NamedTuple):
-    """Two-sided p-value of a slope of 0, and the degrees of freedom of its test; None where there is no test."""
+    """The two-sided p-value of a slope of 0, and the test's degrees of freedom; None where there is no test."""
 
     p_value: float | None
     df: float | None
 
 
 def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> ClusteredSlope:
-    """Test the slope of ``y`` on ``x`` (n,), whose rows are alike within the clusters 0, 1, … of ``cluster`` (n,).
+    """Test the slope of ``y`` on ``x`` (n,), where rows correlate within the clusters 0, 1, … of ``cluster`` (n,).
 
-    t is the slope over its jackknife error, leaving out one cluster at a time (CR3 of Bell and McCaffrey 2002). Its
-    degrees of freedom are not the number of clusters less one, of which few may have another x than the rest: by
-    Satterthwaite's approximation they are (sum q)² / sum q² - 1, with q the variance that a cluster adds to the slope
-    if its rows correlate by WITHIN: (1 - WITHIN) sum u² + WITHIN (sum u)², of u = x less its mean. No test where x
-    or y is constant without some cluster, or the slope doesn't move.
+    t is the slope over its jackknife error, which leaves out one cluster at a time (CR3 of Bell and McCaffrey 2002).
+    The degrees of freedom are not the number of clusters minus one, because few clusters may differ in x from the
+    rest. By Satterthwaite's approximation they are (sum q)² / sum q² - 1, where q is the variance that a cluster adds
+    to the slope if its rows correlate by WITHIN: (1 - WITHIN) sum u² + WITHIN (sum u)², with u = x minus its mean.
+    There is no test if x or y is constant without one of the clusters, or if no cluster changes the slope.
     """
     u, v = x - x.mean(), y - y.mean()
     n, size = len(x), np.bincount(cluster)
@@ -48,14 +48,14 @@ def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> Cluste
 
 
 def spearman_left_out(x: Array, y: Array, query: npt.NDArray[np.intp]) -> Array:
-    """Spearman's rho of n rows without those of each query in turn (queries,), to first order.
+    """Approximate, to first order, Spearman's rho of n rows without the rows of each query in turn (queries,).
 
-    ``query`` (n,): whose each row is, from 0 on. With F and G the columns' midranks, divided by n and centred, rho is
-    S / sqrt(A B), where S, A and B are the means of F G, F² and G². A row's influence on S is F G + u(x) + v(y) - 3 S,
-    with u the mean of G over the rows of a larger x, those of an equal one counted half, and v the same of F by y; that
-    on A is F² + 2 w(x) - 3 A, with w as u but of F (Croux and Dehon 2010, Statistical Methods & Applications 19).
-    Without m of the n rows, rho is less by the sum of their influences / (n - m). This takes the time of sorting, where
-    ranking the rows again for each query takes as much for each.
+    ``query`` (n,) is the index of each row's query. Let F and G be the columns' midranks, divided by n and centred.
+    Then rho is S / sqrt(A B), where S, A and B are the means of F G, F² and G². A row's influence on S is F G + u(x) +
+    v(y) - 3 S: u is the mean of G over the rows with a larger x, where rows with an equal x count half, and v that of F
+    by y. Its influence on A is F² + 2 w(x) - 3 A, where w is as u but of F (Croux and Dehon 2010, Statistical Methods &
+    Applications 19). Without m of the n rows, rho decreases by the sum of their influences / (n - m). This takes one
+    sort; ranking the rows again without each query would take one per query.
     """
     f, g = _midranks(x), _midranks(y)
     s, a, b = (float(product.mean()) for product in (f * g, f * f, g * g))
@@ -66,13 +66,13 @@ def spearman_left_out(x: Array, y: Array, query: npt.NDArray[np.intp]) -> Array:
 
 
 def _midranks(column: Array) -> Array:
-    """Divided by the number of rows, less their mean."""
+    """Return midranks divided by the number of rows, minus their mean."""
     _, group, counts = np.unique(column, return_inverse=True, return_counts=True)
     return ((counts.cumsum() - counts / 2) / len(column) - 0.5)[group]
 
 
 def _mean_above(column: Array, values: Array) -> Array:
-    """For each row, the sum of ``values`` over rows of a larger ``column``, half over those of an equal one, / n."""
+    """For each row, sum ``values`` over the rows with a larger ``column``, count equal ones half, and divide by n."""
     _, group = np.unique(column, return_inverse=True)
     sums = np.bincount(group, values)
     return (sums[::-1].cumsum()[::-1] - sums / 2)[group] / len(column)

@@ -1,8 +1,8 @@
-"""Correlation coefficients of many resamples at once.
+"""Compute correlation coefficients of many resamples at once.
 
 A resample of n queries is a row of weights: how often each query was drawn. Every function takes such rows,
-``weights`` (rows, n), with ``x`` and ``y`` (n,), and returns one coefficient per row (rows,), equal to the
-coefficient of the queries repeated by their weights; NaN where a column is constant within the resample.
+``weights`` (rows, n), with ``x`` and ``y`` (n,), and returns one coefficient per row (rows,). It equals the
+coefficient of the queries repeated by their weights, and is NaN where a column is constant within the resample.
 """
 
 from collections.abc import Sequence
@@ -12,22 +12,22 @@ import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
 
-# A variance below this share of the second moment is the rounding error of a constant column.
+# Below this share of the second moment, a variance is only the rounding error of a constant column.
 ROUNDING = 1e-12
-# Up to this many queries, comparing all of them in one product is faster than sorting them.
+# Up to this many queries, comparing all pairs in one product is faster than sorting.
 COMPARED_AT_MOST = 256
 
 
 def pearson(weights: Array, x: Array, y: Array) -> Array:
-    """Pearson's r of each row of ``weights`` (rows, n), by weighted moments."""
+    """Compute Pearson's r of each row of ``weights`` (rows, n) from weighted moments."""
     return pearson_of_sums(weights @ pearson_features([(x, y)]))[:, 0]
 
 
 def pearson_features(pairs: Sequence[tuple[Array, Array]]) -> Array:
-    """Columns (n, 6 x pairs) of which weighted sums give every pair's r: 1, x, y, xx, xy, yy of standardised x and y.
+    """Return columns (n, 6 x pairs) whose weighted sums give every pair's r: 1, x, y, xx, xy, yy, standardised.
 
-    A NaN in x or y leaves that query out of that pair. One product with the weights then serves all pairs. The columns
-    of a kind lie side by side, which halves the time of what is done with their sums.
+    A NaN in x or y excludes its query from its pair. One product with the weights then serves all pairs. Columns of
+    the same moment lie side by side, which halves the time that later steps need.
     """
     columns = np.array(pairs)
     known = np.isfinite(columns).all(axis=1)
@@ -40,13 +40,13 @@ def pearson_features(pairs: Sequence[tuple[Array, Array]]) -> Array:
 
 
 def _moments(columns: Array) -> Array:
-    """1, x, y, xx, xy, yy of ``columns``, x and y (2, ..., n), standardised over the n: (6, ..., n)."""
+    """Return 1, x, y, xx, xy, yy (6, ..., n) of ``columns`` x and y (2, ..., n), standardised over the n."""
     x, y = (columns - columns.mean(axis=-1, keepdims=True)) / columns.std(axis=-1, keepdims=True)
     return np.stack([np.ones_like(x), x, y, x * x, x * y, y * y])
 
 
 def pearson_of_sums(sums: Array) -> Array:
-    """Pearson's r (rows, pairs) from weighted sums (rows, 6 x pairs) of ``pearson_features``."""
+    """Compute Pearson's r (rows, pairs) from weighted sums (rows, 6 x pairs) of ``pearson_features``."""
     count, *rest = np.moveaxis(sums.reshape(len(sums), 6, -1), 1, 0)
     with np.errstate(invalid="ignore", divide="ignore"):
         x, y, xx, xy, yy = (values / count for values in rest)
@@ -57,12 +57,12 @@ def pearson_of_sums(sums: Array) -> Array:
 
 
 def pearson_left_out(features: Array) -> Array:
-    """Pearson's r without each query in turn (n, pairs), from ``pearson_features``: no n x n weights."""
+    """Compute Pearson's r without each query in turn (n, pairs) from ``pearson_features``, without n x n weights."""
     return pearson_of_sums(features.sum(axis=0) - features)
 
 
 def spearman(weights: Array, x: Array, y: Array) -> Array:
-    """Spearman's rho of each row of ``weights`` (rows, n): Pearson's r of midranks taken within the resample."""
+    """Compute Spearman's rho of each row of ``weights`` (rows, n): Pearson's r of midranks within the resample."""
     x_ranks, y_ranks = (_midranks(weights, column) for column in (x, y))
     weighted = weights * x_ranks
     covariance, x_variance = (np.einsum("rn,rn->r", weighted, ranks) for ranks in (y_ranks, x_ranks))
@@ -70,24 +70,24 @@ def spearman(weights: Array, x: Array, y: Array) -> Array:
 
 
 def _midranks(weights: Array, column: Array) -> Array:
-    """Twice the queries' midranks in each row of ``weights``, less their mean (rows, n): whole numbers, so exact."""
+    """Return twice the queries' midranks in each row of ``weights``, minus their mean (rows, n): exact integers."""
     if len(column) <= COMPARED_AT_MOST:
         ranks: Array = weights @ np.sign(column - column[:, None])
         return ranks
     counts, group = _counts_of_values(weights, column)
-    # Midranks average to (total + 1) / 2 whatever the ties are, so the centring is exact.
+    # Midranks average (total + 1) / 2 with any ties, so the centring is exact.
     return (2.0 * counts.cumsum(axis=1) - counts - weights.sum(axis=1, keepdims=True))[:, group]
 
 
 def kendall(weights: Array, x: Array, y: Array) -> Array:
-    """Kendall's tau-b of each row of ``weights`` (rows, n).
+    """Compute Kendall's tau-b of each row of ``weights`` (rows, n).
 
-    Copies of one query are tied with each other in both columns, as any ties are (Kendall 1945).
+    Copies of one query count as ties in both columns (Kendall 1945).
     """
     total = weights.sum(axis=1)
-    # Whole numbers below 2^24 are exact in single precision, which is twice as fast.
+    # Integers below 2^24 are exact in single precision, which is twice as fast.
     single = weights.astype(np.float32)
-    concordance = np.einsum("rn,rn->r", single @ _agreement(x, y).astype(np.float32), weights)
+    concordance = np.einsum("rn,rn->r", single @ _concordance(x, y).astype(np.float32), weights)
     untied = []
     for column in (x, y):
         counts, _ = _counts_of_values(weights, column)
@@ -96,9 +96,9 @@ def kendall(weights: Array, x: Array, y: Array) -> Array:
 
 
 def kendall_left_out(x: Array, y: Array) -> Array:
-    """Kendall's tau-b without each query in turn (n,)."""
+    """Compute Kendall's tau-b without each query in turn (n,)."""
     n = len(x)
-    concordance = _agreement(x, y).sum(axis=1, dtype=np.int64)
+    concordance = _concordance(x, y).sum(axis=1, dtype=np.int64)
     untied = []
     for column in (x, y):
         _, group, sizes = np.unique(column, return_inverse=True, return_counts=True)
@@ -106,13 +106,13 @@ def kendall_left_out(x: Array, y: Array) -> Array:
     return _ratio(concordance.sum() - 2.0 * concordance, untied[0], untied[1])
 
 
-def _agreement(x: Array, y: Array) -> npt.NDArray[np.int8]:
-    """Per pair of queries (n, n): 1 where x and y order them alike, -1 where contrarily, 0 where either ties."""
+def _concordance(x: Array, y: Array) -> npt.NDArray[np.int8]:
+    """Return per pair of queries (n, n) 1 if x and y order them alike, -1 if oppositely, 0 if either ties them."""
     return (np.sign(x[:, None] - x) * np.sign(y[:, None] - y)).astype(np.int8)
 
 
 def _ratio(covariance: Array, x_variance: Array, y_variance: Array) -> Array:
-    """covariance / sqrt(x_variance * y_variance), within [-1, 1]; NaN where a variance is 0."""
+    """Return covariance / sqrt(x_variance * y_variance), clipped to [-1, 1]; NaN where a variance is 0."""
     scale = np.sqrt(x_variance * y_variance)
     ratio = np.full_like(covariance, np.nan)
     np.divide(covariance, scale, out=ratio, where=scale > 0)
@@ -120,7 +120,7 @@ def _ratio(covariance: Array, x_variance: Array, y_variance: Array) -> Array:
 
 
 def _counts_of_values(weights: Array, column: Array) -> tuple[Array, npt.NDArray[np.intp]]:
-    """How often each distinct value of ``column`` occurs per row (rows, values), and each query's value (n,)."""
+    """Count each distinct value of ``column`` per row (rows, values); return also each query's value's index (n,)."""
     _, group = np.unique(column, return_inverse=True)
     order = np.argsort(group, kind="stable")
     first = np.flatnonzero(np.diff(group[order], prepend=-1))

@@ -1,4 +1,4 @@
-"""Utility split in two: was the context good, and was it used?"""
+"""Split utility by two questions: was the context good, and was it used?"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -63,14 +63,12 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 def split_utility(
     utility: str | Path, retrieval: Mapping[str, str | Path], measure: str, resamples: int, seed: int
 ) -> pl.DataFrame:
-    """Columns SCHEMA and multiplicity's: a row per retriever, ordering, k and references (unseen ones left out).
+    """Compute a row per retriever, ordering, k and reference set, without unseen ones: SCHEMA and adjusted p-values.
 
     ``utility``: the utility table with context_use and text_change; ``retrieval``: each retriever's file of measures.
-    ``rho`` is Spearman's, of context_use with utility over queries, with its 95% interval and p-value. A context is
-    good where ``measure`` at k is above 0 and at least ``good_from``, its median over the queries of all retrievers;
-    it was used where context_use is at least ``used_from``, the median likewise. n_… and utility_… are queries and
-    mean utility of each combination. n_null counts queries without utility, context_use or measure. Rows of retriever
-    ``all retrievers`` pool them, without interval, since their queries recur.
+    A context is good if ``measure`` at k is above 0 and at least its median over the queries of all retrievers; it was
+    used if context_use is at least the median, taken likewise. Rows of ``all retrievers`` pool the retrievers, and have
+    no interval because the same queries recur.
     """
     measured = pl.concat(
         pl.read_parquet(path).filter(measure=measure).select(pl.lit(name).alias("retriever"), "qid", "k", "value")

@@ -1,4 +1,4 @@
-"""Relevance transmission: how utility follows retrieval quality over queries (Tian et al., ECIR 2025, eq. 3)."""
+"""Correlate utility with retrieval quality over queries: relevance transmission (Tian et al., ECIR 2025, eq. 3)."""
 
 import hashlib
 from collections import defaultdict
@@ -34,10 +34,10 @@ from ragrelay.vocabulary.columns import (
 )
 
 LOW_P0 = 0.1
-# The least P_0 of a subset of the queries; "all" has those without one, too.
+# Subset of the queries → their lowest P_0; "all" includes queries without a P_0.
 SUBSETS = {"all": None, f"p0>={LOW_P0}": LOW_P0}
 TESTS = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
-# Rank coefficients take longer per resample, and their intervals need fewer.
+# Rank coefficients take longer per resample, and their intervals need fewer resamples.
 RESAMPLES_AT_MOST = {"spearman": 2_000, "kendall": 1_000}
 # Above this many queries rank coefficients get large-sample intervals.
 RANKS_BOOTSTRAPPED_AT_MOST = 1_000
@@ -45,9 +45,9 @@ QUERIES_AT_LEAST = 4
 FAMILY = ("coefficient", "references", "measure", "subset")
 P_VALUES = {"p_value": "p", "p_permutation": "p_permutation"}
 CELLS = ("retriever", "ordering")
-# The coefficient whose intervals cover on skewed columns too, and so has a verdict.
+# The coefficient with a verdict: its intervals keep their coverage on skewed columns too.
 DECIDES = "spearman"
-# Scores are of the order of 1; a column that varies by less than this varies by rounding.
+# Scores are around 1, so a column that varies by less than this varies only by rounding.
 CONSTANT = 1e-12
 TABLE = {
     **CELL_COLUMNS,
@@ -78,18 +78,18 @@ KENDALL_METHOD = "Fisher z, asymptotic variance"
 
 # Rows of the n x n comparisons in memory at a time.
 ROWS = 256
-# Above this many queries the statistic is referred to Student's t, which permutations would only confirm.
+# Above this many queries the statistic is compared with Student's t: permutations would give the same.
 PERMUTED_AT_MOST = 200
-# Permutations at a time: few enough for the processor's own memory.
+# Permutations at a time: few enough to fit in the processor's cache.
 ORDERS = 500
-# What detectable_rho takes from n, by which it agrees with simulated verdicts from so many queries on.
+# detectable_rho subtracts COST from n to match simulated verdicts, and does so from DETECTED_FROM queries on.
 COST, DETECTED_FROM = 5.5, 10
 TRANSFORMS = {"pearson": lambda columns: columns, "spearman": lambda columns: stats.rankdata(columns, axis=-1)}
 
 
 @dataclass(frozen=True)
 class PairedColumns:
-    """One cell's paired columns (n,), what names and counts it, and why it has no coefficient, if so."""
+    """One cell's paired columns (n,), its names and counts, and the ``reason`` if it has no coefficient."""
 
     names: dict[str, Any]
     utility: Array
@@ -98,12 +98,12 @@ class PairedColumns:
 
     @property
     def digest(self) -> bytes:
-        """Equal for cells of equal data, such as both subsets where no P_0 is low."""
+        """Hash the data: cells share a digest if their data are equal, as both subsets are where no P_0 is low."""
         return hashlib.sha256(self.utility.tobytes() + b"/" + self.measure.tobytes()).digest()
 
 
 def is_constant(column: Array) -> bool:
-    """Whether a column's values differ by rounding at most."""
+    """Tell whether a column's values differ by no more than rounding."""
     return bool(np.ptp(column) <= CONSTANT * max(1.0, float(np.abs(column).max())))
 
 
@@ -111,20 +111,15 @@ def transmission(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int,
     """Correlate one retriever's utility with its retrieval measures: a row (``SCHEMA``) per cell and coefficient.
 
     ``utility`` has the utility table's columns, ``retrieval`` qid, measure, k, value. A cell is ordering x k x
-    references x measure x subset (all queries; those with P_0 of at least 0.1). Queries are paired by qid at the
-    cell's k; those of the subset with null utility are left out and counted (n_null), and so are those without the
-    measure (n_unmeasured). ``value`` and ``p_value`` (two-sided, coefficient = 0) are scipy's; ``low`` and ``high``
-    bound the 95% interval that ``method`` names; ``detectable`` is the smallest |r| or |rho| that this many queries
-    find at 5% with 80% probability, rho as in the verdict. Null values come with a ``reason``. ``p_permutation`` is the
-    studentised permutation test's (r and rho). The ``verdict`` is rho's alone: above or below zero where that test
-    rejects at 5% and the interval leaves out 0; no interval of r covers what it promises on skewed columns
-    (docs/statistics.md).
+    references x measure x subset. Queries are paired by qid at the cell's k. ``value`` and ``p_value`` are scipy's.
+    Only rho has a ``verdict``: above or below zero if the studentised permutation test rejects at 5% and the interval
+    excludes 0. No interval of r keeps its coverage on skewed columns (docs/statistics.md).
     """
     return pl.DataFrame(correlate(_cells(utility, retrieval), resamples, seed), schema=SCHEMA)
 
 
 def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list[dict[str, Any]]:
-    """A row per cell and coefficient: the cell's names, then as in ``transmission`` from coefficient on."""
+    """Compute a row per cell and coefficient: the cell's names, then the columns of ``SCHEMA`` from coefficient on."""
     cells = list(cells)
     results: dict[tuple[bytes, str], dict[str, Any]] = {}
     distinct = {cell.digest: cell for cell in cells if cell.reason is None}
@@ -170,7 +165,7 @@ def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame) -> Iterator[PairedCol
 
 
 def no_coefficient(utility: Array, measure: Array, name: str, quantity: str = "utility") -> str | None:
-    """Why these columns (n,) have no correlation; None where they have one. ``name`` is the measure's."""
+    """Return why these columns (n,) have no correlation, or None if they have one. ``name`` is the measure's."""
     if len(utility) < QUERIES_AT_LEAST:
         return f"fewer than {QUERIES_AT_LEAST} queries"
     if is_constant(utility):
@@ -184,7 +179,7 @@ def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
 
 
 def _coefficients(coefficient: str, cells: Sequence[PairedColumns], resamples: int, seed: int) -> list[dict[str, Any]]:
-    """Value, interval and p-value of ``coefficient`` for cells of equal n."""
+    """Compute value, interval and p-value of ``coefficient`` for cells of equal n."""
     n = len(cells[0].utility)
     tests = _tests(coefficient, cells)
     drawn: int | None = None
@@ -224,7 +219,7 @@ def _coefficients(coefficient: str, cells: Sequence[PairedColumns], resamples: i
 
 
 def _tests(coefficient: str, cells: Sequence[PairedColumns]) -> list[tuple[float, float]]:
-    """Value and p-value of each of ``cells``, of equal n: of r at once, which scipy's other functions can't."""
+    """Compute value and p-value of each of ``cells``, of equal n. Only scipy's r takes all cells in one call."""
     if coefficient == "pearson":
         utility, measure = (np.array([getattr(cell, name) for cell in cells]) for name in ("utility", "measure"))
         results = stats.pearsonr(utility, measure, axis=1)
@@ -234,9 +229,9 @@ def _tests(coefficient: str, cells: Sequence[PairedColumns]) -> list[tuple[float
 
 
 def spearman_interval(rho: float, n: int, level: float = 0.95) -> Interval:
-    """Interval of Spearman's rho on Fisher's z with variance (1 + rho^2 / 2) / (n - 3).
+    """Compute the interval of Spearman's rho on Fisher's z with variance (1 + rho^2 / 2) / (n - 3).
 
-    Source: Bonett and Wright 2000, Psychometrika 65.
+    See Bonett and Wright 2000, Psychometrika 65.
     """
     if 1.0 - abs(rho) < ROUNDING:
         return Interval(None, None, "perfect correlation, no sampling variance")
@@ -244,11 +239,11 @@ def spearman_interval(rho: float, n: int, level: float = 0.95) -> Interval:
 
 
 def kendall_interval(tau: float, x: Array, y: Array, level: float = 0.95) -> Interval:
-    """Interval of Kendall's tau-b of ``x`` and ``y`` (n,) on Fisher's z, with its estimated asymptotic variance.
+    """Compute the interval of Kendall's tau-b of ``x`` and ``y`` (n,) on Fisher's z, with the asymptotic variance.
 
-    tau-b = A / sqrt(B C), where A (concordance), B and C (shares of pairs untied in x, in y) are U-statistics;
-    each query's part in them gives the variance (Hoeffding 1948, Annals of Mathematical Statistics 19; delta
-    method). A variance that depends on n alone is too small where a column has many ties, as nDCG@1 does.
+    tau-b = A / sqrt(B C), where A (concordance), B and C (shares of pairs untied in x and in y) are U-statistics.
+    Each query's part in them gives the variance by the delta method (Hoeffding 1948, Annals of Mathematical
+    Statistics 19). A variance from n alone would be too small for a column with many ties, such as nDCG@1.
     """
     if 1.0 - abs(tau) < ROUNDING:
         return Interval(None, None, "perfect correlation, no sampling variance")
@@ -268,7 +263,7 @@ def kendall_interval(tau: float, x: Array, y: Array, level: float = 0.95) -> Int
 
 
 def _fisher_interval(value: float, error: float, level: float) -> Interval:
-    """tanh(atanh(value) -+ quantile * error), ``error`` being the standard error on Fisher's z."""
+    """Return tanh(atanh(value) -+ quantile * error), where ``error`` is the standard error on Fisher's z."""
     centre = np.arctanh(value)
     reach = stats.norm.ppf((1.0 + level) / 2) * error
     return Interval(float(np.tanh(centre - reach)), float(np.tanh(centre + reach)))
@@ -277,20 +272,20 @@ def _fisher_interval(value: float, error: float, level: float) -> Interval:
 def permutation_p(
     coefficient: str, pairs: Sequence[tuple[Array, Array]], permutations: int, seed: int
 ) -> npt.NDArray[np.float64]:
-    """Two-sided p-values of "``coefficient`` (pearson or spearman) is 0", one per pair of columns, all (n,).
+    """Return two-sided p-values of "``coefficient`` (pearson or spearman) is 0", one per pair of columns, all (n,).
 
     The statistic is sqrt(n) r / tau, where tau^2 is the mean of x^2 y^2 over the product of the means of x^2 and y^2,
-    both centred: what r varies by where it is 0, whether or not the columns are independent. One column is permuted
-    ``permutations`` times, the sample counted among them, by orders that depend on n and ``seed`` alone. Exact for
-    independent columns, and right in the limit for all uncorrelated ones, where permuting r itself is not (DiCiccio
-    and Romano 2017, Journal of the American Statistical Association 112; for ranks Yu and Hutson 2022). With more than
-    200 queries the statistic is referred to Student's t on n - 2 degrees of freedom.
+    both centred. If r is 0, tau^2 / n is its variance, whether or not the columns are independent. One column is
+    permuted ``permutations`` times, including the sample; the orders depend only on n and ``seed``. The test is exact
+    for independent columns and asymptotically valid for all uncorrelated ones, which permuting r itself is not
+    (DiCiccio and Romano 2017, Journal of the American Statistical Association 112; for ranks Yu and Hutson 2022). With
+    more than 200 queries the statistic is compared with Student's t on n - 2 degrees of freedom.
     """
     x, y = _standardised(TRANSFORMS[coefficient](np.array(pairs).swapaxes(0, 1)))
     observed, n = _sizes((x * y).sum(axis=1), ((x * y) ** 2).sum(axis=1)), x.shape[1]
     if n > PERMUTED_AT_MOST:
         return np.asarray(2.0 * special.stdtr(n - 2, -observed), dtype=np.float64)
-    # Many pairs have one measure: its permutations serve them all.
+    # Many pairs share a measure, and its permutations serve them all.
     measures, of_pair = np.unique(y, axis=0, return_inverse=True)
     sharing = [np.flatnonzero(of_pair == place) for place in range(len(measures))]
     orders, extreme = _orders(n, permutations, seed), np.zeros(len(pairs))
@@ -305,10 +300,11 @@ def permutation_p(
 
 @cache
 def detectable_rho(n: int) -> float | None:
-    """The smallest |rho| of which n queries have a verdict (verdicts.of_correlation) with 80% probability; None: none.
+    """Return the smallest |rho| that gets a verdict (verdicts.of_correlation) from n queries with 80% probability.
 
-    On Fisher's z with the variance of Bonett and Wright (2000), (1 + rho^2 / 2) / (n - 3), but n - 5.5: the verdict
-    needs a test and an interval, and finds less than either (simulated on normal columns, benchmarks/verdict_power.py).
+    On Fisher's z with the variance of Bonett and Wright (2000), (1 + rho^2 / 2) / (n - 3), but with n - 5.5: the
+    verdict needs both a test and an interval, so it has less power than either (simulated on normal columns in
+    benchmarks/verdict_power.py). None for fewer than 10 queries.
     """
     if n < DETECTED_FROM:
         return None
@@ -325,7 +321,7 @@ DETECTABLE = {"pearson": paired_tests.detectable_correlation, "spearman": detect
 
 @lru_cache(maxsize=16)
 def _orders(n: int, permutations: int, seed: int) -> npt.NDArray[np.integer]:
-    """Random orders of n places: (permutations, n)."""
+    """Return random orders of n indexes: (permutations, n)."""
     random = np.random.default_rng([seed, n])
     return np.array([random.permutation(n) for _ in range(permutations)], dtype=np.min_scalar_type(n))
 
@@ -336,6 +332,6 @@ def _standardised(columns: Array) -> Array:
 
 
 def _sizes(products: Array, squares: Array) -> Array:
-    """Sizes of the statistic, from sums of products of standardised columns and of their squares; 0 if undefined."""
+    """Return |statistic| from sums of products of standardised columns and of their squares; 0 if undefined."""
     scale = np.sqrt(squares)
     return np.abs(products) / np.where(scale > ROUNDING, scale, np.inf)

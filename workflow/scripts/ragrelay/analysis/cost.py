@@ -1,4 +1,4 @@
-"""What answers cost, whenever and by whichever study they were made: from the store's rows and its parts' metadata."""
+"""Compute what answers cost from the store, whichever study made them: its rows and the metadata of its parts."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,14 +29,13 @@ COLUMNS = {**ANSWERS_PART, **TABLE}
 
 
 def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.DataFrame:
-    """Columns SCHEMA: the cost of the distinct answers behind ``keys`` (retriever, k, prompt_id, seed).
+    """Compute the cost of the distinct answers behind ``keys`` (retriever, k, prompt_id, seed): columns SCHEMA.
 
-    A row per retriever and k; per retriever with k null; and for all, each answer once (retrievers share some).
-    Without any of them in the store, as where answers are imported, there is no row.
-    ``cached_tokens`` of the prompt were served from the prefix cache. ``device_seconds``: the seconds of each part of
-    the store, times the ``devices`` of an engine and the engines of the job (on a CPU they share it), spread evenly
-    over the answers in it, which starting the engine is no part of; null per k, because a long context takes more of a
-    part than its even share. ``made_by``: engines and devices.
+    There is a row per retriever and k; one per retriever with k null; and one for all, which counts each answer once
+    (retrievers share some). If the store has none of the answers, as when they are imported, there is no row.
+    ``device_seconds`` are the seconds of each part of the store, times the ``devices`` of an engine and the engines of
+    the job (on a CPU the engines share it), spread evenly over the part's answers. They exclude starting the engine,
+    and are null per k, because a long context takes more than an even share.
     """
     rows = store.look_up(keys.select(KEY)).select(*KEY, "prompt_tokens", "cached_tokens", "answer_tokens")
     if rows.is_empty():

@@ -1,4 +1,4 @@
-"""Dependence of utility on P_0, which is in it: r(P_0, U), the measure with P_k given P_0, and U by thirds of P_0."""
+"""Measure how utility depends on P_0, which it contains: r(P_0, U), partial correlations, and U by thirds of P_0."""
 
 from collections import defaultdict
 from typing import Any
@@ -52,13 +52,11 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
-    """How one retriever's utility hangs on P_0: a row (``SCHEMA``) per cell and measure.
+    """Measure how one retriever's utility depends on P_0: a row (``SCHEMA``) per cell and measure.
 
-    ``utility``: utility.COLUMNS; ``retrieval``: qid, measure, k, value. n counts the queries that have all four.
-    ``r_p0_utility`` is Pearson's r of P_0 and U; ``partial_r`` and ``partial_rho`` (of ranks, taken once) are the
-    correlations of the measure and P_k given P_0. Intervals (95%) and p-values: METHOD. ``utility_low_p0``, middle and
-    high are the mean U of the thirds of the queries by P_0 (the lowest third is the largest where they don't divide).
-    Correlations that aren't defined are null, with a ``reason``.
+    ``utility``: utility.COLUMNS; ``retrieval``: qid, measure, k, value. ``partial_r`` and ``partial_rho`` (of ranks,
+    taken once) correlate the measure with P_k given P_0. If the number of queries isn't a multiple of 3, the lower
+    thirds are larger. Undefined correlations are null, with a ``reason``.
     """
     known = retrieval.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
     joined = (
@@ -82,7 +80,7 @@ def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
 
 
 def _thirds(p0: Array, utility: Array) -> dict[str, Any]:
-    """n and the means of utility, with a ``reason`` where no correlation is defined."""
+    """Return n and the means of utility by thirds, with a ``reason`` if no correlation is defined."""
     n = len(p0)
     if n < QUERIES_AT_LEAST:
         return {"n": n, "reason": f"fewer than {QUERIES_AT_LEAST} queries"}
@@ -96,7 +94,7 @@ def _thirds(p0: Array, utility: Array) -> dict[str, Any]:
 
 
 def _correlations(cells: Array) -> list[dict[str, Any]]:
-    """The correlations of ``cells`` (cells, 4, n): P, P_0, utility and measure, of which P_0 and utility vary."""
+    """Correlate P, P_0, utility and measure in ``cells`` (cells, 4, n); P_0 and utility aren't constant."""
     p, p0, utility, measure = cells.swapaxes(0, 1)
     rows = [{"method": METHOD} | _named("r_p0_utility", estimates) for estimates in _with_left_out(p0, utility)]
     partial = []
@@ -116,7 +114,7 @@ def _correlations(cells: Array) -> list[dict[str, Any]]:
 
 
 def _named(name: str, values: Array) -> dict[str, Any]:
-    """Columns of a correlation, from its value and its values without each query in turn (1 + n,)."""
+    """Return a correlation's columns, from its value and its values without each query in turn (1 + n,)."""
     value = float(values[0])
     tested = bootstrap.fisher_jackknife(value, values[1:])
     row = {name: value, f"{name}_low": tested.low, f"{name}_high": tested.high, f"{name}_p": tested.p_value}
@@ -124,14 +122,14 @@ def _named(name: str, values: Array) -> dict[str, Any]:
 
 
 def _with_left_out(x: Array, y: Array) -> Array:
-    """Pearson's r of each cell's ``x`` and ``y`` (cells, n), then without each query in turn: (cells, 1 + n)."""
+    """Compute Pearson's r of each cell's ``x`` and ``y`` (cells, n) and without each query in turn: (cells, 1 + n)."""
     features = pearson_features(list(zip(x, y, strict=True)))
-    made = [pearson_of_sums(features.sum(axis=0, keepdims=True)), pearson_left_out(features)]
-    return np.ascontiguousarray(np.concatenate(made).T)
+    correlations = [pearson_of_sums(features.sum(axis=0, keepdims=True)), pearson_left_out(features)]
+    return np.ascontiguousarray(np.concatenate(correlations).T)
 
 
 def _partial(x: Array, y: Array, z: Array) -> Array:
-    """The partial correlation of ``x`` and ``y`` given ``z``, all (cells, n), then as in ``_with_left_out``."""
+    """Compute the partial correlation of ``x`` and ``y`` given ``z``, all (cells, n), as ``_with_left_out`` does r."""
     xy, xz, yz = (_with_left_out(*columns) for columns in ((x, y), (x, z), (y, z)))
     with np.errstate(invalid="ignore", divide="ignore"):
         partial: Array = (xy - xz * yz) / np.sqrt((1.0 - xz**2) * (1.0 - yz**2))

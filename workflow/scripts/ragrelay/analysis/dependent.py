@@ -1,4 +1,4 @@
-"""Correlations of the same queries compared: retrievers, orderings, and the trend over k, resampled in pairs."""
+"""Compare correlations over the same queries between retrievers and orderings, and over k, with paired resampling."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -67,28 +67,27 @@ ContextCell = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class Contrast:
-    """A difference of correlations: ``weights`` by cell; ``ends``: the two cells that the row names."""
+    """A difference of correlations."""
 
     comparison: str
     ends: tuple[ContextCell, ContextCell]
+    """The two cells that the row names."""
     weights: Mapping[ContextCell, float]
+    """Each cell's weight in the difference."""
 
 
 def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
     """Compare Pearson's r between the cells of all retrievers; a row (``SCHEMA``) per comparison.
 
     ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value. ``comparison`` is ``retrievers``
-    (every two, at the same ordering and k), ``orderings`` (descending against ascending) or ``trend over k``: the
-    least-squares slope of r over k, change of r per passage, where ``k`` is the largest and ``against_k`` the smallest
-    k. ``value`` and ``against_value`` are the two cells' r, as in the table of correlations; ``difference`` is the
-    first minus the second, or the slope.
+    (each pair, at the same ordering and k), ``orderings`` (descending against ascending) or ``trend over k``: the
+    least-squares slope of r over k, the change of r per passage.
 
-    Queries are left out, and drawn, each with all that it has in every cell, so what the correlations share (queries,
-    measures, zero-shot answers) counts. ``low``, ``high`` (95%) and p_value (difference = 0) are of Student's t with
-    the jackknife's standard error, which keeps its level where BCa intervals do not (docs/statistics.md);
-    ``bootstrap_low`` and ``bootstrap_high`` bound the paired bootstrap's percentile interval, at expanded levels.
-    n counts the queries that every cell of the comparison has, n_partial those that only some have; the jackknife is
-    over both. Where a column is constant in many resamples only the bootstrap's interval is missing.
+    A query is drawn or left out with its data in all cells, which accounts for what the correlations share: queries,
+    measures, zero-shot answers. ``low``, ``high`` (95%) and p_value (difference = 0) use Student's t with the jackknife
+    standard error, which keeps its level where BCa intervals do not (docs/statistics.md); ``bootstrap_low`` and
+    ``bootstrap_high`` bound the paired bootstrap's percentile interval, at expanded levels. The jackknife is over the
+    queries of any of the cells. If a column is constant in many resamples, only the bootstrap's interval is missing.
     ``same_references``: see significance.comparisons.
     """
     rows = [
@@ -112,15 +111,15 @@ def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def contrasts(cells: list[ContextCell]) -> Iterator[Contrast]:
-    """The comparisons that ``cells`` (retriever, ordering, k) allow, retrievers and orderings in their order there."""
+    """Yield the comparisons that ``cells`` (retriever, ordering, k) allow, retrievers and orderings in that order."""
     known = set(cells)
     retrievers = list(dict.fromkeys(retriever for retriever, _, _ in cells))
     orderings = list(dict.fromkeys(ordering for _, ordering, _ in cells))
     ks = sorted({k for _, _, k in cells})
     for ordering in orderings:
         for k in ks:
-            there = [(retriever, ordering, k) for retriever in retrievers if (retriever, ordering, k) in known]
-            for first, second in combinations(there, 2):
+            present = [(retriever, ordering, k) for retriever in retrievers if (retriever, ordering, k) in known]
+            for first, second in combinations(present, 2):
                 yield Contrast(RETRIEVERS, (first, second), {first: 1.0, second: -1.0})
     for retriever in retrievers:
         for k in ks:
@@ -129,11 +128,11 @@ def contrasts(cells: list[ContextCell]) -> Iterator[Contrast]:
                 yield Contrast(ORDERINGS, (first, second), {first: 1.0, second: -1.0})
     for retriever in retrievers:
         for ordering in orderings:
-            mine = np.array([k for k in ks if (retriever, ordering, k) in known], dtype=float)
-            if len(mine) > 1:
-                slope = (mine - mine.mean()) / ((mine - mine.mean()) ** 2).sum()
+            own = np.array([k for k in ks if (retriever, ordering, k) in known], dtype=float)
+            if len(own) > 1:
+                slope = (own - own.mean()) / ((own - own.mean()) ** 2).sum()
                 trend: dict[ContextCell, float] = {
-                    (retriever, ordering, int(k)): float(w) for k, w in zip(mine, slope, strict=True)
+                    (retriever, ordering, int(k)): float(w) for k, w in zip(own, slope, strict=True)
                 }
                 yield Contrast(TREND, (max(trend, key=_k), min(trend, key=_k)), trend)
 
@@ -145,12 +144,12 @@ def _k(cell: ContextCell) -> int:
 def _compare(
     utility: pl.DataFrame, retrieval: pl.DataFrame, names: dict[str, str], resamples: int, seed: int
 ) -> Iterator[dict[str, Any]]:
-    """The rows of one reference set and measure."""
+    """Yield the rows of one reference set and measure."""
     pairs = paired_columns(utility, retrieval)
     known = {cell: np.isfinite(x) & np.isfinite(y) for cell, (x, y) in pairs.items()}
     reasons = {cell: no_coefficient(x[known[cell]], y[known[cell]], names["measure"]) for cell, (x, y) in pairs.items()}
     defined = {cell: place for place, cell in enumerate(cell for cell in pairs if reasons[cell] is None)}
-    made = bootstrap.pearson_draws([pairs[cell] for cell in defined], resamples, seed) if defined else None
+    draws = bootstrap.pearson_draws([pairs[cell] for cell in defined], resamples, seed) if defined else None
     for contrast in contrasts(list(pairs)):
         first, second = contrast.ends
         shared = np.array([known[cell] for cell in contrast.weights])
@@ -163,15 +162,15 @@ def _compare(
             "same_references": _same_references(contrast, names["references"]),
         }
         for name, end in (("value", first), ("against_value", second)):
-            row[name] = float(made.values[defined[end]]) if made and end in defined else None
+            row[name] = float(draws.values[defined[end]]) if draws and end in defined else None
         missing = [reasons[cell] for cell in contrast.weights if reasons[cell] is not None]
-        if made is None or missing:
+        if draws is None or missing:
             yield row | {"reason": missing[0]}
             continue
         places, weights = [defined[cell] for cell in contrast.weights], np.array(list(contrast.weights.values()))
-        difference, draws, jackknife = (part[..., places] @ weights for part in made)
-        # A query that none of the cells has moves nothing, and is none of those that the interval is of.
-        yield row | _estimate(difference, draws, jackknife[shared.any(axis=0)]) | {"resamples": resamples}
+        difference, resampled, jackknife = (part[..., places] @ weights for part in draws)
+        # A query that no cell has changes nothing, and doesn't count for the interval.
+        yield row | _estimate(difference, resampled, jackknife[shared.any(axis=0)]) | {"resamples": resamples}
 
 
 def _estimate(difference: float, draws: Array, jackknife: Array) -> dict[str, Any]:
@@ -195,7 +194,7 @@ def _estimate(difference: float, draws: Array, jackknife: Array) -> dict[str, An
 
 
 def paired_columns(utility: pl.DataFrame, retrieval: pl.DataFrame) -> dict[ContextCell, tuple[Array, Array]]:
-    """Utility and measure of every cell (n,), all in one order of the queries; NaN where a query has none."""
+    """Return utility and measure of every cell (n,), with the queries in the same order; NaN if a query has none."""
     keys = ["retriever", "ordering", "k"]
     qids = utility["qid"].unique().sort()
     joined = (
@@ -212,6 +211,6 @@ def paired_columns(utility: pl.DataFrame, retrieval: pl.DataFrame) -> dict[Conte
 
 
 def _same_references(contrast: Contrast, references: str) -> bool:
-    """An unseen set depends on the retriever and on k, not on the ordering."""
-    places = {(retriever, k) for retriever, _, k in contrast.weights}
-    return len(places) == 1 or not references.endswith(UNSEEN)
+    """Tell whether all cells share references: an unseen set depends on the retriever and k, not on the ordering."""
+    contexts = {(retriever, k) for retriever, _, k in contrast.weights}
+    return len(contexts) == 1 or not references.endswith(UNSEEN)

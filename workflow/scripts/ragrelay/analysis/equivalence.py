@@ -1,4 +1,4 @@
-"""Equivalence of retrievers' P to the reference retriever's, within a margin: two one-sided tests per cell."""
+"""Test whether each retriever's P is equivalent to the reference retriever's within a margin (two one-sided tests)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -62,24 +62,24 @@ COLUMNS = {
 }
 """Columns of equivalence.csv."""
 WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", "verdict_low", "verdict_high")
-"""The columns of ``words_of``."""
+"""The columns that ``words_of`` returns."""
 
 
 def equivalences(
     utility: pl.DataFrame, reference_retriever: str | None, margin: float, primary: Primary | None = None
 ) -> pl.DataFrame:
-    """Test P_k - P_k of ``reference_retriever`` over the same queries, ordering, k and references.
+    """Test P_k minus ``reference_retriever``'s P_k over the same queries, ordering, k and references.
 
-    ``utility``: utility.COLUMNS. A row per cell of every other retriever; unseen references have none, since either
-    retriever has its own there. ``p_not_worse`` is of "the mean difference is above -margin", p_not_better of "it is
-    below margin", p_value of both (the larger: Schuirmann 1987); one-sided tests of mean_tests with 1.75 times the
-    skewness, ``low`` and ``high`` their 90% interval. Holm's p_holm and p_not_worse_holm are over the retrievers of a
-    cell (``family``). A row without a test has a ``reason``.
+    ``utility``: utility.COLUMNS. There is a row per cell of every other retriever, except on unseen references, which
+    differ between the two retrievers. ``p_not_worse`` tests "the mean difference is above -margin", p_not_better "it is
+    below margin", and p_value both (the larger: Schuirmann 1987). These are one-sided tests of mean_tests with 1.75
+    times the skewness; ``low`` and ``high`` bound their 90% interval. p_holm and p_not_worse_holm adjust over the
+    retrievers of a cell (``family``). A row without a test has a ``reason``.
 
-    The ``verdict`` (see verdicts) is read off the interval ``verdict_low`` to verdict_high, at the level of 1 - 5% / m
-    for the m retrievers tested in a cell (Bonferroni), which leaves out 0 where p_difference_bonferroni is below 0.05;
-    the ``primary`` pair is tested alone, at 95%, and is none of the m.
-    The levels of Holm's steps do not hold for words on the margin (docs/statistics.md).
+    The ``verdict`` (see verdicts) is read off the interval ``verdict_low`` to verdict_high. Its level is 1 - 5% / m for
+    the m retrievers tested in a cell (Bonferroni), so it excludes 0 where p_difference_bonferroni is below 0.05. The
+    ``primary`` pair is tested alone, at 95%, and isn't one of the m.
+    The levels of Holm's steps do not hold for verdicts on the margin (docs/statistics.md).
     """
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN)).select(*CELL, "qid", "p")
     reference = seen.filter(pl.col("retriever").eq_missing(pl.lit(reference_retriever))).drop("retriever")
@@ -110,7 +110,7 @@ def equivalences(
 
 
 def words_of(columns: Sequence[Array], margin: float | None) -> list[dict[str, Any]]:
-    """WORDS of the means of each of ``columns`` of differences, whose intervals together cover with 95%."""
+    """Compute WORDS for the mean of each of ``columns`` of differences; all intervals together cover with 95%."""
     tested = [place for place, column in enumerate(columns) if testable(column)]
     verdicts: list[dict[str, Any]] = [{"verdict": UNDECIDED if enough(column) else TOO_FEW} for column in columns]
     level = 1.0 - ALPHA / max(len(tested), 1)
@@ -130,27 +130,28 @@ def words_of(columns: Sequence[Array], margin: float | None) -> list[dict[str, A
 
 
 def difference(p: Array, against: Array) -> Array:
-    """p - against (n,), NaN where one of both is missing; equal answers differ by the rounding of their means."""
+    """Return p - against (n,), NaN where either is missing, and 0 where they differ only by rounding of the means."""
     differences: Array = p - against
     differences[np.abs(differences) <= CONSTANT * np.maximum(1.0, np.abs(p))] = 0.0
     return differences
 
 
 def known(column: Array) -> Array:
-    """The values of ``column`` that are not NaN."""
+    """Return the values of ``column`` that are not NaN."""
     return column[np.isfinite(column)]
 
 
 def testable(difference: Array) -> bool:
-    """Whether a column of differences has a test: enough queries, that do not all differ alike."""
+    """Tell whether a column of differences can be tested: it has enough queries, and not all differences are equal."""
     return len(difference) >= QUERIES_AT_LEAST and not is_constant(difference)
 
 
 def _rows(paired: pl.DataFrame, margin: float) -> Iterator[dict[str, Any]]:
     for key, (p, against) in by_cell(paired, CELL, ["p", "against"]):
-        both = known(difference(p, against))
-        row = dict(zip(CELL, key, strict=True)) | {"n": len(both), "n_unpaired": len(p) - len(both)}
-        yield row | {"margin": margin} | _test(both, margin)
+        paired_difference = known(difference(p, against))
+        n = len(paired_difference)
+        row = dict(zip(CELL, key, strict=True)) | {"n": n, "n_unpaired": len(p) - n}
+        yield row | {"margin": margin} | _test(paired_difference, margin)
 
 
 def _test(difference: Array, margin: float) -> dict[str, Any]:

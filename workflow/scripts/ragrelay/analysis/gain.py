@@ -1,4 +1,4 @@
-"""Gain: P_k against P_0, paired by query, with the verdict better, worse or undecided for every cell."""
+"""Test the gain of every cell, P_k against P_0 paired by query, and give its verdict: better, worse or undecided."""
 
 from collections import defaultdict
 from typing import Any
@@ -26,7 +26,7 @@ from ragrelay.vocabulary.columns import (
     whole,
 )
 
-# One query with more than this share of the sum of |U| is named: the mean of U is mostly its own.
+# A query with more than this share of the sum of |U| is named, because it dominates the mean of U.
 LARGEST_SHARE = 0.2
 FAMILY = ("references",)
 P_VALUES = {"p_verdict": "p"}
@@ -70,16 +70,11 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
 def gains(utility: pl.DataFrame, permutations: int, seed: int) -> pl.DataFrame:
     """Test P_k - P_0 in every cell of one retriever's ``utility``: a row (``SCHEMA``) per ordering, k and references.
 
-    Pairs are the queries with both a P and a P_0 (n; n_unpaired have one alone), and both means are over them.
-    ``t`` and ``p_value`` are Student's paired t-test's, p_wilcoxon and p_permutation those of paired_tests, p_hall of
-    Hall's test. ``p_verdict`` is of the test that gives the verdict (mean_tests: the larger of Student's and Hall's,
-    with 1.75 times the skewness), ``low`` and ``high`` its 95% interval. The verdict is the sign of the mean difference
-    where that leaves out 0, else undecided; with fewer than 12 queries, or than 8 with a difference, too few queries.
-    With fewer than 5 queries there is no test, for a ``reason``.
-
-    ``ratio_of_means`` is mean P_k / mean P_0 - 1, its interval the same test inverted (Fieller 1954). With it, the
-    mean and median of U; ``utility_disagrees`` where mean U and the mean difference have different signs;
-    ``largest_share`` is one query's part in the sum of |U|, and ``largest_qid`` names it where that is more than 0.2.
+    Both means are over the queries with both a P and a P_0. ``p_verdict`` belongs to the test that gives the verdict
+    (mean_tests: the larger of Student's and Hall's, with 1.75 times the skewness), ``low`` and ``high`` to its 95%
+    interval. The verdict is the sign of the mean difference if that interval excludes 0, else undecided. It is too few
+    queries below 12 queries, or below 8 with a difference. Below 5 queries there is no test, but a ``reason``. The
+    interval of ``ratio_of_means`` inverts the same test (Fieller 1954).
     """
     rows: list[dict[str, Any]] = []
     tested: dict[int, list[tuple[int, Array]]] = defaultdict(list)
@@ -104,13 +99,13 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int) -> pl.DataFrame:
 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
-    """Add family (references), family_size, p_holm and p_bh, which adjust p_verdict, to the cells of all retrievers."""
+    """Add family (references), family_size, p_holm and p_bh to the cells of all retrievers; they adjust p_verdict."""
     return multiplicity.with_adjusted(table, FAMILY, P_VALUES, cells=("retriever", "ordering"))
 
 
 def _difference(p: Array, p0: Array) -> Array:
     difference = p - p0
-    # Equal answers differ by the rounding of their means: no difference to the ranks and signs.
+    # The means of equal answers may differ by rounding, which ranks and signs must not count.
     difference[np.abs(difference) <= CONSTANT * np.maximum(1.0, np.abs(p))] = 0.0
     return difference
 
@@ -147,7 +142,7 @@ def _utilities(utilities: Array, qids: list[str]) -> dict[str, Any]:
 
 
 def _tests(differences: tuple[Array, ...], permutations: int, seed: int) -> list[dict[str, Any]]:
-    """The tests of columns of differences of equal n, from ``low`` on."""
+    """Test columns of differences of equal n: the columns of TABLE from ``low`` on."""
     columns = np.column_stack(differences)
     means = mean_tests.Means.cautious(columns)
     low, high = means.interval()

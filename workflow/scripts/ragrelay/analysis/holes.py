@@ -1,4 +1,4 @@
-"""Holes, passages of the contexts without a judgement: how much the slope of relay depends on what they would be."""
+"""Vary the labels of holes, passages in contexts without a judgement, to see how much relay's slope depends on them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,10 +15,10 @@ from ragrelay.vocabulary.measures import measure_ranking
 from ragrelay.vocabulary.primary import Primary
 
 SWEEPS = 12
-"""Most steps of the search for a labelling; it ends earlier where no step helps."""
+"""The search for a labelling takes at most so many steps; it ends earlier if no step helps."""
 Flags = npt.NDArray[np.bool_]
 Measured = Callable[[Flags, Flags, Array], Array]
-"""From which holes are relevant (H,), which queries are measured (Q,), and the measure of the others (R, Q), to all."""
+"""(which holes are relevant (H,), which queries to measure (Q,), the measure so far (R, Q)) → the new measure."""
 TABLE: Columns = {
     "ordering": text("ordering of the primary comparison"),
     "k": whole("passages in the context", "passages"),
@@ -41,20 +41,20 @@ _OF_SLOPE = ("n", "n_eff", "slope", "low", "high", "p_value", "verdict", "reason
 
 
 class JudgedRankings(NamedTuple):
-    """What the measures were computed of: ``rankings`` (retriever, qid, rank, docno), ``qrels`` (qid, docno, label).
-
-    ``relevant`` is the label from which binary measures count, and that of a hole that is taken for relevant.
-    """
+    """The data that the measures were computed from."""
 
     rankings: pl.DataFrame
+    """retriever, qid, rank, docno."""
     qrels: pl.DataFrame
+    """qid, docno, label."""
     relevant: int
+    """The lowest label that binary measures count as relevant, and the label of holes assumed relevant."""
 
 
 class Holes(NamedTuple):
-    """H passages without a judgement: their ``query`` (H,), and where they are shown (``hole``, ``ranking``, ``rank``).
+    """H passages without a judgement: their ``query`` (H,), and ``hole``, ``ranking``, ``rank`` of each occurrence.
 
-    The latter are (shown,), one per context that has the passage.
+    A passage occurs once per context that shows it.
     """
 
     query: npt.NDArray[np.intp]
@@ -71,17 +71,17 @@ def holes(
     judged: JudgedRankings,
     primary: Primary | None,
 ) -> pl.DataFrame:
-    """The slope over all rankings where the holes have other labels: ``SCHEMA``, four rows per k and adjustment.
+    """Compute the slope over all rankings under other labels of the holes: ``SCHEMA``, four rows per k and adjustment.
 
-    Arguments as relay's; rows are those of ``primary``'s ordering, references and measure, for every k at which more
-    than HOLES_ABOVE of the passages of the rankings' contexts have no judgement. A hole is relevant with the label
-    ``judged.relevant`` or not at all; the measure of all rankings of its query is computed again. P stays: a passage
-    without a judgement is no reference.
+    Arguments are those of relay. Rows have ``primary``'s ordering, references and measure, and every k at which more
+    than HOLES_ABOVE of the passages in the rankings' contexts have no judgement. A hole gets the label
+    ``judged.relevant`` or none, and the measure of all rankings of its query is computed again. P doesn't change,
+    because a passage without a judgement is no reference.
 
-    The lowest and the highest slope are those of a search (Dinkelbach 1967, on a ratio of sums): with the slope b of
-    the labelling at hand, a hole changes its label where that lowers (raises) sum xp - b sum xx, which its derivative
-    says, the residual answer p - 2b x of the contexts that show it, weighed by 1 / log2(rank + 1). A query keeps what
-    helps. So these labellings exist, but others may have still lower or higher slopes.
+    A search finds the lowest and highest slopes (Dinkelbach 1967, on a ratio of sums). Given the current slope b, a
+    hole changes its label if that lowers (raises) sum xp - b sum xx. The derivative tells: it is the residual answer
+    p - 2b x of the contexts that show the hole, weighted by 1 / log2(rank + 1). Each query keeps a change that helps.
+    So these labellings exist, but others may have still lower or higher slopes.
     """
     if primary is None:
         return pl.DataFrame(schema=SCHEMA)
@@ -117,23 +117,23 @@ def _rows(
                *(placed[name].to_numpy().astype(np.intp) for name in ("hole", "ranking", "rank")))  # fmt: skip
 
     labels = judged.qrels.select("qid", "docno", pl.col("label").cast(pl.Int64))
-    # Every ranking of a query is a query of its own, so that all are measured at once.
-    shown = shown.with_columns(one=pl.format("{} {}", "ranking", "query"))
+    # Make each ranking of a query a query of its own, so that one call measures all of them.
+    shown = shown.with_columns(list=pl.format("{} {}", "ranking", "query"))
 
-    def measured(on: Flags, of: Flags, x: Array) -> Array:
-        """``x`` with the measure of the queries ``of``."""
-        changed = shown.filter(pl.Series(of)[shown["query"]])
-        added = passages.filter(pl.Series(on)).select("qid", "docno", label=pl.lit(judged.relevant, pl.Int64))
-        ones = changed.select("one", "ranking", "query", "qid").unique(maintain_order=True)
+    def measured(relevant: Flags, queries: Flags, x: Array) -> Array:
+        """Return ``x`` with the measure of ``queries`` computed again."""
+        changed = shown.filter(pl.Series(queries)[shown["query"]])
+        added = passages.filter(pl.Series(relevant)).select("qid", "docno", label=pl.lit(judged.relevant, pl.Int64))
+        lists = changed.select("list", "ranking", "query", "qid").unique(maintain_order=True)
         measures = measure_ranking(
-            changed.select("docno", "rank", qid="one"),
-            ones.join(pl.concat([labels, added]), on="qid").select("docno", "label", qid="one"),
+            changed.select("docno", "rank", qid="list"),
+            lists.join(pl.concat([labels, added]), on="qid").select("docno", "label", qid="list"),
             [measure], [k], judged.relevant,
-        ).join(ones.select("ranking", "query", qid="one"), on="qid")  # fmt: skip
-        laid = x.copy()
-        laid[measures["ranking"].to_numpy(), measures["query"].to_numpy()] = measures["value"].to_numpy()
-        # A query without a measure has none still.
-        return np.where(np.isfinite(cell.x), laid, np.nan)
+        ).join(lists.select("ranking", "query", qid="list"), on="qid")  # fmt: skip
+        new_x = x.copy()
+        new_x[measures["ranking"].to_numpy(), measures["query"].to_numpy()] = measures["value"].to_numpy()
+        # A query that had no measure still has none.
+        return np.where(np.isfinite(cell.x), new_x, np.nan)
 
     with_holes = np.isin(np.arange(cell.x.shape[1]), at.query)
     every = measured(np.ones(passages.height, bool), with_holes, cell.x)
@@ -143,7 +143,7 @@ def _rows(
             continue
         scenarios = {NONE: (np.zeros(passages.height, bool), cell.x), ALL: (np.ones(passages.height, bool), every)}
         for name, sign in ((LOWEST, -1.0), (HIGHEST, 1.0)):
-            # The search may end before one of the others, which is farther out.
+            # The search may end short of a labelling that is already known.
             others = [scenarios[NONE], scenarios[ALL], *([plain[name]] if name in plain else [])]
             tried = [*others, _farthest(cell, adjusted, sign, at, measured)]
             slopes = [sign * _parts(with_measure(cell, x), adjusted).slope for _, x in tried]
@@ -159,7 +159,7 @@ def _rows(
 
 
 def with_measure(cell: relay.Cell, x: Array) -> relay.Cell:
-    """``cell`` with another measure (R, Q), and the query's mean of it."""
+    """Replace the measure (R, Q) of ``cell``, and its mean per query."""
     known = np.isfinite(x)
     counts = known.sum(axis=0)
     mean = np.where(counts > 0, np.where(known, x, 0.0).sum(axis=0) / np.maximum(counts, 1), np.nan)
@@ -167,12 +167,12 @@ def with_measure(cell: relay.Cell, x: Array) -> relay.Cell:
 
 
 def _farthest(cell: relay.Cell, adjusted: bool, sign: float, at: Holes, measured: Measured) -> tuple[Flags, Array]:
-    """Which holes are relevant, and the measure, where ``sign`` times the slope is the largest of those tried."""
+    """Search for the largest ``sign`` times the slope; return which holes are relevant there, and the measure."""
     on = np.zeros(len(at.query), bool)
     x = cell.x
     own = _parts(with_measure(cell, x), adjusted)
     best = own.slope, on, x
-    # Of a query's holes: all that help are changed, after a failure the one that helps most, then none.
+    # Per query: change all holes that help; after a failure only the one that helps most; then none.
     steps = np.full(cell.x.shape[1], 2)
     for _ in range(SWEEPS):
         pull = own.p - 2 * own.slope * own.x
@@ -197,7 +197,7 @@ def _farthest(cell: relay.Cell, adjusted: bool, sign: float, at: Holes, measured
 
 
 class _Parts(NamedTuple):
-    """Per ranking and query (R, Q): sums over pairs of the residuals of x and p; per query (Q,) of xx and xp."""
+    """Sums over pairs: residuals of x and p per ranking and query (R, Q), and xx and xp per query (Q,)."""
 
     x: Array
     p: Array
@@ -217,8 +217,8 @@ def _parts(cell: relay.Cell, adjusted: bool) -> _Parts:
         if pair.residuals is None:
             continue
         for total, residual in zip((x, p), pair.residuals.T, strict=True):
-            total[pair.one, pair.differs] += residual
-            total[pair.other, pair.differs] -= residual
+            total[pair.first, pair.differs] += residual
+            total[pair.second, pair.differs] -= residual
         xx[pair.differs] += pair.residuals[:, 0] ** 2
         xp[pair.differs] += pair.residuals.prod(axis=1)
     return _Parts(x, p, xx, xp)

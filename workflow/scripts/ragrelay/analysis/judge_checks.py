@@ -1,4 +1,4 @@
-"""How much a judge's scores change under changes that should not count, and whether they follow length."""
+"""Test how much a judge's scores react to changes that should not matter, and whether they follow length."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -55,18 +55,18 @@ FEW = f"fewer than {QUERIES_AT_LEAST} queries"
 
 
 def analyse_judge_checks(scores: pl.DataFrame, of: Mapping[str, str]) -> pl.DataFrame:
-    """A row per check, with p-values adjusted over checks: COLUMNS or PASSAGE_COLUMNS.
+    """Compute a row per check, with p-values adjusted over checks: COLUMNS or PASSAGE_COLUMNS.
 
     ``scores``: SCORE_COLUMNS of judging.bias_checks or of annotations.passage_checks; ``of``: the first three columns.
     The unit is the query. A change is averaged over a query's answers or passages and tested as a gain is
-    (analysis.mean_tests); rho is that of all answers or passages, with an interval by the jackknife over queries.
+    (analysis.mean_tests). rho is over all answers or passages, with a jackknife interval over queries.
     """
     rows = []
     for check in CHECKS:
-        some = scores.filter(check=check)
-        if some.height:
-            estimate = _length(some) if check == LENGTH else _change(some)
-            rows.append({"check": check, **_counts(some), **estimate})
+        checked = scores.filter(check=check)
+        if checked.height:
+            estimate = _length(checked) if check == LENGTH else _change(checked)
+            rows.append({"check": check, **_counts(checked), **estimate})
     table = pl.DataFrame(rows, schema=schema_of(TABLE))
     of_judge = with_adjusted(table.with_columns(of=pl.lit("checks of a judge")), ["of"], {"p_value": "p"})
     named = of_judge.with_columns(**{name: pl.lit(value) for name, value in of.items()})

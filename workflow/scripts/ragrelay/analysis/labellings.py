@@ -1,16 +1,16 @@
-"""Labellings of passages without a judgement, and the answer on relay that each gives."""
+"""Name the labellings of passages without a judgement, and read the answer on relay that each gives."""
 
 import polars as pl
 
 from ragrelay.analysis import relay
 
 HOLES_ABOVE = 0.05
-"""Share of passages without a judgement above which they are looked at."""
+"""Holes are examined if more than this share of the passages have no judgement."""
 NONE, ALL, LOWEST, HIGHEST = "none relevant", "all relevant", "lowest slope", "highest slope"
 
 
 def answers_by_labelling(table: pl.DataFrame, k: int) -> dict[str, str]:
-    """relay's answer by labelling, of the rows of ``holes`` at one k."""
+    """Return relay's answer by labelling, from the rows of ``holes`` at one k."""
     return {
         labelling: relay.answer_of(table.filter(k=k, labelling=labelling))
         for labelling in table.filter(k=k)["labelling"].unique(maintain_order=True)

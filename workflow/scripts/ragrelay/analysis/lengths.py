@@ -1,4 +1,4 @@
-"""How long answers are and how they end, per retriever, ordering and k."""
+"""Summarise how long answers are and how they end, per retriever, ordering and k."""
 
 import polars as pl
 
@@ -22,12 +22,9 @@ COLUMNS = {**ANSWERS_PART, **TABLE}
 
 
 def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
-    """Columns TABLE, from the rows of answer files; a row per cell.
+    """Compute a row per cell (columns TABLE) from the rows of answer files.
 
-    ``n`` answers (queries x seeds); mean and quantiles of their tokens; how many ended by a stop string or the model's
-    own end (``stop``), at max_tokens (``length``) or otherwise; and how many are ``blank``.
-    Of the queries with ``several`` seeds, ``alike`` have one text from all, as at a temperature of 0, or where each
-    call starts from the same random state.
+    Answers of several seeds are ``alike`` at a temperature of 0, or if each call starts from the same random state.
     """
     tokens, reason = pl.col("answer_tokens"), pl.col("finish_reason")
     known = reason.is_in(["stop", "length"]).fill_null(False)

@@ -1,8 +1,8 @@
-"""The verdict's test of a mean difference: Student's t and Hall's, whichever is more cautious.
+"""Test a mean difference for its verdict: Student's t and Hall's test, whichever is more cautious.
 
-Student's t calls too often on the side of the short tail where differences are skewed and queries are few; Hall's
-transformation removes the skewness but is a little too eager itself where one query makes the skewness. A mean differs
-from 0 only where both say so on the same side, which keeps the level on all data tried (docs/statistics.md).
+With skewed differences and few queries, Student's t rejects too often on the side of the short tail. Hall's
+transformation removes the skewness, but rejects slightly too often if a single query makes the skewness. A mean differs
+from 0 only if both tests reject on the same side, which keeps the level on all data tried (docs/statistics.md).
 """
 
 import math
@@ -17,7 +17,7 @@ from ragrelay.analysis.coefficients import Array
 
 METHOD = "Student's t and Hall's, the more cautious"
 SKEWNESS = 1.75
-"""What words multiply the skewness by: few queries show less of it than there is."""
+"""Factor on the skewness in tests for verdicts: a small sample shows less skewness than there is."""
 # Below this |skewness| Hall's transformation is the identity but for rounding.
 NO_SKEWNESS = 1e-8
 Number = TypeVar("Number", float, Array)
@@ -26,7 +26,7 @@ LARGEST_RATIO = 1e6
 
 
 def statistics(t: Number, g: Number, n: int) -> tuple[Number, Number]:
-    """Student's t and Hall's statistic, both to be referred to Student's t on n - 1 degrees of freedom.
+    """Compute Student's t and Hall's statistic; both are compared with Student's t on n - 1 degrees of freedom.
 
     With T = (mean - null) / deviation and the skewness g, Hall's is sqrt(n) times T + g T^2 / 3 + g^2 T^3 / 27 +
     g / (6 n), which rises with T (Hall 1992, Journal of the Royal Statistical Society B 54).
@@ -45,35 +45,35 @@ class Means(NamedTuple):
 
     @classmethod
     def of(cls, columns: Array) -> "Means":
-        """Tests of the means of ``columns`` (n, columns), none of them constant."""
+        """Compute the moments of ``columns`` (n, columns), none of them constant."""
         centred = columns - columns.mean(axis=0)
         skewness = (centred**3).mean(axis=0) / (centred**2).mean(axis=0) ** 1.5
         return cls(columns.mean(axis=0), columns.std(axis=0, ddof=1), skewness, len(columns))
 
     @classmethod
     def cautious(cls, columns: Array) -> "Means":
-        """Tests for words on ``columns`` (n, columns), none constant, with SKEWNESS times their skewness."""
+        """Compute the moments for tests of verdicts, with SKEWNESS times the skewness of ``columns`` (n, columns)."""
         means = cls.of(columns)
         return means._replace(skewness=SKEWNESS * means.skewness)
 
     def p_greater(self, null: float = 0.0) -> Array:
-        """One-sided p-values of "the mean is above ``null``"."""
+        """Return one-sided p-values of "the mean is above ``null``"."""
         return np.maximum(*(special.stdtr(self.n - 1, -statistic) for statistic in self._statistics(null)))
 
     def p_less(self, null: float = 0.0) -> Array:
-        """One-sided p-values of "the mean is below ``null``"."""
+        """Return one-sided p-values of "the mean is below ``null``"."""
         return np.maximum(*(special.stdtr(self.n - 1, statistic) for statistic in self._statistics(null)))
 
     def p_value(self, null: float = 0.0) -> Array:
-        """Two-sided p-values; below 0.05 where the 95% interval leaves out ``null``."""
+        """Return two-sided p-values; they are below 0.05 where the 95% interval excludes ``null``."""
         return np.minimum(1.0, 2.0 * np.minimum(self.p_greater(null), self.p_less(null)))
 
     def p_hall(self, null: float = 0.0) -> Array:
-        """Two-sided p-values of Hall's test alone."""
+        """Return two-sided p-values of Hall's test alone."""
         return 2.0 * special.stdtr(self.n - 1, -np.abs(self._statistics(null)[1]))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """The means that the two-sided test does not reject: the wider of both intervals at either end."""
+        """Return the means that the two-sided test does not reject: at each end, the wider of both intervals."""
         reach = float(special.stdtrit(self.n - 1, (1.0 + level) / 2)) / np.sqrt(self.n)
         low, high = np.maximum(reach, self._untransformed(reach)), np.minimum(-reach, self._untransformed(-reach))
         return self.mean - low * self.deviation, self.mean - high * self.deviation
@@ -82,7 +82,7 @@ class Means(NamedTuple):
         return statistics((self.mean - null) / self.deviation, self.skewness, self.n)
 
     def _untransformed(self, value: float) -> Array:
-        """The T whose Hall's statistic (over sqrt(n)) is ``value``."""
+        """Return the T whose Hall's statistic (over sqrt(n)) is ``value``."""
         plain = np.abs(self.skewness) < NO_SKEWNESS
         g = np.where(plain, 1.0, self.skewness)
         return np.where(plain, value, 3.0 / g * (np.cbrt(1.0 + g * (value - g / (6 * self.n))) - 1.0))
@@ -91,10 +91,10 @@ class Means(NamedTuple):
 def ratio_interval(
     above: Array, below: Array, limit: float = np.inf, skewness: float = 1.0
 ) -> tuple[float, float] | None:
-    """95% interval of the ratio of two means, of paired values (n,) each: Fieller's (1954) with the test above.
+    """Compute the 95% interval of the ratio of two means of paired values (n,): Fieller's (1954) with the test above.
 
-    It contains the ratios for which the test does not reject that ``above`` - ratio x ``below`` has mean 0, of those
-    between -``limit`` and ``limit``; Hall's takes ``skewness`` times the skewness. None if the interval is unbounded,
+    It contains the ratios between -``limit`` and ``limit`` for which the test does not reject that ``above`` - ratio x
+    ``below`` has mean 0. Hall's test takes ``skewness`` times the skewness. Returns None if the interval is unbounded,
     as when the mean of ``below`` does not differ significantly from 0.
     """
     of_ratio, n = _statistics_of_ratio(above, below, skewness), len(above)
@@ -123,7 +123,7 @@ def ratio_interval(
 
 
 def _statistics_of_ratio(above: Array, below: Array, factor: float) -> Callable[[float], tuple[float, float]]:
-    """``statistics`` of above - ratio * below for any ratio, by the moments of both columns (n,)."""
+    """Return a function that computes ``statistics`` of above - ratio * below from the moments of both columns (n,)."""
     n, mean, base = len(above), float(above.mean()), float(below.mean())
     u, v = above - mean, below - base
     squares = [float(moment) for moment in (u @ u, u @ v, v @ v)]

@@ -1,4 +1,4 @@
-"""Corrections for many tests, within families that the tables name."""
+"""Correct p-values for multiple tests, within families that the tables name."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,9 +16,9 @@ ALPHA = 0.05
 
 
 def holm(p_values: Array) -> Array:
-    """p-values (n,) adjusted by Holm's step-down method (1979), as statsmodels' ``multipletests`` adjusts them.
+    """Adjust p-values (n,) by Holm's step-down method (1979), with the same result as statsmodels' ``multipletests``.
 
-    That function collects garbage on every call, a tenth of a second each in a process as large as an analysis.
+    That function collects garbage on every call, which takes a tenth of a second in a process as large as an analysis.
     """
     order = np.argsort(p_values)
     adjusted = np.empty(len(p_values))
@@ -27,7 +27,7 @@ def holm(p_values: Array) -> Array:
 
 
 def benjamini_hochberg(p_values: Array) -> Array:
-    """p-values (n,) adjusted by Benjamini and Hochberg's step-up method (1995), by scipy."""
+    """Adjust p-values (n,) by Benjamini and Hochberg's step-up method (1995), with scipy."""
     adjusted: Array = false_discovery_control(p_values, method="bh")
     return adjusted
 
@@ -40,10 +40,10 @@ def with_adjusted(
 ) -> pl.DataFrame:
     """Add family, family_size, and for each of ``p_values`` (column: prefix) prefix_holm and prefix_bh.
 
-    A family is the tests that agree in the columns ``family``; its size counts those with the first of the p-values.
-    Holm (1979) bounds the chance of any false finding in the family, Benjamini and Hochberg (1995) the expected share
-    of false ones. Null where there is no test. ``cells``: see ``first_alike``; such tests count once, and all of them
-    get the adjusted p-values of the one.
+    A family is all tests with equal values in the columns ``family``; its size counts those with the first of the
+    p-values. Holm (1979) bounds the chance of any false finding in the family, Benjamini and Hochberg (1995) the
+    expected share of false ones. Null without a test. Tests that ``first_alike`` matches in ``cells`` count once and
+    share adjusted p-values.
     """
     tests = tests.with_columns(family=pl.concat_str(*family, separator=" "))
     families = tests["family"].to_numpy()
@@ -68,10 +68,10 @@ def with_adjusted(
 
 
 def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.intp]:
-    """For each row of ``tests`` (with k) the place of the first that agrees with it in ``cells`` and k (rows,).
+    """Return for each row of ``tests`` the index of the first row with equal ``cells`` and k (rows,).
 
-    Columns whose name ends with ``ordering`` agree where both orderings make the same prompts of k passages: all do at
-    k = 1. So a row that is its own first is a test of its own, and the others repeat it.
+    Orderings (columns whose names end with ``ordering``) are equal if they make the same prompts of k passages; at
+    k = 1 all do. A row that comes first is a test of its own, and the rows it matches repeat it.
     """
     contexts = dict.fromkeys(zip(tests["ordering"], tests["k"], strict=True))
     for name in cells:
@@ -92,5 +92,5 @@ def first_alike(tests: pl.DataFrame, cells: Sequence[str]) -> npt.NDArray[np.int
 
 
 def distinct(tests: pl.DataFrame, cells: Sequence[str]) -> pl.DataFrame:
-    """The rows of ``tests`` whose prompts no earlier row has (see ``first_alike``)."""
+    """Return the rows of ``tests`` whose prompts no earlier row has (see ``first_alike``)."""
     return tests.filter(pl.Series(first_alike(tests, cells) == np.arange(tests.height), dtype=pl.Boolean))

@@ -1,4 +1,4 @@
-"""Tests of paired differences other than Student's t: Wilcoxon's signed ranks, sign flips; effect size and power."""
+"""Test paired differences by Student's t, Wilcoxon's signed ranks and sign flips; compute effect size and power."""
 
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -14,20 +14,20 @@ Array = npt.NDArray[np.float64]
 
 PERMUTATIONS = 10_000
 POWER = 0.8
-# Signs of one chunk of permutations (16 MiB): bounds memory at any n.
+# Signs in one chunk of permutations (16 MiB): bounds memory at any n.
 CHUNK = 2**21
-# Scipy's Wilcoxon test flips all signs of so many differences with ties or zeros: 2^n values for each column.
+# Up to this many differences with ties or zeros, scipy's Wilcoxon test flips all signs: 2^n values per column.
 FLIPPED_AT_MOST = 13
-# Sums that differ by less than this share of the largest possible one differ by rounding.
+# Sums that differ by less than this share of the largest possible sum differ only by rounding.
 ROUNDING = 1e-12
 
 
 def all_tests(columns: Sequence[Array], permutations: int, seed: int) -> list[dict[str, float]]:
-    """Every test of columns of differences (n,), of equal n of 2 at least, none constant; a dict per column.
+    """Run every test on columns of differences (n,), none constant, all with the same n of at least 2.
 
-    ``t`` and ``p_value`` are Student's paired t-test's, ``low`` and ``high`` bound its 95% interval of the mean,
-    ``d_z`` is Cohen's (mean / sd of the differences) with its interval, ``detectable_difference`` what n pairs with
-    this spread find at 5% with 80% probability; p_wilcoxon and p_permutation are the tests' below.
+    Returns a dict per column. ``t``, ``p_value``, ``low`` and ``high`` are those of Student's paired t-test, and
+    ``d_z`` is Cohen's: mean / sd of the differences. n pairs with this sd find a mean difference as large as
+    ``detectable_difference`` at 5% with 80% probability.
     """
     differences = np.column_stack(columns)
     n = len(differences)
@@ -51,50 +51,50 @@ def all_tests(columns: Sequence[Array], permutations: int, seed: int) -> list[di
 
 
 def wilcoxon_p(columns: Sequence[Array]) -> Array:
-    """Two-sided p-values of Wilcoxon's signed-rank test (1945), scipy's, one per column of differences, all (n,).
+    """Return two-sided p-values of scipy's Wilcoxon signed-rank test (1945), one per column of differences, all (n,).
 
-    Zeros are dropped, ties share their rank. Exact for up to 50 differences without ties and zeros, and by all flips
-    for up to 13 with some; by the normal approximation otherwise (scipy's ``auto``, as of one column alone).
+    Zeros are dropped, ties share their rank. The test is exact for up to 50 differences without ties and zeros, flips
+    all signs for up to 13 with some, and is the normal approximation otherwise (scipy's ``auto`` on a single column).
     """
     differences = np.column_stack(columns)
     sizes = np.sort(np.abs(differences), axis=0)
     plain = (sizes[0] > 0) & (np.diff(sizes, axis=0) > 0).all(axis=0)
     p_values = np.empty(len(plain))
-    # Scipy chooses the method for all that it is given: what has ties must not decide for what has none.
-    others = np.flatnonzero(~plain)
-    for places in (np.flatnonzero(plain), *([others] if len(differences) > FLIPPED_AT_MOST else others[:, None])):
+    # Scipy chooses one method for all columns of a call, so columns with ties need calls of their own.
+    tied = np.flatnonzero(~plain)
+    for places in (np.flatnonzero(plain), *([tied] if len(differences) > FLIPPED_AT_MOST else tied[:, None])):
         if len(places):
             p_values[places] = stats.wilcoxon(differences[:, places]).pvalue
     return p_values
 
 
 def sign_flip_p(columns: Sequence[Array], permutations: int, seed: int) -> Array:
-    """Two-sided p-values of the paired permutation test of the mean, one per column of differences (n,), of equal n.
+    """Return two-sided p-values of the paired permutation test of the mean, one per column of differences, all (n,).
 
-    Under the null hypothesis every difference could as well have the other sign (Fisher 1935). All 2^n flips are
-    taken where they are not more than ``permutations``; otherwise so many random ones, the sample counted among them
-    (Phipson and Smyth 2010). scipy's permutation_test gives the same, one column at a time and far slower: here one
-    product of signs and differences serves all columns.
+    Under the null hypothesis either sign of a difference is equally likely (Fisher 1935). All 2^n flips are used if
+    they are at most ``permutations``, otherwise that many random ones, including the sample (Phipson and Smyth 2010).
+    scipy's permutation_test gives the same but is far slower, one column at a time; here one product of signs and
+    differences serves all columns.
     """
     differences = np.column_stack(columns)
     observed = np.abs(differences.sum(axis=0))
     limits = observed - ROUNDING * np.abs(differences).sum(axis=0)
     exact = 2 ** len(differences) <= permutations if len(differences) < 63 else False
     flips = _all_flips(len(differences)) if exact else _random_flips(len(differences), permutations, seed)
-    extreme, made = np.zeros(differences.shape[1]), 0
+    extreme, flipped = np.zeros(differences.shape[1]), 0
     for flip in flips:
-        # sum(sign * d) = sum(d) - 2 * sum of the flipped.
+        # sum(sign * d) = sum(d) - 2 * sum of the flipped d.
         sums = differences.sum(axis=0) - 2.0 * (flip.astype(np.float64) @ differences)
         extreme += np.count_nonzero(np.abs(sums) >= limits, axis=0)
-        made += len(flip)
-    result: Array = extreme / made if exact else (extreme + 1.0) / (made + 1.0)
+        flipped += len(flip)
+    result: Array = extreme / flipped if exact else (extreme + 1.0) / (flipped + 1.0)
     return result
 
 
 def effect_interval(t: npt.ArrayLike, n: int) -> tuple[Array, Array]:
-    """95% intervals of Cohen's d_z = t / sqrt(n): the noncentral t distributions in whose tails the ``t`` lie.
+    """Compute 95% intervals of Cohen's d_z = t / sqrt(n) from the noncentral t distributions with ``t`` in their tails.
 
-    Source: Cumming and Finch 2001, Educational and Psychological Measurement 61; scipy's inverse of the noncentral t.
+    See Cumming and Finch 2001, Educational and Psychological Measurement 61; scipy inverts the noncentral t.
     """
     tail = (1.0 - 0.95) / 2
     low, high = (special.nctdtrinc(n - 1, share, t) / np.sqrt(n) for share in (1.0 - tail, tail))
@@ -103,13 +103,13 @@ def effect_interval(t: npt.ArrayLike, n: int) -> tuple[Array, Array]:
 
 @cache
 def detectable_effect(n: int) -> float:
-    """The smallest d_z that a two-sided paired t-test at 5% finds with 80% probability from n pairs (statsmodels)."""
+    """Return the smallest d_z that a two-sided paired t-test at 5% finds from n pairs with 80% power (statsmodels)."""
     return float(TTestPower().solve_power(nobs=n, alpha=ALPHA, power=POWER, alternative="two-sided"))
 
 
 @cache
 def detectable_correlation(n: int) -> float:
-    """The smallest |r| that differs from 0 at 5%, two-sided, with 80% probability from n queries, on Fisher's z."""
+    """Return the smallest |r| that a two-sided test at 5% on Fisher's z finds from n queries with 80% power."""
     reach = stats.norm.ppf(1.0 - ALPHA / 2) + stats.norm.ppf(POWER)
     return float(np.tanh(reach / np.sqrt(n - 3)))
 
@@ -119,11 +119,11 @@ def _all_flips(n: int) -> Iterator[npt.NDArray[np.uint8]]:
 
 
 def _random_flips(n: int, permutations: int, seed: int) -> Iterator[npt.NDArray[np.uint8]]:
-    """Chunks (rows, n) of 0 and 1, that depend on n and ``seed`` alone."""
+    """Yield chunks (rows, n) of 0 and 1 that depend only on n and ``seed``."""
     generator = np.random.default_rng([seed, n])
     rows_at_once = max(1, CHUNK // n)
     for start in range(0, permutations, rows_at_once):
         rows = min(rows_at_once, permutations - start)
-        # Whole words per row, so that chunks of any size draw the same.
+        # Each row takes a multiple of 64 bits, so that the draws don't depend on the chunk's size.
         bits = np.frombuffer(generator.bytes(rows * 8 * ((n + 63) // 64)), dtype=np.uint8).reshape(rows, -1)
         yield np.unpackbits(bits, axis=1, count=n)

@@ -1,4 +1,4 @@
-"""Several generators share queries, and several datasets are several samples: the study's answers over all of them."""
+"""Pool a study's answers: average generators, which share queries, and combine datasets, which are separate samples."""
 
 import math
 import warnings
@@ -17,7 +17,7 @@ from ragrelay.vocabulary.primary import Primary
 
 ALL_DATASETS = "all datasets"
 DATASETS_AT_LEAST = 5
-"""Fewer have no row of all of them."""
+"""With fewer datasets there is no row for all of them."""
 SYSTEMS, RELAY = "systems", "relay"
 UNIT = "the scorer's; relay: P per 1 of the measure"
 COLUMNS = {
@@ -51,30 +51,30 @@ PER_QUERY = [*CELL, "qid"]
 
 
 class Sample(NamedTuple):
-    """One dataset's answers by one scorer: ``utilities`` by generator (utility.COLUMNS).
-
-    ``retrieval``: retriever, qid, measure, k, value; ``contexts``: retriever, ordering, k, qid, docnos.
-    """
+    """One dataset's answers under one scorer."""
 
     dataset: str
     scorer: str
     primary: Primary
     utilities: Mapping[str, pl.DataFrame]
+    """utility.COLUMNS by generator."""
     retrieval: pl.DataFrame
+    """retriever, qid, measure, k, value."""
     contexts: pl.DataFrame
+    """retriever, ordering, k, qid, docnos."""
 
 
 def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margin: float) -> pl.DataFrame:
-    """The rows of each sample and, by scorer, of all datasets: ``SCHEMA``.
+    """Compute the rows of each sample and, per scorer, of all datasets: ``SCHEMA``.
 
-    A sample's rows are those of systems (the primary pair) and relay (all rankings, in the primary comparison's cell)
-    on P and P_0 averaged per query over the generators, over the queries that all of them have: generators that answer
-    the same queries are no independent samples. ``kinds`` and ``margin`` as in relay and systems.
+    A sample's rows come from systems (the primary pair) and relay (all rankings, in the primary comparison's cell).
+    P and P_0 are averaged over the generators per query, for queries that all generators have, because generators that
+    answer the same queries are not independent samples. ``kinds`` and ``margin`` as in relay and systems.
 
-    Datasets are: from DATASETS_AT_LEAST on, those with a word have a row of all of them, by random effects (tau^2 of
-    Paule and Mandel 1982) with Hartung and Knapp's interval on Student's t, never narrower than with the random
-    effects' own standard error (Röver et al. 2015) and, at either end, not narrower than that of the plain mean of the
-    datasets: where one is far larger than the others, its own effect is taken for that of all (docs/statistics.md).
+    Datasets are independent samples. If at least DATASETS_AT_LEAST have a verdict, they get a common row: random
+    effects (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's interval on Student's t. The interval is never
+    narrower than with the random effects' own standard error (Röver et al. 2015), nor, at either end, than that of the
+    plain mean of the datasets: otherwise a dataset far larger than the rest would decide alone (docs/statistics.md).
     """
     rows = [row for sample in samples for row in _of_sample(sample, kinds, margin)]
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
@@ -88,7 +88,7 @@ def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margin: fl
 
 
 def mean_of_generators(utilities: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """P and P_0 of each query averaged over ``utilities``, null where one of them has none: PER_QUERY, p, p0."""
+    """Average each query's P and P_0 over ``utilities``, null where one of them has none: PER_QUERY, p, p0."""
     return (
         pl.concat([table.select(*PER_QUERY, "p", "p0") for table in utilities])
         .sort(PER_QUERY, maintain_order=True)
@@ -136,7 +136,7 @@ def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float) -> Itera
 
 
 def _error(sums: relay.Sums, slope: float | None) -> float | None:
-    """The slope's standard error, with the query as the unit."""
+    """Compute the slope's standard error, with the query as the unit."""
     if slope is None:
         return None
     xx, xp, _ = sums.products[:, sums.differs]
@@ -145,30 +145,30 @@ def _error(sums: relay.Sums, slope: float | None) -> float | None:
 
 
 def _of_all(rows: Sequence[Mapping[str, Any]], margin: float) -> dict[str, Any]:
-    # Here, because it loads much that a study of few datasets does not need.
+    # Imported here because it loads many modules that a study of few datasets does not need.
     from statsmodels.stats.meta_analysis import combine_effects
 
     effects = np.array([row["estimate"] for row in rows])
     with warnings.catch_warnings():
-        # It says so of the single samples' intervals, which are not used.
+        # This warning is about the intervals of single samples, which are not used.
         warnings.filterwarnings("ignore", message=".*requires `nobs`")
         combined = combine_effects(effects, np.array([row["error"] ** 2 for row in rows]), "iterated", use_t=True)
     degrees, estimate = len(rows) - 1, float(combined.mean_effect_re)
     error = float(max(combined.sd_eff_w_re, combined.sd_eff_w_re_hksj))
-    both = ((estimate, error), (float(effects.mean()), float(stats.sem(effects))))
+    means = ((estimate, error), (float(effects.mean()), float(stats.sem(effects))))
     reach = float(stats.t.ppf(0.975, degrees))
-    low, high = min(mean - reach * se for mean, se in both), max(mean + reach * se for mean, se in both)
+    low, high = min(mean - reach * se for mean, se in means), max(mean + reach * se for mean, se in means)
     of_slope = verdicts.ABOVE if low > 0 else verdicts.BELOW if high < 0 else verdicts.UNDECIDED
     same = {name: rows[0][name] if len({row.get(name) for row in rows}) == 1 else None for name in rows[0]}
     return same | {
         "dataset": ALL_DATASETS, "n_datasets": len(rows), "n": sum(row["n"] for row in rows), "estimate": estimate,
         "error": error, "low": low, "high": high, "tau": math.sqrt(max(float(combined.tau2), 0.0)),
-        "p_value": _p_value(both, degrees), "reason": None,
+        "p_value": _p_value(means, degrees), "reason": None,
         "verdict": of_slope if rows[0]["question"] == RELAY else verdicts.of_interval(low, high, margin),
     }  # fmt: skip
 
 
 def _p_value(means: Iterable[tuple[float, float]], degrees: int) -> float:
-    """Two-sided, of the more cautious of both means with their errors; 1 where they are not on the same side."""
+    """Return the two-sided p-value of the more cautious of (mean, error) pairs; 1 if the means differ in sign."""
     t = [mean / error for mean, error in means]
     return float(min(1.0, 2.0 * min(max(stats.t.sf(side * statistic, degrees) for statistic in t) for side in (-1, 1))))

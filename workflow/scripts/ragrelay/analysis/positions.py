@@ -1,4 +1,4 @@
-"""Positions of the relevant passages in the prompt, and the utility of the answers."""
+"""Relate the utility of answers to the positions of relevant passages in the prompt."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,13 +31,12 @@ def utility_by_position(
     utility: pl.DataFrame,
     grades: Mapping[str, int],
 ) -> pl.DataFrame:
-    """Columns SCHEMA: mean utility of the queries that had a relevant passage at a position of the prompt.
+    """Compute mean utility of the queries with a relevant passage at each position of the prompt: columns SCHEMA.
 
     ``prompts``: files of cells (qid, docnos in prompt order); ``qrels``: qid, docno, label; ``utility``: the utility
-    table; ``grades``: name to the lowest label that counts as relevant.
-    Positions count from 1, first in the prompt; position 0 means a context without a relevant passage. A query counts
-    at each position where it has one: with ``relevant`` "any number"; the rows of "exactly one" are of contexts with a
-    single relevant passage, where nothing else could help. ``low`` and ``high``: 95% interval over queries, Student's.
+    table; ``grades``: name → lowest label that counts as relevant. In the rows with "any number" a query counts at each
+    position where it has a relevant passage. Rows with "exactly one" only have contexts with a single relevant passage,
+    where nothing else could help.
     """
     placed = (
         read_answers(prompts, ["qid", "docnos"])
@@ -53,10 +52,10 @@ def utility_by_position(
         without = useful.join(relevant, on=[*CONTEXT, "qid"], how="anti").join(placed, on=[*CONTEXT, "qid"], how="semi")
         alone = relevant.filter(pl.len().over([*CONTEXT, "qid"]) == 1)
         for kind, passages in ((ANY, relevant), (ONE, alone)):
-            both = pl.concat(
+            positions = pl.concat(
                 [frame.select(*CONTEXT, "position", "qid", "utility") for frame in (_nowhere(without), passages)]
             ).sort(*CONTEXT, "position", "qid")
-            for key, part in both.group_by([*CONTEXT, "position"], maintain_order=True):
+            for key, part in positions.group_by([*CONTEXT, "position"], maintain_order=True):
                 names = dict(zip([*CONTEXT, "position"], key, strict=True))
                 rows.append(names | {"references": grade, "relevant": kind} | _mean(part["utility"]))
     return pl.DataFrame(rows, schema=SCHEMA)

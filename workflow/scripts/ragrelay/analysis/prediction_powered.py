@@ -1,11 +1,11 @@
-"""Power-tuned prediction-powered intervals: a quantity over all queries from few people's labels and many of a judge.
+"""Estimate a quantity over all queries from a few labels by people and many by a judge: prediction-powered inference.
 
-Source: PPI++ (Angelopoulos, Duchi and Zrnic, 2023, arXiv 2311.01453). With the estimate t of a quantity from people's
-labels of the n labelled queries, that from the judge's labels of the same queries (j) and of the N others (J), the
-estimate is t + w (J - j), unbiased whatever the judge is worth as long as the labelled queries are a random sample.
-The weight w minimises the estimated variance (their section 6). It is 0 where the interval would still be wider than
-that of people's labels alone, as that of the untuned form, w = 1, can be, and where fewer than 5 labelled queries
-differ from the most common value, by people's labels or by the judge's. The unit is the query.
+The method is power-tuned PPI++ (Angelopoulos, Duchi and Zrnic, 2023, arXiv 2311.01453). Let t be the estimate from
+people's labels of n queries, j that from the judge's labels of the same queries, and J that from the judge's labels of
+the N other queries. The estimate is t + w (J - j). It is unbiased however good the judge is, as long as the labelled
+queries are a random sample. The weight w minimises the estimated variance (their section 6). It is set to 0 if the
+interval would be wider than that of people's labels alone (which w = 1, the untuned form, can cause), or if fewer than
+5 labelled queries differ from the most common value, by people's or the judge's labels. The unit is the query.
 """
 
 from collections.abc import Sequence
@@ -18,15 +18,15 @@ from ragrelay.analysis.coefficients import Array
 
 METHOD = "prediction-powered, power-tuned (PPI++)"
 COVERS_FROM = 50
-"""Labelled queries from which intervals cover 95 ± 1.5% in simulations (benchmarks/judge_intervals.py)."""
+"""With this many labelled queries, intervals cover 95 ± 1.5% in simulations (benchmarks/judge_intervals.py)."""
 DIFFERENT_AT_LEAST = 5
-"""Queries whose value is not the most common one."""
-# Fisher's z of a correlation beyond it is infinite but for rounding.
+"""The judge gets a weight only if at least this many queries don't have the most common value."""
+# Beyond this correlation, Fisher's z is infinite up to rounding.
 LARGEST_R = 1 - 1e-12
 
 
 class Powered(NamedTuple):
-    """An estimate with its 95% interval, the judge's weight, and the interval from people's labels alone; all (...)."""
+    """An estimate with its 95% interval, the judge's weight, and the estimate from people's labels alone; all (...)."""
 
     value: Array
     low: Array
@@ -38,19 +38,19 @@ class Powered(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """An estimate (...) and what each query adds to it, (..., n): their variance over n is that of the estimate."""
+    """An estimate (...) and each query's influence (..., n), whose variance / n is the estimate's variance."""
 
     value: Array
     influences: Array
 
 
 def powered_mean(people: Array, judge: Array, others: Array) -> Powered:
-    """The mean over all queries of what people's labels give: ``people`` and ``judge`` (..., n), ``others`` (..., N).
+    """Estimate the mean over all queries of ``people`` (..., n), values from people's labels.
 
-    ``judge``: the same of the judge's labels of the labelled queries, ``others``: of the other queries. Intervals are
-    Student's t with n - 1 degrees of freedom. Where people's values are 0 or 1 they are Wilson's (1927), with t in the
-    place of the normal quantile: if their mean is m, the labelled queries' part of the variance is in proportion to
-    m (1 - m), which keeps the interval right where 0 or 1 is rare. Needs n >= 2 and N >= 2.
+    ``judge`` (..., n) holds the values from the judge's labels of the same queries, ``others`` (..., N) those of the
+    other queries; n >= 2 and N >= 2. Intervals use Student's t with n - 1 degrees of freedom. If people's values are
+    all 0 or 1, intervals are Wilson's (1927) with t in place of the normal quantile: for a mean m, the labelled
+    queries' part of the variance is proportional to m (1 - m), which keeps the coverage if 0 or 1 is rare.
     """
     estimates = [Estimate(column.mean(axis=-1), column) for column in (people, judge, others)]
     powered = _powered(estimates, _varied(people, judge))
@@ -61,11 +61,11 @@ def powered_mean(people: Array, judge: Array, others: Array) -> Powered:
     low, high = _wilson(powered.value, squares[0] - added, added, powered.alone, n)
     alone_low, alone_high = _wilson(powered.alone, squares[1], np.zeros_like(added), powered.alone, n)
     wilson = powered._replace(low=low, high=high, alone_low=alone_low, alone_high=alone_high)
-    return Powered(*(np.where(binary, one, other) for one, other in zip(wilson, powered, strict=True)))
+    return Powered(*(np.where(binary, of_binary, of_real) for of_binary, of_real in zip(wilson, powered, strict=True)))
 
 
 def _wilson(value: Array, variance: Array, added: Array, share: Array, n: int) -> tuple[Array, Array]:
-    """The m for which |value - m| is t times the root of ``variance`` m (1 - m) / (share (1 - share)) + ``added``."""
+    """Solve |value - m| = t sqrt(``variance`` m (1 - m) / (share (1 - share)) + ``added``) for both m."""
     squared = special.stdtrit(n - 1, 0.975) ** 2
     with np.errstate(invalid="ignore", divide="ignore"):
         part = squared * np.nan_to_num(variance / (share * (1.0 - share)), posinf=0.0)
@@ -76,7 +76,7 @@ def _wilson(value: Array, variance: Array, added: Array, share: Array, n: int) -
 
 
 def different(values: Array) -> Array:
-    """How many of ``values`` (..., n) are not the most common one."""
+    """Count the ``values`` (..., n) that differ from the most common one."""
     ordered = np.sort(values, axis=-1)
     most = np.ones(values.shape[:-1], dtype=int)
     length = most.copy()
@@ -93,10 +93,10 @@ def _varied(people: Array, judge: Array) -> Array:
 def powered_correlation(
     people: tuple[Array, Array], judge: tuple[Array, Array], others: tuple[Array, Array]
 ) -> Powered:
-    """Pearson's r over all queries: pairs of columns as in powered_mean, a measure from labels and what it follows.
+    """Estimate Pearson's r over all queries of two columns, given as in powered_mean.
 
-    On the scale of Fisher's z; each query's influence is its pseudo-value of the jackknife. Needs n >= 4 and N >= 4,
-    and columns that are not constant.
+    Works on Fisher's z; each query's influence is its jackknife pseudo-value. Needs n >= 4 and N >= 4, and columns that
+    are not constant.
     """
     powered = _powered([_fisher_z(x, y) for x, y in (people, judge, others)], _varied(people[0], judge[0]))
     return Powered(*(np.tanh(value) if name != "weight" else value for name, value in powered._asdict().items()))
@@ -112,14 +112,14 @@ def _fisher_z(x: Array, y: Array) -> Estimate:
 
 
 def _z(n: int, x: Array, y: Array, xx: Array, yy: Array, xy: Array) -> Array:
-    """Fisher's z of Pearson's r, from sums."""
-    with np.errstate(invalid="ignore", divide="ignore"):  # constant without one query: no weight
+    """Compute Fisher's z of Pearson's r from sums."""
+    with np.errstate(invalid="ignore", divide="ignore"):  # a column constant without one query gets no weight
         r = (xy - x * y / n) / np.sqrt((xx - x * x / n) * (yy - y * y / n))
     return np.arctanh(np.clip(r, -LARGEST_R, LARGEST_R))
 
 
 def _powered(estimates: Sequence[Estimate], varied: Array) -> Powered:
-    """Combine estimates by people, by the judge on the same queries, and on the others; ``varied``: with a weight."""
+    """Combine estimates by people, the judge on the same queries, and the judge on others; not ``varied``: weight 0."""
     people, judge, others = estimates
     n, more = people.influences.shape[-1], others.influences.shape[-1]
     p, j, rest = (part.influences - part.influences.mean(axis=-1, keepdims=True) for part in (people, judge, others))
@@ -128,7 +128,7 @@ def _powered(estimates: Sequence[Estimate], varied: Array) -> Powered:
     with np.errstate(invalid="ignore", divide="ignore"):
         weight = np.nan_to_num(together / n / (spread / n + unlabelled), posinf=0.0, neginf=0.0)
     own = p - weight[..., None] * j
-    # The weight is fitted to the labelled queries, which takes a degree of freedom.
+    # Fitting the weight to the labelled queries takes a degree of freedom.
     error = np.sqrt((own * own).sum(axis=-1) / (n - 2) / n + weight**2 * unlabelled)
     alone = np.sqrt((p * p).sum(axis=-1) / (n - 1) / n)
     used = (error < alone) & varied

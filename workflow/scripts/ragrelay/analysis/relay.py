@@ -1,4 +1,4 @@
-"""Relay: where a retriever ranks a query better than its usual lead over another, is the answer better too?"""
+"""Estimate relay: where a retriever beats another by more than its usual lead on a query, is the answer better too?"""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ ONE_SEED, NOISY = "one seed: the noise of the answers is not known", "reliabilit
 RELIABLE_AT_LEAST = 0.2
 """Reliability of P's differences below which r is not corrected for it."""
 DIFFERING_AT_LEAST, EFFECTIVE_AT_LEAST = 12, 6.0
-"""Queries with contexts that differ, and their effective number: fewer have no verdict."""
+"""A verdict needs at least so many queries whose contexts differ, and such an effective number of them."""
 UNIT = "P per 1 of the measure"
 TABLE = {
     "retrievers": text("two rankings, or `all rankings`: all pairs of them"),
@@ -59,33 +59,34 @@ Flags = npt.NDArray[np.bool_]
 
 
 class Cell(NamedTuple):
-    """One ordering, k, set of references and measure, of R rankings and Q queries.
-
-    ``context`` numbers the lists of docnos, alike where they are; ``x`` is the measure and ``p`` is P (unseen
-    references: P - P_0), all (R, Q), NaN where there is none. ``mean_x`` (Q,) is the query's mean measure over the
-    rankings and ``p0`` (Q,) its P_0 at the grade. ``by_seed`` (S, R, Q) is what ``p`` is the mean of, if it is known.
-    """
+    """R rankings and Q queries at one ordering, k, reference set and measure; NaN where there is no value."""
 
     context: Array
+    """(R, Q) a number per distinct list of docnos."""
     x: Array
+    """(R, Q) the measure."""
     p: Array
+    """(R, Q) P, or P - P_0 on unseen references."""
     mean_x: Array
+    """(Q,) the query's mean measure over the rankings."""
     p0: Array
+    """(Q,) the query's P_0 at the grade."""
     by_seed: Array | None = None
+    """(S, R, Q) the values that ``p`` averages, if known."""
 
 
 class Sums(NamedTuple):
-    """Per query (Q,): whether contexts differ, and ``products``, the sums over pairs of xx, xp and pp (3, Q).
-
-    ``same`` of ``compared`` are the contexts that pairs share. ``noise`` is what the seeds add to the sum of pp, NaN
-    where that is not known.
-    """
+    """Sums over pairs of rankings, per query (Q,)."""
 
     differs: Flags
+    """(Q,) whether the contexts differ."""
     products: Array
+    """(3, Q) the sums of xx, xp and pp."""
     same: int
+    """Of the ``compared`` pairs of contexts, those that are equal."""
     compared: int
     noise: float = np.nan
+    """The part of the sum of pp that comes from seeds; NaN if unknown."""
 
 
 def relay(
@@ -95,32 +96,30 @@ def relay(
     kinds: Mapping[str, str],
     by_seed: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Slope of the difference of P on that of every measure, of every pair of rankings and of all: ``SCHEMA``.
+    """Regress the difference of P on that of each measure, for every pair of rankings and over all pairs: ``SCHEMA``.
 
     ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value; ``contexts``: retriever, ordering,
     k, qid, docnos (a query without a row has an empty context); ``kinds``: the kind of each retriever. Rankings are all
-    retrievers but those of kinds oracle, graded and position. ``by_seed``: what P (unseen references: P - P_0) is the
-    mean of, from utility.scores_by_seed.
+    retrievers except the kinds oracle, graded and position. ``by_seed``, from utility.scores_by_seed, has the scores
+    of each seed that P averages.
 
-    For a pair (A, B), over the queries with P and measure of both whose lists of docnos differ (at least 5; other pairs
-    have no row): x = measure of A - measure of B and p = P of A - P of B, each less its mean over these queries. On
-    unseen references p is of P - P_0. ``adjusted`` rows take for x and p their residuals of a regression on an
-    intercept, the query's mean measure over all rankings and its P_0 on all references of the grade, over the same
-    queries. slope = sum xp / sum xx; r = sum xp / sqrt(sum xx sum pp). The rows ``all rankings`` add each query's sums
-    over all pairs that have a row; where all contexts differ, that is centring by query and by ranking. Their rows
-    without a k add those of each k, divided by its sum of xx, so that their slope is the mean of the slopes; they have
-    no r, which falls as the measure's spread does.
+    A pair (A, B) needs at least 5 queries with both P and both measures whose lists of docnos differ; other pairs have
+    no row. Over these queries, x = measure of A - measure of B and p = P of A - P of B, each minus its mean. On unseen
+    references, P - P_0 takes the place of P. In ``adjusted`` rows, x and p are residuals of a regression on an
+    intercept, the query's mean measure over all rankings, and its P_0 on all references of the grade. slope = sum xp /
+    sum xx; r = sum xp / sqrt(sum xx sum pp). The rows ``all rankings`` add each query's sums over all pairs with a row;
+    if all contexts differ, that equals centring by query and by ranking. Their rows without a k add the sums of each k,
+    divided by its sum of xx, so that the slope is the mean of the slopes. They have no r, since r falls with the
+    measure's spread.
 
-    ``n`` counts the queries that differ, n_eff = (sum of xx)^2 / sum over queries of (its xx)^2. p_value is the test of
-    mean_tests (1.75 times the skewness) that the mean of xp over these queries is 0, and ``low`` to ``high`` the slopes
-    b for which it does not reject a mean of 0 of xp - b xx (Fieller 1954). The verdict is read off this interval; it is
-    ``too few queries differ`` where the interval is unbounded, n is below 12 or n_eff below 6, with the ``reason``.
+    n_eff = (sum of xx)^2 / sum over queries of (its xx)^2. p_value tests with mean_tests (1.75 times the skewness) that
+    the mean of xp over these queries is 0; ``low`` to ``high`` are the slopes b for which the same test does not reject
+    that xp - b xx has mean 0 (Fieller 1954). The verdict is read off this interval. It is ``too few queries differ`` if
+    the interval is unbounded, n is below 12 or n_eff below 6, with a ``reason``.
     r_corrected = r / sqrt(reliability), reliability = 1 - noise / sum pp (Spearman 1904). The noise of a query's p is
-    the variance over seeds of the difference of both answers of a seed, by their number; a query of the pair that lacks
-    two seeds takes the mean of the others. It counts times 1 - h, h being the leverage of the query in the regression
-    that x and p are residuals of. The slope needs no such correction, since x has no noise of seeds.
-    ``share_same``: of the queries with P and measure of both, the share for which the contexts are the same (over all
-    pairs for all rankings).
+    the variance over seeds of the difference between both answers of a seed, divided by the number of seeds; a query
+    with fewer than two seeds takes the mean of the other queries. It is multiplied by 1 - h, where h is the query's
+    leverage in the regression above. The slope needs no correction, since seeds add no noise to x.
     """
     rows = [
         names | row
@@ -131,7 +130,7 @@ def relay(
 
 
 def places(utility: pl.DataFrame, kinds: Mapping[str, str]) -> tuple[list[str], pl.Series]:
-    """What the rows (R) and columns (Q) of a Cell are of: the rankings, and the qids that have answers with them."""
+    """Return the rankings and the qids with answers, which the rows (R) and columns (Q) of a Cell stand for."""
     rankings = [name for name, kind in kinds.items() if kind not in SET_BY_DESIGN]
     return rankings, utility.filter(pl.col("retriever").is_in(rankings))["qid"].unique().sort()
 
@@ -143,7 +142,7 @@ def cells_of(
     kinds: Mapping[str, str],
     by_seed: pl.DataFrame | None = None,
 ) -> Iterator[tuple[dict[str, Any], dict[int, Cell]]]:
-    """Names (references, measure, ordering) with their cells by k."""
+    """Yield names (references, measure, ordering) with their cells by k."""
     rankings, qids = places(utility, kinds)
     utility, retrieval = (table.filter(pl.col("retriever").is_in(rankings)) for table in (utility, retrieval))
     known = retrieval.filter(pl.col("value").is_not_nan())
@@ -182,7 +181,7 @@ def cells_of(
 
 
 def _by_seed(by_seed: pl.DataFrame, rankings: Sequence[str], qids: pl.Series) -> dict[tuple[str, str, int], Array]:
-    """Answers (seeds, rankings, queries) by references, ordering and k; NaN where there is none."""
+    """Return scores (seeds, rankings, queries) by references, ordering and k; NaN where there is none."""
     seeds = by_seed.select(pl.col("seed").unique().sort()).with_row_index("place")
     placed = (
         by_seed.drop_nulls("answer")
@@ -224,54 +223,55 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
 
 
 class RankingPair(NamedTuple):
-    """Two rankings, by their places, over n queries: ``differs`` (Q,) has them, with P and measure of both.
+    """Two rankings, by index, and the n queries with both P and both measures whose contexts differ."""
 
-    ``design`` (n, d) and ``residuals`` (n, 2), of x and p, are of these queries; None with fewer than 5. ``compared``
-    counts the queries with P and measure of both.
-    """
-
-    one: int
-    other: int
+    first: int
+    second: int
     differs: Flags
+    """(Q,) the n queries."""
     compared: int
+    """Queries with both P and both measures, whether contexts differ or not."""
     design: Array | None
+    """(n, d); None for fewer than 5 queries."""
     residuals: Array | None
+    """(n, 2) of x and p; None for fewer than 5 queries."""
 
 
 def pairs(cell: Cell, adjusted: bool) -> Iterator[RankingPair]:
-    """Each pair of rankings with its residuals."""
-    for one, other in itertools.combinations(range(len(cell.x)), 2):
-        x, p = cell.x[one] - cell.x[other], cell.p[one] - cell.p[other]
+    """Yield each pair of rankings with its residuals."""
+    for first, second in itertools.combinations(range(len(cell.x)), 2):
+        x, p = cell.x[first] - cell.x[second], cell.p[first] - cell.p[second]
         known = np.isfinite(x) & np.isfinite(p)
         if adjusted:
             known &= np.isfinite(cell.p0)
-        differs = known & (cell.context[one] != cell.context[other])
-        design = both = None
+        differs = known & (cell.context[first] != cell.context[second])
+        design = residuals = None
         n = int(differs.sum())
         if n >= QUERIES_AT_LEAST:
             design = np.column_stack([np.ones(n), cell.mean_x[differs], cell.p0[differs]][: 3 if adjusted else 1])
-            both = np.column_stack([x[differs], p[differs]])
-            both -= design @ np.linalg.lstsq(design, both)[0]
-            # What a regression explains leaves a rounding error.
-            both[:, np.abs(both).max(axis=0) < ROUNDING] = 0.0
-        yield RankingPair(one, other, differs, int(known.sum()), design, both)
+            residuals = np.column_stack([x[differs], p[differs]])
+            residuals -= design @ np.linalg.lstsq(design, residuals)[0]
+            # A column that the regression explains fully leaves only rounding errors.
+            residuals[:, np.abs(residuals).max(axis=0) < ROUNDING] = 0.0
+        yield RankingPair(first, second, differs, int(known.sum()), design, residuals)
 
 
 def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sums]]:
-    """Each pair of rankings, by their places, with its sums; 0 for pairs with fewer than 5 queries that differ."""
-    for one, other, differs, compared, design, both in pairs(cell, adjusted):
+    """Yield each pair of rankings, by index, with its sums; all 0 if contexts differ for fewer than 5 queries."""
+    for first, second, differs, compared, design, residuals in pairs(cell, adjusted):
         sums, noise = np.zeros((3, len(differs))), np.nan
-        if design is not None and both is not None:
-            sums[:, differs] = both[:, 0] ** 2, both[:, 0] * both[:, 1], both[:, 1] ** 2
+        if design is not None and residuals is not None:
+            x, p = residuals.T
+            sums[:, differs] = x**2, x * p, p**2
             if cell.by_seed is not None:
-                noise = seed_noise(cell.by_seed[:, one, differs] - cell.by_seed[:, other, differs], design)
-        yield (one, other), Sums(differs, sums, compared - int(differs.sum()), compared, noise)
+                noise = seed_noise(cell.by_seed[:, first, differs] - cell.by_seed[:, second, differs], design)
+        yield (first, second), Sums(differs, sums, compared - int(differs.sum()), compared, noise)
 
 
 def seed_noise(by_seed: Array, design: Array) -> float:
-    """What seeds add to the sum of squares of the residuals, on ``design`` (n, d), of the means of ``by_seed`` (S, n).
+    """Estimate the part of a residual sum of squares that comes from seeds; NaN if no query has two seeds.
 
-    NaN where no query has two seeds.
+    The residuals are those of the means of ``by_seed`` (S, n) on ``design`` (n, d).
     """
     known = np.isfinite(by_seed)
     seeds = known.sum(axis=0)
@@ -286,9 +286,9 @@ def seed_noise(by_seed: Array, design: Array) -> float:
 
 
 def all_pairs(pairs: Iterable[Sums]) -> Sums:
-    """The sums over ``pairs`` (at least one) per query, without those that have fewer than 5 queries that differ.
+    """Add up ``pairs`` (at least one) per query, except pairs whose contexts differ for fewer than 5 queries.
 
-    The contexts that are shared count in all of them.
+    ``same`` and ``compared`` count all pairs.
     """
     pairs = list(pairs)
     used = [pair for pair in pairs if pair.differs.sum() >= QUERIES_AT_LEAST]
@@ -302,9 +302,9 @@ def all_pairs(pairs: Iterable[Sums]) -> Sums:
 
 
 def same_weight(of_k: Sequence[Sums]) -> Sums:
-    """The sums of each k, divided by its sum of xx: the slope of their sum is the mean of the slopes of all k.
+    """Add the sums of each k, divided by its sum of xx: the result's slope is the mean of the slopes of all k.
 
-    A k whose measure does not differ is left out.
+    A k at which the measure never differs is left out.
     """
     weighed = [sums.products / sums.products[0].sum() for sums in of_k if sums.products[0].sum() > 0]
     return Sums(
@@ -316,7 +316,7 @@ def same_weight(of_k: Sequence[Sums]) -> Sums:
 
 
 def slope(sums: Sums) -> dict[str, Any]:
-    """The columns of ``TABLE`` from n on."""
+    """Compute the columns of ``TABLE`` from n on."""
     xx, xp, pp = sums.products[:, sums.differs]
     n = len(xx)
     row: dict[str, Any] = {"n": n, "n_eff": 0.0, "verdict": TOO_FEW}
@@ -362,23 +362,23 @@ def _too_few(n: int, n_eff: float, unbounded: bool) -> str | None:
 
 
 REVERSED = 0.01
-"""Largest p-value at which worse answers where a query is ranked better are believed: nobody expects them."""
+"""A negative slope is unexpected, and believed only if its p-values are below this."""
 IT_IS, IT_IS_NOT, NOT_KNOWN, ONE_RANKING = "it is", "it is not", "not known", "needs two rankings"
 
 
 def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure: str) -> str:
-    """The verdict of ``relay``'s ``table`` (one study's part) over all rankings in one cell.
+    """Conclude from ``relay``'s ``table`` (one study's part) over all rankings in one cell.
 
     ``it is``: both rows, as measured and adjusted, are above zero. ``it is not``: both are below zero with p-values
-    below REVERSED, so that answers that belong to other queries rarely have an answer (docs/statistics.md). ``too few
-    queries differ`` where either row says so, ``needs two rankings`` where there is none, else ``not known``.
+    below REVERSED, so that answers shuffled among queries rarely give one (docs/statistics.md). ``too few queries
+    differ`` if either row has that verdict, ``needs two rankings`` if there is no row, else ``not known``.
     """
     rows = table.filter(retrievers=ALL_RANKINGS, ordering=ordering, k=k, references=references, measure=measure)
     return answer_of(rows) if rows.height else ONE_RANKING
 
 
 def answer_of(rows: pl.DataFrame) -> str:
-    """The answer on relay from both rows of one cell."""
+    """Conclude on relay from both rows of one cell."""
     verdicts = set(rows["verdict"])
     if TOO_FEW in verdicts:
         return TOO_FEW

@@ -1,4 +1,4 @@
-"""Paired comparisons of cells: † against the reference retriever, ‡ descending against ascending."""
+"""Compare cells by paired tests: † against the reference retriever, ‡ descending against ascending."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -59,7 +59,7 @@ TABLE = {
     "reason": REASON,
 }
 SCHEMA = schema_of(TABLE)
-# The columns with a test's result; the adjusted p-values and the family are added to the whole table.
+# ``with_adjusted`` adds the adjusted p-values and the family to the table of all retrievers.
 COLUMNS = {
     **STUDY_PART,
     **{name: column for name, column in TABLE.items() if name != "reason"},
@@ -73,7 +73,7 @@ COLUMNS = {
 
 @dataclass(frozen=True)
 class Side:
-    """One cell in a comparison: who it is, which queries it has, and their values by quantity, all (n,) by query."""
+    """One cell in a comparison: its names, whether it has each query, and values by quantity, all (n,) by query."""
 
     retriever: str
     ordering: str
@@ -89,13 +89,12 @@ def comparisons(
 ) -> pl.DataFrame:
     """Test one retriever's cells; columns ``SCHEMA``, a row per comparison and quantity (p, utility).
 
-    ``utility`` and ``reference`` are rows of the utility table of one retriever each; without a reference, and for
-    the reference itself, there are no † rows. † compares every ordering with the reference's descending cell of the
-    same k and references; ‡ compares descending with ascending. Differences are first minus second, by qid.
+    ``utility`` and ``reference`` are rows of the utility table of one retriever each. Without a reference, and for the
+    reference itself, there are no † rows. † compares every ordering with the reference's descending cell of the same k
+    and references; ‡ compares descending with ascending. Differences are first minus second, by qid.
 
-    From ``low`` on, columns are those of paired_tests.all_tests. ``same_references`` is false where the two sides were
-    scored against different references: an unseen set leaves out the passages of the retriever's own context, which
-    another retriever's doesn't.
+    The columns from ``low`` on come from paired_tests.all_tests. ``same_references`` is false if the two sides were
+    scored against different references: an unseen set leaves out the passages of the retriever's own context.
     """
     rows: list[dict[str, Any]] = []
     differences: list[np.ndarray] = []
@@ -120,9 +119,8 @@ def comparisons(
 def with_adjusted(tests: pl.DataFrame) -> pl.DataFrame:
     """Add family, family_size, significant and p-values adjusted within families to a study's ``tests`` (``SCHEMA``).
 
-    A family is mark x quantity x references (see multiplicity). p_holm and p_bh adjust the t-test's p-value,
-    p_wilcoxon_holm etc. the others'. ``significant`` is the t-test's p < 0.05 uncorrected, as in Tian et al.; null
-    where there is no test.
+    A family is mark x quantity x references (see multiplicity). p_holm and p_bh adjust the t-test's p-value.
+    ``significant``, as in Tian et al., means that the t-test's uncorrected p is below 0.05; null without a test.
     """
     added = multiplicity.with_adjusted(tests, FAMILY, P_VALUES, CELLS).with_columns(
         (pl.col("p_value") < ALPHA).alias("significant")
@@ -145,7 +143,7 @@ def _pairs(utility: pl.DataFrame, reference: pl.DataFrame | None) -> Iterator[tu
 
 
 def _sides(utility: pl.DataFrame, places: pl.DataFrame) -> dict[tuple[str, int, str], Side]:
-    """The cells of one retriever by ordering, k and references; ``places`` gives every query one (qid, place)."""
+    """Return one retriever's cells by ordering, k and references; ``places`` (qid, place) numbers the queries."""
     keys, sides = ["retriever", "ordering", "k", "references"], {}
     placed = utility.join(places, on="qid").sort([*keys, "qid"])
     for (retriever, ordering, k, references), (place, *numbers) in by_cell(placed, keys, ["place", *QUANTITIES]):
@@ -158,11 +156,11 @@ def _sides(utility: pl.DataFrame, places: pl.DataFrame) -> dict[tuple[str, int, 
 
 
 def _compare(first: Side, second: Side, quantity: str) -> tuple[dict[str, Any], np.ndarray]:
-    """The row of one comparison, but for its tests, and the differences (n,) to test; a reason where none can be."""
+    """Return one comparison's row without tests, with a reason if it can have none, and the differences (n,)."""
     paired = np.isfinite(first.values[quantity]) & np.isfinite(second.values[quantity])
     a, b = (side.values[quantity][paired] for side in (first, second))
     differences = a - b
-    # Equal answers differ by the rounding of their means: no difference to the ranks and signs.
+    # The means of equal answers may differ by rounding, which ranks and signs must not count.
     differences[np.abs(differences) <= CONSTANT * np.maximum(1.0, np.abs(a))] = 0.0
     n = len(differences)
     row: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""How much answers to one prompt differ between seeds, and pairs whose F1 is 0 by definition."""
+"""Measure how much answers to one prompt differ between seeds, and count pairs whose F1 is 0 by definition."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,11 +25,9 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
-    """Columns TABLE, from score files by retriever (retriever_table.SCORE_COLUMNS); a row per cell.
+    """Compute a row per cell (columns TABLE) from score files by retriever (retriever_table.SCORE_COLUMNS).
 
-    ``n`` queries have two seeds or more; ``q25``, ``median`` and ``q75`` are quartiles over them of the standard
-    deviation of a query's P over seeds (n − 1 in the denominator). ``n_zero`` is the sum over
-    answers of theirs. How seeds compare with the spread over queries: analysis/variance.py.
+    Standard deviations have n − 1 in the denominator. analysis/variance.py compares seeds with the spread over queries.
     """
     frames = []
     for retriever, path in scores.items():
@@ -38,7 +36,7 @@ def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
             .filter((pl.col("k") > 0) & (pl.col("ordering") != NO_ORDERING) | pl.lit(retriever == ZEROSHOT))
             .sort("ordering", "k", "references", "qid", "seed")
             .group_by("ordering", "k", "references", "qid", maintain_order=True)
-            # Lists first: the same last digit whatever the number of threads.
+            # Collect lists first: their statistics have the same last digit with any number of threads.
             .agg(pl.col("f1", "n_zero"))
             .select("ordering", "k", "references", "qid", "n_zero", pl.col("f1").list.std().alias("sd"))
             .collect()
@@ -51,7 +49,7 @@ def seed_spread(scores: Mapping[str, str | Path]) -> pl.DataFrame:
         .agg(
             sd.len().cast(pl.Int64).alias("n"),
             *(sd.quantile(at, "linear").alias(name) for name, at in (("q25", 0.25), ("median", 0.5), ("q75", 0.75))),
-            # A sum of nothing is 0, but a measure without precision and recall has no such pairs to count.
+            # Null, not 0, for a measure without precision and recall, which has no such pairs.
             pl.when(zeros.count() > 0).then(zeros.sum()).alias("n_zero"),
         )
         .select(*TABLE)

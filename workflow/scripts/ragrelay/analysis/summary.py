@@ -1,4 +1,4 @@
-"""The utility table of a study: one row per retriever, ordering, k and references."""
+"""Summarise utility: one row per retriever, ordering, k and reference set."""
 
 import polars as pl
 from scipy import special
@@ -37,20 +37,16 @@ COLUMNS = {
 def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl.DataFrame:
     """Summarise one retriever's utility table: columns TABLE, then a column per retrieval measure.
 
-    n counts the queries with a row. mean_p and mean_p0 are over those with both P and P_0 (without any P_0, as where
-    there are no answers without context, over those with P), other means and the median
-    over those that have the value. n_null counts null utilities, n_low_p0 queries with P_0 below 0.1 and
-    n_without_results those without a retrieved passage, whose P is P_0. ``low`` and ``high`` bound the 95% interval of
-    the mean utility (Student's t over queries); null with a ``reason`` where there is none. A measure's column
-    (named by it, e.g. nDCG) is its mean at that k over the row's queries. ``retrieval`` (qid, measure, k,
-    value) is None for zero-shot.
+    mean_p and mean_p0 are over the queries with both P and P_0; if the cell has no P_0 at all, as without zero-shot
+    answers, over those with P. Other means and the median are over the queries with the value. The interval is
+    Student's t over queries. ``retrieval`` (qid, measure, k, value) is None for zero-shot.
     """
     cells = (
         utility.sort([*CELL, "qid"])
         .group_by(CELL, maintain_order=True)
         .agg(
             pl.len().cast(pl.Int64).alias("n"),
-            # Lists first, means after: the same last digit whatever the number of threads.
+            # Collect lists before means: the means have the same last digit with any number of threads.
             pl.col("p", "p0").filter(
                 pl.col("p").is_not_null() & (pl.col("p0").is_not_null() | pl.col("p0").is_null().all())
             ),
@@ -75,9 +71,9 @@ def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl
 
 
 def with_unjudged(summary: pl.DataFrame, contexts: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
-    """``summary`` with share_unjudged of its cells' ``contexts`` (retriever, ordering, k, qid, docnos); null without.
+    """Add share_unjudged to ``summary``, from its cells' ``contexts`` (retriever, ordering, k, qid, docnos).
 
-    ``judged``: qid, docno, whatever the label. What the judgements lack, they count as not relevant.
+    ``judged`` has qid and docno of every judgement, whatever its label. The share is null for cells without contexts.
     """
     passages = contexts.explode("docnos", empty_as_null=False).rename({"docnos": "docno"})
     known = judged.select("qid", "docno", judged=pl.lit(True)).unique()
@@ -91,7 +87,7 @@ def with_unjudged(summary: pl.DataFrame, contexts: pl.DataFrame, judged: pl.Data
 
 
 def mean_intervals(lists: pl.Series, what: str) -> pl.DataFrame:
-    """low, high, method, reason of the 95% interval of each list's mean (Student's t); ``what``: what is in them."""
+    """Compute low, high, method, reason of a 95% interval of each list's mean; ``what`` names the values in reasons."""
     few = lists.list.len() < 2
     constant = pl.Series(
         [not short and is_constant(values.to_numpy()) for values, short in zip(lists, few, strict=True)],
@@ -100,21 +96,21 @@ def mean_intervals(lists: pl.Series, what: str) -> pl.DataFrame:
     errors = lists.list.std() / lists.list.len().sqrt()
     reach = special.stdtrit(lists.list.len().to_numpy() - 1.0, 0.975) * errors.to_numpy()
     frame = pl.DataFrame({"few": few, "constant": constant, "mean": lists.list.mean(), "reach": reach})
-    there = ~(pl.col("few") | pl.col("constant"))
+    defined = ~(pl.col("few") | pl.col("constant"))
     reason = (
         pl.when("few").then(pl.lit(f"fewer than 2 queries with {what}"))
         .when("constant").then(pl.lit(f"{what} is constant"))
     )  # fmt: skip
     return frame.select(
-        low=pl.when(there).then(pl.col("mean") - pl.col("reach")),
-        high=pl.when(there).then(pl.col("mean") + pl.col("reach")),
-        method=pl.when(there).then(pl.lit(METHOD)),
+        low=pl.when(defined).then(pl.col("mean") - pl.col("reach")),
+        high=pl.when(defined).then(pl.col("mean") + pl.col("reach")),
+        method=pl.when(defined).then(pl.lit(METHOD)),
         reason=reason,
     )
 
 
 def _mean_measures(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:
-    """Means of the measures over each cell's queries: ``CELL``, then a column per measure, by name."""
+    """Average the measures over each cell's queries: ``CELL``, then a column per measure, in order of names."""
     values = retrieval.select("qid", "measure", "k", pl.col("value").fill_nan(None))
     return (
         utility.select(*CELL, "qid")

@@ -1,4 +1,4 @@
-"""Systems: differences of mean P between retrievers, paired by query; one pair is the study's primary one."""
+"""Compare the mean P of retrievers, paired by query; one pair is the study's primary comparison."""
 
 import itertools
 import math
@@ -54,7 +54,7 @@ SCHEMA = schema_of(TABLE)
 NO_LENGTHS = "no lengths of the answers"
 SAME_LENGTHS = "all answers of a query are as long"
 EITHER_LONGER_AT_LEAST = 5
-"""Queries in which an answer is at least as long as the other's, of either retriever: else equal length is guessed."""
+"""Either retriever needs so many queries where its answer is at least as long; else equal length would extrapolate."""
 CELL_OF_PAIRS = ["ordering", "k", "references"]
 WORDS = {
     "level": "verdict_level",
@@ -64,9 +64,9 @@ WORDS = {
     "p_bonferroni": "p_difference_bonferroni",
     "verdict": "verdict",
 }
-"""Columns by what words_of calls them."""
+"""Column → its name in words_of."""
 ASSUMED_SD = 0.2
-"""Standard deviation over queries of a difference of P, before there are answers: that of TREC DL's (.15 to .25)."""
+"""Assumed standard deviation over queries of a difference of P while there are no answers; TREC DL has .15 to .25."""
 CAUTION = 1.5
 
 
@@ -78,16 +78,16 @@ def systems(
     margin: float,
     lengths: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Compare the mean P of every pair of ``retrievers`` in each ordering, k and set of references (``TABLE``).
+    """Compare the mean P of every pair of ``retrievers`` in each ordering, k and reference set (``TABLE``).
 
-    ``utility``: utility.COLUMNS. Unseen references have no row, since each retriever has its own there. A pair is the
-    later of ``retrievers`` less the earlier; the reference retriever, and the reference of the ``primary`` pair, are
-    the other of their pairs. The intervals of a role's pairs in a cell together have 95% (Bonferroni;
-    equivalence.words_of). Max-T over sign flips of whole queries would be narrower, and does not hold where differences
-    are skewed and queries few (docs/statistics.md).
+    ``utility``: utility.COLUMNS. Unseen references have no row, since each retriever has its own. Differences are the
+    later of ``retrievers`` minus the earlier, but the reference retriever, and the reference of the ``primary`` pair,
+    are always subtracted. The intervals of a role's pairs in a cell together cover with 95% (Bonferroni;
+    equivalence.words_of). Max-T over sign flips of whole queries would be narrower, but doesn't keep its level if
+    differences are skewed and queries few (docs/statistics.md).
 
-    ``lengths`` (retriever, qid, tokens: means over seeds, in the primary pair's cell) gives the primary pair a
-    difference at equal length, which changes no word: see equal_length.
+    ``lengths`` (retriever, qid, tokens: means over seeds, in the primary pair's cell) adds the primary pair's
+    difference at equal length, which changes no verdict: see _equal_length.
     """
     columns = ["place", "query", "p"]
     places = pl.DataFrame({"retriever": list(retrievers)}, schema={"retriever": pl.String}).with_row_index("place")
@@ -125,27 +125,28 @@ def _rows(
             role, pair = PRIMARY, (primary.retriever, primary.reference)
         by_role[role].append(pair)
     for role, pairs in by_role.items():
-        columns = [known(difference(p[one], p[other])) for one, other in pairs]
+        columns = [known(difference(p[first], p[second])) for first, second in pairs]
         words = words_of(columns, margin)
         size = sum("p_difference" in word for word in words)
-        for (one, other), both, word in zip(pairs, columns, words, strict=True):
-            either = np.isfinite(p[one]) | np.isfinite(p[other])
-            row = {"retriever": one, "against_retriever": other, "role": role, "n": len(both)}
-            row |= {"n_unpaired": int(either.sum()) - len(both), "margin": margin, "family_size": size}
-            if len(both):
-                row["mean_difference"] = float(both.mean())
-            if testable(both):
-                sd = float(both.std(ddof=1))
-                row |= {"sd_difference": sd, "detectable_difference": detectable_difference(len(both), sd)}
+        for (first, second), differences, word in zip(pairs, columns, words, strict=True):
+            either = np.isfinite(p[first]) | np.isfinite(p[second])
+            n = len(differences)
+            row = {"retriever": first, "against_retriever": second, "role": role, "n": n}
+            row |= {"n_unpaired": int(either.sum()) - n, "margin": margin, "family_size": size}
+            if n:
+                row["mean_difference"] = float(differences.mean())
+            if testable(differences):
+                sd = float(differences.std(ddof=1))
+                row |= {"sd_difference": sd, "detectable_difference": detectable_difference(n, sd)}
                 row["queries_for_margin"] = queries_for_margin(margin, sd)
             if role == PRIMARY:
-                row |= _equal_length(difference(p[one], p[other]), *(tokens.get(name) for name in (one, other)))
-            said = {name: word.get(of_words) for name, of_words in WORDS.items()}
-            yield {**cell, **row, **said, "reason": _reason(both) if said["p_value"] is None else None}
+                row |= _equal_length(difference(p[first], p[second]), tokens.get(first), tokens.get(second))
+            test = {name: word.get(of_words) for name, of_words in WORDS.items()}
+            yield {**cell, **row, **test, "reason": _reason(differences) if test["p_value"] is None else None}
 
 
 def _by_query(lengths: pl.DataFrame, queries: pl.DataFrame) -> dict[str, Array]:
-    """Tokens (Q,) by retriever; NaN where there are none."""
+    """Return tokens (Q,) by retriever; NaN where there are none."""
     by_retriever = {}
     for (retriever,), own in lengths.group_by("retriever", maintain_order=True):
         column = queries.join(own, on="qid", how="left", maintain_order="left")["tokens"]
@@ -153,18 +154,18 @@ def _by_query(lengths: pl.DataFrame, queries: pl.DataFrame) -> dict[str, Array]:
     return by_retriever
 
 
-def _equal_length(differences: Array, tokens: Array | None, others: Array | None) -> dict[str, Any]:
-    """Columns of TABLE: the mean of ``differences`` of P (Q,) where both answers are as long.
+def _equal_length(differences: Array, tokens: Array | None, against: Array | None) -> dict[str, Any]:
+    """Estimate the mean of ``differences`` of P (Q,) at equal answer length: columns of TABLE.
 
-    It is the intercept of a least-squares regression of the differences on those of log(1 + tokens). The interval is
-    that of mean_tests over its jackknife pseudo-values. None where fewer than EITHER_LONGER_AT_LEAST queries have an
-    answer of the one, or of the other, that is at least as long.
+    It is the intercept of a least-squares regression of the differences on the differences of log(1 + tokens). The
+    interval is that of mean_tests over its jackknife pseudo-values. There is none if either retriever has fewer than
+    EITHER_LONGER_AT_LEAST queries where its answer is at least as long as the other's.
     """
-    if tokens is None or others is None:
+    if tokens is None or against is None:
         return {"equal_length_reason": NO_LENGTHS}
-    longer = np.log1p(tokens) - np.log1p(others)
-    both = np.isfinite(longer) & np.isfinite(differences)
-    x, y = longer[both], differences[both]
+    log_ratio = np.log1p(tokens) - np.log1p(against)
+    paired = np.isfinite(log_ratio) & np.isfinite(differences)
+    x, y = log_ratio[paired], differences[paired]
     if not len(x):
         return {"equal_length_reason": NO_LENGTHS}
     row: dict[str, Any] = {"length_ratio": float(np.exp(x.mean()))}
@@ -185,23 +186,24 @@ def _equal_length(differences: Array, tokens: Array | None, others: Array | None
     return row | {"equal_length_low": float(low), "equal_length_high": float(high)}
 
 
-def _reason(both: Array) -> str:
-    return f"fewer than {QUERIES_AT_LEAST} queries" if len(both) < QUERIES_AT_LEAST else "all differences are equal"
+def _reason(differences: Array) -> str:
+    few = len(differences) < QUERIES_AT_LEAST
+    return f"fewer than {QUERIES_AT_LEAST} queries" if few else "all differences are equal"
 
 
 def detectable_difference(n: int, sd: float) -> float:
-    """The smallest difference that words (see verdicts) find in 80% of studies of ``n`` queries, at ``sd`` over them.
+    """Return the smallest difference that gets a verdict in 80% of studies of ``n`` queries with standard deviation sd.
 
-    That of a paired t-test at 5% (statsmodels) times 1 + CAUTION / n, since Hall's test with 1.75 times the skewness
-    must agree: with normal differences this has a power of 77% to 80% from 12 queries on (docs/statistics.md).
+    It is that of a paired t-test at 5% (statsmodels) times 1 + CAUTION / n, since Hall's test with 1.75 times the
+    skewness must agree. With normal differences the power is 77% to 80% from 12 queries on (docs/statistics.md).
     """
     return sd * detectable_effect(n) * (1.0 + CAUTION / n)
 
 
 def queries_for_margin(margin: float, sd: float) -> int:
-    """Queries with which an interval of 95% lies within ± ``margin`` in 80% of studies whose true difference is 0.
+    """Return the number of queries with which 80% of studies without a true difference find equivalence.
 
-    By the normal approximation; ``sd`` is that of a query's difference.
+    The 95% interval must then lie within ± ``margin``; normal approximation. ``sd`` is that of the differences.
     """
     reach = float(stats.norm.ppf(1.0 - ALPHA / 2) + stats.norm.ppf(1.0 - (1.0 - POWER) / 2))
     return max(QUERIES_AT_LEAST, math.ceil((reach * sd / margin) ** 2))

@@ -1,4 +1,4 @@
-"""The analysis of one generator's answers under one scorer, a retriever at a time."""
+"""Analyse one generator's answers under one scorer, a retriever at a time."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +20,7 @@ from ragrelay.vocabulary.primary import Primary
 
 
 class Analysis(NamedTuple):
-    """The tables, each by the module of its name; utility by summary, differences by dependent."""
+    """The tables, each made by the module of its name; ``utility`` by summary, ``differences`` by dependent."""
 
     utility: pl.DataFrame
     correlation: pl.DataFrame
@@ -36,40 +36,43 @@ class Analysis(NamedTuple):
 
 
 class ScoresOfAnswers(NamedTuple):
-    """``utility``: its file; ``scores``: each retriever's scores of single answers; ``lengths``: see systems."""
+    """How good the answers are."""
 
     utility: str | Path
+    """The utility file."""
     scores: Mapping[str, str | Path]
+    """Each retriever's file of scores of single answers."""
     lengths: pl.DataFrame | None = None
+    """See systems."""
 
 
 class Rankings(NamedTuple):
-    """``retrieval`` (files of measures) and ``kinds`` by retriever; ``judged``: the rankings that the measures are of.
-
-    ``contexts``: retriever, ordering, k, qid, docnos in the order of the prompt.
-    """
+    """What the retrievers found, and how good that is."""
 
     retrieval: Mapping[str, str | Path]
+    """Each retriever's file of measures."""
     kinds: Mapping[str, str]
+    """Each retriever's kind."""
     contexts: pl.DataFrame
+    """retriever, ordering, k, qid, docnos in the order of the prompt."""
     judged: JudgedRankings
+    """The rankings and judgements that the measures were computed from."""
 
 
 class Comparisons(NamedTuple):
-    """The † comparisons, and equivalence within ``equivalence_margin``, are to ``reference_retriever``.
-
-    There are none if it is None or not in the study. ``primary`` is the comparison that is tested alone.
-    """
+    """What is compared with what."""
 
     reference_retriever: str | None
+    """† and equivalence compare with this retriever; there are none if it is None or not in the study."""
     equivalence_margin: float
     primary: Primary | None
+    """The comparison that is tested alone."""
 
 
 def analyse_transmission(
     answers: ScoresOfAnswers, rankings: Rankings, compared: Comparisons, resamples: int, seed: int
 ) -> Analysis:
-    """Make the tables; ``resamples`` and ``seed`` are those of the bootstrap and of the permutations."""
+    """Compute the tables; ``resamples`` and ``seed`` are for the bootstrap and the permutations."""
     retrieval, kinds, contexts, judged = rankings
     reference_retriever, margin, primary = compared
     rows = pl.scan_parquet(answers.utility)
@@ -106,7 +109,7 @@ def analyse_transmission(
 
 
 def _all_cells(rows: pl.LazyFrame, retrieval: Mapping[str, str | Path]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Utility and measures of all retrievers, in their order, the columns that comparing retrievers needs."""
+    """Read utility and measures of all retrievers in their order, with the columns that comparing retrievers needs."""
     columns = ["retriever", "ordering", "k", "references", "qid", "p", "p0", "utility"]
     utility = rows.filter(pl.col("retriever") != ZEROSHOT).select(columns).collect()
     measures = [pl.read_parquet(path).select(pl.lit(name).alias("retriever"), "*") for name, path in retrieval.items()]

@@ -1,4 +1,4 @@
-"""Utility: how much better an answer became through its context (Tian et al., ECIR 2025, eq. 1 and 2)."""
+"""Compute utility: how much the context improves an answer (Tian et al., ECIR 2025, eq. 1 and 2)."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -43,16 +43,17 @@ def compute_utility(
 ) -> Iterator[pl.DataFrame]:
     """Yield the utility table (``SCHEMA``) of each retriever: zero-shot first, then in the order of ``scores``.
 
-    ``scores`` maps a retriever to its scores file (retriever_table.SCORE_COLUMNS), ``zeroshot`` among them. P is the
-    mean over seeds of f1 (eq. 1), P_0 the same of the zero-shot answers on the same references: from the zero-shot
-    file, or, for references that leave out those that a context shows, from the retriever's own rows of ordering
-    ``none`` at that k. Utility is (P - P_0) / P_0 for mode ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is
-    null where P or P_0 is missing, and, if relative, where P_0 is not above 0. A query with P_0 alone has a row too (p
-    null), so that none is lost. For the retrievers ``counted`` a query without any answer is one for which nothing was
-    found: its answer is the zero-shot one, so that P = P_0 in every cell, and ``without_results`` is true. ``ranked``,
-    where answers may be missing for another reason: the queries that each of them found something for, which don't
-    count so. ``uses`` maps retrievers to their tables of context use, whose means over seeds are added (else null).
-    Raises InputError on an unknown mode, without a zero-shot file, and where an answer was scored twice.
+    ``scores`` maps a retriever to its scores file (retriever_table.SCORE_COLUMNS), including ``zeroshot``. P is the
+    mean over seeds of f1 (eq. 1); P_0 is the same for the zero-shot answers on the same references. P_0 comes from the
+    zero-shot file or, on unseen references, from the retriever's own rows with ordering ``none`` at that k. Utility is
+    (P - P_0) / P_0 for mode ``relative`` (eq. 2) and P - P_0 for ``absolute``. It is null if P or P_0 is missing, and,
+    if relative, where P_0 is not above 0. A query with P_0 alone has a row too (p null), so that none is lost.
+
+    For the retrievers in ``counted``, a query without any answer is one for which nothing was retrieved. Its answer is
+    the zero-shot one, so P = P_0 in every cell, and ``without_results`` is true. Answers may be missing for other
+    reasons: the queries in ``ranked``, by retriever, have results and are excepted. ``uses`` maps retrievers to their
+    tables of context use, whose means over seeds are added (else null).
+    Raises InputError for an unknown mode, a missing zero-shot file, and an answer scored twice.
     """
     if mode not in MODES:
         raise InputError("utility mode", repr(mode), " or ".join(MODES))
@@ -74,9 +75,9 @@ def compute_utility(
 
 
 def mean_scores(path: str | Path) -> pl.DataFrame:
-    """Means over seeds of a scores file: the columns KEYS, p, best_in_context, n_references, n_near_copies, n_seeds."""
+    """Average a scores file over seeds: KEYS, p, best_in_context, n_references, n_near_copies, n_seeds."""
     columns = [*KEYS, "seed", "f1", "best_in_context", "n_references", "n_near_copies"]
-    # Lists in the order of seeds, then their means: the same last digit whatever the file's order and the threads.
+    # Means of lists in the order of seeds have the same last digit for any order of the file and number of threads.
     means = (
         pl.scan_parquet(path)
         .select(columns)
@@ -104,9 +105,9 @@ def mean_scores(path: str | Path) -> pl.DataFrame:
 
 
 def scores_by_seed(scores: Mapping[str, str | Path]) -> pl.DataFrame:
-    """retriever, ordering, k, references, qid, seed, answer: f1, on unseen references less the zero-shot answer's.
+    """Read each answer's f1, on unseen references minus that of the zero-shot answer of the same seed.
 
-    ``scores`` maps retrievers to their scores files. The zero-shot answer is that of the same seed.
+    ``scores`` maps retrievers to their scores files. Columns: retriever, ordering, k, references, qid, seed, answer.
     """
     tables = []
     for retriever, path in scores.items():
@@ -121,7 +122,7 @@ def scores_by_seed(scores: Mapping[str, str | Path]) -> pl.DataFrame:
 
 
 def mean_use(table: pl.DataFrame) -> pl.DataFrame:
-    """Means over seeds of context use: ordering, k, qid, context_use, text_change; null where no seed has a value."""
+    """Average context use over seeds: ordering, k, qid, context_use, text_change; null where no seed has a value."""
     return (
         table.sort("ordering", "k", "qid", "seed")
         .group_by("ordering", "k", "qid", maintain_order=True)
@@ -131,7 +132,7 @@ def mean_use(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def write_utility(tables: Iterable[pl.DataFrame], path: str | Path) -> None:
-    """Write ``tables`` one after another into one Parquet file (zstd), atomically, holding one at a time."""
+    """Write ``tables`` to one Parquet file (zstd), atomically and with one table in memory at a time."""
     schema = pl.DataFrame(schema=SCHEMA).to_arrow().schema
     with atomic(path) as temporary, pq.ParquetWriter(temporary, schema, compression="zstd") as writer:
         for table in tables:
@@ -139,7 +140,7 @@ def write_utility(tables: Iterable[pl.DataFrame], path: str | Path) -> None:
 
 
 def _with_baseline(means: pl.DataFrame, baseline: pl.DataFrame) -> pl.DataFrame:
-    """Add p0 to a retriever's ``means``: of the zero-shot file's ``baseline``, or of the rows of ordering none."""
+    """Add p0 to a retriever's ``means``, from the zero-shot file's ``baseline`` or the rows with ordering none."""
     answers = means.filter(pl.col("ordering") != NO_ORDERING)
     cells = answers.select("ordering", "k", "references").unique()
     p0 = [pl.col(name).alias(f"{name}0") for name in ("p", "n_references", "n_near_copies")]
@@ -159,9 +160,9 @@ def _with_baseline(means: pl.DataFrame, baseline: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_empty_rankings(paired: pl.DataFrame, baseline: pl.DataFrame, ranked: Collection[str]) -> pl.DataFrame:
-    """Queries without an answer in any cell get P = P_0 in all: for unseen references, of the whole set.
+    """Set P = P_0 in all cells for queries without any answer, except those in ``ranked``.
 
-    Those in ``ranked`` don't.
+    On unseen references, P_0 is that of the whole reference set.
     """
     answered = paired.filter(pl.col("n_seeds") > 0)
     cells = answered.select("ordering", "k", "references").unique()

@@ -1,4 +1,4 @@
-"""Queries and seeds as components of P's variance: how much is the LLM's sampling, and how reliable utility is."""
+"""Split P's variance into queries and seeds: how much comes from the LLM's sampling, and how reliable is utility?"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -53,19 +53,17 @@ COLUMNS = {
 
 
 def decompose_variance(scores: Mapping[str, str | Path]) -> pl.DataFrame:
-    """Components of the variance of P (one score per query and seed) in every cell: a row (``SCHEMA``) per cell.
+    """Estimate the components of the variance of P (one score per query and seed): a row (``SCHEMA``) per cell.
 
-    ``scores`` maps a retriever (``zeroshot`` among them) to its scores file. The model is P_qs = mean + query_q +
-    noise_qs: the seeds of a query are repeated draws of the LLM, and a seed means nothing across queries. Where each
-    query has the same number of seeds, variance_seeds is the mean square within queries, and variance_queries is
-    (mean square between - within) / seeds, 0 where that is negative (Searle, Casella and McCulloch 1992, ch. 3). Where
-    the numbers differ, both are estimated by restricted maximum likelihood, which weights each query by what its mean
-    is worth. share_seeds is the noise's share of the variance of single scores; reliability the share of the queries'
-    own variance in that of their means over seeds (ICC(1, s): Shrout and Fleiss 1979), with the harmonic mean n_seeds
-    in the place of s, since the noise of a mean is variance_seeds / s. Its 95% interval is exact for normal data, also
-    with unequal numbers of seeds (Wald 1947). reliability_one is the reliability of a single seed, seeds_for_reliable
-    how many seeds make it 0.9 (Spearman-Brown). standard_error_seeds is how far other seeds would move the cell's mean
-    P. Queries with one score (n_single) count too, though they say nothing about noise.
+    ``scores`` maps a retriever, including ``zeroshot``, to its scores file. The model is P_qs = mean + query_q +
+    noise_qs: the seeds of a query are repeated draws from the LLM, and equal seeds of two queries are unrelated. If all
+    queries have the same number of seeds, variance_seeds is the mean square within queries, and variance_queries is
+    (mean square between - within) / seeds, or 0 if that is negative (Searle, Casella and McCulloch 1992, ch. 3). If the
+    numbers differ, both are estimated by restricted maximum likelihood, which weights each query by the precision of
+    its mean. reliability is the share of variance_queries in the variance of the queries' means over seeds (ICC(1, s):
+    Shrout and Fleiss 1979), with the harmonic mean n_seeds in place of s, since the noise of a mean is
+    variance_seeds / s. Its 95% interval is exact for normal data, also with unequal numbers of seeds (Wald 1947).
+    Queries with one score (n_single) count too, though they carry no information on noise.
     """
     return pl.concat([_components(retriever, path) for retriever, path in scores.items()])
 
@@ -82,7 +80,7 @@ def _components(retriever: str, path: str | Path) -> pl.DataFrame:
             *CELL_OF_RETRIEVER,
             pl.col("f1").list.len().cast(pl.Int64).alias("seeds"),
             pl.col("f1").list.mean().alias("mean"),
-            # The variance of one value is null, and its sum of squares 0.
+            # The variance of a single value is null, but its sum of squares is 0.
             (pl.col("f1").list.var().fill_null(0.0) * (pl.col("f1").list.len() - 1)).alias("within"),
         )
         .collect()
@@ -95,7 +93,7 @@ def _components(retriever: str, path: str | Path) -> pl.DataFrame:
 
 
 def _estimates(cell: pl.DataFrame) -> dict[str, float | int | str | None]:
-    """The components of one cell: queries with their number of ``seeds``, ``mean`` and ``within`` sum of squares."""
+    """Estimate the components from a cell's queries: number of ``seeds``, ``mean``, ``within`` sum of squares."""
     seeds, means, squares = cell["seeds"].to_numpy(), cell["mean"].to_numpy(), float(cell["within"].sum())
     n, scores = len(seeds), int(seeds.sum())
     equal = bool((seeds == seeds[0]).all())
@@ -126,7 +124,7 @@ def _estimates(cell: pl.DataFrame) -> dict[str, float | int | str | None]:
 
 
 def _anova(seeds: Array, means: Array, squares: float, limits: Array) -> tuple[float, float, float, float]:
-    """variance_queries, variance_seeds, and the ends of the reliability's interval, of equal numbers of seeds.
+    """Return variance_queries, variance_seeds and both ends of the reliability's interval for equal numbers of seeds.
 
     ``limits``: the quantiles of F for the lower and the upper end.
     """
@@ -138,10 +136,10 @@ def _anova(seeds: Array, means: Array, squares: float, limits: Array) -> tuple[f
 
 
 def _reml(seeds: Array, means: Array, squares: float, limits: Array) -> tuple[float, float, float, float]:
-    """As _anova, of unequal numbers of seeds: the ratio of the components has the largest restricted likelihood.
+    """Return the same as _anova for unequal numbers of seeds: the restricted likelihood is maximal at the ratio.
 
-    Wald's interval has the ratios for which the weighted squares between queries over those within are between the
-    quantiles of F.
+    Wald's interval contains the ratios for which the weighted mean square between queries, over that within, lies
+    between the quantiles of F.
     """
     n, scores = len(seeds), int(seeds.sum())
     if squares == 0.0:
@@ -176,18 +174,18 @@ def _reml(seeds: Array, means: Array, squares: float, limits: Array) -> tuple[fl
 
 
 def _ratio(share: float) -> float:
-    """The ratio of two components of which the first has a ``share`` of both."""
+    """Return the ratio of two components, given the first one's ``share`` in their sum."""
     return share / (1.0 - share)
 
 
 def utility_reliability(scores: Mapping[str, str | Path], mode: str) -> pl.DataFrame:
-    """retriever, ordering, k, references, reliability_utility of every cell but zero-shot's.
+    """Estimate reliability_utility of every cell except zero-shot's, by retriever, ordering, k and references.
 
-    ``scores`` maps a retriever, ``zeroshot`` among them, to its scores file; ``mode`` as utility.compute_utility. The
-    reliability is 1 - mean noise / variance of U over queries, at least 0. The noise of a query's U is that of the mean
-    over seeds of P_k and of P_0, each the variance over seeds by their number, carried into U by its derivatives:
-    relative U = P_k / P_0 - 1 has var(P_k) / P_0^2 + P_k^2 var(P_0) / P_0^4. A query with one seed takes the variance
-    over seeds of the others, pooled within the cell. Null where no query of the cell, or of P_0, has two seeds.
+    ``scores`` maps a retriever, including ``zeroshot``, to its scores file; ``mode`` as in utility.compute_utility. The
+    reliability is 1 - mean noise / variance of U over queries, at least 0. The noise of P_k and of P_0 is the variance
+    over seeds divided by their number. The delta method gives the noise of U: relative U = P_k / P_0 - 1 has
+    var(P_k) / P_0^2 + P_k^2 var(P_0) / P_0^4. A query with one seed takes the variance over seeds of the other queries,
+    pooled within the cell. Null if no query of the cell, or none of P_0, has two seeds.
     """
     zeroshot = _by_query(scores[ZEROSHOT]).drop("ordering", "k")
     tables = [
@@ -200,7 +198,7 @@ def utility_reliability(scores: Mapping[str, str | Path], mode: str) -> pl.DataF
 
 
 def _by_query(path: str | Path) -> pl.DataFrame:
-    """ordering, k, references, qid with p, the mean of f1 over seeds, and noise, the variance of that mean."""
+    """Return p, the mean of f1 over seeds, and noise, the variance of that mean, by ordering, k, references and qid."""
     more = pl.col("seeds") - 1
     pooled = ((more * pl.col("variance")).sum() / more.sum()).over(CELL_OF_RETRIEVER)
     return (
@@ -225,7 +223,7 @@ def _by_query(path: str | Path) -> pl.DataFrame:
 
 def _of_retriever(means: pl.DataFrame, zeroshot: pl.DataFrame, mode: str) -> pl.DataFrame:
     answers = means.filter(pl.col("ordering") != NO_ORDERING)
-    # References without a context's passages have their P_0 in the same table as the answers (utility._with_baseline).
+    # For unseen references, P_0 is in the same table as the answers (utility._with_baseline).
     own = means.filter(pl.col("ordering") == NO_ORDERING).drop("ordering")
     plain = answers.select("k", "references").unique().join(zeroshot, on="references")
     baseline = pl.concat([own, plain.join(own, on=["k", "references"], how="anti").select(own.columns)])

@@ -1,6 +1,6 @@
-"""The words of conclusion that tables and pages use for a mean difference or a correlation.
+"""Read verdicts on mean differences and correlations off their intervals.
 
-How often each is said wrongly was simulated: docs/statistics.md.
+docs/statistics.md has the simulated error rates.
 """
 
 import numpy as np
@@ -10,40 +10,40 @@ from ragrelay.analysis.multiplicity import ALPHA
 
 UNDECIDED = "undecided"
 BETTER, WORSE = "better", "worse"
-"""Words for a mean difference of P whose interval is above or below zero."""
+"""Verdicts on a mean difference of P whose interval is above or below zero."""
 MUCH_BETTER, MUCH_WORSE = "better by more than the margin", "worse by more than the margin"
 LITTLE_BETTER, LITTLE_WORSE = "better, by less than the margin", "worse, by less than the margin"
 EQUIVALENT, NOT_WORSE, NOT_BETTER = "equivalent", "not worse", "not better"
-"""Where the interval has zero in it: inside, above the lower and below the upper margin."""
+"""If the interval contains zero: it lies within both margins, above the lower one, below the upper one."""
 TOO_FEW = "too few queries"
 OF_DIFFERENCE = (MUCH_BETTER, BETTER, LITTLE_BETTER, EQUIVALENT, NOT_WORSE, NOT_BETTER, LITTLE_WORSE, WORSE, MUCH_WORSE,
                  UNDECIDED, TOO_FEW)  # fmt: skip
-"""Every word for a mean difference, from the best to the unknown."""
+"""Every verdict on a mean difference, from best to worst, then the undecided ones."""
 SAY_BETTER, SAY_WORSE = (MUCH_BETTER, BETTER, LITTLE_BETTER), (MUCH_WORSE, WORSE, LITTLE_WORSE)
 ABOVE, BELOW = "above zero", "below zero"
-"""Words for a correlation whose interval is above or below zero."""
+"""Verdicts on a correlation whose interval is above or below zero."""
 QUERIES_AT_LEAST = 5
-"""Fewer queries have no interval."""
+"""An interval needs at least so many queries."""
 WORDS_AT_LEAST, DIFFERENT_AT_LEAST = 12, 8
-"""Fewer queries, or fewer with a difference that is not zero, have no word."""
+"""A verdict needs at least so many queries, and so many with a difference that is not zero."""
 
 
 def enough(differences: Array) -> bool:
-    """Whether there are enough ``differences`` (n,), and enough that are not 0, for a word."""
+    """Tell whether there are enough ``differences`` (n,), and enough that are not 0, for a verdict."""
     return len(differences) >= WORDS_AT_LEAST and int(np.count_nonzero(differences)) >= DIFFERENT_AT_LEAST
 
 
 def of_difference(differences: Array, low: float | None, high: float | None, margin: float | None = None) -> str:
-    """The word of a mean of ``differences`` (n,), read off its interval: see ``of_interval``, ``enough``."""
+    """Return the verdict on the mean of ``differences`` (n,) from its interval: see ``of_interval``, ``enough``."""
     return of_interval(low, high, margin) if enough(differences) else TOO_FEW
 
 
 def of_interval(low: float | None, high: float | None, margin: float | None = None) -> str:
-    """The word of a mean difference whose interval is ``low`` to ``high``; undecided where there is none.
+    """Return the verdict on a mean difference with the interval ``low`` to ``high``; undecided if there is none.
 
-    better, worse: zero is outside; by more than the margin: so is the margin of that side; by less: the interval ends
-    before it. equivalent: zero is inside, and both margins are outside; not worse, not better: one of them is. Without
-    a ``margin`` only better, worse and undecided.
+    better, worse: zero is outside the interval. By more than the margin: the margin on that side is outside too, nearer
+    to zero; by less: it is outside, farther from zero. equivalent: zero is inside, both margins are outside. not worse,
+    not better: zero is inside, one margin is outside. Without a ``margin``: only better, worse and undecided.
     """
     if low is None or high is None:
         return UNDECIDED
@@ -58,7 +58,7 @@ def of_interval(low: float | None, high: float | None, margin: float | None = No
 
 
 def of_correlation(low: float | None, high: float | None, p_value: float) -> str:
-    """above or below zero where the test rejects a correlation of 0 and the 95% interval leaves it out."""
+    """Return above or below zero if the test rejects a correlation of 0 and the 95% interval excludes 0."""
     if p_value >= ALPHA or low is None or high is None:
         return UNDECIDED
     return ABOVE if low > 0 else BELOW if high < 0 else UNDECIDED

@@ -1,4 +1,4 @@
-"""Transmission within queries: does a better context of the same query go with a better answer to it?"""
+"""Correlate measure and P within queries: does a better context for the same query go with a better answer?"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -50,21 +50,20 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
-    """Repeated-measures correlation of every retrieval measure and P over the contexts of one query: ``SCHEMA``.
+    """Compute the repeated-measures correlation of each measure and P over the contexts of one query: ``SCHEMA``.
 
     ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value; ``kinds``: the kind of each
-    retriever. Both columns are centred per query, within one ordering and k, and r is Pearson's of what is left
-    (Bakdash and Marusich 2017, Frontiers in Psychology 8). Rows of ordering ``all`` and no k take all of them, centred
-    per query, ordering and k; orderings that give the same prompts at a k count once. For unseen references P - P_0
-    takes the place of P, for each context has a reference set of its own there.
+    retriever. Both columns are centred per query, within one ordering and k, and r is Pearson's of the residuals
+    (Bakdash and Marusich 2017, Frontiers in Psychology 8). Rows with ordering ``all`` and no k pool all orderings and
+    k, centred per query, ordering and k; orderings that give the same prompts at a k count once. On unseen references
+    P - P_0 takes the place of P, since each context has its own reference set.
 
-    ``retrievers`` are ``all`` (but doses and places, whose relevance is set and not found), ``without oracles``, or
-    ``doses`` (kind graded); the latter two have rows where they are two or more, and not just ``all``. n counts
-    answers, n_queries the queries with two of them in some ordering and k. ``low``, ``high`` (95%), p_value (r = 0)
-    and the verdict have the query, with all that it has, as the unit. Two tests of mean_tests must agree: r is a ratio
-    of two means over queries, with Fieller's interval; and Fisher's z of r is a mean of jackknife pseudo-values (Tukey
-    1958). p_value is the larger of the two, and the interval contains both. No r, or no interval, comes with a
-    ``reason``.
+    ``retrievers`` is ``all`` (except kinds graded and position, whose relevance is set by design), ``without oracles``,
+    or ``doses`` (kind graded). The latter two need at least two retrievers, and have no rows if they equal ``all``.
+    ``low``, ``high`` (95%), p_value (r = 0) and the verdict take the query with all its answers as the unit. Two tests
+    of mean_tests must agree: one on r as a ratio of two means over queries, with Fieller's interval, and one on
+    Fisher's z of r as a mean of jackknife pseudo-values (Tukey 1958). p_value is the larger of the two, and the
+    interval contains both. Rows without r or an interval have a ``reason``.
     """
     utility = utility.filter(pl.col("retriever") != ZEROSHOT)
     rows = [
@@ -82,7 +81,7 @@ def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mappin
 
 
 def members(kinds: Mapping[str, str]) -> dict[str, list[str]]:
-    """The retrievers of each group of ``SCHEMA``'s column; without oracles there is no group that leaves them out."""
+    """Return the retrievers of each group; a group of fewer than two, or one that equals ``all``, is left out."""
     retrievers = [name for name, kind in kinds.items() if kind not in ("graded", "position")]
     groups = {
         WITHOUT_ORACLES: [name for name in retrievers if kinds[name] != "oracle"],
@@ -119,7 +118,7 @@ def _rows(
 
 
 def _sums(place: np.ndarray, x: Array, y: Array, queries: int) -> Array:
-    """Per query (4, queries): points, and the centred sums of xx, yy and xy; 0 for queries with a single point."""
+    """Return per query (4, queries) points and centred sums of xx, yy and xy; all 0 for queries with one point."""
     count = np.bincount(place, minlength=queries)
     x, y = (
         column - (np.bincount(place, column, queries) / np.maximum(count, 1))[place]
@@ -130,9 +129,9 @@ def _sums(place: np.ndarray, x: Array, y: Array, queries: int) -> Array:
 
 
 def repeated_measures(sums: Array) -> dict[str, Any]:
-    """r and what says how sure it is, from the sums per query (4, queries): points, xx, yy, xy, all centred per query.
+    """Compute r with its interval and test from sums per query (4, queries): points, xx, yy, xy, centred per query.
 
-    A sum of squares that is a rounding error counts as 0: the column is constant within every query.
+    If a sum of squares is only a rounding error, the column counts as constant within every query.
     """
     points, xx, yy, xy = sums[:, sums[0] > 0]
     n = len(points)
@@ -150,7 +149,7 @@ def repeated_measures(sums: Array) -> dict[str, Any]:
         return row | {"reason": "without one of the queries no correlation, or a perfect one"}
     if is_constant(xy) or is_constant(pseudo):
         return row | {"reason": "all queries move the correlation alike"}
-    # r is the mean of xy over that of the halves of xx and yy, once both have the same sum.
+    # Once xx and yy are scaled to the same sum, r is the mean of xy over the mean of (xx + yy) / 2.
     scale = np.sqrt(yy.sum() / xx.sum())
     ratio = mean_tests.ratio_interval(xy, (scale * xx + yy / scale) / 2, limit=1.0) or (-1.0, 1.0)
     products, of_z = mean_tests.Means.of(xy[:, None]), mean_tests.Means.of(pseudo[:, None])
@@ -162,10 +161,10 @@ def repeated_measures(sums: Array) -> dict[str, Any]:
 
 
 def _pseudo_values(xx: Array, yy: Array, xy: Array) -> Array | None:
-    """Jackknife pseudo-values (n,) of Fisher's z of r, from sums per query (n,); None where one is not finite."""
+    """Compute jackknife pseudo-values (n,) of Fisher's z of r from sums per query (n,); None if one is not finite."""
     without = [column.sum() - column for column in (xx, yy, xy)]
     squares = without[0] * without[1]
-    # A sum that one query alone makes leaves a rounding error.
+    # If one query makes up a whole sum, only a rounding error is left without it.
     if not (squares > (ROUNDING * xx.sum()) * (ROUNDING * yy.sum())).all():
         return None
     left_out = without[2] / np.sqrt(squares)

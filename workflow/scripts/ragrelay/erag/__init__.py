@@ -1,8 +1,8 @@
-"""eRAG: a passage is as relevant as the answer that the generator makes with it alone is good.
+"""Evaluate rankings with eRAG: a passage's relevance is the quality of the answer generated from it alone.
 
-Source: Salemi and Zamani, Evaluating Retrieval Quality in Retrieval-Augmented Generation, SIGIR 2024. In a study it is
-one annotation source among several; ``ragrelay.erag.library`` is for use from Python, without a study:
+See Salemi and Zamani, Evaluating Retrieval Quality in Retrieval-Augmented Generation, SIGIR 2024. In a study, eRAG is
+one of the annotation sources. Without a study, use ``ragrelay.erag.library`` from Python:
 
     from ragrelay.erag.library import evaluate
-    found = evaluate(run, queries, texts, generate, score, measures=["P", "nDCG"], ks=[5])
+    evaluation = evaluate(run, queries, texts, generate, score, measures=["P", "nDCG"], ks=[5])
 """

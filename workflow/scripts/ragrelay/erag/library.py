@@ -1,4 +1,4 @@
-"""eRAG on a run, texts and any functions that generate and score, batch first (Salemi and Zamani, SIGIR 2024)."""
+"""Run eRAG (Salemi and Zamani, SIGIR 2024) on a run and texts, with your own functions that generate and score."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
@@ -9,18 +9,21 @@ from ragrelay.annotations.measures import measure_labels
 from ragrelay.errors import InputError
 
 Generate = Callable[[Sequence[tuple[str, str]]], Sequence[str]]
-"""From (query, passage) pairs, their texts, to answers."""
+"""(query, passage) pairs of texts → answers."""
 Score = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
-"""From (qid, answer) pairs to scores from 0 to 1."""
+"""(qid, answer) pairs → scores from 0 to 1."""
 LABELS: dict[str, type[pl.DataType]] = {"qid": pl.String, "docno": pl.String, "rank": pl.Int64, "label": pl.Float64}
 
 
 class Evaluation(NamedTuple):
-    """``labels``: qid, docno, rank, label. ``values``: columns of ``measures.SCHEMA``. ``means``: measure, k, mean."""
+    """The labels of passages and the measures computed from them."""
 
     labels: pl.DataFrame
+    """qid, docno, rank, label."""
     values: pl.DataFrame
+    """Columns of ``measures.SCHEMA``."""
     means: pl.DataFrame
+    """measure, k, mean."""
 
 
 def label_passages(
@@ -31,13 +34,12 @@ def label_passages(
     score: Score,
     depth: int | None = None,
 ) -> pl.DataFrame:
-    """Each passage's label: the score of the answer that ``generate`` makes with that passage alone (their eq. 1).
+    """Label each passage with the score of the answer that ``generate`` makes from it alone (their eq. 1).
 
-    ``run``: qid, docno, rank (from 1); ``queries``: text by qid; ``texts``: text by docno; ``depth``: the last rank
-    labelled, all where None. ``generate`` and ``score`` are called once, with all distinct pairs, so that an engine
-    may batch them as it likes. Returns qid, docno, rank, label. Raises InputError for a query or passage without a
-    text, a passage twice in a query's ranking, for another number of answers or scores than of pairs, and for a score
-    outside 0 to 1.
+    ``run``: qid, docno, rank (from 1); ``queries``: text by qid; ``texts``: text by docno; ``depth``: the last rank to
+    label, all if None. ``generate`` and ``score`` are called once, with all distinct pairs, so that an engine can batch
+    them. Returns qid, docno, rank, label. Raises InputError for a query or passage without a text, a passage twice in a
+    ranking, a number of answers or scores that differs from the number of pairs, and a score outside 0 to 1.
     """
     ranking = run.select("qid", "docno", pl.col("rank").cast(pl.Int64)).sort("qid", "rank")
     ranking = ranking if depth is None else ranking.filter(pl.col("rank") <= depth)
@@ -50,8 +52,8 @@ def label_passages(
     pairs = list(dict.fromkeys((query, text) for _, query, text in rows))
     answers = dict(zip(pairs, _as_many("generate", generate(pairs), pairs), strict=True))
     answered = [(qid, answers[query, text]) for qid, query, text in rows]
-    asked = list(dict.fromkeys(answered))
-    scores = dict(zip(asked, map(float, _as_many("score", score(asked), asked)), strict=True))
+    distinct = list(dict.fromkeys(answered))
+    scores = dict(zip(distinct, map(float, _as_many("score", score(distinct), distinct)), strict=True))
     for (qid, _), value in scores.items():
         if not 0.0 <= value <= 1.0:
             raise InputError(f"score of an answer to qid {qid!r}", f"{value}", "a number from 0 to 1")
@@ -69,7 +71,7 @@ def evaluate(
     ks: Sequence[int] = (5, 10),
     depth: int | None = None,
 ) -> Evaluation:
-    """Label the passages (see label_passages) and take ``measures`` at the cutoffs ``ks`` (see measure_labels)."""
+    """Label the passages (see label_passages) and compute ``measures`` at the cutoffs ``ks`` (see measure_labels)."""
     labels = label_passages(run, queries, texts, generate, score, depth)
     values = measure_labels(labels, labels, measures, ks)
     means = values.group_by("measure", "k", maintain_order=True).agg(pl.col("value").mean().alias("mean"))
@@ -77,12 +79,12 @@ def evaluate(
 
 
 def _check_texts(name: str, keys: pl.Series, texts: Mapping[str, str]) -> None:
-    lacking = next((key for key in keys if key not in texts), None)
-    if lacking is not None:
-        raise InputError(f"run, {name} {lacking!r}", "no text", "one for each")
+    missing = next((key for key in keys if key not in texts), None)
+    if missing is not None:
+        raise InputError(f"run, {name} {missing!r}", "no text", "one for each")
 
 
-def _as_many(name: str, results: Sequence[object], asked: Sequence[object]) -> Sequence:  # type: ignore[type-arg]
-    if len(results) != len(asked):
-        raise InputError(f"function {name}", f"{len(results)} results for {len(asked)} pairs", "one for each, in order")
+def _as_many(name: str, results: Sequence[object], pairs: Sequence[object]) -> Sequence:  # type: ignore[type-arg]
+    if len(results) != len(pairs):
+        raise InputError(f"function {name}", f"{len(results)} results for {len(pairs)} pairs", "one for each, in order")
     return results

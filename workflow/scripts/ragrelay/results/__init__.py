@@ -1,4 +1,4 @@
-"""A finished study: tables as polars frames, the page's answers, its main figure; ``ragrelay.open`` opens one."""
+"""Read a finished study: tables as polars frames, the page's answers, the main figure. ``ragrelay.open`` opens one."""
 
 from ragrelay.results.study_results import PageAnswers, Results, open_results
 

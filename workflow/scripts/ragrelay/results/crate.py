@@ -1,6 +1,6 @@
-"""A study's results described as an RO-Crate (version 1.1): which files there are, what each is, what made them.
+"""Describe a study's results as an RO-Crate (version 1.1): its files, what each is, and what made it.
 
-The format: https://www.researchobject.org/ro-crate/specification/1.1/
+Format: https://www.researchobject.org/ro-crate/specification/1.1/
 """
 
 import re
@@ -25,10 +25,10 @@ TERMS = "The collection's and the models' own terms apply to texts that come fro
 def describe_results(
     results: Results, study: str, paths: Iterable[Path], questions: Iterable[Mapping[str, str]] = ()
 ) -> None:
-    """Write ``ro-crate-metadata.json`` in the results' folder, which describes ``paths`` (files below it).
+    """Write ``ro-crate-metadata.json``, which describes ``paths``, into the results' folder.
 
-    ``questions``: the tables of the study's questions to a model that the page shows, with file (a pattern), rule and
-    about. Raises InputError for an unfinished study.
+    ``questions`` are the tables of the study's questions to a model, with the keys file (a pattern), rule and about.
+    Raises InputError for an unfinished study.
     """
     declared = [
         *files.result_files(),
@@ -39,12 +39,12 @@ def describe_results(
     made = datetime.fromtimestamp((results.folder / files.provenance.path).stat().st_mtime, UTC)
     software = [_software("ragrelay", ragrelay.__version__), *(_software(*version) for version in versions.items())]
     models = {name: generator["model"] for name, generator in results.provenance["generators"].items()}
-    said = "; ".join(f"{answer.topic}: {answer.sentence}" for answer in results.answer())
+    conclusions = "; ".join(f"{answer.topic}: {answer.sentence}" for answer in results.answer())
     root = {
         "@id": "./",
         "@type": "Dataset",
         "name": f"Results of the study {study}",
-        "description": f"Retrieval-augmented generation, measured by ragrelay. {said}",
+        "description": f"Retrieval-augmented generation, measured by ragrelay. {conclusions}",
         "datePublished": made.strftime("%Y-%m-%d"),
         "license": TERMS,
         "keywords": ["retrieval-augmented generation", "evaluation", *config["grid"]["datasets"], *models.values()],

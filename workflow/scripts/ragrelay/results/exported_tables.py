@@ -1,4 +1,4 @@
-"""A study's tables as Parquet, all sections in one file each, with a card that describes them."""
+"""Export a study's tables as Parquet files, each with all sections, and a data card that describes them."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from ragrelay.vocabulary.columns import STUDY_PART
 
 
 def export_tables(results: Results, outputs: Mapping[str, str | Path], card: str | Path, study: str) -> None:
-    """Write each table of ``outputs`` by name, and the data card."""
+    """Write the tables to ``outputs``, by name, and the data card."""
     frames = {name: results.table(name) for name in outputs}
     for name, path in outputs.items():
         write_parquet(frames[name], path)
@@ -28,8 +28,8 @@ def _card(results: Results, frames: Mapping[str, pl.DataFrame], study: str) -> s
         file, declared = TABLES[name], {**STUDY_PART, **results.columns(name)}
         rows = []
         for column, dtype in frame.schema.items():
-            said = declared.get(column)
-            unit, about = (said.unit, said.about) if said else ("", "what the row is of")
+            declaration = declared.get(column)
+            unit, about = (declaration.unit, declaration.about) if declaration else ("", "what the row is of")
             rows.append(f"| `{column}` | {dtype} | {unit} | {about} |")
         parts.append(
             f"## {name}.parquet\n\n{file.about[0].upper()}{file.about[1:]}. {len(frame)} rows, from `{file.path}` "

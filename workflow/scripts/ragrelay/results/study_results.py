@@ -1,4 +1,4 @@
-"""A finished study: every table by name, the page's answers, and its main figure."""
+"""Read a finished study: every table by name, the page's answers, and its main figure."""
 
 import functools
 import itertools
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 _OF_CELLS = ("retriever", "ordering", "k", "seed")
 TABLES = {**files.tables, "answers": files.answers, "scores": files.scores}
-"""Every table by name: those of the analysis, `per_query` (utility of each query), `retrieval`, `scores`, `answers`."""
+"""All tables by name: those of the analysis, `per_query` (utility of each query), `retrieval`, `scores`, `answers`."""
 
 
 _SHOWN = {need for output in OUTPUTS if output.of == "section" for need in output.needs} - {PER_RETRIEVER}
-"""The tables that a section of the page is made from."""
+"""The tables that a section of the page needs."""
 
 
 class PageAnswers(tuple[Conclusion, ...]):
-    """The page's answers, in its order; each has ``topic``, ``question`` and ``sentence``. A notebook shows them."""
+    """The page's answers in its order, each with ``topic``, ``question`` and ``sentence``; notebooks display them."""
 
     def __str__(self) -> str:
         return "\n".join(f"{part.topic}. {part.question} {part.sentence}" for part in self)
@@ -48,28 +48,28 @@ class PageAnswers(tuple[Conclusion, ...]):
 
 
 class Results:
-    """The results of one study, in ``folder``; every table has the columns that docs/results.md lists.
+    """The results of one study in ``folder``. docs/results.md lists the columns of every table.
 
-    A table's first columns say what each row is of, where the file's path does: dataset, generator, scorer, and so on.
+    A table's first columns come from the file's path: dataset, generator, scorer, and so on.
     """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
 
     def utility(self) -> pl.DataFrame:
-        """P, P₀ and utility of every query in every cell."""
+        """Return P, P₀ and utility of every query in every cell."""
         return self.table("per_query")
 
     def gain(self) -> pl.DataFrame:
-        """P against P₀, paired by query, with a verdict per cell."""
+        """Return P against P₀, paired by query, with a verdict per cell."""
         return self.table("gain")
 
     def retrieval(self) -> pl.DataFrame:
-        """Retrieval measures of every query."""
+        """Return the retrieval measures of every query."""
         return self.table("retrieval")
 
     def scores(self) -> pl.DataFrame:
-        """The score of every answer against every reference set."""
+        """Return the score of every answer against every reference set."""
         return self.table("scores")
 
     def answers(self) -> pl.DataFrame:
@@ -77,9 +77,9 @@ class Results:
         return self.table("answers")
 
     def table(self, name: str) -> pl.DataFrame:
-        """The table ``name`` of TABLES, of all datasets, generators and scorers.
+        """Return the table ``name`` of TABLES for all datasets, generators and scorers.
 
-        Raises InputError for an unknown name, where the study has no such file, and for a damaged one.
+        Raises InputError for an unknown name, and for a missing or damaged file.
         """
         if name not in TABLES:
             raise InputError("table", repr(name), one_of(TABLES, name))
@@ -92,7 +92,7 @@ class Results:
         )
 
     def tables(self) -> list[str]:
-        """Names of the tables that this study has."""
+        """Return the names of the tables that this study has."""
         return [name for name, file in TABLES.items() if any(self.folder.glob(WILDCARD.sub("*", file.path)))]
 
     def __getitem__(self, name: str) -> pl.DataFrame:
@@ -102,13 +102,13 @@ class Results:
     def answer(
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
     ) -> PageAnswers:
-        """The page's answers to its questions, word for word; which section, as in ``section``."""
+        """Return the page's answers to its questions, word for word. Arguments as in ``section``."""
         return PageAnswers(answers(self.section(dataset, generator, scorer)))
 
     def figure(
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
     ) -> "altair.FacetChart":
-        """The main figure, mean P against k with 95% intervals, as an Altair chart; the section as in ``section``."""
+        """Return the main figure as an Altair chart: mean P against k. Arguments as in ``section``."""
         import altair
 
         from ragrelay.report.paper_figures import mean_quality
@@ -117,9 +117,9 @@ class Results:
 
     @functools.cached_property
     def provenance(self) -> dict[str, Any]:
-        """``report/provenance.json``: the configuration, versions, commit, engines, costs.
+        """Read ``report/provenance.json``: the configuration, versions, commit, engines, costs.
 
-        Raises InputError where the study isn't finished.
+        Raises InputError if the study isn't finished.
         """
         path = self.folder / files.provenance.path
         if not path.is_file():
@@ -129,7 +129,7 @@ class Results:
         return json_object(path, str(self.folder), "a finished study, results/<study>")
 
     def sections(self) -> list[dict[str, str]]:
-        """The page's sections in its order, by dataset, generator and scorer; the primary comparison's scorer leads."""
+        """Return dataset, generator and scorer of the page's sections in order, first with the primary scorer."""
         grid = self.provenance["config"]["grid"]
         names = ("dataset", "generator", "scorer")
         sections = [
@@ -142,7 +142,10 @@ class Results:
     def section_key(
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
     ) -> dict[str, str]:
-        """Dataset, generator and scorer of the page's first section with these names; raises InputError for others."""
+        """Return dataset, generator and scorer of the page's first section with these names.
+
+        Raises InputError for a name that the study does not have.
+        """
         wanted = {"dataset": dataset, "generator": generator, "scorer": scorer}
         known = self.sections()
         for name, value in wanted.items():
@@ -151,9 +154,9 @@ class Results:
         return next(key for key in known if all(value in (None, key[name]) for name, value in wanted.items()))
 
     def section(self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None) -> Section:
-        """What a section of the page is made from: the first with these names, or the page's first.
+        """Read the data of the page's first section with these names.
 
-        Raises InputError for a name that the study does not have, and for a file that is missing or damaged.
+        Raises InputError for a name that the study does not have, and for a missing or damaged file.
         """
         key = self.section_key(dataset, generator, scorer)
         config = self.provenance["config"]
@@ -174,7 +177,7 @@ class Results:
             return read_section(described, grid, config["analysis"]["reference_retriever"])
 
     def _reference_sets(self, section: Mapping[str, str], grades: Iterable[str]) -> list[str]:
-        """The reference sets of a section, except unseen ones: ``grades``, or one set."""
+        """Return the reference sets of a section without unseen ones: ``grades``, or a single set."""
         rows = self["utility"].filter(**section)
         sets = [name for name in rows["references"].unique(maintain_order=True) if not name.endswith(UNSEEN)]
         return [name for name in grades if name in sets] or sets
@@ -186,13 +189,13 @@ class Results:
         return primary
 
     def columns(self, name: str) -> Columns:
-        """The columns of a table's files, each with its type, meaning and unit."""
+        """Return the columns of a table's files, each with its type, meaning and unit."""
         columns: Columns = resolve(TABLES[name].columns)
         return columns
 
 
 def open_results(folder: str | Path) -> Results:
-    """The results in ``folder``, such as ``results/demo``. Raises InputError for a folder without a study's tables."""
+    """Open the results in ``folder``, such as ``results/demo``. Raises InputError if it has no study's tables."""
     results = Results(folder)
     if not results.tables():
         missing = "no table of a study" if results.folder.is_dir() else "no folder"

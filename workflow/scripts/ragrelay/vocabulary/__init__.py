@@ -1,1 +1,1 @@
-"""Words that several stages share: orderings and measures."""
+"""Define what several stages share: names, columns, orderings and measures."""

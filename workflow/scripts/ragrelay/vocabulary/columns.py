@@ -1,4 +1,4 @@
-"""Columns of result files: each is declared once, with its type, its unit and what it says."""
+"""Declare the columns of result files, each once, with its type, unit and meaning."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -10,53 +10,55 @@ Schema = dict[str, type[pl.DataType]]
 
 
 class Column(NamedTuple):
-    """``unit`` is empty for names, texts and numbers without one; not every file has an ``optional`` one."""
+    """A column of a result file."""
 
     dtype: Any
     about: str
     unit: str = ""
+    """Empty for names, texts and numbers without a unit."""
     optional: bool = False
+    """Whether some files lack the column."""
 
 
 Columns = Mapping[str, Column]
-"""Columns by name, in the order of the file. A name such as ``{measure}`` is one column per name of the grid."""
+"""Columns by name, in the order of the file. A name such as ``{measure}`` stands for a column per name in the grid."""
 
 
 def schema_of(columns: Columns) -> Schema:
-    """Types by name, without optional columns and names in braces."""
+    """Return types by name, without optional columns and names in braces."""
     return {name: column.dtype for name, column in columns.items() if not (column.optional or name.startswith("{"))}
 
 
 def read_table(path: str | Path, columns: Columns) -> pl.DataFrame:
-    """A CSV file, with the declared ``columns`` in their types and any others as they are."""
+    """Read a CSV file; the declared ``columns`` get their types, others keep the inferred ones."""
     known = {name: column.dtype for name, column in columns.items() if not name.startswith("{")}
     return pl.read_csv(path, schema_overrides=known)
 
 
 def read_rows(paths: Iterable[str | Path], columns: Columns) -> pl.DataFrame:
-    """The rows of CSV files, one after the other, with the declared ``columns`` in their types and no others."""
+    """Read and concatenate CSV files, with only the declared ``columns``, in their types."""
     schema = schema_of(columns)
     frames = [read_table(path, columns).select(*schema) for path in paths]
     return pl.concat([pl.DataFrame(schema=schema), *frames])
 
 
 def text(about: str) -> Column:
-    """Declare a column of texts."""
+    """Declare a column of text."""
     return Column(pl.String, about)
 
 
 def whole(about: str, unit: str = "") -> Column:
-    """A column of whole numbers."""
+    """Declare a column of integers."""
     return Column(pl.Int64, about, unit)
 
 
 def real(about: str, unit: str = "") -> Column:
-    """A column of real numbers."""
+    """Declare a column of real numbers."""
     return Column(pl.Float64, about, unit)
 
 
 def truth(about: str) -> Column:
-    """A column of true and false."""
+    """Declare a column of booleans."""
     return Column(pl.Boolean, about)
 
 
@@ -65,9 +67,9 @@ STUDY_PART = {
     "generator": text("name of the generator in the configuration"),
     "scorer": text("name of the scorer in the configuration"),
 }
-"""First columns of a file of one dataset, generator and scorer, which name these."""
+"""First columns of files that belong to one dataset, generator and scorer."""
 ANSWERS_PART = {name: STUDY_PART[name] for name in ("dataset", "generator")}
-"""First columns of a file of one dataset and generator."""
+"""First columns of files that belong to one dataset and generator."""
 QID = text("the query's id")
 DOCNO = text("the passage's id")
 LABEL = whole("the judgement's grade")
@@ -86,7 +88,7 @@ CONTEXT_COLUMNS = {
 REFERENCES = text("name of the reference set; `…-unseen` leaves out the passages of the query's own context")
 CELL_COLUMNS = {**CONTEXT_COLUMNS, "references": REFERENCES}
 CELL = list(CELL_COLUMNS)
-"""retriever, ordering, k, references: the cell that a number of an analysis belongs to."""
+"""retriever, ordering, k, references: the cell that a row of an analysis belongs to."""
 CELL_OF_RETRIEVER = CELL[1:]
 INTERVAL = {
     "low": real("lower end of the 95% interval"),
@@ -102,7 +104,7 @@ TEST_FAMILY = {
 
 
 def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
-    """The columns that analysis.multiplicity adds for ``p_values`` (column: prefix), by default for ``p_value``."""
+    """Return the columns that analysis.multiplicity adds for ``p_values`` (column: prefix), by default ``p_value``."""
     corrections = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
     added = {
         f"{prefix}_{name}": real(f"`{column}` after {whose} correction within the family")
@@ -113,9 +115,9 @@ def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
 
 
 def named(frame: pl.DataFrame, names: Mapping[str, str]) -> pl.DataFrame:
-    """``frame`` with the columns of STUDY_PART first: those that ``names`` (Snakemake's wildcards) gives, and its own.
+    """Put the columns of STUDY_PART first, from ``names`` (Snakemake's wildcards) or from ``frame`` itself.
 
-    So tables of several parts of a study can be concatenated.
+    Tables of several parts of a study can then be concatenated.
     """
     wildcards = dict(names.items())
     first = [pl.lit(wildcards[name]).alias(name) if name in wildcards else pl.col(name)

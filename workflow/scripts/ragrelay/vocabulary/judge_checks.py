@@ -1,4 +1,4 @@
-"""Checks of judges for bias by position and length: their names, and what answers and passages are padded with."""
+"""Name the checks of judges for bias by position and length, and define the padding of answers and passages."""
 
 REVERSED, SWAPPED, PADDED, LENGTH = "reversed", "swapped", "padded", "length"
 CHECKS = (REVERSED, SWAPPED, PADDED, LENGTH)
@@ -6,7 +6,7 @@ PADDING = (
     "That was the text. It was written once and is given here in the same words and in the same order. These sentences "
     "come after it. They belong to no part of it and say nothing about it."
 )
-"""It says nothing about any question, and nothing about how good the answer is."""
+"""Text that says nothing about any question or about how good an answer is."""
 PADDING_WORDS = len(PADDING.split())
 ABOUT = (
     f"`{REVERSED}`: references or passages in reverse order; `{SWAPPED}`: the question's parts in another order; "

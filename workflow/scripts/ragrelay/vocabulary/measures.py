@@ -1,4 +1,4 @@
-"""Retrieval measures at every k, by ir_measures (MacAvaney et al., ECIR 2022)."""
+"""Compute retrieval measures at every k with ir_measures (MacAvaney et al., ECIR 2022)."""
 
 from collections.abc import Sequence
 
@@ -23,18 +23,17 @@ def measure_ranking(
     relevant: int = 1,
     qids: Sequence[str] = (),
 ) -> pl.DataFrame:
-    """Each of ``measures`` at each cutoff of ``ks`` for each query of ``ranking`` (qid, docno, rank).
+    """Compute ``measures`` at the cutoffs ``ks`` for each query of ``ranking`` (qid, docno, rank).
 
-    The ranking's order is what counts: places are used as scores, since those that are equal as float32 would be
-    reordered by trec_eval. Binary measures take a passage labelled ``relevant`` or higher for relevant, where they
-    don't say themselves (``P(rel=3)``). Judged ``qids`` without a result get 0. Returns qid,
-    measure, k, value, by ``measures``, ``ks`` and the ranking's queries.
+    Scores are computed from ranks, since trec_eval would reorder passages whose scores are equal as float32. Binary
+    measures count labels from ``relevant`` on, unless they name their own (``P(rel=3)``). Judged ``qids`` without a
+    result get 0. Returns qid, measure, k, value, in the order of ``measures``, ``ks`` and the ranking's queries.
     """
     run = pl.DataFrame(
         {"query_id": ranking["qid"], "doc_id": ranking["docno"], "score": -ranking["rank"].cast(pl.Float64)}
     )
     judged = qrels.rename({"qid": "query_id", "docno": "doc_id", "label": "relevance"})
-    # By measure, not by name: AP and MAP are one measure to ir_measures.
+    # Keyed by measure, not name: AP and MAP are the same measure in ir_measures.
     wanted = {(name, k): _measure(name, relevant) @ k for name in measures for k in ks}
     values = {
         (result.measure, result.query_id): float(result.value)
@@ -55,7 +54,7 @@ def measure_ranking(
 
 def _measure(name: str, relevant: int) -> ir_measures.Measure:
     measure = ir_measures.parse_measure(name)
-    # Graded measures have no such parameter, or one without a default (RBP).
+    # Graded measures have no parameter rel, or one without a default (RBP).
     parameter = measure.SUPPORTED_PARAMS.get("rel")
     unsaid = parameter is not None and parameter.default == 1 and "rel" not in measure.params
     return measure(rel=relevant) if unsaid else measure

@@ -1,15 +1,15 @@
-"""Names that no catalogue entry may have, and what the names of reference sets and measures mean."""
+"""Define names that no catalogue entry may have, and the names of reference sets, kinds and measures."""
 
 ZEROSHOT = "zeroshot"
-"""The name in the place of a retriever for answers without context, at k = 0."""
+"""Stands in for the retriever of answers without context, at k = 0."""
 NO_ORDERING = "none"
-"""The name in the place of an ordering for answers without context."""
+"""Stands in for the ordering of answers without context."""
 UNSEEN = "-unseen"
-"""Suffix of reference sets without the passages of the query's own context and their near copies."""
+"""Suffix of reference sets that leave out the passages of the query's own context and their near copies."""
 UNSCORED = "answers without a score: no context, no sentence or no nuggets to ask about"
-"""The name under which answers that a judge could not score are counted."""
+"""The name for the count of answers that a judge could not score."""
 SET_BY_DESIGN = ("oracle", "graded", "position")
-"""Kinds of retrievers that are no rankings: judgements decide what they retrieve."""
+"""Kinds of retrievers that don't rank: judgements decide what they retrieve."""
 PAPER_NAMES = {
     "P": "precision",
     "Success": "hit ratio",
@@ -18,4 +18,4 @@ PAPER_NAMES = {
     "RR": "MRR",
     "nDCG": "nDCG",
 }
-"""The measures that labels are aggregated by, in ir_measures' notation, with the names that the paper of eRAG uses."""
+"""Measures that aggregate labels: ir_measures' notation → the name in the eRAG paper."""

@@ -1,4 +1,4 @@
-"""Orderings: how the top k passages are laid out, first to last in the prompt."""
+"""Arrange the top k passages in the prompt, from first to last."""
 
 import itertools
 import random
@@ -23,7 +23,7 @@ def _ascending(n: int, _key: str) -> list[int]:
 
 
 def _best_at_ends(n: int, _key: str) -> list[int]:
-    # To a reader with primacy and recency bias, the last place is as good as the first, and gets the best passage.
+    # With primacy and recency bias, the last place is as good as the first; it gets the best passage.
     return [*range(1, n, 2), *range(0, n, 2)[::-1]]
 
 
@@ -48,15 +48,15 @@ ORDERINGS: dict[str, Callable[[int, str], list[int]]] = {
 
 
 PERMUTATIONS = "permutations"
-"""Means, in the grid, every permutation of its k; each is an ordering and a cell of its own."""
+"""In the grid, stands for every permutation of each k; each permutation is an ordering with a cell of its own."""
 MOST_PERMUTED = 4
 _PREFIX = "permutation_"
 
 
 def named_orderings(orderings: Sequence[str], ks: Iterable[int]) -> list[str]:
-    """``orderings`` with ``permutations`` written out for each of ``ks``, the largest first.
+    """Write out ``permutations`` in ``orderings`` for each of ``ks``, largest first.
 
-    ``permutation_312`` puts the passage of rank 3 first, then those of ranks 1 and 2; its digits determine its only k.
+    ``permutation_312`` puts the passage of rank 3 first, then those of ranks 1 and 2; it only applies to k = 3.
     """
     names = []
     for ordering in orderings:
@@ -70,21 +70,21 @@ def named_orderings(orderings: Sequence[str], ks: Iterable[int]) -> list[str]:
 
 
 def is_permutation(ordering: str) -> bool:
-    """Whether ``ordering`` is one written out for one k."""
+    """Tell whether ``ordering`` is a written-out permutation."""
     return ordering.startswith(_PREFIX)
 
 
 def fits(ordering: str, k: int) -> bool:
-    """Whether ``ordering`` is made for contexts of k passages: all are, but a permutation is for its own k alone."""
+    """Tell whether ``ordering`` applies to contexts of k passages: a permutation only applies to its own k."""
     return not is_permutation(ordering) or len(ordering) == len(_PREFIX) + k
 
 
 def ordered(ranking: Sequence[Item], ordering: str, key: str = "") -> list[Item]:
-    """``ranking`` (best first) in prompt order.
+    """Put ``ranking`` (best first) into prompt order.
 
     For ranks 0..4: descending 0,1,2,3,4; ascending 4,3,2,1,0; best_at_ends 1,3,4,2,0; best_in_middle 3,1,0,2,4;
-    random is a shuffle of its own, decided by ``key`` (the qid) and the number of passages alone. A permutation leaves
-    out the ranks that a shorter ranking does not have.
+    random is a shuffle that depends only on ``key`` (the qid) and the number of passages. A permutation skips ranks
+    that a shorter ranking lacks.
     """
     if is_permutation(ordering):
         places = [int(digit) - 1 for digit in ordering.removeprefix(_PREFIX)]
@@ -93,16 +93,16 @@ def ordered(ranking: Sequence[Item], ordering: str, key: str = "") -> list[Item]
 
 
 def distinct_orderings(contexts: Iterable[tuple[str, int]]) -> dict[tuple[str, int], tuple[str, int]]:
-    """Each of ``contexts`` (ordering, k) with the first of them that has the same k and lays every ranking out alike.
+    """Map each of ``contexts`` (ordering, k) to the first with the same k that arranges every ranking alike.
 
-    With one passage all orderings are one; with two, ``ascending``, ``best_at_ends`` and ``best_in_middle`` are.
+    With one passage all orderings are equal; with two, ``ascending``, ``best_at_ends`` and ``best_in_middle`` are.
     """
     first: dict[tuple[Hashable, ...], tuple[str, int]] = {}
     return {(ordering, k): first.setdefault(_layouts(ordering, k), (ordering, k)) for ordering, k in contexts}
 
 
 def _layouts(ordering: str, k: int) -> tuple[Hashable, ...]:
-    """The layouts of 1 to ``k`` passages by ``ordering``. A shuffle of more than one passage equals no other layout."""
+    """Return the layouts of 1 to ``k`` passages by ``ordering``. A shuffle of several passages is like no other."""
     return tuple(
         tuple(ordered(range(n), ordering)) if ordering != RANDOM or n == 1 else RANDOM for n in range(1, k + 1)
     )

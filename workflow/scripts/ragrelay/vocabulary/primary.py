@@ -1,11 +1,11 @@
-"""The primary cell of a study: the comparison that was chosen before the answers were seen."""
+"""Define a study's primary comparison, which is chosen before any answer is seen."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 
 class Primary(NamedTuple):
-    """Which pair of retrievers is compared, and where; ``references`` None: the lowest grade."""
+    """A pair of retrievers and the cell in which they are compared."""
 
     retriever: str
     reference: str
@@ -16,6 +16,6 @@ class Primary(NamedTuple):
     scorer: str
 
     def is_of(self, cell: Mapping[str, Any], other: str | None) -> bool:
-        """Whether ``cell`` (retriever, ordering, k, references) against ``other`` is this pair, in either direction."""
-        where = (cell["ordering"], cell["k"], cell["references"]) == (self.ordering, self.k, self.references)
-        return where and {cell["retriever"], other} == {self.retriever, self.reference}
+        """Tell whether ``cell`` (retriever, ordering, k, references) and ``other`` are this pair, in either order."""
+        same_cell = (cell["ordering"], cell["k"], cell["references"]) == (self.ordering, self.k, self.references)
+        return same_cell and {cell["retriever"], other} == {self.retriever, self.reference}
