@@ -16,7 +16,7 @@ COSTS = {"s", "ms", "B", "MiB", "GiB"}
 
 
 def lost(record: Mapping[str, Any]) -> Iterator[str]:
-    """A line for each figure of a benchmark's ``record`` that lost a tenth or more."""
+    """Yield a line for each figure of a benchmark's ``record`` that lost a tenth or more."""
     before = next((past for past in reversed(record.get("history", [])) if _like(past, record)), None)
     for label, figure in record["figures"].items() if before else ():
         then, now, sign = before["values"].get(label), figure["value"], _better(figure)
@@ -30,7 +30,7 @@ def lost(record: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _like(past: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
-    """Whether a past record is of the same processor and setting; older ones do not have the instruction set."""
+    """Return whether a past record is of the same processor and setting; older ones do not have the instruction set."""
     ours, theirs = record["machine"], past["machine"]
     keys = ("cpu", "cores", *(["instructions"] if "instructions" in theirs else []))
     return past.get("setting") == record.get("setting") and all(ours.get(key) == theirs.get(key) for key in keys)

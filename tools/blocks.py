@@ -16,5 +16,5 @@ def replaced(text: str, start: str, content: str) -> str:
 
 
 def by_hand(text: str) -> str:
-    """What of a page no tool writes: all but the blocks, up to the line below which a tool writes everything."""
+    """Return what of a page no tool writes: all but the blocks, up to the line below which a tool writes everything."""
     return REST.sub("", BLOCK.sub("", text))

@@ -35,7 +35,7 @@ def reference() -> str:
 
 
 def schema_text() -> str:
-    """The JSON Schema of a whole configuration."""
+    """Return the JSON Schema of a whole configuration."""
     return json.dumps(load_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
@@ -71,7 +71,7 @@ def _rows(part: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _type(sub: Mapping[str, Any]) -> str:
-    """What a value may be, in words: its type, choices and bounds."""
+    """Return what a value may be, in words: its type, choices and bounds."""
     if "const" in sub:
         return f"`{sub['const']}`"
     if "enum" in sub:

@@ -55,7 +55,7 @@ PARTS = {
 
 
 def packed(name: str) -> pl.DataFrame:
-    """A part's rows, with the values of its pattern as columns."""
+    """Return a part's rows, with the values of its pattern as columns."""
     pattern, columns = PARTS[name]
     files = KeyedFiles(pattern, tuple(sorted(RESULTS.glob(WILDCARD.sub("*", pattern)))))
     rows = pl.concat(
@@ -69,7 +69,7 @@ def packed(name: str) -> pl.DataFrame:
 
 
 def demo_section() -> Section:
-    """The tables of the finished demo that its first screen needs."""
+    """Return the tables of the finished demo that its first screen needs."""
     config = json.loads((RESULTS.parent / "report" / "provenance.json").read_text(encoding="utf-8"))["config"]
     analysis = RESULTS / "analysis" / "minilm" / "demo-lm"
     files = {name: analysis / f"{name}.csv" for name in ("utility", "systems", "relay", "correlation")}

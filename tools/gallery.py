@@ -31,13 +31,13 @@ PICTURES = {
 
 
 def printed(page: str, file: str) -> str:
-    """The block of ``page`` that begins with the name of ``file``, with paths of answers below OWN."""
+    """Return the block of ``page`` that begins with the name of ``file``, with paths of answers below OWN."""
     blocks = re.findall(r"^```\w+\n(.*?)^```$", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     return next(block for block in blocks if block.startswith(f"# {file}\n")).replace('"answers/', f'"{OWN}/answers/')
 
 
 def two_by_two() -> dict[str, Any]:
-    """The halves of the demo's queries as two datasets; its model before two templates as two generators."""
+    """Return the halves of the demo's queries as two datasets; its model before two templates as two generators."""
     source = ROOT / "resources/demo/collection"
     queries, judged = (
         (source / name).read_text(encoding="utf-8").splitlines() for name in ("queries.tsv", "qrels.txt")

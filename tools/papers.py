@@ -53,7 +53,7 @@ def read(path: Path = ROWS) -> list[dict[str, str]]:
 
 
 def page(rows: list[dict[str, str]]) -> str:
-    """The page: a table per paper, and its commands below."""
+    """Return the page: a table per paper, and its commands below."""
     parts = [HEAD]
     for paper in dict.fromkeys(row["paper"] for row in rows):
         own = [row for row in rows if row["paper"] == paper]

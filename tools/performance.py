@@ -39,7 +39,7 @@ def page(text: str, results: Iterable[Mapping[str, Any]]) -> str:
 
 
 def read_results(folder: Path = RESULTS) -> list[dict[str, Any]]:
-    """The benchmarks' results, by file name; one without a name takes its file's; some have other pages."""
+    """Return the benchmarks' results, by file name; one without a name takes its file's; some have other pages."""
     found = [
         {"name": path.stem, **json.loads(path.read_text(encoding="utf-8"))} for path in sorted(folder.glob("*.json"))
     ]
@@ -51,7 +51,7 @@ def _figures(result: Mapping[str, Any]) -> Mapping[str, Any] | list[Mapping[str,
 
 
 def _table(figures: Mapping[str, Any] | list[Mapping[str, Any]]) -> list[str]:
-    """A row per figure; a list of records makes a row per record, with their keys above."""
+    """Return a row per figure; a list of records makes a row per record, with their keys above."""
     if isinstance(figures, list):
         header = [_words(key) for key in figures[0]]
         rows: Iterable[Iterable[str]] = [map(_number, record.values()) for record in figures]
@@ -84,7 +84,7 @@ def _measured(figure: Mapping[str, Any]) -> str:
 
 
 def _goal(figure: Mapping[str, Any]) -> str:
-    """The goal, and whether it was reached."""
+    """Return the goal, and whether it was reached."""
     if not figure.get("goal"):
         return ""
     sign, bound = figure["goal"].split()

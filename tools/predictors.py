@@ -32,7 +32,7 @@ def table() -> str:
 
 
 def _per(one: Predictor) -> str:
-    """What a value is of."""
+    """Return what a value is of."""
     return "query, k, ordering" if one.of_ordering else "query, k" if one.of_k else "query"
 
 

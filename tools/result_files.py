@@ -47,7 +47,7 @@ def columns_of(file: StudyFile) -> dict[str, Column]:
 
 
 def rows_of(columns: dict[str, Column]) -> dict[str, str]:
-    """A line of the table for each column."""
+    """Return a line of the table for each column."""
     return {name: f"| `{name}` | {column.unit} | {column.about} |\n" for name, column in columns.items()}
 
 
@@ -60,7 +60,7 @@ def common_rows() -> dict[str, str]:
 
 
 def page() -> str:
-    """The whole of docs/results.md."""
+    """Return the whole of docs/results.md."""
     common = common_rows()
     parts: list[str] = [HEAD + TABLE + "".join(sorted(common.values()))]
     shown: dict[str, str] = {}

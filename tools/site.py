@@ -25,7 +25,7 @@ LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)")
 
 
 def page(path: Path) -> str:
-    """The page's Markdown, with links to folders and notebooks as the site has them."""
+    """Return the page's Markdown, with links to folders and notebooks as the site has them."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".ipynb":
         cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(text)["cells"]]

@@ -179,7 +179,7 @@ def test_models_and_layers_where_none_is_named() -> None:
     assert {model: layer for model, layer in model2layers.items() if layer} == LAYERS
     for language in ("en", "EN", "zh", "tr", "en-sci", "de", "fi"):
         assert suggested_model(language) == lang2model[language.lower()]
-    with pytest.raises(InputError, match="num_layers: found none, and none is known of a/b; expected the layer"):
+    with pytest.raises(InputError, match="num_layers: found none, and a/b has no default; expected the layer"):
         suggested_layer("a/b")
 
 
@@ -195,10 +195,10 @@ def test_the_baseline_of_an_installed_bert_score() -> None:
     ("given", "line"),
     [
         ({"cands": "a"}, "cands: found a text; expected a list of texts"),
-        ({"refs": ["a"]}, "refs: found 1 for 2 candidates; expected as many"),
-        ({"refs": ["a", []]}, "refs, place 1: found no reference; expected one at least"),
+        ({"refs": ["a"]}, "refs: found 1 for 2 candidates; expected equal numbers"),
+        ({"refs": ["a", []]}, "refs, place 1: found no reference; expected at least one"),
         ({"cands": ["a", None]}, "cands, place 1: found None; expected a text"),
-        ({"cands": [], "refs": []}, "cands: found none; expected one text at least"),
+        ({"cands": [], "refs": []}, "cands: found none; expected at least one text"),
         ({"model_type": None}, "model_type: found neither it nor lang; expected one of them"),
         ({"rescale_with_baseline": True}, "lang: found none; expected the texts' language"),
         ({"num_layers": 7}, "found layer 7; expected a layer from 1 to 6"),

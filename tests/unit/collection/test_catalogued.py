@@ -212,7 +212,7 @@ def test_files_that_are_not_there(catalogued: str, tmp_path: Path) -> None:
     for name in ("docs.tsv", "queries.tsv", "qrels"):
         (tmp_path / "home/ragrelay-test" / name).unlink()
     for part in PARTS.values():
-        with pytest.raises(InputError, match=r"ir_datasets home .*home: found .*; expected the set's files there"):
+        with pytest.raises(InputError, match=r"ir_datasets home .*home: found .*; expected the dataset's files there"):
             part(IrDatasetsCollection(catalogued))
 
 

@@ -180,7 +180,7 @@ def test_names_of_files_say_what_their_answers_are_of(tmp_path: Path) -> None:
     for name in names:
         (folder / f"{name}.jsonl").touch()
     found = answer_files("[mine]/{dataset}/{retriever}.{ordering}.k{k}.seed{seed}.jsonl", "small", tmp_path)
-    assert [file.said for file in found] == [
+    assert [file.values for file in found] == [
         {"retriever": "bm25", "ordering": "best_at_ends", "k": 10, "seed": 3},
         {"retriever": "bm25.v2", "ordering": "descending", "k": 2, "seed": 1},
         {"retriever": "zeroshot", "ordering": "none", "k": 0, "seed": 1},

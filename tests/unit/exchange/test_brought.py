@@ -93,7 +93,7 @@ def test_the_grid_selects() -> None:
         ),
         (
             ['{"qid": "q2", "answer": "b", "retriever": "other", "k": 1}'],
-            "answers of generator theirs: found 1 answers, none of them of the grid; expected retriever bm25 or rel",
+            "answers of generator theirs: found 1 answers, none of them in the grid; expected retriever bm25 or rel",
         ),
         ([], "answers of generator theirs: found 0 answers"),
         (

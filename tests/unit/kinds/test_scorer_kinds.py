@@ -73,7 +73,7 @@ def test_definition_and_checks(letters: dict[str, Any], tmp_path: Path) -> None:
         ({"most": 0}, ["'scorers.abc.most'", "found 0", "at least 1"]),
         ({"most": 100}, ["'scorers.abc.most'", "found 100", "fewer letters"]),
         ({"kind": "leters"}, ["'scorers.abc.kind'", "letters, llm_judge, nuggets, python", "did you mean 'letters'?"]),
-        ({"references": "gold"}, ["'datasets.small.path'", "no answers.jsonl", "as scorer abc reads them"]),
+        ({"references": "gold"}, ["'datasets.small.path'", "no answers.jsonl", "which scorer abc needs"]),
         ({"aggregate": "centroid"}, ["'scorers.abc.aggregate'", "'centroid'", "max, mean"]),
     ]
     for keys, parts in wrong:

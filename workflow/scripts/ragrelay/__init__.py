@@ -6,7 +6,7 @@ __version__ = "0.1.0"
 # Without imports above it, which would count as code of every job; and by name, so that no module of the package
 # depends on all others through this one.
 def open(folder):  # type: ignore[no-untyped-def]
-    """The ``ragrelay.results.Results`` of a finished study, by its folder: tables, answers, figure.
+    """Return the ``ragrelay.results.Results`` of a finished study, by its folder: tables, answers, figure.
 
     ``ragrelay.open("results/demo")``. Raises InputError where there is no such folder.
     """

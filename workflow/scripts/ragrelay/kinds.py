@@ -67,7 +67,7 @@ class Kind(Settings):
 
     @classmethod
     def known(cls) -> list[str]:
-        """The keys that users may write, without the one that names the kind."""
+        """Return the keys that users may write, without the one that names the kind."""
         return [key for key in super().known() if key != "code"]
 
     @classmethod
@@ -90,7 +90,7 @@ class Kind(Settings):
         """Raise RefusedError for an entry that users may not write, though a job may get the like in its params."""
 
     def downloads(self) -> Iterator[Download]:
-        """What it names that may be on a hub."""
+        """Yield what it names that may be on a hub."""
         yield from ()
 
     @classmethod
@@ -134,12 +134,12 @@ class Kinds(Generic[K]):
         self.base, self.package, self.selector = base, package, selector
 
     def names(self) -> list[str]:
-        """The names of all kinds, sorted."""
+        """Return the names of all kinds, sorted."""
         folders = importlib.import_module(self.package).__path__
         return sorted(module.name for module in pkgutil.iter_modules(folders))
 
     def module(self, definition: Mapping[str, Any]) -> str:
-        """The module of the kind of ``definition``."""
+        """Return the module of the kind of ``definition``."""
         return f"{self.package}.{definition[self.selector]}"
 
     def __getitem__(self, name: str) -> type[K]:
@@ -153,11 +153,11 @@ class Kinds(Generic[K]):
         return kind
 
     def of(self, definition: Mapping[str, Any]) -> K:
-        """The kind that ``definition`` (an entry of the catalogue) asks for, with its keys."""
+        """Return the kind that ``definition`` (an entry of the catalogue) asks for, with its keys."""
         return self._made({key: value for key, value in definition.items() if key != self.selector}, definition)
 
     def _made(self, keys: Mapping[str, Any], definition: Mapping[str, Any]) -> K:
-        """The kind with ``keys``, of which None is absent; only what users write is held to exact types."""
+        """Return the kind with ``keys``, of which None is absent; only what users write is held to exact types."""
         given = {key: value for key, value in keys.items() if value is not None}
         return self[definition[self.selector]].model_validate(given, strict=False)
 
@@ -213,7 +213,7 @@ class MergedKinds(Kinds[K]):
         self.default = default
 
     def of(self, definition: Mapping[str, Any]) -> K:
-        """The kind that ``definition`` asks for, with those keys that it heeds."""
+        """Return the kind that ``definition`` asks for, with those keys that it heeds."""
         kind = self[definition[self.selector]]
         return self._made({key: value for key, value in definition.items() if key in kind.model_fields}, definition)
 
@@ -256,7 +256,7 @@ class MergedKinds(Kinds[K]):
 
 @cache
 def _merged(kinds: tuple[type[Kind], ...]) -> type[Settings]:
-    """The keys of all ``kinds``, of which those that some kinds require may be absent."""
+    """Return the keys of all ``kinds``, of which those that some kinds require may be absent."""
     fields = {key: copy(kind.model_fields[key]) for kind in kinds for key in kind.known()}
     for field in fields.values():
         if field.is_required():

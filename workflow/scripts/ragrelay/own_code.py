@@ -45,7 +45,7 @@ def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:
 
 
 def function_named(name: str) -> Callable[..., Any]:
-    """The function ``name`` (module:function), imported; raises InputError where the module has none."""
+    """Return the function ``name`` (module:function), imported; raises InputError where the module has none."""
     module, _, function = name.partition(":")
     loaded = getattr(module_of(name), function, None)
     if not callable(loaded):
@@ -84,7 +84,7 @@ def _names(tree: ast.Module) -> set[str]:
 
 
 def _module_file(name: str, folder: Path) -> Path | None:
-    """The source file of the module in ``module:function``."""
+    """Return the source file of the module in ``module:function``."""
     with _importable(folder):
         try:
             spec = importlib.util.find_spec(name.partition(":")[0])

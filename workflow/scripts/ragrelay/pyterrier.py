@@ -74,12 +74,12 @@ class _OfStudy:
 
 
 def topics(study: Results, dataset: str | None = None) -> pd.DataFrame:
-    """The judged queries of a study's dataset (by default its first): qid, query."""
+    """Return the judged queries of a study's dataset (by default its first): qid, query."""
     return _OfStudy(study, dataset, None).queries.select("qid", "query").to_pandas()
 
 
 def qrels(study: Results, dataset: str | None = None) -> pd.DataFrame:
-    """Their judgements: qid, docno, label."""
+    """Return their judgements: qid, docno, label."""
     return _OfStudy(study, dataset, None).qrels.to_pandas()
 
 
@@ -121,7 +121,7 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         return ["qid", "query", *(["docno", "score"] if self.k else [])]
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        """The frame with answers; columns as the class says."""
+        """Return the frame with answers; columns as the class says."""
         pt.validate.columns(inp, includes=["qid", "query", *(["docno", "score"] if self.k else [])])
         frame = pl.DataFrame(
             {name: inp[name].to_numpy() for name in inp.columns if name in ("qid", "query", "docno", "score")}
@@ -225,13 +225,13 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
         """Names of its scorer, generator and dataset, where they are not the study's first."""
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        """The frame with p and p0."""
+        """Return the frame with p and p0."""
         pt.validate.columns(inp, includes=["qid"])
         scores = self.scores(inp).to_pandas()
         return inp.merge(scores, on="qid", how="left")
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
-        """The same and p, p0."""
+        """Return the same and p, p0."""
         return [*input_columns, "p", "p0"]
 
     def scores(self, answers: pd.DataFrame) -> pl.DataFrame:
@@ -288,7 +288,7 @@ def _by_query(answers: pd.DataFrame) -> pl.DataFrame:
 
 
 def _written(rows: pl.DataFrame, folder: Path, seeds: Sequence[int]) -> dict[int, Path]:
-    """Files of answers by seed, and ``prompts.parquet``, as score_answers reads them."""
+    """Return files of answers by seed, and ``prompts.parquet``, as score_answers reads them."""
     folder.mkdir()
     rows = rows.with_columns(prompt_id=pl.col("qid").map_elements(text_hash, pl.String))
     rows.select("qid", "docnos", "prompt_id").write_parquet(folder / "prompts.parquet")

@@ -148,7 +148,7 @@ Model = Annotated[Text, Matching(r"[^\0]*", "a local folder or a hub id, without
 
 
 def file_of(path: str, dataset: str) -> str:
-    """A DatasetFile's path of ``dataset``."""
+    """Return a DatasetFile's path of ``dataset``."""
     return str(Path(path.replace("{dataset}", dataset)))
 
 
@@ -170,17 +170,17 @@ class Settings(BaseModel):
 
     @classmethod
     def known(cls) -> list[str]:
-        """The keys that users may write."""
+        """Return the keys that users may write."""
         return list(cls.model_fields)
 
     @classmethod
     def required(cls) -> list[str]:
-        """The keys that users have to write."""
+        """Return the keys that users have to write."""
         return [key for key, field in cls.model_fields.items() if field.is_required()]
 
     @classmethod
     def nullable(cls, key: str) -> bool:
-        """Whether the value of ``key`` may be null."""
+        """Return whether the value of ``key`` may be null."""
         return OR_NULL in cls.model_fields[key].metadata
 
     @model_validator(mode="before")
@@ -192,13 +192,13 @@ class Settings(BaseModel):
         return {k: _NotNull() if value is None and not cls.nullable(k) else value for k, value in given.items()}
 
     def mapping(self) -> dict[str, Any]:
-        """The keys in sorted order, with defaults, and without those that are absent."""
+        """Return the keys in sorted order, with defaults, and without those that are absent."""
         values = {key: getattr(self, key) for key in sorted(self.known())}
         return {k: _plain(value) for k, value in values.items() if value is not None or self.nullable(k)}
 
     @classmethod
     def description(cls) -> str:
-        """The first paragraph of the docstring."""
+        """Return the first paragraph of the docstring."""
         return " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split())
 
     @classmethod

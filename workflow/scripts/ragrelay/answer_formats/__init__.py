@@ -1,1 +1,1 @@
-"""Files of answers that were made elsewhere: where they are, and what their formats say."""
+"""Find and read files of imported answers, in any of their formats."""

@@ -1,4 +1,4 @@
-"""Rows of answers from files of any known format: JSON lines (plain or TREC RAG's), CSV, TSV, Parquet."""
+"""Read rows of answers from files of any known format: JSON lines (plain or TREC RAG's), CSV, TSV, Parquet."""
 
 import csv
 import gzip
@@ -35,7 +35,7 @@ ROWS: dict[str, Any] = {
     "docnos": pl.List(pl.String),
     "cited_sentences": CITED_SENTENCES.dtype,
 }
-"""``place`` is the file and line; what a file doesn't say is null, and so is an answer that is missing there."""
+"""``place`` is file and line. Values that a file doesn't have are null, and so are missing answers."""
 ANSWER = ("answer", "qanswer")
 KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_sentences")
 # pandas writes whole numbers of a column with gaps as 3.0.
@@ -43,36 +43,36 @@ _WHOLE = re.compile(r"([0-9]{1,9})(?:\.0+)?")
 
 
 def read_answer_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.DataFrame:
-    """The answers in ``files``, one row each, in their order: columns ROWS.
+    """Return the answers in ``files``, one row each, in their order: columns ROWS.
 
     The values in a file's name hold for all its rows; only a run_id of TREC RAG may contradict them. A record has `qid`
     and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`, `docnos` and
-    `cited_sentences`; all other keys are ignored. An answer of null, or an empty field without quotation marks in a
-    table of texts, is missing. ``single``: each answer is to one passage, which `docno` (or a list `docnos` of one)
-    names. Raises InputError for the first line or row that is none.
+    `cited_sentences`; all other keys are ignored. An answer is missing if it is null, or an unquoted empty field of a
+    CSV or TSV file. ``single``: each answer is to one passage, named by `docno` (or `docnos`, a list of one). Raises
+    InputError for the first malformed line or row.
     """
     rows = [
-        _row(place, {**(_of_passage(place, record) if single else record), **_said(place, record, file)})
+        _row(place, {**(_of_passage(place, record) if single else record), **_file_values(place, record, file)})
         for file in files
         for place, record in _records(file.path)
     ]
     return pl.DataFrame(rows, schema=ROWS, orient="row")
 
 
-def _said(place: str, record: Mapping[str, Any], file: AnswerFile) -> Mapping[str, Any]:
-    """The values in the name of ``file``. Raises InputError if ``record`` contradicts them, except in a baseline."""
-    if file.said.get("retriever") == ZEROSHOT:
-        return file.said  # by its key in the configuration, whichever system made it
-    for key, said in file.said.items():
+def _file_values(place: str, record: Mapping[str, Any], file: AnswerFile) -> Mapping[str, Any]:
+    """Return the values in the file's name. Raises InputError if ``record`` contradicts them, except in a baseline."""
+    if file.values.get("retriever") == ZEROSHOT:
+        return file.values  # a baseline is named by its key in the configuration, whichever system made it
+    for key, expected in file.values.items():
         written = record.get(key)
         value = _number(place, key, written) if key in NUMBERS else _text(place, key, written)
-        if value not in (None, said) and not (key == "retriever" and isinstance(written, RunId)):
-            raise InputError(place, f"{key} {value!r}, while the file's name says {said!r}", "the same in both")
-    return file.said
+        if value not in (None, expected) and not (key == "retriever" and isinstance(written, RunId)):
+            raise InputError(place, f"{key} {value!r}, while the file's name says {expected!r}", "the same in both")
+    return file.values
 
 
 def _of_passage(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """``record`` with its passage as the only one of `docnos`, and without retriever, ordering and k: it has none."""
+    """Return ``record`` with its passage as the only one of `docnos`, and without retriever, ordering and k."""
     docno = record.get("docno")
     docnos = _docnos(place, record.get("docnos")) if docno is None else [str(docno) if type(docno) is int else docno]
     if docnos is None or len(docnos) != 1 or docnos == [""]:
@@ -99,9 +99,9 @@ def _parquet_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _csv_records(path: Path, separator: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Rows after the header, as texts, an answer without even quotation marks as None.
+    """Yield the rows after the header as texts; an empty answer without quotation marks is None.
 
-    The line of a row is where it ends, as it may hold line ends.
+    A row's line number is that of its end, since a row may contain line ends.
     """
     csv.field_size_limit(sys.maxsize)
     opened = gzip.open if path.name.endswith(".gz") else open
@@ -110,7 +110,7 @@ def _csv_records(path: Path, separator: str) -> Iterator[tuple[str, Mapping[str,
     reader = None
 
     def bare(name: str) -> bool:
-        """Whether the field of the row in ``lines`` has no quotation marks, as csv does not say."""
+        """Return whether a field of the row in ``lines`` has no quotation marks, which the csv module does not tell."""
         names: list[str] = list(reader.fieldnames or ()) if reader else []
         return not field.findall("".join(lines).lstrip("\r\n"))[names.index(name)]
 
@@ -149,8 +149,8 @@ def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
         raise InputError(place, "an answer and a qanswer that differ", "one of them, or the same text twice")
     if type(qid) is int:
         qid = str(qid)
-    told = any(key in record for key in ANSWER)
-    if not isinstance(qid, str) or not told or not isinstance(answer, str | None):
+    has_answer = any(key in record for key in ANSWER)
+    if not isinstance(qid, str) or not has_answer or not isinstance(answer, str | None):
         missing = "answer" if isinstance(qid, str) else "qid"
         raise InputError(place, f"no text value for key {missing!r}", '{"qid": ..., "answer": ...}')
     check_id(place, "qid", qid)
@@ -186,7 +186,7 @@ def _number(place: str, key: str, value: Any) -> int | None:
 
 
 def _docnos(place: str, value: Any) -> list[str] | None:
-    """A list of ids; in a table of texts, a list in JSON, or ids with blanks between them."""
+    """Return a list of ids. In a CSV or TSV file, it is a list in JSON, or ids separated by blanks."""
     if value is None or value == "":
         return None
     if isinstance(value, str):
@@ -202,7 +202,7 @@ def _docnos(place: str, value: Any) -> list[str] | None:
 
 
 def _cited_sentences(place: str, value: Any, answer: str) -> list[dict[str, Any]] | None:
-    """Sentences that make up ``answer``, with lists of ids; in a table of texts, in JSON. None where none cites."""
+    """Return the sentences of ``answer``, each with the ids that it cites; None if none cites. CSV has them as JSON."""
     if isinstance(value, str):
         with suppress(*FAULTS):
             value = json.loads(value or "null")

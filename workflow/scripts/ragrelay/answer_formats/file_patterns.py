@@ -1,4 +1,4 @@
-"""Paths of answer files: a pattern with names in braces, which a path's own parts fill."""
+"""Find answer files by a path pattern with names in braces, and read the names' values from the paths."""
 
 import glob
 import re
@@ -19,14 +19,14 @@ _NAMED = re.compile(r"\{(\w*)\}")
 
 
 class AnswerFile(NamedTuple):
-    """A file, with what its name says of its answers: some of retriever, ordering, k and seed."""
+    """A file, and the ``values`` that its name has for its answers: some of retriever, ordering, k and seed."""
 
     path: Path
-    said: dict[str, Any]
+    values: dict[str, Any]
 
 
 def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS) -> None:
-    """Raise InputError where ``pattern`` has a name in braces twice or that is not ``known``, or ends in no format."""
+    """Raise InputError if ``pattern`` has an unknown ending, or a name in braces twice or that is not ``known``."""
     if not pattern.endswith(ENDINGS):
         raise InputError(place, repr(pattern), "a file that ends in " + ", ".join(ENDINGS))
     if re.search(r"[\0{}]", _NAMED.sub("", pattern)):
@@ -41,9 +41,9 @@ def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS)
 
 
 def answer_files(pattern: str, dataset: str, folder: Path = Path()) -> list[AnswerFile]:
-    """The files that ``pattern`` names for ``dataset``, sorted by path; without other names in braces, the one file.
+    """Return the existing files that match ``pattern`` for ``dataset``, sorted by path.
 
-    Relative paths are looked up in ``folder`` and stay relative. A file that is not there is not listed.
+    Relative paths are looked up in ``folder`` and stay relative.
     """
     own = Path(file_of(pattern, dataset)).as_posix()
     parts = _NAMED.split(own)
@@ -55,14 +55,14 @@ def answer_files(pattern: str, dataset: str, folder: Path = Path()) -> list[Answ
     files = []
     for path in sorted((Path(anchor) if anchor else folder).glob(any_name.removeprefix(anchor))):
         name = path if anchor else path.relative_to(folder)
-        if (values := whole.fullmatch(name.as_posix())) and path.is_file():
-            said = {key: int(text) if key in NUMBERS else text for key, text in values.groupdict().items()}
-            files.append(AnswerFile(name, said))
+        if (match := whole.fullmatch(name.as_posix())) and path.is_file():
+            values = {key: int(text) if key in NUMBERS else text for key, text in match.groupdict().items()}
+            files.append(AnswerFile(name, values))
     return files
 
 
 def _part(name: str) -> str:
-    """A part of a path. A retriever's name may have dots, so an ordering has to be one that exists."""
+    """Return the regular expression of a name in braces. Orderings must be known, since retrievers may have dots."""
     if name in NUMBERS:
         return f"(?P<{name}>[0-9]+)"
     return f"(?P<{name}>{_ORDERING})" if name == "ordering" else f"(?P<{name}>[^/]+?)"

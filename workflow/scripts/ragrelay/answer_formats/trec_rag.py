@@ -1,7 +1,7 @@
-"""TREC RAG's answers as JSON lines: of 2024, and of 2025 and 2026, which have their ids in ``metadata``.
+"""Read and write TREC RAG's answers, JSON lines: of 2024, and of 2025 and 2026, whose ids are in ``metadata``.
 
-Formats: https://trec-rag.github.io/annoucements/2024-track-guidelines and .../2025-track-guidelines; 2026 has the
-record of 2025 with a few more keys of metadata.
+Formats: https://trec-rag.github.io/annoucements/2024-track-guidelines and .../2025-track-guidelines. The record of 2026
+is that of 2025 with a few more keys in ``metadata``.
 """
 
 import re
@@ -17,7 +17,7 @@ _SENTENCE_END = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]]*\s+")
 
 
 class RunId(str):
-    """A run's name, as its makers submitted it: a study may call the retriever otherwise."""
+    """The name under which a run was submitted. A study may use another name for the retriever."""
 
 
 def _run(value: Any) -> Any:
@@ -25,7 +25,7 @@ def _run(value: Any) -> Any:
 
 
 def is_trec_rag(record: Mapping[str, Any]) -> bool:
-    """Whether a JSON object is an answer of TREC RAG: a list of sentences, or its ids."""
+    """Return whether a JSON object is an answer of TREC RAG: it has a list of sentences, or TREC RAG's ids."""
     return isinstance(record.get("answer"), list) or "topic_id" in record or "narrative_id" in _metadata(record)
 
 
@@ -35,12 +35,11 @@ def _metadata(record: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    """qid, answer, retriever (the run), docnos and cited_sentences of one record.
+    """Return qid, answer, retriever (the run), docnos and cited_sentences of a record.
 
-    The answer is its sentences joined as they are written, with a space only where none of two has white space.
-    ``docnos`` are the references that a sentence cites, in the order of the references; ``cited_sentences`` are the
-    sentences (text) with the docnos that each cites (citations). Both are None where nothing is cited. Raises
-    InputError, with ``place``, for what is no such record.
+    The answer is its joined sentences. ``docnos`` are the references that a sentence cites, in the order of the
+    references; ``cited_sentences`` are the sentences (text) with the docnos that each cites (citations). Both are None
+    if nothing is cited. Raises InputError, with ``place``, for any other record.
     """
     about = {**record, **_metadata(record)}
     _check_ids(place, record)
@@ -59,13 +58,18 @@ def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
     citations = [_cited(place, sentence.get("citations"), references, known) for sentence in sentences]
     cited = {docno for some in citations for docno in some}
     docnos = [docno for docno in dict.fromkeys(references) if docno in cited]
-    read = {"qid": str(qid), "answer": joined(texts), "retriever": _run(about.get("run_id")), "docnos": docnos or None}
     parts = [{"text": text, "citations": some} for text, some in zip(texts, citations, strict=True)]
-    return {**read, "cited_sentences": parts if cited else None}
+    return {
+        "qid": str(qid),
+        "answer": joined(texts),
+        "retriever": _run(about.get("run_id")),
+        "docnos": docnos or None,
+        "cited_sentences": parts if cited else None,
+    }
 
 
 def _check_ids(place: str, record: Mapping[str, Any]) -> None:
-    """Raise InputError where the record's ids of its query differ."""
+    """Raise InputError if a record has different ids of its query."""
     metadata = _metadata(record)
     ids = {key: record[key] for key in ("topic_id", "qid") if key in record}
     ids |= {f"metadata.{key}": metadata[key] for key in ("topic_id", "narrative_id") if key in metadata}
@@ -80,7 +84,7 @@ def _is_sentence(value: Any) -> bool:
 
 
 def _cited(place: str, value: Any, references: list[str], ids: frozenset[str]) -> list[str]:
-    """Docnos of the citations ``value``: places in ``references`` from 0, or ids among them; none for null."""
+    """Return the docnos of the citations ``value``: indexes into ``references`` from 0, or ids; none for null."""
     citations = [] if value is None else value
     if not isinstance(citations, list):
         raise InputError(place, f"citations {citations!r}"[:80], "a list of places or ids of references")
@@ -92,7 +96,7 @@ def _cited(place: str, value: Any, references: list[str], ids: frozenset[str]) -
 
 
 def joined(texts: Sequence[str]) -> str:
-    """``texts`` one after another, a space between two of which neither brings white space."""
+    """Join ``texts``, with a space between two if neither has white space there."""
     parts: list[str] = []
     for text in filter(None, texts):
         parts.append(text if not parts or parts[-1][-1].isspace() or text[0].isspace() else f" {text}")
@@ -100,7 +104,7 @@ def joined(texts: Sequence[str]) -> str:
 
 
 def split_sentences(answer: str) -> list[str]:
-    """Slices of ``answer`` that end after a sentence and its white space; ``joined`` makes exactly it of them."""
+    """Cut ``answer`` after each sentence and its white space; ``joined`` restores it exactly."""
     ends = [match.end() for match in _SENTENCE_END.finditer(answer)]
     cuts = [0, *(end for end in ends if end < len(answer)), len(answer)]
     return [answer[start:end] for start, end in pairwise(cuts) if end > start]
@@ -115,17 +119,17 @@ def written_record(
     about: Mapping[str, str],
     cited_sentences: Sequence[Mapping[str, Any]] | None = None,
 ) -> dict[str, Any]:
-    """One answer as a record of 2024 that also has the ``metadata`` of 2025 and 2026.
+    """Return an answer as a record of 2024 that also has the ``metadata`` of 2025 and 2026.
 
-    ``references`` are the context's passages ``docnos``. ``cited_sentences`` as read_record returns them; where there
-    are none, the answer is cut into sentences that cite nothing. ``about`` has ``team_id`` and ``run_desc``.
+    ``references`` are the context's passages ``docnos``. ``cited_sentences`` as read_record returns them; if there are
+    none, the answer is cut into sentences that cite nothing. ``about`` has ``team_id`` and ``run_desc``.
     """
     parts = cited_sentences or [{"text": text, "citations": []} for text in split_sentences(answer)]
     texts = [part["text"] for part in parts]
     place = {docno: number for number, docno in reversed(list(enumerate(docnos)))}
     cited = [[place[docno] for docno in part["citations"]] for part in parts]
     words = sum(len(unicodedata.normalize("NFKC", text.strip()).split()) for text in texts)
-    of_run = {"run_id": run_id, "narrative_id": qid, "narrative": query, "type": "automatic"}
+    run = {"run_id": run_id, "narrative_id": qid, "narrative": query, "type": "automatic"}
     return {
         "run_id": run_id,
         "topic_id": qid,
@@ -133,5 +137,5 @@ def written_record(
         "references": list(docnos),
         "response_length": words,
         "answer": [{"text": text, "citations": places} for text, places in zip(texts, cited, strict=True)],
-        "metadata": {**about, **of_run},
+        "metadata": {**about, **run},
     }

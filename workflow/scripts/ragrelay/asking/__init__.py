@@ -1,1 +1,1 @@
-"""Questions to a model: their prompts, the one engine that each job asks, and the tables made from the replies."""
+"""Ask models the questions of a study: their prompts, the engine of each job, and the tables made from the replies."""

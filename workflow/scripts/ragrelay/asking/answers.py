@@ -1,4 +1,4 @@
-"""Read from files the answers that a question is about."""
+"""Read the answers that a question is about from files."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ class FileAnswers:
     """Answers to ``qids`` in the files of ``job``; of one ``retriever`` if the files belong to several.
 
     ``keys``: a row per answer (qid, ordering, k, seed). ``contexts``: the docnos of each prompt, by ordering and k,
-    then qid. ``beside``: the cells that are zero-shot answers in another retriever's job.
+    then qid. ``baseline_cells``: the zero-shot cells that a retriever's job reads as its baseline.
     """
 
     def __init__(self, job: "QuestionJob", qids: Sequence[str], retriever: str | None = None) -> None:
@@ -23,9 +23,10 @@ class FileAnswers:
         if retriever is not None:
             answers, prompts = answers.matching(retriever=retriever), prompts.matching(retriever=retriever)
         zeroshot = job.keyed("zeroshot").by("seed") if job.paths("zeroshot") else {}
-        others = {(*ZEROSHOT_CONTEXT, seed): path for seed, path in zeroshot.items()}
-        self._cells = AnswerCells({**answers.by("ordering", "k", "seed"), **others}, prompts.by("ordering", "k"), qids)
-        self.keys, self.contexts, self.beside = self._cells.keys, self._cells.contexts, set(others)
+        baseline = {(*ZEROSHOT_CONTEXT, seed): path for seed, path in zeroshot.items()}
+        cells = {**answers.by("ordering", "k", "seed"), **baseline}
+        self._cells = AnswerCells(cells, prompts.by("ordering", "k"), qids)
+        self.keys, self.contexts, self.baseline_cells = self._cells.keys, self._cells.contexts, set(baseline)
 
     def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
         """Return the rows ``keys``, or a selection of them, with the columns answer and cited_sentences added."""

@@ -35,11 +35,11 @@ def _checked(place: str, name: str) -> Question:
         raise InputError(place, found, "a module that can be imported") from error
     question_type = question_class(name)
     if not (isinstance(question_type, type) and issubclass(question_type, Question)):
-        raise InputError(place, "something else", "a class derived from ragrelay.asking.question.Question")
+        raise InputError(place, "another object", "a class derived from ragrelay.asking.question.Question")
     if missing := [attribute for attribute in NEEDED if not hasattr(question_type, attribute)] + sorted(
         question_type.__abstractmethods__
     ):
-        raise InputError(place, f"no {', '.join(missing)}", "all that a question has to define")
+        raise InputError(place, f"no {', '.join(missing)}", "everything that a question has to define")
     if missing := [function for function in FUNCTIONS if not callable(getattr(module, function, None))]:
         raise InputError(place, f"no function {', '.join(missing)} in the module", "ask, plan and read")
     question = question_type()

@@ -148,7 +148,7 @@ class Question(ABC):
 
 @cache
 def questions() -> tuple[Question, ...]:
-    """The package's own questions, in the order of their rules' names."""
+    """Return the package's own questions, in the order of their rules' names."""
     folder = importlib.import_module(PACKAGE).__path__
     return tuple(question_named(module.name) for module in sorted(pkgutil.iter_modules(folder)))
 
@@ -175,7 +175,7 @@ def question_module(name: str) -> ModuleType:
 
 
 def question_files() -> Iterator[list[StudyFile]]:
-    """The files of each of the package's questions: receipt, rows that were asked, and files made from the replies."""
+    """Yield the files of each of the package's questions: receipt, asked rows, and files made from the replies."""
     for question in questions():
         asked = [question.asked] if question.asked is not None else []
         yield [question.receipt, *asked, *question.made.values()]

@@ -1,4 +1,4 @@
-"""BERTScore from Python, without a study: in place of the package bert-score.
+"""Compute BERTScore from Python, without a study, as a replacement for the package bert-score.
 
     from ragrelay.bertscore import BERTScorer, score
 

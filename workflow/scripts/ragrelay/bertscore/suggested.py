@@ -1,4 +1,4 @@
-"""The default models and layers of bert-score 0.3.13.
+"""Look up the default models and layers of bert-score 0.3.13.
 
 Source: Zhang et al., BERTScore, ICLR 2020, appendix B, and bert-score's later additions: the layer of each model whose
 scores correlate best with human judgements of WMT16.
@@ -126,12 +126,12 @@ LAYERS = {model: layer for layer, models in MODELS_BY_LAYER.items() for model in
 
 
 def suggested_model(language: str) -> str:
-    """The model for texts of a language, by its code such as ``en``."""
+    """Return the model for texts in a language, given its code such as ``en``."""
     return MODELS.get(language.lower(), OTHER_LANGUAGES)
 
 
 def suggested_layer(model: str) -> int:
-    """The layer to take of ``model``; raises InputError for a model that none is known of."""
+    """Return the layer of ``model`` to compare. Raises InputError if the model has no default."""
     if model not in LAYERS:
-        raise InputError("num_layers", f"none, and none is known of {model}", "the layer whose embeddings are compared")
+        raise InputError("num_layers", f"none, and {model} has no default", "the layer whose embeddings are compared")
     return LAYERS[model]

@@ -1,4 +1,4 @@
-"""Texts to token embeddings with weights, each distinct text encoded once; precision and recall of pairs of them."""
+"""Encode each distinct text once to weighted token embeddings, and compute precision and recall of pairs of texts."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,8 +25,8 @@ class Weighted(NamedTuple):
 class Texts:
     """An encoder, with the embeddings of the references so far.
 
-    ``layer``: the layer compared, or None for all, the embeddings below the first layer included. ``device``: as torch
-    names it, or ``auto``. Attribute ``layers``: how many are compared. Raises InputError as Encoder does.
+    ``layer``: the layer compared, or None for all layers and the embeddings below the first. ``device``: as in torch,
+    or ``auto``. Raises InputError as Encoder does.
     """
 
     def __init__(self, model: str, layer: int | None, device: str) -> None:
@@ -43,21 +43,21 @@ class Texts:
         idf: Mapping[int, float] | None,
         progress: str | None,
     ) -> dict[str, Weighted]:
-        """Every distinct text with its weights: of ``idf`` by token id, or 1, and 0 for [CLS] and [SEP]."""
+        """Return every distinct text with its weights: from ``idf`` by token id, or 1, but 0 for [CLS] and [SEP]."""
         distinct = dict.fromkeys(references)
-        # Encoded apart from the candidates, since keeping a part of an array keeps all of it.
+        # Encoded separately from the candidates, since a kept slice keeps the whole array in memory.
         self._kept |= self._encoded([text for text in distinct if text not in self._kept], progress)
         others = [text for text in dict.fromkeys(candidates) if text not in self._kept]
-        passing = self._encoded(others, progress)
+        temporary = self._encoded(others, progress)
         weigh = self._plain if idf is None else idf.__getitem__
         weighted = {}
         for text in [*distinct, *dict.fromkeys(candidates)]:
-            ids, tokens = passing[text] if text in passing else self._kept[text]
+            ids, tokens = temporary[text] if text in temporary else self._kept[text]
             weighted[text] = Weighted(tokens, np.array([weigh(token) for token in ids], dtype=np.float32))
         return weighted
 
     def idf(self, texts: Sequence[str]) -> defaultdict[int, float]:
-        """Inverse document frequencies by token id: log((n + 1) / (c + 1)), where c of n texts have the token."""
+        """Return inverse document frequencies by token id: log((n + 1) / (c + 1)) if c of n texts have the token."""
         empty = self.encoder.tokenizer("", add_special_tokens=True)["input_ids"]
         counts = Counter(token for ids in self.encoder.tokenise(texts) for token in set(ids or empty))
         frequencies = {token: log((len(texts) + 1) / (count + 1)) for token, count in counts.items()}
@@ -67,7 +67,7 @@ class Texts:
         return float(token not in self.encoder.weightless)
 
     def _encoded(self, texts: Sequence[str], progress: str | None) -> dict[str, tuple[list[int], np.ndarray]]:
-        """Token ids, and tokens [layers, T, dimension], of each text."""
+        """Return the token ids and the embeddings [layers, T, dimension] of each text."""
         ids = self.encoder.tokenise(texts)
         if self.all_layers:
             return {text: (token_ids, self._every_layer(token_ids)) for text, token_ids in zip(texts, ids, strict=True)}
@@ -94,14 +94,14 @@ class Texts:
 def match_pairs(
     pairs: Sequence[tuple[Weighted, Weighted]], layers: int, device: torch.device, at_once: int
 ) -> torch.Tensor:
-    """Precision, recall and F1 of (candidate, reference) pairs, [layers, n, 3], float32, on the CPU.
+    """Return precision, recall and F1 of (candidate, reference) pairs, [layers, n, 3], float32, on the CPU.
 
-    F1 is 2PR / (P + R), and 0 where that is not defined. A pair with an empty text scores 0. As in bert-score, P or R
-    is NaN where the weights of all of a text's tokens are 0. ``at_once``: pairs of one product.
+    F1 is 2PR / (P + R), and 0 if that is undefined. A pair with an empty text scores 0. As in bert-score, P or R is NaN
+    if all tokens of a text have weight 0. ``at_once``: pairs per matrix product.
     """
     scores = torch.zeros(layers, len(pairs), 3)
     lengths = [(len(candidate.weights), len(reference.weights)) for candidate, reference in pairs]
-    order = sorted((place for place, each in enumerate(lengths) if all(each)), key=lengths.__getitem__)
+    order = sorted((place for place, pair in enumerate(lengths) if all(pair)), key=lengths.__getitem__)
     for start in range(0, len(order), at_once):
         places = order[start : start + at_once]
         candidates, references = (_padded([pairs[place][side] for place in places], device) for side in (0, 1))
@@ -114,9 +114,9 @@ def match_pairs(
 
 
 def _padded(texts: Sequence[Weighted], device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Tokens [layers, n, longest, dimension] and weights [n, longest] that sum to 1 per text.
+    """Return tokens [layers, n, longest, dimension] and weights [n, longest] that sum to 1 per text.
 
-    Shorter texts are filled up with their own first token at weight 0, which changes no maximum: no mask is needed.
+    Shorter texts are padded with their own first token at weight 0. This changes no maximum, so no mask is needed.
     """
     longest = max(len(text.weights) for text in texts)
     tokens = [text.tokens[:, [*range(len(text.weights)), *[0] * (longest - len(text.weights))]] for text in texts]

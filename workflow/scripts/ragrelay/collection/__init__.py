@@ -1,4 +1,4 @@
-"""Datasets: queries, passages and judgements, from a local folder or from ir_datasets."""
+"""Read datasets (queries, passages and judgements) from a local folder or from ir_datasets."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,5 +9,5 @@ from ragrelay.collection.source import DATASET_KINDS
 
 
 def open_collection(definition: Mapping[str, Any], folder: str | Path = ".") -> Collection:
-    """The collection of a dataset's ``definition``; relative paths are looked up in ``folder``."""
+    """Return the collection of a dataset's ``definition``; relative paths are looked up in ``folder``."""
     return DATASET_KINDS.of(definition).open(Path(folder))

@@ -1,4 +1,4 @@
-"""The interface of collections, whatever their source."""
+"""Define the interface of collections, which all sources implement."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
@@ -22,32 +22,32 @@ class Collection(ABC):
 
     @abstractmethod
     def queries(self) -> pl.DataFrame:
-        """Columns qid, query and, if there are gold answers, answers (list of strings); in the collection's order."""
+        """Return qid, query and, if there are gold answers, answers (list of strings), in the collection's order."""
 
     @abstractmethod
     def qrels(self) -> pl.DataFrame:
-        """Columns qid, docno, label; one row per judged pair."""
+        """Return qid, docno, label, with one row per judged pair."""
 
     @abstractmethod
     def passages(self) -> Iterator[dict[str, str]]:
-        """All passages as {"docno", "text"}, in the corpus's order."""
+        """Return all passages as {"docno", "text"}, in the corpus's order."""
 
     @abstractmethod
     def texts(self, docnos: Iterable[str]) -> dict[str, str]:
-        """docno → text for those of ``docnos`` that the corpus has with a text."""
+        """Return docno → text for those of ``docnos`` that have a text in the corpus."""
 
     def counted_texts(self, judged: Mapping[str, str]) -> Iterable[str]:
-        """Passages whose characters are counted: ``judged`` (docno to text), or all where all are read anyway."""
+        """Return the passages whose characters are counted: ``judged`` (docno to text), or all if read anyway."""
         return judged.values()
 
     @abstractmethod
     def titles(self, docnos: Iterable[str]) -> dict[str, str]:
-        """docno → title of the page that the passage is from, for those of ``docnos`` that have one."""
+        """Return docno → title of the passage's page, for those of ``docnos`` that have one."""
 
     @abstractmethod
     def corpus_identity(self) -> str:
-        """What decides an index: a hash of the passages, or the corpus's catalogue id."""
+        """Return what identifies the corpus in an index's key: a hash of the passages, or the catalogue id."""
 
     @abstractmethod
     def corpus_size(self) -> int | None:
-        """How many passages the corpus has; None where its catalogue doesn't say."""
+        """Return the number of passages in the corpus; None if its catalogue doesn't say."""

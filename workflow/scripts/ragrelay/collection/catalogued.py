@@ -1,4 +1,4 @@
-"""A dataset of the ir_datasets catalogue, read through its document store: the corpus is never copied."""
+"""Read a dataset of the ir_datasets catalogue through its document store, without a copy of the corpus."""
 
 import contextlib
 import functools
@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 def is_catalogued(dataset_id: str) -> bool:
-    """Whether ir_datasets knows ``dataset_id``; nothing is downloaded."""
+    """Return whether ir_datasets knows ``dataset_id``. Downloads nothing."""
     import ir_datasets
 
     try:
@@ -29,14 +29,14 @@ def is_catalogued(dataset_id: str) -> bool:
 
 
 def has_gold(dataset_id: str) -> bool:
-    """Whether the queries of ``dataset_id`` have gold answers; nothing is downloaded."""
+    """Return whether the queries of ``dataset_id`` have gold answers. Downloads nothing."""
     import ir_datasets
 
     return "answers" in ir_datasets.load(dataset_id).queries_cls()._fields
 
 
 def corpus_id(dataset_id: str) -> str:
-    """The id of the corpus that ``dataset_id`` draws on, shared by its query sets."""
+    """Return the id of the corpus of ``dataset_id``, which several query sets may share."""
     import ir_datasets
 
     return str(ir_datasets.docs_parent_id(dataset_id))
@@ -44,10 +44,10 @@ def corpus_id(dataset_id: str) -> str:
 
 @contextlib.contextmanager
 def first_use() -> Iterator[None]:
-    """Take the one lock of the ir_datasets home: two jobs that download or build the same files corrupt them.
+    """Hold the lock of the ir_datasets home, since two jobs that download or build the same files corrupt them.
 
-    A job that meets another's download waits for it; what is there already is read in a moment. Raises InputError where
-    something is missing and can't be downloaded, as on nodes without a network.
+    A job waits while another downloads; reading existing files takes a moment. Raises InputError if a file is missing
+    and can't be downloaded, as on nodes without a network.
     """
     import ir_datasets
     from filelock import FileLock, Timeout
@@ -56,12 +56,12 @@ def first_use() -> Iterator[None]:
     try:
         lock.acquire(timeout=0)
     except Timeout:
-        log.info("waiting for another job's use of %s", lock.lock_file)
+        log.info("waiting for another job, which holds %s", lock.lock_file)
         lock.acquire()
     try:
         yield
-    except (OSError, RuntimeError) as error:  # those of requests are OSErrors
-        expected = "the set's files there, or a network to download them"
+    except (OSError, RuntimeError) as error:  # errors of the library requests are OSErrors
+        expected = "the dataset's files there, or a network to download them"
         raise InputError(f"ir_datasets home {ir_datasets.util.home_path()}", str(error), expected) from error
     finally:
         lock.release()
@@ -70,8 +70,8 @@ def first_use() -> Iterator[None]:
 class IrDatasetsCollection(Collection):
     """Dataset ``dataset_id`` of ir_datasets (https://ir-datasets.com). Raises InputError for an unknown id.
 
-    What is not there yet is downloaded and made ready at the first use of each part, by one job at a time. ``answers``:
-    a file of gold answers for queries that have none (see local.with_gold).
+    The first use of each part downloads and prepares it, in one job at a time. ``answers``: a file of gold answers for
+    queries that have none (see local.with_gold).
     """
 
     def __init__(self, dataset_id: str, answers: Path | None = None) -> None:
@@ -94,7 +94,7 @@ class IrDatasetsCollection(Collection):
             if not is_seen(text):
                 found = f"no text for qid {qid!r}"
                 raise InputError(f"ir_datasets {self.dataset_id}, queries", found, "a query's text")
-            # Of several fields, some sets make a text of several lines.
+            # Some datasets join several fields to a text of several lines.
             check_query(f"ir_datasets {self.dataset_id}, query {qid}", text, NO_BLANK)
         frame = pl.DataFrame(rows, schema=QUERIES, orient="row")
         if self.answers is not None:
@@ -117,7 +117,7 @@ class IrDatasetsCollection(Collection):
         return qrels.unique(["qid", "docno"], keep="last", maintain_order=True)
 
     def passages(self) -> Iterator[dict[str, str]]:
-        _ = self._store  # which is made first, since docs_iter reads it where it is
+        _ = self._store  # build the store first: docs_iter reads from it if it exists
         for doc in self.dataset.docs_iter():
             check_id(f"ir_datasets {self.dataset_id}, docs", "docno", doc.doc_id)
             yield {"docno": doc.doc_id, "text": self._text(doc)}

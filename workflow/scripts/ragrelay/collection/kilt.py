@@ -1,4 +1,4 @@
-"""KILT's published files as local datasets: `python -m ragrelay.collection.kilt` (docs/datasets.md).
+"""Make local datasets of KILT's published files: `python -m ragrelay.collection.kilt` (docs/datasets.md).
 
 KILT: Petroni et al., NAACL 2021. Passages of 100 words: Karpukhin et al., EMNLP 2020. All passages of a gold page count
 as relevant: Salemi and Zamani, SIGIR 2024.
@@ -20,7 +20,7 @@ from ragrelay.io.text_lines import numbered_lines
 
 WORDS = 100
 HEADING, ITEM = "Section::::", "BULLET::::-"
-"""Marks that KILT puts before a section's heading, and before an item of a list."""
+"""Marks in KILT's texts before a section's heading, and before an item of a list."""
 PASSAGES = "passages.jsonl.gz"
 
 
@@ -33,9 +33,9 @@ class TaskRecords(NamedTuple):
 
 
 def read_task(path: Path) -> TaskRecords:
-    """The records of a task's file. White space in a query, such as the line ends of a dialogue, becomes one blank.
+    """Read a task's file. Each stretch of white space in a query, such as a dialogue's line end, becomes one blank.
 
-    Raises InputError for a record without id or input, with an id that was there before, or with a malformed output.
+    Raises InputError for a record without id or input, with the id of an earlier one, or with a malformed output.
     """
     task = TaskRecords({}, {}, {})
     for number, line in numbered_lines(path):
@@ -44,7 +44,7 @@ def read_task(path: Path) -> TaskRecords:
         if not isinstance(qid, str) or qid in task.queries:
             raise InputError(place, f"id {qid!r}", "a text that no other record has")
         if not isinstance(query, str) or not query.split():
-            raise InputError(place, "no input", "a query; KILT's get_triviaqa_input.py adds those of TriviaQA")
+            raise InputError(place, "no input", "a query; for TriviaQA, KILT's get_triviaqa_input.py adds them")
         if not isinstance(outputs, list) or not all(isinstance(item, dict) for item in outputs):
             raise InputError(place, "no output", "a list of answers, as in KILT's train and dev files")
         task.queries[qid] = " ".join(query.split())
@@ -64,10 +64,10 @@ def _page_ids(place: str, outputs: Sequence[Mapping[str, Any]]) -> Iterator[str]
 
 
 def page_passages(page: Mapping[str, Any], place: str) -> list[dict[str, str]]:
-    """The passages of a page of the knowledge source: doc_id (page id and number), title, text.
+    """Return the passages of a page of the knowledge source: doc_id (page id and number), title, text.
 
-    Its paragraphs without the title and the headings are cut every WORDS words; each text begins with the title. Raises
-    InputError for a page without id, title or paragraphs.
+    The page's paragraphs, without title and headings, are cut every WORDS words. Each text begins with the title.
+    Raises InputError for a page without id, title or paragraphs.
     """
     number, title, paragraphs = (page.get(name) for name in ("wikipedia_id", "wikipedia_title", "text"))
     if not isinstance(number, str | int) or not isinstance(title, str) or not isinstance(paragraphs, list):
@@ -86,27 +86,27 @@ def page_passages(page: Mapping[str, Any], place: str) -> list[dict[str, str]]:
 
 
 def make_datasets(knowledge: Path, tasks: Mapping[str, Path], folder: Path) -> dict[str, dict[str, int]]:
-    """Write the passages to ``folder``, and for each of ``tasks`` (file by name) a dataset in it with a link to them.
+    """Write the passages to ``folder``, and a dataset with a link to them for each of ``tasks`` (file by name).
 
     Returns counts by task: queries, queries without a gold page in the knowledge source, judgements. All passages of
-    a query's gold pages are judged, with label 1. Raises InputError as read_task and page_passages do, and where the
-    knowledge source has none of a task's pages.
+    a query's gold pages get label 1. Raises InputError as read_task and page_passages do, and if the knowledge source
+    has none of a task's pages.
     """
-    read = {name: read_task(path) for name, path in tasks.items()}
-    wanted = {page for task in read.values() for pages in task.pages.values() for page in pages}
-    place_of: dict[str, int] = {}
+    records = {name: read_task(path) for name, path in tasks.items()}
+    wanted = {page for task in records.values() for pages in task.pages.values() for page in pages}
+    n_passages: dict[str, int] = {}
     with atomic(folder / PASSAGES) as temporary, gzip.GzipFile(temporary, "wb", compresslevel=5, mtime=0) as file:
         for number, line in numbered_lines(knowledge):
             passages = page_passages(json_record(knowledge, number, line), f"{knowledge}, line {number}")
             file.writelines(f"{json.dumps(passage, ensure_ascii=False)}\n".encode() for passage in passages)
             if passages and (page := passages[0]["doc_id"].rpartition("-")[0]) in wanted:
-                place_of[page] = len(passages)
-    return {name: _write_task(folder / name, task, place_of, tasks[name]) for name, task in read.items()}
+                n_passages[page] = len(passages)
+    return {name: _write_task(folder / name, task, n_passages, tasks[name]) for name, task in records.items()}
 
 
-def _write_task(folder: Path, task: TaskRecords, paragraphs: Mapping[str, int], path: Path) -> dict[str, int]:
-    gold = {qid: [page for page in pages if page in paragraphs] for qid, pages in task.pages.items()}
-    judged = [f"{qid} 0 {page}-{n} 1" for qid, pages in gold.items() for page in pages for n in range(paragraphs[page])]
+def _write_task(folder: Path, task: TaskRecords, n_passages: Mapping[str, int], path: Path) -> dict[str, int]:
+    gold = {qid: [page for page in pages if page in n_passages] for qid, pages in task.pages.items()}
+    judged = [f"{qid} 0 {page}-{n} 1" for qid, pages in gold.items() for page in pages for n in range(n_passages[page])]
     if not judged:
         raise InputError(path, "no gold page that is in the knowledge source", "the knowledge source of this file")
     answers = [json.dumps({"qid": q, "answers": texts}, ensure_ascii=False) for q, texts in task.answers.items()]
@@ -121,7 +121,7 @@ def _write_task(folder: Path, task: TaskRecords, paragraphs: Mapping[str, int], 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command; returns its exit status."""
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(prog="python -m ragrelay.collection.kilt", description="KILT as local datasets.")
     parser.add_argument("knowledge", type=Path, help="kilt_knowledgesource.json")
     parser.add_argument("folder", type=Path, help="where the datasets are written")

@@ -1,4 +1,4 @@
-"""A dataset in a local folder: passages.jsonl[.gz], queries.tsv, qrels.txt and maybe answers.jsonl."""
+"""Read a dataset in a local folder: passages.jsonl[.gz], queries.tsv, qrels.txt and, optionally, answers.jsonl."""
 
 import functools
 import re
@@ -17,18 +17,18 @@ from ragrelay.io.text_lines import numbered_lines, trec_lines
 QID_HEADERS = {"qid", "query_id", "query-id", "queryid", "query", "id", "_id", "topic", "topic_id", "number", "num"}
 """Names of the first column of a queries file with a header, in lower case."""
 LABEL = re.compile(r"[+-]?[0-9]{1,6}")
-"""Python's int would take 1_0 for 10. trec_eval has a counter for every label up to the highest: of nine digits, these
-take gigabytes, and where they don't fit its measures are 0."""
+"""Stricter than Python's int, which reads 1_0 as 10. trec_eval has a counter for every label up to the highest: with
+nine digits they take gigabytes, and if memory is short its measures are 0."""
 
 
 class LocalCollection(Collection):
-    """The dataset in folder ``path``. Readers raise InputError naming file and line of the first malformed one."""
+    """The dataset in folder ``path``. Its readers raise InputError with file and line of the first malformed line."""
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
 
     def files(self) -> list[Path]:
-        """The files that exist of this dataset, the passages first."""
+        """Return the dataset's existing files, the passages first."""
         names = ("passages.jsonl", "passages.jsonl.gz", "queries.tsv", "qrels.txt", "answers.jsonl")
         return [self.path / name for name in names if (self.path / name).is_file()]
 
@@ -40,7 +40,7 @@ class LocalCollection(Collection):
             if not tab:
                 raise InputError(f"{path}, line {number}", "no tab", "qid<TAB>text")
             if not rows and qid.lower() in QID_HEADERS and qid not in set(self.qrels()["qid"]):
-                raise InputError(f"{path}, line {number}", f"a header ({qid!r} has no judgement)", "queries alone")
+                raise InputError(f"{path}, line {number}", f"a header ({qid!r} has no judgement)", "queries only")
             _check_id(path, number, "qid", qid, seen)
             rows.append((qid, _query(f"{path}, line {number}", qid, text)))
         if not rows:
@@ -100,9 +100,9 @@ class LocalCollection(Collection):
 
 
 def with_gold(queries: pl.DataFrame, path: Path) -> pl.DataFrame:
-    """``queries`` with the column answers from the JSON lines in ``path``; null for a query that has none there.
+    """Add the column answers to ``queries``, from the JSON lines in ``path``; null for a query without answers.
 
-    Raises InputError naming the line of the first that is malformed or of a qid that was there before.
+    Raises InputError with the first line that is malformed or repeats a qid.
     """
     answers, seen = dict[str, list[str]](), dict[str, int]()
     for number, line in numbered_lines(path):
@@ -119,7 +119,7 @@ def with_gold(queries: pl.DataFrame, path: Path) -> pl.DataFrame:
 
 
 def _query(place: str, qid: str, text: str) -> str:
-    """A query's text without the blanks around it."""
+    """Return a query's text without the blanks around it."""
     text = text.strip(" \t")
     if "\t" in text:
         raise InputError(place, f"{text.count(chr(9)) + 2} columns", "2: qid<TAB>text")
@@ -130,7 +130,7 @@ def _query(place: str, qid: str, text: str) -> str:
 
 
 def _check_id(path: Path, number: int, name: str, value: str, seen: dict[str, int]) -> None:
-    # Seen here for almost all, because millions of passages come by.
+    # This fast test suffices for almost all of millions of passages.
     if not (value.isascii() and value.isprintable() and value) or " " in value:
         check_id(f"{path}, line {number}", name, value)
     if value in seen:
@@ -139,9 +139,9 @@ def _check_id(path: Path, number: int, name: str, value: str, seen: dict[str, in
 
 
 def read_qrels(path: Path) -> pl.DataFrame:
-    """Columns qid, docno, label of a file in TREC's format (qid, iteration, docno, label), in its order.
+    """Read qid, docno, label from a file in TREC's format (qid, iteration, docno, label), in its order.
 
-    Raises InputError naming the line of the first that is malformed or has a pair again, and for a file without lines.
+    Raises InputError with the first line that is malformed or repeats a pair, and for a file without lines.
     """
     rows: list[tuple[str, str, int]] = []
     seen: dict[tuple[str, str], int] = {}

@@ -1,4 +1,4 @@
-"""The collection stage: queries, judgements and references as tables, with counts of what was left out."""
+"""Prepare a dataset's tables of queries, judgements and references, with counts of what was left out."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,8 +14,8 @@ def prepare_collection(collection: Collection, place: str) -> tuple[pl.DataFrame
     """Read a collection and check it.
 
     Returns queries (qid, query[, answers]; those with a judgement), qrels (qid, docno, label; of those queries) and
-    the counts of what was left out (what, count). Raises InputError where no query is judged, or none of the gold
-    answers is a query's.
+    the counts of what was left out (what, count). Raises InputError if no query has a judgement, or gold answers exist
+    but none belongs to a query.
     """
     queries, qrels = collection.queries(), collection.qrels()
     judged = judged_queries(queries, qrels)
@@ -39,11 +39,11 @@ def prepare_collection(collection: Collection, place: str) -> tuple[pl.DataFrame
 def prepare_references(
     collection: Collection, queries: pl.DataFrame, qrels: pl.DataFrame, grades: Mapping[str, int], place: str
 ) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
-    """The references of ``queries`` (qid, ...), from their judgements ``qrels`` (qid, docno, label).
+    """Return the references of ``queries`` (qid, ...) from their judgements ``qrels`` (qid, docno, label).
 
-    Returns qid, docno, label, text (judged at or above the lowest grade, with text, by query then docno) and the counts
-    of what was left out (what, count). ``grades`` maps grade name to lowest label. Raises InputError where a grade has
-    no reference for any query.
+    References (qid, docno, label, text) are the passages with text judged at or above the lowest grade, by query then
+    docno. Also returns the counts of what was left out (what, count). ``grades`` maps grade name to lowest label.
+    Raises InputError if a grade has no reference for any query.
     """
     wanted = qrels.filter(pl.col("label") >= min(grades.values()))
     texts = collection.texts(wanted["docno"].unique().to_list())
@@ -69,7 +69,7 @@ def prepare_references(
 
 
 def judged_queries(queries: pl.DataFrame, qrels: pl.DataFrame) -> pl.DataFrame:
-    """The ``queries`` (qid, ...) that have a judgement in ``qrels`` (qid, ...)."""
+    """Return the ``queries`` (qid, ...) that have a judgement in ``qrels`` (qid, ...)."""
     return queries.filter(pl.col("qid").is_in(qrels["qid"].unique().implode()))
 
 

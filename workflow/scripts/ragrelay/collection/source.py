@@ -24,28 +24,28 @@ class DatasetSource(Kind):
 
     @classmethod
     def check_written(cls, given: Mapping[str, Any]) -> None:
-        """There must be a grade; jobs that don't read references get none."""
+        """Require a grade in what the user wrote. Definitions for jobs that don't read references have none."""
         if given["references"] == {}:
             raise RefusedError("{}", "at least 1 entry", "references")
 
     def open(self, folder: Path) -> Collection:
-        """The collection; relative paths are looked up in ``folder``."""
+        """Return the collection; relative paths are looked up in ``folder``."""
         raise NotImplementedError
 
     def corpus(self, name: str) -> str:
-        """A file name for the corpus, the same for datasets that share one; ``name`` is the dataset's."""
+        """Return a file name for the corpus, the same for datasets that share one; ``name`` is the dataset's."""
         return name
 
     def files(self, folder: Path) -> list[Path]:
-        """The user's own files of the dataset that exist."""
+        """Return the user's own files of the dataset that exist."""
         return []
 
     def catalogued(self) -> str | None:
-        """Its id in ir_datasets, which downloads it; None where it comes from elsewhere."""
+        """Return the dataset's id in ir_datasets, which downloads it; None if it comes from elsewhere."""
         return None
 
     def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
-        """Raise InputError, with ``expected``, where it has no gold answers; ``place`` as check's."""
+        """Raise InputError, with ``expected``, if the dataset has no gold answers. ``place`` as in check."""
         raise NotImplementedError
 
 
@@ -53,6 +53,6 @@ DATASET_KINDS = Kinds(DatasetSource, "ragrelay.collection.sources", "source")
 
 
 def check_gold(study: CheckedStudy, expected: str) -> None:
-    """Raise InputError where one of the grid's datasets has no gold answers; ``expected`` says who reads them."""
+    """Raise InputError if one of the grid's datasets has no gold answers. ``expected`` says what needs them."""
     for name in study.grid.datasets:
         DATASET_KINDS.of(study.config["datasets"][name]).check_gold(f"config key 'datasets.{name}", study, expected)

@@ -1,1 +1,1 @@
-"""The configuration: read, validated, with defaults filled in, and asked for definitions by name."""
+"""Read and validate the configuration, fill in defaults, and look up definitions by name."""

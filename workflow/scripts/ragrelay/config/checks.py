@@ -1,4 +1,4 @@
-"""Checks of a whole configuration that its schema can't express: file names, the cache's folder, the budget."""
+"""Check what a schema can't express of a configuration: file names, the cache's folder, the budget."""
 
 import os
 import re
@@ -19,11 +19,11 @@ TEMPORARY_BYTES = 1 << 16
 
 
 def check_file_names(grid: GridSettings) -> None:
-    """Raise InputError where two sections of the report would have one file name, their names joined by ``_``."""
-    made: dict[str, list[tuple[str, ...]]] = defaultdict(list)
+    """Raise InputError if two sections of the report have the same file name, made of names joined by ``_``."""
+    sections_by_name: dict[str, list[tuple[str, ...]]] = defaultdict(list)
     for names in product(grid.datasets, grid.generators, grid.scorers):
-        made["_".join(names)].append(names)
-    for joined, sections in made.items():
+        sections_by_name["_".join(names)].append(names)
+    for joined, sections in sections_by_name.items():
         if len(sections) > 1:
             both = " and ".join(" × ".join(names) for names in sections)
             raise InputError(
@@ -32,7 +32,7 @@ def check_file_names(grid: GridSettings) -> None:
 
 
 def expanded(key: str, path: str) -> str:
-    """``path`` with the home directory for ``~``. Raises InputError for an unknown user, or a shell's variable."""
+    """Replace ``~`` by the home directory in ``path``. Raises InputError for an unknown user or a shell variable."""
     if VARIABLE.search(path):
         raise InputError(f"config key {key!r}", repr(path), "a path without shell variables")
     try:
@@ -42,10 +42,9 @@ def expanded(key: str, path: str) -> str:
 
 
 def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
-    """Raise InputError where Snakemake would make a folder named ``~`` or ``$HOME``, or where a file is in its place.
+    """Raise InputError if Snakemake would make a folder named ``~`` or ``$HOME``, or a file is in a folder's place.
 
-    The folders of the results and logs of ``study``, looked up in ``folder``, are looked at also where ``paths`` names
-    no other.
+    Checks ``paths`` and the folders of the results and logs of ``study``. Relative paths are looked up in ``folder``.
     """
     for name, path in {"results": f"results/{study}", "logs": f"logs/{study}", **paths}.items():
         place = f"config key 'pathvars.{name}'"
@@ -55,9 +54,9 @@ def check_pathvars(paths: Mapping[str, str], study: str, folder: Path) -> None:
 
 
 def check_temporary_folder() -> None:
-    """Raise InputError where the folder of temporary files has no room or can't be written to.
+    """Raise InputError if the folder of temporary files is full or can't be written to.
 
-    Snakemake's scheduler writes there, and would end in a traceback; it reads TMP before TMPDIR, Python TMPDIR alone.
+    Snakemake's scheduler writes there, and would end in a traceback. It reads TMP before TMPDIR, Python only TMPDIR.
     """
     variables = {name: os.environ[name] for name in ("TMPDIR", "TMP") if os.environ.get(name)}
     for name, folder in variables.items() or [("TMPDIR", "/tmp")]:
@@ -70,31 +69,28 @@ def check_temporary_folder() -> None:
 
 
 def check_cache_folder(folder: Path, read_only: bool) -> None:
-    """Raise InputError where ``folder`` can't be written to, or not be made, or is missing though it is only read.
-
-    Nothing is made.
-    """
+    """Raise InputError if ``folder`` can't be written to or made, or is missing and ``read_only``. Makes nothing."""
     path, place, expected = folder.absolute(), "config key 'cache_dir'", "a folder that can be written to"
     if read_only:
         if not path.is_dir():
             raise InputError(place, f"no folder {folder}", "an existing folder, since cache_mode is read-only")
         return
-    there = _nearest_folder(place, folder, expected)
-    if not os.access(there, os.W_OK | os.X_OK):
-        raise InputError(place, f"{folder}, while {there} can't be written to", expected)
+    nearest = _nearest_folder(place, folder, expected)
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise InputError(place, f"{folder}, while {nearest} can't be written to", expected)
 
 
 def _nearest_folder(place: str, folder: Path, expected: str) -> Path:
-    """``folder``, or the nearest above it that is there. Raises InputError where that is a file."""
+    """Return ``folder``, or the nearest existing folder above it. Raises InputError if that is a file."""
     path = folder.absolute()
-    there = next(parent for parent in (path, *path.parents) if os.access(parent, os.F_OK))
-    if not there.is_dir():
-        raise InputError(place, f"{folder}, where {there.name} is a file", expected)
-    return there
+    nearest = next(parent for parent in (path, *path.parents) if os.access(parent, os.F_OK))
+    if not nearest.is_dir():
+        raise InputError(place, f"{folder}, where {nearest.name} is a file", expected)
+    return nearest
 
 
 def check_budget_units(budget: Mapping[str, float], generators: Iterable[Mapping[str, Any]]) -> None:
-    """Raise InputError for GPU-hours where no generator of the study runs in a job."""
+    """Raise InputError for a budget of GPU-hours if no generator of the study runs in a job."""
     if "gpu_hours" in budget and not any(GENERATOR_KINDS.of(generator).gpus() for generator in generators):
-        found = "GPU-hours where all generators are endpoints, which take none"
+        found = "GPU-hours although all generators are endpoints, which take none"
         raise InputError("config key 'budget.gpu_hours'", found, "budget.tokens")

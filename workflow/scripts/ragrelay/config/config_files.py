@@ -1,4 +1,4 @@
-"""A configuration file, checked before Snakemake reads it, which names neither the file nor the line."""
+"""Check a configuration file before Snakemake reads it, whose errors name neither file nor line."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from ragrelay.io.yaml_keys import read_yaml
 
 
 def check_file(path: Path) -> None:
-    """Raise InputError, with the line where there is one, for what is no mapping in YAML and UTF-8."""
+    """Raise InputError, with the line if known, unless the file is a mapping in YAML and UTF-8."""
     expected = "a mapping in YAML"
     if not path.is_file():
         raise InputError(path, "a folder" if path.is_dir() else "no such file", "a configuration file")
@@ -36,9 +36,9 @@ def check_file(path: Path) -> None:
 
 
 def check_overlays(overlays: Sequence[str | Path], given: Mapping[str, Any], study: str) -> None:
-    """Raise InputError where files ``overlays`` change a study without a name: results would go to those of ``study``.
+    """Raise InputError if ``overlays`` name no study: their results would mix with those of ``study``.
 
-    ``given``: what they and the command line add to the catalogue, whose own study is ``study``.
+    ``given``: the keys that overlays and command line add to the catalogue, whose own study is ``study``.
     """
     if overlays and "study" not in given:
         expected = f"a line 'study: <name>': results then go to results/<name>/, not among those of {study}"

@@ -1,4 +1,4 @@
-"""pydantic's errors as messages: one line with the place, what was found and what was expected."""
+"""Turn pydantic's errors into one line with the place, what was found and what was expected."""
 
 import ast
 from collections.abc import Mapping
@@ -17,9 +17,9 @@ BOUNDS = {
 
 
 class _Problem(NamedTuple):
-    """An error of pydantic's at ``path``, the keys and places of the value that was given.
+    """An error of pydantic at ``path``, the keys and list positions that lead to the value.
 
-    ``union``: the path of a value of several types, where the error is of one of these.
+    ``union``: the path of the value that may have several types, if the error is about one of these types.
     """
 
     path: list[Any]
@@ -32,7 +32,7 @@ class _Problem(NamedTuple):
         return self.error["type"] in TYPES or self.error["type"] == "literal_error"
 
     def expected(self) -> str:
-        """The second half of the message."""
+        """Return the second half of the message."""
         kind, context = self.error["type"], self.error.get("ctx", {})
         if kind == "literal_error":
             choices = _choices(context["expected"])
@@ -45,13 +45,13 @@ class _Problem(NamedTuple):
         return {**TYPES, **BOUNDS}.get(kind, self.error["msg"]).format(**whole)
 
     def found(self) -> str:
-        """The first half of the message."""
+        """Return the first half of the message."""
         own = self.error.get("ctx", {}).get("error")
         return own.found if isinstance(own, RefusedError) else repr(self.error["input"])
 
 
 def _choices(written: str) -> list[Any]:
-    """The values of a Literal as pydantic writes them: ``'a', 'b' or 'c'``."""
+    """Return the values of a Literal as pydantic writes them: ``'a', 'b' or 'c'``."""
     first, _, last = written.rpartition(" or ")
     values = ast.literal_eval(f"[{first}, {last}]" if first else f"[{last}]")
     return list(values)
@@ -66,20 +66,20 @@ def _problem(error: Mapping[str, Any], given: Any) -> _Problem:
     for step in steps:
         if (isinstance(value, dict) and step in value) or (isinstance(value, list) and isinstance(step, int)):
             path, value = [*path, step], value[step]
-        elif union is None:  # the name that pydantic has for one of several types
+        elif union is None:  # the step is pydantic's name of one of several types
             union = list(path)
     own = error.get("ctx", {}).get("error")
     return _Problem([*path, own.key] if isinstance(own, RefusedError) and own.key else path, union, error)
 
 
 def input_error(error: ValidationError, given: Any) -> InputError:
-    """The first error, by the names of the keys that lead to it, of those that validating ``given`` had."""
+    """Return the first of the errors in validating ``given``, in the order of the keys that lead to them."""
     problems = [_problem(detail, given) for detail in error.errors(include_url=False)]
     first = min(problems, key=lambda problem: [str(step) for step in problem.path])
     expected = first.expected()
     if first.union is not None:
         alternatives = [problem for problem in problems if problem.union == first.union]
-        # Of the one type that the value has.
+        # Prefer errors about the type that the value has.
         inside = [p for p in alternatives if len(p.path) > len(first.union) or not p.of_type]
         first = (inside or alternatives)[0]
         expected = first.expected() if inside else " or ".join(problem.expected() for problem in alternatives)

@@ -1,7 +1,7 @@
-"""The configuration's keys: their types, bounds, defaults and descriptions, and the catalogue's by their kinds.
+"""Declare the configuration's keys: types, bounds, defaults, descriptions. Kinds declare those of the catalogue.
 
-A key is added here, as a field with a description, or as a field of a kind. Validation, messages, defaults, the
-reference in config/README.md and the JSON Schema for editors all come from it.
+Add a key here, as a field with a description, or as a field of a kind. Validation, messages, defaults, the reference in
+config/README.md and the JSON Schema for editors all come from it.
 """
 
 import datetime
@@ -47,7 +47,7 @@ Definition = dict[Any, Any]
 
 
 def _as_written(value: Any, validate: Callable[[Any], Any]) -> Any:
-    """Validate a number and leave 1 as 1: results' provenance and the params of jobs have it as it was written."""
+    """Validate a number, but leave 1 as 1, so that provenance and params have it as the user wrote it."""
     validate(value)
     return value
 
@@ -380,9 +380,9 @@ class Configuration(Settings):
 
 
 def validated(config: Mapping[str, Any]) -> Configuration:
-    """``config`` with defaults filled in; its ``mapping()`` is a deep copy with keys in sorted order.
+    """Return ``config`` with defaults filled in. Its ``mapping()`` is a deep copy with sorted keys.
 
-    Raises InputError at the first key that is wrong, named by its dotted path.
+    Raises InputError for the first invalid key, named by its dotted path.
     """
     given = _with_dates_as_texts(config)
     try:
@@ -392,7 +392,7 @@ def validated(config: Mapping[str, Any]) -> Configuration:
 
 
 def load_schema() -> JsonSchema:
-    """The configuration's JSON Schema, for editors and for the reference."""
+    """Return the configuration's JSON Schema, for editors and for the reference."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "ragrelay configuration",
@@ -405,7 +405,7 @@ def load_schema() -> JsonSchema:
 
 
 def _with_dates_as_texts(value: Any) -> Any:
-    """``value`` with each date, as YAML reads 2026-01-31 without quotation marks, as that text."""
+    """Return ``value`` with dates as texts, since YAML reads 2026-01-31 without quotation marks as a date."""
     if isinstance(value, Mapping):
         return {key: _with_dates_as_texts(sub) for key, sub in value.items()}
     if isinstance(value, list):

@@ -28,34 +28,33 @@ def start(
     prompts: Sequence[str | Path] = ("config/prompts",),
     of: type[StudyType] = Study,  # type: ignore[assignment]
 ) -> tuple[StudyType, dict[str, str]]:
-    """The study of ``config``, read from ``files``, and the fingerprint of each of its generators.
+    """Return the study of ``config``, read from ``files``, and the fingerprint of each of its generators.
 
-    ``prompts``: folders of templates. This process and its children keep to the configuration's ``cache_mode``
-    and ``stage_models``.
-    Raises InputError for the first mistake.
+    ``prompts``: folders of templates. The configuration's ``cache_mode`` and ``stage_models`` apply to this process and
+    its children. Raises InputError for the first mistake.
     """
     check_size(config, "config")
     check_no_secret(config)
-    with _paths_told():
+    with _path_errors():
         return _started(config, files, prompts, of)
 
 
 @contextmanager
-def _paths_told() -> Iterator[None]:
-    """Turn errors of the system about a path, such as one that is too long, into InputError."""
+def _path_errors() -> Iterator[None]:
+    """Turn system errors about a path, such as one that is too long, into InputError."""
     try:
         yield
     except OSError as error:
         if error.filename is None:
             raise
-        raise InputError(f"path {str(error.filename)[:80]!r}", str(error.strerror), "one that can be read") from None
+        raise InputError(f"path {str(error.filename)[:80]!r}", str(error.strerror), "a readable path") from None
 
 
 def _started(
     config: Mapping[str, Any], files: Iterable[str | Path], prompts: Sequence[str | Path], of: type[StudyType]
 ) -> tuple[StudyType, dict[str, str]]:
     for path in files:
-        # Its values were read by Snakemake, which keeps the last of a key's; a JSON file need not be YAML.
+        # Only for errors: Snakemake reads the values, and keeps the last of a repeated key. JSON need not be YAML.
         with suppress(yaml.YAMLError):
             read_yaml(path)
     study = of(with_own_files(config), prompts=prompts)
@@ -64,7 +63,7 @@ def _started(
     definitions = {name: study.generator(name) for name in study.grid.generators}
     hashed = {name: fingerprint(generator, cache_dir=study.cache_dir) for name, generator in definitions.items()}
     for name, generator in definitions.items():
-        # Answers that were made before may be all that a study needs of an endpoint.
+        # An endpoint need not answer if the study's answers are already in the store.
         if not AnswerStore(study.cache_dir, hashed[name]).folder.is_dir():
             GENERATOR_KINDS[generator["engine"]].check_address(generator)
     return study, hashed

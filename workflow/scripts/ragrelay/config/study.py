@@ -1,4 +1,4 @@
-"""A validated study: the grid's names and the catalogue's definitions, checked against each other."""
+"""Validate a study: check the grid's names and the catalogue's definitions against each other."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, fits, nam
 RESERVED = (ZEROSHOT, NO_ORDERING)
 RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu", "fetched", "compare", "reproduction", "export",
                      "plan.csv", "plan.json", "pooled.csv", "ro-crate-metadata.json")  # fmt: skip
-"""Names that datasets may not have: folders and files of the results next to theirs."""
+"""Names that datasets may not have, since the results have folders and files of these names."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers", "annotations")
 
 COMPLETED: dict[str, Kinds[Any]] = {
@@ -40,11 +40,11 @@ COMPLETED: dict[str, Kinds[Any]] = {
 
 
 class Study(CheckedStudy):
-    """The resolved configuration of one study; in its ``grid``, ``permutations`` are written out.
+    """The resolved configuration of one study. Its ``grid`` lists the orderings that ``permutations`` stands for.
 
-    ``config`` is the whole configuration with defaults, ``given`` what it was made from; ``folder`` is where
-    relative paths are looked up, ``prompts`` the folders of templates, of which the first that has one wins. Raises
-    InputError for the first entry that can't work, before anything is run.
+    ``config`` is the whole configuration with defaults. Relative paths are looked up in ``folder``. ``prompts`` are the
+    folders of templates; the first that has a template wins. Raises InputError for the first entry that can't work,
+    before anything runs.
     """
 
     def __init__(
@@ -79,13 +79,13 @@ class Study(CheckedStudy):
             check_generator(f"config key 'generators.{name}", definition, given, template, self)
             if name in self.grid.generators:
                 GENERATOR_KINDS.of(definition).check_thinking(f"config key 'generators.{name}", self.folder)
-            for key, asked in self.scored_texts().items():
-                if asked and name in self.grid.generators:
+            for key, is_on in self.scored_texts().items():
+                if is_on and name in self.grid.generators:
                     check_scores(f"config key {key!r} ({name})", self.generator(name))
         for name in self.grid.scorers:
             scorer, place = SCORER_KINDS.of(self.scorer(name)), f"config key 'scorers.{name}"
             if scorer.references == "gold":
-                check_gold(self, f"gold answers, as scorer {name} reads them")
+                check_gold(self, f"gold answers, which scorer {name} needs")
             scorer.check(place, self)
             if isinstance(scorer, JudgeScorer):
                 check_judges(place, scorer, self)
@@ -116,32 +116,32 @@ class Study(CheckedStudy):
         return self.config["scorers"][name]
 
     def scored_texts(self) -> dict[str, bool]:
-        """The key that asks the grid's generators to score given texts; empty if none does."""
+        """Return the keys that make the grid's generators score given texts, and whether each is on."""
         perplexity = self.settings.prediction.context_perplexity
         return {"context_use": self.settings.context_use, "prediction.context_perplexity": perplexity}
 
     def used_generators(self) -> list[str]:
-        """The grid's generators, then those that only the claims study uses."""
+        """Return the grid's generators, then those that only the claims study uses."""
         return list(dict.fromkeys([*self.grid.generators, *acu_generators(self.config)]))
 
     def grades(self, dataset: str) -> dict[str, int]:
-        """Reference grades of ``dataset``, name to lowest label, the most lenient first."""
+        """Return the reference grades of ``dataset``, name to lowest label, the most lenient first."""
         references = self.dataset(dataset)["references"]
         return dict(sorted(references.items(), key=lambda item: (item[1], item[0])))
 
     def counted_at_zero(self) -> list[str]:
-        """Retrievers whose queries without results count: the grid's that rank, unless these are left out."""
+        """Return the grid's ranking retrievers if their queries without results count as zero, else none."""
         if self.settings.analysis.empty_rankings == "left_out":
             return []
         kinds = {name: RETRIEVER_KINDS.of(self.retriever(name)) for name in self.grid.retrievers}
         return [name for name, kind in kinds.items() if kind.whole and not kind.needs_qrels]
 
     def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
-        """What ``scorer`` compares answers to ``dataset`` with, name to lowest label: its grades, or one set."""
+        """Return the reference sets of ``scorer`` on ``dataset``, name to lowest label: the grades, or one set."""
         return SCORER_KINDS.of(self.scorer(scorer)).sets(self.grades(dataset))
 
     def selected(self) -> dict[str, Any]:
-        """The configuration with only those catalogue entries that the grid uses, and what decides their results."""
+        """Return the configuration with only the catalogue entries that the grid uses, and keys that affect results."""
         sources = [SOURCE_KINDS.of(self.config["annotations"][name]) for name in self.annotation_parts()]
         judges = [judge for source in sources for judge in source.judges(self.grid.generators)]
         judges += [judge for name in self.grid.scorers for judge in SCORER_KINDS.of(self.scorer(name)).judges()]
@@ -158,9 +158,9 @@ class Study(CheckedStudy):
         }
 
     def primary(self, dataset: str, scorer: str | None = None) -> dict[str, Any] | None:
-        """The primary comparison (vocabulary.primary.Primary) in a section; None without two retrievers to compare.
+        """Return the primary comparison (vocabulary.primary.Primary) in a section; None without two retrievers.
 
-        By another ``scorer`` than its own, whose references are other ones, it is of the first of these.
+        ``scorer``: the section's. If it lacks the primary comparison's references, its first reference set is used.
         """
         given, grid = self.config["analysis"]["primary"], self.grid
         ranking = [name for name in grid.retrievers if not RETRIEVER_KINDS.of(self.retriever(name)).needs_qrels]
@@ -187,20 +187,20 @@ class Study(CheckedStudy):
         }
 
     def needed_retrievers(self) -> list[str]:
-        """The grid's retrievers and those whose runs they are made of, sorted."""
+        """Return the grid's retrievers and those whose runs they use, sorted."""
         return needed(self.grid.retrievers, self.config["retrievers"])
 
     def annotation_parts(self) -> list[str]:
-        """The grid's annotation sources, with those that its combinations are made of in place of these."""
+        """Return the grid's annotation sources, with each combination replaced by its parts."""
         return parts(self.config["annotations"], self.grid.annotations)
 
     def own_questions(self) -> list[str]:
-        """The user's own questions to a model, as ``module:Class``."""
+        """Return the user's own questions to a model, as ``module:Class``."""
         names: list[str] = self.config.get("questions", [])
         return names
 
     def asked_generators(self) -> list[str]:
-        """The grid's generators that have an engine, which answers prompts."""
+        """Return the grid's generators that have an engine, which answers prompts."""
         return self.asked
 
     def _check_names(self) -> None:
@@ -216,14 +216,14 @@ class Study(CheckedStudy):
                     raise InputError(f"config key '{section}.{name}'", "a reserved name", expected)
 
     def _check_reference_retriever(self, given: Mapping[str, Any]) -> None:
-        """A name that was given must be one of the catalogue's; the default may be absent, and marks nothing then."""
+        """Raise InputError if the user named an unknown retriever. A missing default is no error: nothing is marked."""
         name = given.get("analysis", {}).get("reference_retriever")
         if name is not None and name not in self.config["retrievers"]:
             known = one_of(["null", *self.config["retrievers"]], name)
             raise InputError("config key 'analysis.reference_retriever'", repr(name), known)
 
     def _check_primary(self) -> None:
-        """Names that were given must be the grid's, the two retrievers different ones, and k the ordering's."""
+        """Raise InputError unless the user's names are in the grid, the retrievers differ, and k fits the ordering."""
         place, given = "config key 'analysis.primary.{}'", self.config["analysis"]["primary"]
         known: dict[str, list[Any]] = {
             "retriever": self.grid.retrievers,
@@ -257,7 +257,7 @@ class Study(CheckedStudy):
         if PERMUTATIONS in self.grid.orderings and deepest > MOST_PERMUTED:
             expected = f"no k above {MOST_PERMUTED}: each of the k! orders is a cell of its own"
             raise InputError("config key 'grid.orderings'", f"{PERMUTATIONS} with k = {deepest}", expected)
-        import ir_measures  # here, because it is only needed once per start
+        import ir_measures  # here, because only this check needs it
 
         for measure in self.grid.measures:
             try:

@@ -1,1 +1,1 @@
-"""How likely the reader finds a context given the query: teacher-forced log-probabilities of its passages."""
+"""Measure how likely a generator finds a context given the query: log-probabilities of its passages."""

@@ -12,9 +12,9 @@ from ragrelay.prompting.layout import prompt_id
 from ragrelay.vocabulary.columns import QID, real, schema_of, whole
 
 PROMPT = "Q: {query}\nA: "
-"""What the context follows. Source: the code of Tian et al. (2026)."""
+"""The text before the context. Source: the code of Tian et al. (2026)."""
 PASSAGE_TOKENS = 512
-"""Tokens of the prompt and one passage, at most; as in their code."""
+"""Maximum tokens of the prompt and one passage, as in their code."""
 PLACE = {
     "qid": QID,
     "rank": whole("rank of the passage among those with text, from 1; empty of a whole context"),
@@ -36,17 +36,17 @@ ASKED: dict[str, Any] = {
 
 
 def whole_tokens(k: int) -> int:
-    """Tokens of the prompt and the whole context of ``k`` passages, at most; as in the authors' code."""
+    """Return the maximum tokens of the prompt and a whole context of ``k`` passages, as in the authors' code."""
     return 1024 + 256 * max(0, k - 5)
 
 
 def context_requests(
     queries: pl.DataFrame, contexts: pl.DataFrame, ks: Sequence[int], generator: Mapping[str, Any]
 ) -> pl.DataFrame:
-    """The continuations to be scored (ASKED, continuation).
+    """Return the continuations to score (ASKED, continuation).
 
-    ``queries``: qid, query; ``contexts``: qid, rank, text. Passages and prompt are tokenised apart, without a chat's
-    turns. What is longer than the cutoffs, or than the generator's window, is cut at its end. A text without a token
+    ``queries``: qid, query; ``contexts``: qid, rank, text. Passages and prompt are tokenised separately, without a chat
+    template. Texts longer than the cutoffs, or than the generator's window, are cut at the end. A text without a token
     has no row.
     """
     tokenizer, window = PromptTokenizer(raw(generator)), window_of(generator)
@@ -64,7 +64,7 @@ def context_requests(
 
 
 def _texts(texts: Sequence[str], ks: Sequence[int]) -> Iterator[tuple[int | None, int | None, str, int]]:
-    """Rank, k, text and most tokens of each passage, then of each whole context."""
+    """Yield rank, k, text and maximum tokens of each passage, then of each whole context."""
     for rank, text in enumerate(texts[: max(ks)], start=1):
         yield rank, None, text, PASSAGE_TOKENS
     for k in sorted(ks) if texts else ():

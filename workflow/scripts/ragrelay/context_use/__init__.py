@@ -1,1 +1,1 @@
-"""Context use: how much likelier an answer is with its context in the prompt than without."""
+"""Measure context use: how much likelier an answer is with its context in the prompt than without."""

@@ -1,4 +1,4 @@
-"""The report's tables on context use."""
+"""Declare the report's tables on context use."""
 
 from ragrelay.display.outputs import Source, Table
 

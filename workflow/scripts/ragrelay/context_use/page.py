@@ -1,4 +1,4 @@
-"""The page's table of context use: was the context good, and was it used?"""
+"""Lay out the page's table of context use: was the context good, and was it used?"""
 
 from ragrelay.analysis.context_use_split import ALL, GROUPS, SAID
 from ragrelay.display.numbers import count, number, p_value, with_interval
@@ -7,7 +7,7 @@ from ragrelay.display.tables import Column, Table
 
 
 def used_table(section: Section) -> Table:
-    """Context use by cell, and mean utility of the four combinations of a good and a used context."""
+    """Return context use by cell, and mean utility by whether the context was good and whether it was used."""
     rows = [
         [row["retriever"], row["ordering"], str(row["k"]), row["references"], count(row["n"]), count(row["n_null"]),
          number(row["mean_context_use"]), number(row["mean_text_change"], 2),

@@ -16,15 +16,15 @@ ASKED: dict[str, Any] = {
     "token_ids": pl.List(pl.Int64),
 }
 ANSWER = ["qid", "prompt_id", "seed", "answer", "dropped_passages"]
-"""What is read of answer files."""
+"""The columns read from answer files."""
 KEYS = ["retriever", "ordering", "k", "qid", "seed"]
 
 
 class AnswerScores:
-    """Rows of ``answers`` (KEYS, prompt_id, answer, dropped_passages) with their ``prompts`` and those without context.
+    """``rows``: ``answers`` (KEYS, prompt_id, answer, dropped_passages) with their prompts with and without context.
 
-    ``prompts`` and ``zeroshot`` have prompt_id, qid, prompt and system. Left out, so that they have no value: empty
-    answers, answers to prompts that were cut to fit the window, and those that don't fit with their prompt.
+    ``prompts`` and ``zeroshot`` have prompt_id, qid, prompt and system. Left out, and therefore without context use:
+    empty answers, answers to prompts that were cut to fit the window, and answers too long for it after their prompt.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class AnswerScores:
         self.rows = with_continuation(continued.filter(pl.Series(room, dtype=pl.Boolean)))
 
     def asked(self) -> pl.DataFrame:
-        """The continuations to be scored: ASKED, each answer twice."""
+        """Return the continuations to score (ASKED), each answer twice."""
         without = self.rows.select(
             pl.col(f"{name}_without").alias(name) if name != "token_ids" else pl.col(name) for name in ASKED
         )
@@ -57,8 +57,8 @@ class AnswerScores:
 
     def _answers(self, joined: pl.DataFrame) -> list[list[int]]:
         """Return the token ids of the answers. A space comes first if the prompt does not end in one."""
-        made = []
+        ids = []
         for prompt, answer in joined.select("prompt", "answer").iter_rows():
             space = "" if self.tokenizer.chat or prompt[-1:].isspace() else " "
-            made.append(plain_ids(self.tokenizer.tokenizer, space + answer))
-        return made
+            ids.append(plain_ids(self.tokenizer.tokenizer, space + answer))
+        return ids

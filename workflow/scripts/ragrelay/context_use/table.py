@@ -1,4 +1,4 @@
-"""Context use of answers: how much likelier the context makes an answer, and how much it changes its text."""
+"""Compute context use: how much likelier the context makes an answer, and how much it changes its text."""
 
 import polars as pl
 
@@ -24,13 +24,13 @@ SCHEMA = schema_of(COLUMNS)
 def use_table(
     answers: pl.DataFrame, zeroshot: pl.DataFrame, rows: pl.DataFrame, store: LikelihoodStore
 ) -> pl.DataFrame:
-    """A row per row of ``answers`` (KEYS, answer) with SCHEMA's columns, in their order.
+    """Return a row of SCHEMA per row of ``answers`` (KEYS, answer), in their order.
 
-    ``rows`` are those of AnswerScores; ``zeroshot`` (qid, seed, answer) the answers without context. The log-
-    probabilities are of the answer's tokens, teacher-forced, in nats, after the prompt with its context and after the
-    one without. context_use is their difference per token: the pointwise mutual information of answer and context
-    given the query, so that above 0 the context made the answer likelier. text_change is 1 - F1 of the words of the
-    answer and of the one without context of the same seed. Null where there is no log-probability, or no answer.
+    ``rows`` are those of AnswerScores; ``zeroshot`` (qid, seed, answer) the answers without context. The
+    log-probabilities of the answer's tokens, in nats, are teacher-forced, after the prompts with and without context.
+    context_use is their difference per token, the pointwise mutual information of answer and context given the query:
+    above 0, the context made the answer likelier. text_change is 1 - F1 of the words of the answer and of the answer
+    without context of the same seed. Values are null without a log-probability or an answer.
     """
     sides = {
         side: _scored(rows, column, store) for side, column in (("with", "prompt_id"), ("without", "prompt_id_without"))
@@ -52,7 +52,7 @@ def use_table(
 
 
 def _scored(rows: pl.DataFrame, prompt: str, store: LikelihoodStore) -> pl.DataFrame:
-    """KEYS and the log-probability after the prompt whose id is in column ``prompt``; of the first also tokens."""
+    """Return KEYS and the log-probability after the prompt in column ``prompt``; with context, also tokens."""
     side = "without" if prompt.endswith("_without") else "with"
     keyed = rows.select(*KEYS, pl.col(prompt).alias("prompt_id"), "continuation")
     held = store.look_up(keyed.select("prompt_id", "continuation").unique())

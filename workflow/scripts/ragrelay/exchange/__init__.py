@@ -1,1 +1,1 @@
-"""Import answers that were made elsewhere, and export a study's answers for other programs."""
+"""Import answers from other systems, and export a study's answers for other programs."""

@@ -1,4 +1,4 @@
-"""A study's files of answers that were made elsewhere: as generation writes them, with the passages that they had."""
+"""Write imported answers as generation writes its own, with the passages that they had."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,16 +30,16 @@ def read_answers(
     answers: Mapping[tuple[str, int, int], Path],
     found: tuple[str | Path, str | Path, str | Path] | None = None,
 ) -> list[dict[str, Any]]:
-    """Read, check and write the answers of one retriever; returns what is left out (what, count, of).
+    """Read, check and write the answers of one retriever; return counts of what is left out (what, count, of).
 
-    ``imported``: files and places, as for checked_answers; ``names``: the `generator`, and the `retriever` where
-    the answers aren't zero-shot's. ``found``: the retriever's context candidates, the judgements, and where the
-    passages are written; None for zero-shot answers. The other files are write_cells'.
+    ``imported``: files and places, as for checked_answers; ``names``: the `generator`, and the `retriever` unless the
+    answers are zero-shot. ``found``: the paths of the retriever's context candidates, of the judgements, and of the
+    passages to write; None for zero-shot answers. For the other files see write_cells.
     """
     qids = pl.read_parquet(queries, columns=["qid"])["qid"].to_list()
     rows, places = checked_answers(**imported, generator=names["generator"], collection=collection, qids=qids)
     own = rows.filter(pl.col("retriever") == names.get("retriever", ZEROSHOT))
-    # The same columns in all files of a generator, which are read together.
+    # All files of a generator get the same columns, since they are read together.
     cited = rows["cited_sentences"].is_not_null().any()
     if found is None:
         counts, _ = write_cells(own, qids, pl.DataFrame(schema=schema_of(PASSAGES)), prompts, answers, cited)
@@ -58,13 +58,13 @@ def write_cells(
     answers: Mapping[tuple[str, int, int], Path],
     cited: bool = False,
 ) -> tuple[list[dict[str, Any]], dict[str, list[str]]]:
-    """Write a retriever's cells from its placed ``rows``; returns counts (what, count, of) and docnos by qid.
+    """Write a retriever's cells from its placed ``rows``; return counts (what, count, of) and docnos by qid.
 
-    ``run``: the retriever's context candidates (qid, rank, docno), of which an answer without docnos is taken to have
-    had the first k. ``prompts``: by (ordering, k), columns of prompting.layout with the texts null, as they aren't
-    known; ``answers`` by (ordering, k, seed), columns of answer_files, what isn't known null, and cited_sentences if
-    answers have citations (``cited``). Queries in the order of ``qids``; those that the file does not have are left
-    out, and counted, as are missing answers.
+    ``run``: the retriever's context candidates (qid, rank, docno). An answer without docnos is assumed to have had the
+    first k. Written are ``prompts`` by (ordering, k), with the columns of prompting.layout and null texts, and
+    ``answers`` by (ordering, k, seed), with the columns of answer_files, null if unknown, and cited_sentences if
+    answers have citations (``cited``). Queries are in the order of ``qids``. Queries without an answer are left out and
+    counted, and missing answers are counted.
     """
     schema = schema_of(ANSWER_COLUMNS) | ({"cited_sentences": CITED_SENTENCES.dtype} if cited else {})
     judged = rows.filter(pl.col("qid").is_in(qids))
@@ -85,15 +85,15 @@ def write_cells(
         )
         if several:
             counts.append({"what": SEVERAL, "count": several, "of": {"ordering": ordering, "k": k}})
-        for (one_ordering, one_k, seed), target in answers.items():
-            if (one_ordering, one_k) == (ordering, k):
-                made = cell.filter(pl.col("seed") == seed).select(
+        for (*context, seed), target in answers.items():
+            if context == [ordering, k]:
+                seed_answers = cell.filter(pl.col("seed") == seed).select(
                     "qid", "answer", "seed", "cited_sentences",
                     finish_reason=pl.when(pl.col("answer").is_null()).then(pl.lit(MISSING)),
                 )  # fmt: skip
-                if missing := made["answer"].null_count():
+                if missing := seed_answers["answer"].null_count():
                     counts.append({"what": EMPTY, "count": missing, "of": {"ordering": ordering, "k": k, "seed": seed}})
-                in_order = sorted(made.iter_rows(named=True), key=lambda row: place[row["qid"]])
+                in_order = sorted(seed_answers.iter_rows(named=True), key=lambda row: place[row["qid"]])
                 lines = [{**row, "prompt_id": ids[row["qid"]]} for row in in_order]
                 write_parquet(pl.DataFrame(lines, schema=schema), target)
                 counts.append(count_of_cell(len(in_order), len(qids), ordering=ordering, k=k, seed=seed))
@@ -101,7 +101,7 @@ def write_cells(
 
 
 def _contexts(cell: pl.DataFrame, ranking: Mapping[str, list[str]], ordering: str, k: int) -> dict[str, list[str]]:
-    """Docnos of each query's context, in prompt order: its answers' own, of all seeds, or else the run's first k."""
+    """Return the docnos of each query's context in prompt order: its answers' own (all seeds), or the run's first k."""
     contexts: dict[str, list[str]] = {}
     for qid, docnos in cell.sort("seed").select("qid", "docnos").iter_rows():
         if docnos is None:
@@ -113,9 +113,9 @@ def _contexts(cell: pl.DataFrame, ranking: Mapping[str, list[str]], ordering: st
 def write_passages(
     shown: Mapping[str, list[str]], run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, path: str | Path
 ) -> None:
-    """Write the passages that ``shown`` names by qid, as context candidates are: those of the ``run`` first.
+    """Write the passages of ``shown`` (docnos by qid) in the form of context candidates, those of the ``run`` first.
 
-    Rank and score are null for a passage that the run doesn't have.
+    Rank and score are null for a passage outside the run.
     """
     pairs = pl.DataFrame(
         [(qid, docno) for qid, docnos in shown.items() for docno in docnos],

@@ -1,4 +1,4 @@
-"""A generator's answers to one dataset in the formats of others: TREC RAG, PyTerrier's frames, JSON lines, Parquet."""
+"""Export a generator's answers to one dataset: as TREC RAG's records, PyTerrier's frames, JSON lines and Parquet."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -43,26 +43,25 @@ def export_answers(
 ) -> None:
     """Write every cell of ``answers`` (retriever, ordering, k, seed), with its contexts from ``prompts``.
 
-    Missing answers (null) have no record.
-
     ``queries``: qid, query; ``texts`` of passages by docno. ``outputs``: `trec_rag` and `pyterrier`, a file per cell;
     ``whole``: `jsonl` and `parquet`, one file of all cells. ``about``: `team_id` and `run_desc` of TREC RAG's records.
+    Missing answers (null) have no record.
     """
     query_of = dict(queries.select("qid", "query").iter_rows())
     contexts = {tuple(key[name] for name in CONTEXT_COLUMNS): path for key, path in prompts.keyed}
     cells = []
     for key, path in answers.keyed:
         docnos = pl.read_parquet(contexts[tuple(key[name] for name in CONTEXT_COLUMNS)], columns=["qid", "docnos"])
-        read = pl.read_parquet(path, columns=["qid", "answer"]).drop_nulls("answer")
-        for beside in (docnos, read_cited_sentences(path)):
-            read = read.join(beside, on="qid", maintain_order="left")
+        cell = pl.read_parquet(path, columns=["qid", "answer"]).drop_nulls("answer")
+        for other_columns in (docnos, read_cited_sentences(path)):
+            cell = cell.join(other_columns, on="qid", maintain_order="left")
         records = (
             written_record(qid, query_of[qid], answer, passages, key["retriever"], about, cited)
-            for qid, answer, passages, cited in read.iter_rows()
+            for qid, answer, passages, cited in cell.iter_rows()
         )
         write_json_lines(records, outputs["trec_rag"].of(key))
-        write_parquet(_frame(read, query_of, texts), outputs["pyterrier"].of(key))
-        cells.append(read.with_columns(**{name: pl.lit(key[name], PLAIN_COLUMNS[name].dtype) for name in COORDINATES}))
+        write_parquet(_frame(cell, query_of, texts), outputs["pyterrier"].of(key))
+        cells.append(cell.with_columns(**{name: pl.lit(key[name], PLAIN_COLUMNS[name].dtype) for name in COORDINATES}))
     table = pl.concat(cells)
     uncited = table["cited_sentences"].is_null().all()
     table = table.select(*(schema_of(PLAIN_COLUMNS) if uncited else PLAIN_COLUMNS))
@@ -79,7 +78,7 @@ def _frame(cell: pl.DataFrame, query_of: Mapping[str, str], texts: Mapping[str, 
 
 
 def write_json_lines(records: Iterable[Mapping[str, Any]], path: str | Path) -> None:
-    """Write a JSON object a line, atomically."""
+    """Write ``records`` as JSON lines, atomically."""
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(_lines(records))
 

@@ -1,4 +1,4 @@
-"""Answers made elsewhere, placed in a study's grid and checked against its dataset."""
+"""Place imported answers in a study's grid, and check them against its dataset."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ UNJUDGED = "answers to queries without a judgement (left alone)"
 
 
 class Places(NamedTuple):
-    """The grid's names, and what an answer is of whose file doesn't say it (``retriever``, ``k``: may be None)."""
+    """The grid's names and numbers; ``retriever`` and ``k`` are the values, if any, for answers whose file has none."""
 
     retrievers: Sequence[str]
     orderings: Sequence[str]
@@ -34,12 +34,12 @@ class Places(NamedTuple):
 
 
 def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
-    """``rows`` (answer_rows.ROWS) with every coordinate: what a file doesn't say is filled in.
+    """Fill in the coordinates that ``rows`` (answer_rows.ROWS) lack.
 
-    The ordering is descending, the seed the grid's first. The retriever and k are those of ``places``, or else the
-    grid's only one; k also the longest list of passages of the retriever. Answers of the retriever `zeroshot`, or of
-    k 0, have ordering `none` and k 0. Raises InputError for an answer that none of this places, one of an unlike
-    number of passages, and two answers for one key.
+    The ordering is descending, the seed the grid's first. Retriever and k are those of ``places``, or else the grid's
+    only ones; before the latter, k is the length of the retriever's longest list of passages. Answers of the retriever
+    `zeroshot`, or of k 0, have ordering `none` and k 0. Raises InputError for an answer without retriever or k, an
+    answer with more than k passages, and two answers with the same key.
     """
     contradiction = (pl.col("retriever") == ZEROSHOT) & (pl.col("k") != 0)
     _refuse(rows, contradiction, "retriever zeroshot with k {k}", "k 0, or none, as zero-shot answers have no passages")
@@ -75,7 +75,7 @@ def _check_once(rows: pl.DataFrame) -> None:
 
 
 def check_against(rows: pl.DataFrame, collection: Collection) -> None:
-    """Raise InputError for the first of ``rows`` with a qid or a passage that the collection doesn't have."""
+    """Raise InputError for the first of ``rows`` with a qid or a passage outside the collection."""
     known = collection.queries()["qid"]
     _refuse(rows, ~pl.col("qid").is_in(known.implode()), "qid {qid!r}", "a query of the dataset")
     docnos = rows.select("place", "docnos").explode("docnos").drop_nulls()
@@ -85,14 +85,14 @@ def check_against(rows: pl.DataFrame, collection: Collection) -> None:
 
 
 def in_grid(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
-    """The placed ``rows`` that the grid asks for."""
+    """Return the placed ``rows`` that are in the grid."""
     zeroshot = pl.col("retriever") == ZEROSHOT
-    asked = (
+    in_cells = (
         pl.col("retriever").is_in(list(places.retrievers))
         & pl.col("ordering").is_in(list(places.orderings))
         & pl.col("k").is_in(list(places.ks))
     )
-    return rows.filter(pl.col("seed").is_in(list(places.seeds)), zeroshot | asked)
+    return rows.filter(pl.col("seed").is_in(list(places.seeds)), zeroshot | in_cells)
 
 
 def checked_answers(
@@ -102,32 +102,32 @@ def checked_answers(
     collection: Collection,
     qids: Sequence[str],
 ) -> tuple[pl.DataFrame, Places]:
-    """The placed answers in ``files`` (a path, and its keys), checked against the dataset, and the ``places``.
+    """Return the placed answers in ``files`` (a path, and its keys), checked against the dataset, and the ``places``.
 
-    ``qids``: the judged queries. Raises InputError for the first answer that can't work, and where the grid has none.
+    ``qids``: the judged queries. Raises InputError for the first invalid answer, and if no answer is in the grid.
     """
-    asked = Places(**places)
-    rows = placed(read_answer_rows(AnswerFile(Path(path), said) for path, said in files), asked)
+    grid = Places(**places)
+    rows = placed(read_answer_rows(AnswerFile(Path(path), values) for path, values in files), grid)
     check_against(rows, collection)
-    own = in_grid(rows, asked).filter(pl.col("qid").is_in(list(qids)))
+    own = in_grid(rows, grid).filter(pl.col("qid").is_in(list(qids)))
     if own["answer"].null_count() == own.height:
-        retrievers, orderings = " or ".join(asked.retrievers), " or ".join(asked.orderings)
-        ks, seeds = (" or ".join(map(str, some)) for some in (asked.ks, asked.seeds))
+        retrievers, orderings = " or ".join(grid.retrievers), " or ".join(grid.orderings)
+        ks, seeds = (" or ".join(map(str, numbers)) for numbers in (grid.ks, grid.seeds))
         expected = f"retriever {retrievers}, ordering {orderings}, k {ks}, seed {seeds}, to judged queries"
-        found = f"{len(rows)} answers, none of them of the grid" if own.is_empty() else f"{own.height} missing answers"
+        found = f"{len(rows)} answers, none of them in the grid" if own.is_empty() else f"{own.height} missing answers"
         raise InputError(f"answers of generator {generator}", found, expected)
-    return rows, asked
+    return rows, grid
 
 
 def counts_of_file(rows: pl.DataFrame, places: Places, qids: Iterable[str]) -> list[dict[str, Any]]:
-    """Counts of placed ``rows`` that a study does not use (what, count)."""
+    """Return counts (what, count) of placed ``rows`` that a study does not use."""
     own = in_grid(rows, places)
     unjudged = own.filter(~pl.col("qid").is_in(list(qids))).height
     return [{"what": OUTSIDE, "count": rows.height - own.height}, {"what": UNJUDGED, "count": unjudged}]
 
 
 def count_of_cell(answered: int, asked: int, **cell: Any) -> dict[str, Any]:
-    """How many of the queries that were ``asked`` a ``cell`` (ordering, k, seed) has no answer to (what, count, of)."""
+    """Return the count (what, count, of) of the ``asked`` queries without an answer in ``cell`` (ordering, k, seed)."""
     return {"what": UNANSWERED, "count": asked - answered, "of": cell}
 
 

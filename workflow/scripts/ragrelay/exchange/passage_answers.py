@@ -1,4 +1,4 @@
-"""Answers made elsewhere from one passage each: checked against the dataset, as single answers of the study."""
+"""Read and check imported answers to single passages, and turn them into the study's single answers."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -17,19 +17,19 @@ from ragrelay.io.hashing import value_hash
 KEY = ["qid", "docno", "seed"]
 OTHER_SEEDS = "answers to single passages with a seed outside the grid (left alone)"
 PASSAGES = ("answers to ranked passages, for every seed", "ranked passages and seeds without an answer (no label)")
-"""What the files have to have, and what is counted as missing."""
+"""What the files should have, and what counts as missing."""
 
 
 def checked_passages(
     files: Iterable[tuple[str, dict[str, Any]]], seeds: Sequence[int], collection: Collection
 ) -> pl.DataFrame:
-    """The answers in ``files`` (a path, and what its name says): place, qid, docno, seed, answer, each key once.
+    """Return the answers in ``files`` (path, values in its name): place, qid, docno, seed, answer, each key once.
 
-    A seed that is not said is the first of ``seeds``. The same answer may be there again, as in the files of several
-    retrievers. Raises InputError for a line that is no answer to one passage, a query or a passage that the collection
-    does not have, and two answers that differ.
+    A missing seed is the first of ``seeds``. The same answer may occur again, as in the files of several retrievers.
+    Raises InputError for a line that is no answer to one passage, for a query or passage outside the collection, and
+    for two different answers with the same key.
     """
-    rows = read_answer_rows((AnswerFile(Path(path), said) for path, said in files), single=True)
+    rows = read_answer_rows((AnswerFile(Path(path), values) for path, values in files), single=True)
     check_against(rows, collection)
     answers = rows.select(
         "place", "qid", pl.col("docnos").list.first().alias("docno"), pl.col("seed").fill_null(seeds[0]), "answer"
@@ -45,11 +45,11 @@ def checked_passages(
 def read_single_answers(
     rows: pl.DataFrame, qids: Sequence[str], ranked: pl.DataFrame, seeds: Sequence[int], place: str
 ) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
-    """The checked ``rows`` that the study needs, and counts (what, count, of) of rows it does not use or lacks.
+    """Return the checked ``rows`` that the study needs, and counts (what, count, of) of unused and of missing ones.
 
-    Columns qid, docno, prompt_id, seed, answer, finish_reason, by passage, then seed; an answer that is missing in the
-    file is null. ``qids``: the judged queries; ``ranked``: qid, docno of the passages that labels are needed of;
-    ``place`` names the files. Raises InputError where none of these has an answer.
+    Columns qid, docno, prompt_id, seed, answer, finish_reason, by passage, then seed. An answer missing in the file is
+    null. ``qids``: the judged queries; ``ranked``: qid, docno of the passages that need labels; ``place`` names the
+    files. Raises InputError if none of these passages has an answer.
     """
     of_seeds = rows.filter(pl.col("seed").is_in(list(seeds)))
     judged = of_seeds.filter(pl.col("qid").is_in(list(qids)))

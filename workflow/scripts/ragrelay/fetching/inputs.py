@@ -1,4 +1,4 @@
-"""Download and check what a study needs from hubs, ir_datasets and Terrier, where these can be reached."""
+"""Download and check what a study needs from hubs, ir_datasets and Terrier, on a machine that can reach them."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ from ragrelay.errors import InputError
 from ragrelay.models.hubs import fetch
 from ragrelay.models.locations import check_adapter, check_model, check_tokenizer
 
-# What other frameworks would load; fetched only where a model has no safetensors.
+# Never fetched: files of other frameworks.
 OTHER_FORMATS = ("*.h5", "*.msgpack", "*.ot", "*.onnx", "*.gguf", "*.mlmodel", "*.tflite", "onnx/*", "openvino/*")
 PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "original/*")
 WITHOUT_WEIGHTS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken", "*.py")
@@ -17,9 +17,9 @@ WITHOUT_WEIGHTS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken", "*.py"
 def fetch_input(
     files: Sequence[Mapping[str, Any]] = (), datasets: Sequence[str] = (), terrier: bool = False
 ) -> dict[str, Any]:
-    """Download what is missing and check everything; returns a receipt. Raises InputError for a failed download.
+    """Download what is missing, check everything and return a receipt. Raises InputError for a failed download.
 
-    ``files`` is what sources.hub_files gives, ``datasets`` ids of ir_datasets.
+    ``files``: from sources.hub_files; ``datasets``: ids of ir_datasets.
     """
     return {
         "hub": [{**entry, **fetch_hub_files(**entry)} for entry in files],
@@ -29,9 +29,9 @@ def fetch_input(
 
 
 def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> dict[str, Any]:
-    """Bring a model, its tokenizer or an adapter into the hub's cache (``HF_HOME``); returns commit and size in bytes.
+    """Download a model, a tokenizer or an adapter to the hub's cache (``HF_HOME``); return commit and size in bytes.
 
-    Checks that configuration, tokenizer and every shard of the weights are there, as far as ``part`` has them.
+    Checks that the configuration, tokenizer and weights that belong to ``part`` are complete.
     """
     if part == "model":
         folder = fetch(name, revision, place, ignore_patterns=[*OTHER_FORMATS, *PICKLED])
@@ -48,7 +48,7 @@ def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> d
 
 
 def fetch_dataset(dataset_id: str) -> dict[str, Any]:
-    """Bring a dataset of ir_datasets (to ``IR_DATASETS_HOME``) and build its document store; returns counts."""
+    """Download a dataset of ir_datasets (to ``IR_DATASETS_HOME``) and build its document store; return counts."""
     try:
         collection = IrDatasetsCollection(dataset_id)
         queries, qrels = collection.queries(), collection.qrels()
@@ -57,12 +57,12 @@ def fetch_dataset(dataset_id: str) -> dict[str, Any]:
         raise
     except (OSError, RuntimeError) as error:
         found = f"{dataset_id} unavailable ({_one_line(error)})"
-        raise InputError("ir_datasets", found, "its source reachable, or its files in IR_DATASETS_HOME") from error
+        raise InputError("ir_datasets", found, "a reachable source, or its files in IR_DATASETS_HOME") from error
     return {"queries": len(queries), "qrels": len(qrels)}
 
 
 def fetch_terrier() -> str:
-    """Have PyTerrier fetch Terrier's jars into its home (``PYTERRIER_HOME``) and start; returns Terrier's version."""
+    """Have PyTerrier download Terrier's jars to its home (``PYTERRIER_HOME``) and start; return Terrier's version."""
     from ragrelay.retrieval.terrier import VERSION, started
 
     started()

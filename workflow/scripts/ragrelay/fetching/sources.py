@@ -1,4 +1,4 @@
-"""The downloads that a study's grid needs, by its configuration: a hub's files, datasets, Terrier."""
+"""List the downloads that a study's grid needs: files of a hub, datasets, Terrier."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -20,21 +20,21 @@ KINDS: dict[str, Kinds[Any]] = {
 
 
 class Catalogue(Protocol):
-    """A study, as far as downloads depend on it: the configuration with only what the grid uses."""
+    """The part of a study on which downloads depend."""
 
     def selected(self) -> dict[str, Any]:
-        """Section → name → definition."""
+        """Return the configuration's definitions that the grid uses: section → name → definition."""
 
 
 def sources(study: Catalogue) -> dict[str, dict[str, Any]]:
-    """All downloads that the grid needs: the name of each → the arguments of fetch_input."""
+    """Return all downloads that the grid needs: the name of each → the arguments of fetch_input."""
     hub = {_hub_name(file["name"], file["revision"], file["part"]): {"files": [file]} for file in hub_files(study)}
     datasets = {_name(dataset_id): {"datasets": [dataset_id]} for dataset_id in catalogued_datasets(study)}
     return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}
 
 
 def sources_of(section: str, definition: Mapping[str, Any]) -> list[str]:
-    """The names in ``sources`` of the downloads of one entry of a section of the catalogue."""
+    """Return the names in ``sources`` of the downloads of one entry of a section of the catalogue."""
     downloads = KINDS[section].of(definition).downloads() if section in KINDS else ()
     names = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]
     if section == "datasets" and (catalogued := DATASET_KINDS.of(definition).catalogued()):
@@ -54,9 +54,9 @@ def _name(readable: str, *decisive: Any) -> str:
 
 
 def hub_files(study: Catalogue) -> list[dict[str, Any]]:
-    """The files of hubs that the grid needs, each once: name (hub id), revision (or null), part, place (config key).
+    """Return the distinct files of hubs that the grid needs: name (hub id), revision (or null), part, place (key).
 
-    ``part`` is `model`, `tokenizer` (all but weights) or `adapter`. A model that is served elsewhere is not fetched.
+    ``part`` is `model`, `tokenizer` (everything but weights) or `adapter`. Models served elsewhere are not fetched.
     """
     files: dict[tuple[str, str | None, str], dict[str, Any]] = {}
     selected = study.selected()
@@ -65,17 +65,17 @@ def hub_files(study: Catalogue) -> list[dict[str, Any]]:
             for key, name, revision, part in kinds.of(definition).downloads():
                 if on_hub(name):
                     place = f"config key '{section}.{entry}.{key}'"
-                    asked = {"name": name, "revision": revision, "part": part, "place": place}
-                    files.setdefault((name, revision, part), asked)
+                    file = {"name": name, "revision": revision, "part": part, "place": place}
+                    files.setdefault((name, revision, part), file)
     return list(files.values())
 
 
 def catalogued_datasets(study: Catalogue) -> list[str]:
-    """Ids of the grid's datasets that ir_datasets downloads."""
+    """Return the ids of the grid's datasets that ir_datasets downloads."""
     ids = (DATASET_KINDS.of(entry).catalogued() for entry in study.selected()["datasets"].values())
     return [dataset_id for dataset_id in ids if dataset_id]
 
 
 def uses_terrier(study: Catalogue) -> bool:
-    """Whether a retriever runs on Terrier, whose jars PyTerrier fetches."""
+    """Return whether a retriever runs on Terrier, whose jars PyTerrier fetches."""
     return any(RETRIEVER_KINDS.of(entry).uses_terrier() for entry in study.selected()["retrievers"].values())

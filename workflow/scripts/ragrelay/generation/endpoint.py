@@ -214,14 +214,14 @@ def _error(state: tenacity.RetryCallState) -> BaseException | None:
 
 
 def _retry_after(error: BaseException | None) -> float | None:
-    """Seconds that the endpoint asks to wait."""
+    """Return seconds that the endpoint asks to wait."""
     headers = error.response.headers if isinstance(error, openai.APIStatusError) else {}
     seconds = headers.get("retry-after", "")
     return float(seconds) if seconds.isdecimal() else None
 
 
 def _may_pass(error: BaseException) -> bool:
-    """Whether the same request may succeed later."""
+    """Return whether the same request may succeed later."""
     if isinstance(error, openai.APIStatusError):
         patient = (_retry_after(error) or 0.0) <= LONGEST_PAUSE
         return patient and (error.status_code in BUSY or error.status_code >= 500)
@@ -231,7 +231,7 @@ def _may_pass(error: BaseException) -> bool:
 
 
 def _pause(state: tenacity.RetryCallState) -> float:
-    """Seconds before the next try: those that the endpoint asks for, otherwise more after each try."""
+    """Return seconds before the next try: those that the endpoint asks for, otherwise more after each try."""
     asked = _retry_after(_error(state))
     return BACKOFF(state) if asked is None else asked
 

@@ -23,7 +23,7 @@ def endpoint_address(definition: Mapping[str, Any]) -> str:
 
 
 def endpoint_key(definition: Mapping[str, Any]) -> str | None:
-    """The endpoint's key from the environment, None where the definition names no variable.
+    """Return the endpoint's key from the environment, None where the definition names no variable.
 
     Raises InputError where it isn't set, or can't be sent: a line end, say, from a file it was read from.
     """

@@ -94,7 +94,7 @@ class _Message(_Part):
     reasoning_content: Any = None
 
     def reason(self) -> str | None:
-        """Why there is no content, if the message says so: a refusal, or a thought alone."""
+        """Return why there is no content, if the message says so: a refusal, or a thought alone."""
         return "refusal" if self.refusal else THINKING if self.reasoning or self.reasoning_content else None
 
 
@@ -148,7 +148,7 @@ def reply_row(request: Request, reply: Any, as_chat: bool, replace: bool) -> dic
 
 
 def _answer(choice: _TextChoice | _ChatChoice, reply: Any, replace: bool) -> tuple[str | None, str]:
-    """The answer and its finish reason, or None and why it is missing."""
+    """Return the answer and its finish reason, or None and why it is missing."""
     message = choice.message if isinstance(choice, _ChatChoice) else _Message(content=choice.text)
     said = message.content
     text = _text(said, reply, replace).strip()
@@ -198,7 +198,7 @@ def first_words(reply: Any) -> str:
 
 
 def request_failure(error: BaseException | None) -> str:
-    """What a failed request came to: a status with the first words of the reply, or why there is none."""
+    """Return what a failed request came to: a status with the first words of the reply, or why there is none."""
     if isinstance(error, ReplyError):
         return str(error)
     if isinstance(error, openai.APIStatusError):

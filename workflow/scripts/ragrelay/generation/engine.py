@@ -141,7 +141,7 @@ class VllmEngine:
 
 
 def output_row(request: Request, output: Any) -> dict[str, Any]:
-    """A row of the store, without the columns TOKEN_SCORES, from what vLLM returns for ``request``."""
+    """Return a row of the store, without the columns TOKEN_SCORES, from what vLLM returns for ``request``."""
     completion = output.outputs[0]
     return {
         "prompt_id": request.prompt_id,

@@ -113,7 +113,7 @@ def _start(variables: Mapping[str, str]) -> "Connection[Any, Any]":
 
 
 def _reply(worker: "Connection[Any, Any]") -> Any:
-    """What an engine's process sent; raises its error."""
+    """Return what an engine's process sent; raises its error."""
     try:
         reply = worker.recv()
     except (EOFError, ConnectionError) as error:

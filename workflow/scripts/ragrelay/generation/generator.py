@@ -100,11 +100,11 @@ class AnswerSource(Kind):
         """Raise InputError where a local model may think and ``thinking`` doesn't say how."""
 
     def gpus(self) -> int:
-        """GPUs of one engine in a job."""
+        """Return GPUs of one engine in a job."""
         return 0
 
     def passage_files(self, dataset: str) -> list[list[Any]]:
-        """Files of imported answers to one passage each: path, and the keys in its name."""
+        """Return files of imported answers to one passage each: path, and the keys in its name."""
         return []
 
 
@@ -197,7 +197,7 @@ GENERATOR_KINDS = MergedKinds(AnswerSource, "ragrelay.generation.engines", "engi
 
 
 def is_asked(definition: Mapping[str, Any]) -> bool:
-    """Whether jobs ask an engine for the generator's answers."""
+    """Return whether jobs ask an engine for the generator's answers."""
     return GENERATOR_KINDS[definition["engine"]].asked
 
 

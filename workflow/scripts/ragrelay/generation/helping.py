@@ -54,7 +54,7 @@ class Noted:
     makes: bool
 
     def is_ready(self, noted: int) -> bool:
-        """Whether its prompts are there, as this run has them; ``noted``: when the note was written (ns)."""
+        """Return whether its prompts are there, as this run has them; ``noted``: when the note was written (ns)."""
         times = [Path(path).stat().st_mtime_ns for path in self.prompts]
         return not self.makes or min(times) >= noted
 
@@ -87,7 +87,7 @@ class Others:
         return time.monotonic() < self.until
 
     def asked(self) -> Iterator[tuple[Noted, pl.DataFrame]]:
-        """Each of the other jobs whose prompts can be read now with what it asks for, as asked_keys has it.
+        """Yield each of the other jobs whose prompts can be read now with what it asks for, as asked_keys has it.
 
         Starts with the next job in the note, so that two helpers take different jobs.
         """

@@ -106,7 +106,7 @@ def generate_answers(
 
 
 def _left(requests: Sequence[Request], store: AnswerStore) -> list[Request]:
-    """The rows whose answers are not in ``store``."""
+    """Return the rows whose answers are not in ``store``."""
     keys = [(request.prompt_id, request.seed) for request in requests]
     asked = pl.DataFrame(keys, schema={"prompt_id": pl.String, "seed": pl.Int64}, orient="row")
     held = set(store.held(asked).select(KEY).iter_rows())
@@ -287,7 +287,7 @@ def _peaks_of_children(process: str) -> Iterator[int]:
 
 
 def _of_kernel(file: Path) -> str:
-    """The text of a file of /proc; none where its thread or process has ended meanwhile."""
+    """Return the text of a file of /proc; none where its thread or process has ended meanwhile."""
     try:
         return file.read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):

@@ -34,11 +34,11 @@ class Speed:
     answer: float
 
     def seconds(self, prompt_tokens: float, answer_tokens: float) -> float:
-        """Seconds for this many tokens, without those that the prefix cache serves."""
+        """Return seconds for this many tokens, without those that the prefix cache serves."""
         return self.prompt * prompt_tokens + self.answer * answer_tokens
 
     def of(self, engines: int) -> "Speed":
-        """The speed of ``engines`` side by side, this being one engine's."""
+        """Return the speed of ``engines`` side by side, this being one engine's."""
         return Speed(self.prompt / engines, self.answer / engines)
 
 
@@ -66,7 +66,7 @@ class Pace:
 
 
 def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
-    """The pace of a generator, from the answers in ``store`` and its key ``tokens_per_second``."""
+    """Return the pace of a generator, from the answers in ``store`` and its key ``tokens_per_second``."""
     parts = store.parts()
     mean, count = None, 0
     if parts:
@@ -91,7 +91,7 @@ def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
 
 
 def speed_of(store: AnswerStore) -> Speed | None:
-    """The speed measured on the latest parts of ``store``; None if no part records its time."""
+    """Return the speed measured on the latest parts of ``store``; None if no part records its time."""
     return fitted(_priced(store, Timed.latest(store, store.parts())))
 
 
@@ -115,7 +115,7 @@ class Timed:
         return cls(device, kept)
 
     def seconds(self) -> dict[str, float]:
-        """The seconds that one engine would have taken for each part."""
+        """Return the seconds that one engine would have taken for each part."""
         return {part: float(made["seconds"]) * int(made.get("engines", 1)) for part, made in self.parts.items()}
 
     @property
@@ -128,7 +128,7 @@ class Timed:
 
 
 def fitted(parts: pl.DataFrame) -> Speed | None:
-    """The speed of ``parts`` (PRICED, seconds) by least squares, neither of its two below 0; None without parts.
+    """Return the speed of ``parts`` (PRICED, seconds) by least squares, neither of its two below 0; None without parts.
 
     Where they don't tell the two apart, an answer token takes PROMPT_TOKENS_PER_ANSWER_TOKEN times a prompt token's.
     """
@@ -148,7 +148,7 @@ def fitted(parts: pl.DataFrame) -> Speed | None:
 
 
 def _priced(store: AnswerStore, timed: Timed) -> pl.DataFrame:
-    """A row per part of ``timed``: the sums of PRICED, and its seconds."""
+    """Return a row per part of ``timed``: the sums of PRICED, and its seconds."""
     seconds = timed.seconds()
     if not seconds:
         return pl.DataFrame(schema={**dict.fromkeys(PRICED, pl.Int64), "seconds": pl.Float64})

@@ -99,7 +99,7 @@ def tokenised(
 
 
 def window_of(generator: Mapping[str, Any]) -> int | None:
-    """The generator's window in tokens: ``max_model_len``, or what the model's configuration says.
+    """Return the generator's window in tokens: ``max_model_len``, or what the model's configuration says.
 
     None for an endpoint without ``max_model_len``, which checks by itself.
     """
@@ -132,7 +132,7 @@ def window_of(generator: Mapping[str, Any]) -> int | None:
 def prompt_lengths(
     missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout, block: int, threads: int
 ) -> pl.DataFrame:
-    """A row per distinct prompt of ``missing`` (as for ``requests_of``, which raises InputError), in its order.
+    """Return a row per distinct prompt of ``missing`` (as for ``requests_of``, which raises InputError), in its order.
 
     Columns: prompt_id, prompt_tokens (what the engine gets; estimated where no tokenizer is known), and estimates of
     those that its prefix cache serves: shared_first for the prompt's first request, the longest prefix it has in common
@@ -174,7 +174,7 @@ def _rows(
 
 
 def shared_prefix(one: Sequence[int], other: Sequence[int], block: int) -> int:
-    """Tokens of the longest common prefix of two token sequences in whole blocks."""
+    """Return tokens of the longest common prefix of two token sequences in whole blocks."""
     end = 0
     while len(one) >= end + block <= len(other) and one[end : end + block] == other[end : end + block]:
         end += block

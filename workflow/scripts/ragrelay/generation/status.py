@@ -39,7 +39,7 @@ class Shard(NamedTuple):
 
 
 def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
-    """A row per dataset, generator, retriever and rule, in the order of ``shards``.
+    """Return a row per dataset, generator, retriever and rule, in the order of ``shards``.
 
     - asked: answers or likelihoods that its jobs request
     - cached: of these, those in the cache when the job, or another job that makes its answers, began
@@ -159,7 +159,7 @@ def show_status(table: pl.DataFrame, failed: Mapping[str, str]) -> str:
 
 
 def _to_make(row: Mapping[str, Any]) -> str:
-    """The number, followed by + if some jobs have not counted yet; only + if none has."""
+    """Return the number, followed by + if some jobs have not counted yet; only + if none has."""
     known = row["to_make"] if row["to_make"] or not row["uncounted"] else None
     return _number(known) + ("+" if row["uncounted"] else "")
 

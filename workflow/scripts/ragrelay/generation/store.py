@@ -52,5 +52,5 @@ class AnswerStore(PartStore):
         return self.add(pl.DataFrame(list(answers), schema=SCHEMA), metadata)
 
     def look_up(self, keys: pl.DataFrame, columns: Sequence[str] = PER_ANSWER) -> pl.DataFrame:
-        """The key and ``columns`` of the stored rows of ``keys`` (prompt_id, seed), each once, without order."""
+        """Return the key and ``columns`` of the stored rows of ``keys`` (prompt_id, seed), each once, without order."""
         return self.read(self.held(keys), columns)

@@ -89,7 +89,7 @@ def thought_marks(generator: Mapping[str, Any]) -> list[str] | None:
 
 
 def keeps_special_tokens(generator: Mapping[str, Any], folder: Path = Path()) -> bool:
-    """Whether the marks are special tokens. Texts in the store keep these, but no other special tokens.
+    """Return whether the marks are special tokens. Texts in the store keep these, but no other special tokens.
 
     So a local tokenizer says, or else how the marks are written. It decides the fingerprint: the text of such an answer
     is another one than before the marks were kept.
@@ -104,7 +104,7 @@ def keeps_special_tokens(generator: Mapping[str, Any], folder: Path = Path()) ->
 
 
 def has_any(marks: Collection[str], tokens: Collection[str]) -> bool:
-    """Whether one of the ``tokens`` is in one of the ``marks``."""
+    """Return whether one of the ``tokens`` is in one of the ``marks``."""
     return any(token in mark for token in tokens for mark in marks)
 
 
@@ -140,7 +140,7 @@ def _check_unmarked(place: str, found: str, tokens: Collection[str], template: s
 
 
 def _sign(family: Family, tokens: Collection[str], template: str) -> str | None:
-    """The sign by which a tokenizer or its chat template belongs to the ``family``."""
+    """Return the sign by which a tokenizer or its chat template belongs to the ``family``."""
     signs = (family.start, family.end, *family.signs)
     return next((sign for sign in signs if sign in tokens or sign in template), None)
 

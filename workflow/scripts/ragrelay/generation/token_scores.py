@@ -10,7 +10,7 @@ CANDIDATES = 20
 
 
 def token_scores(sampled: Sequence[float] | None, candidates: np.ndarray | None) -> dict[str, Any]:
-    """The store's columns token_logprobs, token_entropies and first_token_margin.
+    """Return the store's columns token_logprobs, token_entropies and first_token_margin.
 
     ``sampled``: the log-probability of each token of the answer; ``candidates`` (tokens by CANDIDATES): those of the
     likeliest at its place. None for what an endpoint doesn't give.

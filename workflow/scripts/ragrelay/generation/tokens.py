@@ -24,7 +24,7 @@ PRIVATE_USE = [chr(point) for point in range(0xE000, 0xF900)]
 
 
 def load_tokenizer(generator: Mapping[str, Any]) -> Any:
-    """The generator's own tokenizer; that of key ``tokenizer`` where an endpoint serves the model."""
+    """Return the generator's own tokenizer; that of key ``tokenizer`` where an endpoint serves the model."""
     name, revision = generator.get("tokenizer", generator["model"]), generator.get("revision")
     check_cached(name, revision, f"generator's tokenizer {name!r}")
     from transformers import AutoTokenizer
@@ -53,7 +53,7 @@ def hidden_tokens(generator: Mapping[str, Any]) -> frozenset[int] | None:
 
 
 def special_tokens(tokenizer: Any) -> set[str]:
-    """The texts of a tokenizer's special tokens."""
+    """Return the texts of a tokenizer's special tokens."""
     added = tokenizer.added_tokens_decoder.values()
     return {token.content for token in added if token.special} | set(tokenizer.all_special_tokens)
 
@@ -65,7 +65,7 @@ def plain_ids(tokenizer: Any, text: str) -> list[int]:
 
 
 def unloadable(place: str, error: Exception, expected: str) -> InputError:
-    """The error message for a part of a model that its library does not load."""
+    """Return the error message for a part of a model that its library does not load."""
     said = " ".join(str(error).split())
     if "trust_remote_code" in said:
         expected += ", or trust_remote_code: true, as it brings code of its own"
@@ -98,7 +98,7 @@ class PromptTokenizer:
         return tuple(self.tokenizer(prompt, split_special_tokens=True)["input_ids"])
 
     def begun(self, prompt: str, system: str = "") -> str:
-        """The start mark of the generator's thoughts where ``prompt`` ends within one, else an empty text."""
+        """Return the start mark of the generator's thoughts where ``prompt`` ends within one, else an empty text."""
         if self.marks is None:
             return ""
         start, end = self.marks
@@ -107,7 +107,7 @@ class PromptTokenizer:
         return start if mark and end not in thought else ""
 
     def _after(self, with_system: bool) -> str:
-        """The text that the chat template writes after the user's part."""
+        """Return the text that the chat template writes after the user's part."""
         if with_system not in self._ends:
             parts = {"user": USER_PART, "system": SYSTEM_PART} if with_system else {"user": USER_PART}
             text = self._templated(parts["user"], parts.get("system", ""), tokenize=False)

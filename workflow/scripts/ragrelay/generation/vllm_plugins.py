@@ -118,7 +118,7 @@ class AttentionBackends:
     """A method for vLLM's worker."""
 
     def attention_backends(self) -> list[str]:
-        """Names of the attention backends that the model's layers have."""
+        """Return names of the attention backends that the model's layers have."""
         layers = self.vllm_config.compilation_config.static_forward_context.values()  # type: ignore[attr-defined]
         return sorted({layer.get_attn_backend().get_name() for layer in layers if hasattr(layer, "get_attn_backend")})
 

@@ -142,7 +142,7 @@ def leftovers(folder: Path) -> Iterator[Path]:
 
 
 def ended(temporary: Path) -> bool:
-    """Whether the process that made ``temporary`` is known to have ended.
+    """Return whether the process that made ``temporary`` is known to have ended.
 
     This can only be known of processes of this machine since its last start; those of other nodes count as alive.
     """

@@ -13,7 +13,7 @@ READ_ONLY = "read-only"
 
 
 def read_only() -> bool:
-    """Whether the cache is read-only."""
+    """Return whether the cache is read-only."""
     return os.environ.get(VARIABLE) == READ_ONLY
 
 

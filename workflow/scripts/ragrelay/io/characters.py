@@ -35,7 +35,7 @@ def check_id(place: str, name: str, value: str) -> None:
 
 
 def is_seen(text: str) -> bool:
-    """Whether any character of ``text`` can be seen: one that is printed, has a width, and is no blank."""
+    """Return whether any character of ``text`` can be seen: one that is printed, has a width, and is no blank."""
     return bool(_LETTER.search(text)) or any(
         character.isprintable()
         and not character.isspace()
@@ -78,7 +78,7 @@ def count_unseen(what: str, texts: Iterable[str]) -> dict[str, int]:
 
 
 def _has_zero_width(text: str) -> bool:
-    """Whether ``text`` has a character without width. In Latin-1 only the soft hyphen has none."""
+    """Return whether ``text`` has a character without width. In Latin-1 only the soft hyphen has none."""
     try:
         text.encode("latin-1")
     except UnicodeEncodeError:

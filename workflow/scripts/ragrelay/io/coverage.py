@@ -14,7 +14,7 @@ ENOUGH = 0.5
 def count_missing(
     place: str | Path, found: int, needed: int, what: tuple[str, str], given: str, expected: str
 ) -> dict[str, Any]:
-    """How many of ``needed`` things the user's file at ``place`` does not have, to be shown (what, count, of).
+    """Return how many of ``needed`` things the user's file at ``place`` does not have, to be shown (what, count, of).
 
     ``what``: in the plural, what is needed, and what is counted where that is missing. Raises InputError where nothing
     is ``found``; ``given`` says what the file has in its place.

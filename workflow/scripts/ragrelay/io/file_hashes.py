@@ -81,7 +81,7 @@ def _place(path: Path) -> Path:
 
 
 def _files(path: Path) -> dict[str, Path]:
-    """Files below ``path`` by their place there, or that file itself."""
+    """Return files below ``path`` by their place there, or that file itself."""
     if not path.is_dir():
         return {path.name: path}
     files = {str(file.relative_to(path)): file for file in sorted(path.rglob("*")) if file.is_file()}
@@ -141,7 +141,7 @@ def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = 
 
 
 def kept_damage(entry: Path) -> str:
-    """What is wrong with an entry, or with its hash if the file has not changed since; empty if nothing is."""
+    """Return what is wrong with an entry, or with its hash if the file has not changed since; empty if nothing is."""
     kept = entry.read_bytes()
     if BARE.fullmatch(kept):
         return ""  # the file is not known

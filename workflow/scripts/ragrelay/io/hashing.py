@@ -12,7 +12,7 @@ def text_hash(text: str) -> str:
 
 
 def value_hash(value: Any, digits: int = 16) -> str:
-    """Hash of a JSON-like ``value`` that does not depend on the order of its keys."""
+    """Return hash of a JSON-like ``value`` that does not depend on the order of its keys."""
     canonical = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return text_hash(canonical)[:digits]
 

@@ -23,7 +23,7 @@ def json_fault(error: Exception) -> str:
 
 
 def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
-    """The JSON object in the file at ``path``; raises InputError with ``place`` and ``expected`` otherwise."""
+    """Return the JSON object in the file at ``path``; raises InputError with ``place`` and ``expected`` otherwise."""
     try:
         value = json.loads(path.read_text(encoding="utf-8-sig"))
     except FAULTS as error:
@@ -36,12 +36,12 @@ def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
 
 
 def read_json(path: str | Path) -> Any:
-    """The value of a JSON file that this package wrote; raises as the standard library does."""
+    """Return the value of a JSON file that this package wrote; raises as the standard library does."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def json_record(path: Path, number: int, line: str, halves: bool = False) -> dict[str, Any]:
-    """The object of one line; raises InputError for no object, a key twice, or half of a surrogate pair.
+    """Return the object of one line; raises InputError for no object, a key twice, or half of a surrogate pair.
 
     ``halves``: the caller looks for these in the values that it reads.
     """

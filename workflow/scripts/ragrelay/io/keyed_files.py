@@ -38,7 +38,7 @@ class KeyedFiles:
         return keyed
 
     def by(self, *names: str) -> dict[Any, Path]:
-        """The path of each value of a wildcard, or of each tuple of several.
+        """Return the path of each value of a wildcard, or of each tuple of several.
 
         Raises ValueError where two files have the same.
         """
@@ -48,11 +48,11 @@ class KeyedFiles:
         return paths if len(names) > 1 else {key[0]: path for key, path in paths.items()}
 
     def matching(self, **values: str | int) -> "KeyedFiles":
-        """The files whose wildcards have these ``values``."""
+        """Return the files whose wildcards have these ``values``."""
         return replace(self, paths=tuple(path for key, path in self.keyed if key.items() >= values.items()))
 
     def of(self, key: Mapping[str, Any]) -> Path:
-        """The one path that the pattern gives, filled from ``key``. Raises ValueError where it is not there."""
+        """Return the one path that the pattern gives, filled from ``key``. Raises ValueError where it is not there."""
         filled = WILDCARD.sub(lambda match: str(key[match[1]]), self.pattern.removeprefix("<results>/"))
         paths = [path for path in self.paths if f"/{path.as_posix()}".endswith(f"/{filled}")]
         if len(paths) != 1:
@@ -61,7 +61,7 @@ class KeyedFiles:
 
 
 def keyed_files(patterns: Mapping[str, str], files: Mapping[str, str | Iterable[str]]) -> dict[str, KeyedFiles]:
-    """A job's input by name, for each name in ``patterns``; ``files`` has a path or several under the name."""
+    """Return a job's input by name, for each name in ``patterns``; ``files`` has a path or several under the name."""
     return {name: of_pattern(pattern, files[name]) for name, pattern in patterns.items()}
 
 

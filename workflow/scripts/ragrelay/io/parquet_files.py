@@ -20,12 +20,12 @@ PLAIN = (
 
 
 def read_frame(path: str | Path) -> pl.DataFrame:
-    """All of the Parquet file ``path``, which a study has written. Raises FAULTS."""
+    """Return all of the Parquet file ``path``, which a study has written. Raises FAULTS."""
     return pl.DataFrame(_table(path))
 
 
 def _table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """The ``columns`` that are there, or all, of the Parquet file ``path``, every value valid. Raises FAULTS.
+    """Return the ``columns`` that are there, or all, of the Parquet file ``path``, every value valid. Raises FAULTS.
 
     Parquet's checksums are compared where the file has them.
     """
@@ -59,7 +59,7 @@ def fault(error: BaseException) -> str:
 
 
 def read_parquet(path: Path, expected: str, required: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
-    """The columns ``required``, and those of ``optional`` that are there, of the file ``path`` of the user's.
+    """Return the columns ``required``, and those of ``optional`` that are there, of the file ``path`` of the user's.
 
     Categories and dates are texts. ``expected``: what kind of file, for messages. Raises InputError for a file that is
     missing, damaged or no Parquet, a column that is missing or there twice, and one of other values than texts,
@@ -85,7 +85,7 @@ def read_parquet(path: Path, expected: str, required: Sequence[str], optional: S
 
 
 def _without_categories(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Texts in place of categories and dates."""
+    """Return texts in place of categories and dates."""
     if pa.types.is_dictionary(values.type):
         return values.cast(values.type.value_type)
     return values.cast(pa.string()) if pa.types.is_temporal(values.type) else values

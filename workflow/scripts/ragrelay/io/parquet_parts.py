@@ -137,7 +137,7 @@ class PartStore:
         return path, content
 
     def held(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """The ``keys`` that are in the store, each once, with the ``part`` that counts: the earliest.
+        """Return the ``keys`` that are in the store, each once, with the ``part`` that counts: the earliest.
 
         Only key columns are read, as a stream: 200,000 keys among 2 million rows take seconds and some 200 MiB.
         """
@@ -149,7 +149,7 @@ class PartStore:
         return rows.sort("part").unique(self.key, keep="first", maintain_order=True)
 
     def read(self, located: pl.DataFrame, columns: Sequence[str] = ()) -> pl.DataFrame:
-        """The stored rows of ``located``, a selection of what ``held`` returned; each once, without order.
+        """Return the stored rows of ``located``, a selection of what ``held`` returned; each once, without order.
 
         Of the columns those of the key and ``columns``, or all. Raises InputError where a part has gone since, or a
         value is beyond ``at_most``.
@@ -174,7 +174,7 @@ class PartStore:
         return pl.concat(frames)
 
     def metadata(self, part: str | Path) -> dict[str, str]:
-        """The metadata of a part, such as engine, version, device and seconds, and the time (``written``)."""
+        """Return the metadata of a part, such as engine, version, device and seconds, and the time (``written``)."""
         raw = pq.read_metadata(part).metadata or {}
         return {key.decode(): value.decode() for key, value in raw.items() if not key.startswith(b"ARROW")}
 
@@ -203,7 +203,7 @@ class PartStore:
         return self._checked[part]
 
     def _wrong_columns(self, part: Path) -> str:
-        """Which columns of ``part`` are not this store's; a complete part may belong to another store."""
+        """Return which columns of ``part`` are not this store's; a complete part may belong to another store."""
         try:
             schema = pl.read_parquet_schema(part)
         except (OSError, pl.exceptions.PolarsError) as error:
@@ -215,7 +215,7 @@ class PartStore:
 
 
 def damage(part: Path) -> str:
-    """Why ``part`` can't be read or doesn't have the bytes it was written with; empty where it is whole."""
+    """Return why ``part`` can't be read or doesn't have the bytes it was written with; empty where it is whole."""
     try:
         whole = file_hash(part)[:HASH_DIGITS] == part.stem.rpartition("-")[2]
     except OSError as error:
@@ -239,12 +239,12 @@ def _replaced(listing: Path) -> list[str]:
 
 
 def _origin(metadata: Mapping[str, str]) -> dict[str, str]:
-    """The metadata that parts must share to be joined."""
+    """Return the metadata that parts must share to be joined."""
     return {key: value for key, value in metadata.items() if key not in FIRST and not key.endswith((*SUMMED, *PEAKS))}
 
 
 def _together(described: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """The metadata of the part that joins parts with these."""
+    """Return the metadata of the part that joins parts with these."""
     made = {}
     for key in dict.fromkeys(key for metadata in described for key in metadata):
         values = [metadata[key] for metadata in described if key in metadata]

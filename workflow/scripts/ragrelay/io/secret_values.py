@@ -70,7 +70,7 @@ def _check(text: str, key: str, is_variable: bool) -> None:
 
 
 def secret_in(text: str) -> tuple[str, str] | None:
-    """The kind of secret that ``text`` seems to contain, and where it belongs; None if it contains none."""
+    """Return the kind of secret that ``text`` seems to contain, and where it belongs; None if it contains none."""
     if HUB_TOKEN.search(text):
         return "an access token", "it in the environment variable HF_TOKEN alone"
     if TOKENS.search(text):
@@ -121,7 +121,7 @@ class SentKey:
         self.letters = _letters(self.key)
 
     def is_in(self, *texts: bytes) -> bool:
-        """Whether one of ``texts`` has the key, or KEPT characters in a row of a longer one."""
+        """Return whether one of ``texts`` has the key, or KEPT characters in a row of a longer one."""
         least = min(KEPT, len(self.key))
         whole = self.letters if len(self.letters) >= KEPT else None
         return bool(self.key) and any(
@@ -187,7 +187,7 @@ def _meant(match: re.Match[bytes]) -> bytes:
 
 
 def _has_run(text: bytes, key: bytes, length: int) -> bool:
-    """Whether ``text`` has ``length`` characters of ``key`` in a row."""
+    """Return whether ``text`` has ``length`` characters of ``key`` in a row."""
     if len(key) < length:
         return False
     # Each such run has one of these pieces whole, which are found faster than all runs.

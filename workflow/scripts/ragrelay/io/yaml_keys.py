@@ -47,7 +47,7 @@ class _Loader(yaml.CSafeLoader):
                 seen[name] = line
 
     def construct_number(self, node: yaml.ScalarNode) -> Any:
-        """A number, unless YAML 1.1 takes it for another than it looks like: 1:30 for 90, and 010 for 8."""
+        """Return a number, unless YAML 1.1 takes it for another than it looks like: 1:30 for 90, and 010 for 8."""
         integer = node.tag.endswith(":int")
         value = self.construct_yaml_int(node) if integer else self.construct_yaml_float(node)
         if UNLIKE.match(node.value):
@@ -61,7 +61,7 @@ for kind in ("int", "float"):
 
 
 def read_yaml(path: str | Path) -> Any:
-    """The content of the YAML (or JSON) file at ``path``, in plain types.
+    """Return the content of the YAML (or JSON) file at ``path``, in plain types.
 
     Raises InputError naming the line where a mapping has a key again, as check_size does, and yaml.YAMLError for what
     is no YAML.

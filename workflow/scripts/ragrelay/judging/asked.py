@@ -1,4 +1,4 @@
-"""The questions to a judge about answers: one row per answer, set of references and question."""
+"""Make the questions to a judge about answers: one row per answer, set of references and question."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -36,8 +36,9 @@ Contexts = Mapping[tuple[str, int], Mapping[str, Sequence[str]]]
 class Judging:
     """What a judge needs besides the answers. All jobs of a dataset and scorer share it.
 
-    ``queries``: texts by qid. ``references``: those of judged passages or gold answers by qid, None for other scorers.
-    ``grades``: names of the sets of references, with their lowest labels. ``near_copy``: see score_answers.
+    ``queries``: texts by qid. ``references``: judged passages or gold answers by qid; None for other scorers. ``own``:
+    the scorer's own texts by qid, such as nuggets. ``grades``: names of the sets of references, with their lowest
+    labels. ``near_copy``: see score_answers.
     """
 
     scorer: JudgeScorer
@@ -83,17 +84,17 @@ def judging(
 
 
 def asked_about(
-    answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, beside: set[Cell], by: Judging
+    answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, baseline_cells: set[Cell], by: Judging
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The questions about ``answers``: SCHEMA; and their distinct PROMPTS.
+    """Return the questions about ``answers`` (SCHEMA), and their distinct prompts (PROMPTS).
 
-    ``answers``: qid, ordering, k, seed, answer, cited_sentences. ``beside``: the cells that are zero-shot answers in
-    another retriever's file, which are compared only with the references that its contexts leave. Rows are sorted by
+    ``answers``: qid, ordering, k, seed, answer, cited_sentences. ``baseline_cells``: the zero-shot cells among the
+    answers of another retriever; they are compared only with references unseen by its contexts. Rows are sorted by
     query, ordering, k, seed and references.
     """
     rows: list[tuple[Any, ...]] = []
     prompts: dict[str, tuple[str, str]] = {}
-    for row in _rows(answers, contexts, passages, beside, by):
+    for row in _rows(answers, contexts, passages, baseline_cells, by):
         if (size := by.scorer.size(row.case)) is None:
             continue
         score_row = (*row.key, size, row.near_copies)
@@ -112,7 +113,7 @@ def asked_about(
 
 
 def _rows(
-    answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, beside: set[Cell], by: Judging
+    answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, baseline_cells: set[Cell], by: Judging
 ) -> Iterator[ScoreRow]:
     by_query = answers.sort(COLUMNS).partition_by("qid", as_dict=True)
     qids = [qid for qid in by.qids if (qid,) in by_query]
@@ -121,7 +122,7 @@ def _rows(
         texts = passages.of(some)
         for qid in some:
             shown = {context: list(docnos[qid]) for context, docnos in contexts.items() if qid in docnos}
-            judged = _of_query(qid, by_query[(qid,)], shown, texts[qid], beside, by)
+            judged = _of_query(qid, by_query[(qid,)], shown, texts[qid], baseline_cells, by)
             yield from sorted(judged, key=lambda row: row.key)
 
 
@@ -130,26 +131,26 @@ def _of_query(
     answers: pl.DataFrame,
     contexts: Mapping[tuple[str, int], list[str]],
     texts: Mapping[str, str],
-    beside: set[Cell],
+    baseline_cells: set[Cell],
     by: Judging,
 ) -> Iterator[ScoreRow]:
     sets = list(_sets(qid, contexts, texts, by))
     for ordering, k, seed, answer, cited in answers.select(*COLUMNS[1:], "answer", "cited_sentences").iter_rows():
         docnos = contexts.get((ordering, k), [])
         own, sentences = [texts[docno] for docno in docnos], numbered_citations(cited, docnos)
-        for name, left_out, references, near in sets:
-            is_beside = (ordering, k, seed) in beside
-            if is_beside if left_out is None else not is_beside and k != left_out:
-                continue
-            key = (qid, ordering, k if left_out is None else left_out, seed, name)
-            judged = JudgeCase(qid, by.queries[qid], answer, references, own, by.own.get(qid), sentences)
-            yield ScoreRow(key, near, judged)
+        is_baseline = (ordering, k, seed) in baseline_cells
+        for name, unseen_at_k, references, near in sets:
+            # Zero-shot answers in a retriever's job are the baseline of its unseen sets, and belong to no other set.
+            if not is_baseline if unseen_at_k is None else is_baseline or k == unseen_at_k:
+                key = (qid, ordering, k if unseen_at_k is None else unseen_at_k, seed, name)
+                case = JudgeCase(qid, by.queries[qid], answer, references, own, by.own.get(qid), sentences)
+                yield ScoreRow(key, near, case)
 
 
 def _sets(
     qid: str, contexts: Mapping[tuple[str, int], list[str]], texts: Mapping[str, str], by: Judging
 ) -> Iterator[tuple[str, int | None, list[str], int | None]]:
-    """Name of each set, the k whose contexts it leaves out (None: none), its texts and near copies, names sorted."""
+    """Yield each set's name, the k whose contexts it leaves out (or None), texts and near copies, sorted by name."""
     if by.references is None:
         yield from ((name, None, [], None) for name in by.grades)
         return

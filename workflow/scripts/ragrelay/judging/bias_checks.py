@@ -14,7 +14,7 @@ from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, Columns, real, schema_o
 from ragrelay.vocabulary.judge_checks import ABOUT, LENGTH, PADDED, PADDING, REVERSED, SWAPPED
 
 CHANGED_BY_PADDING = ("answer", "sentence")
-"""Placeholders of what is judged."""
+"""Placeholders of the judged text."""
 CHECKED_COLUMNS = {
     "check": text(ABOUT),
     "retriever": CONTEXT_COLUMNS["retriever"],
@@ -24,7 +24,7 @@ CHECKED_COLUMNS = {
 }
 SCHEMA = schema_of(CHECKED_COLUMNS)
 OF_QUESTION = ("number", "item", "prompt_id", "changed_prompt_id", "words")
-"""Columns of what is asked that don't say what is judged."""
+"""Columns of the asked rows that differ between the questions about one answer or passage."""
 SCORES = {
     "score": real("the judge's score as it was; of a passage, its label, or the expected grade", "the judge's"),
     "changed_score": real(f"the score of the changed judgements; empty for `{LENGTH}`", "the judge's"),
@@ -32,11 +32,11 @@ SCORES = {
     "other_words": whole("of these, those whose likeliest word is another after the change", "questions"),
 }
 ANSWER_KEY = ["retriever", *COLUMNS]
-"""What distinguishes an answer from all others."""
+"""Columns that identify an answer."""
 
 
 def score_columns(asked: Columns) -> Columns:
-    """Columns of the scores of what was ``asked``, by its columns."""
+    """Return the columns of the scores, given the columns of the rows that were ``asked``."""
     return {**{name: asked[name] for name in asked if name not in OF_QUESTION}, "words": asked["words"], **SCORES}
 
 
@@ -44,14 +44,14 @@ SCORE_COLUMNS = score_columns(CHECKED_COLUMNS)
 
 
 class ReversedTemplate(JudgeTemplate):
-    """Lays out several references or passages from last to first."""
+    """A template that lays out several references or passages from last to first."""
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
         return super().render({name: text if isinstance(text, str) else text[::-1] for name, text in texts.items()})
 
 
 class PaddedTemplate(JudgeTemplate):
-    """Adds PADDING to the text that the judge is asked about."""
+    """A template that adds PADDING to the judged text."""
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
         return super().render(
@@ -60,13 +60,13 @@ class PaddedTemplate(JudgeTemplate):
 
 
 def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
-    """The template of each check's questions, by check. SWAPPED needs a template that has a swapped question."""
-    made = {REVERSED: ReversedTemplate(**vars(template)), PADDED: PaddedTemplate(**vars(template))}
-    return made | ({SWAPPED: replace(template, question=template.swapped)} if template.swapped else {})
+    """Return the template of each check's questions, by check. SWAPPED needs a template with a swapped question."""
+    templates = {REVERSED: ReversedTemplate(**vars(template)), PADDED: PaddedTemplate(**vars(template))}
+    return templates | ({SWAPPED: replace(template, question=template.swapped)} if template.swapped else {})
 
 
 def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame:
-    """At most ``size`` rows of ``keys``, sorted by ``names`` (qid and more), the same whatever the judge.
+    """Return at most ``size`` rows of ``keys``, sorted by ``names`` (qid and more), the same for every judge.
 
     One row of each query is drawn, then a second of each, and so on, by the hashes of the ``names``.
     """
@@ -78,10 +78,10 @@ def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame
 def checked(
     answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, by: Judging, retriever: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The questions about ``answers`` (see asked_about), unchanged and for each check: SCHEMA; and the changed PROMPTS.
+    """Return the questions about ``answers``, unchanged and for each check (SCHEMA), and the changed ones' PROMPTS.
 
-    The references are those of the lowest grade. A check has only answers whose question it changes; LENGTH changes
-    every question.
+    The references are those of the lowest grade. Each check covers only answers whose questions it changes; LENGTH
+    changes none and covers all.
     """
     lowest = min(by.grades, key=by.grades.__getitem__)
     own = asked_about(answers, contexts, passages, set(), by)[0].filter(references=lowest)
@@ -92,9 +92,9 @@ def checked(
     for check, template in changed_templates(by.template).items():
         changed, questions = asked_about(answers, contexts, passages, set(), replace(by, template=template))
         ids = changed.filter(references=lowest)["prompt_id"]
-        beside = own.with_columns(check=pl.lit(check), changed_prompt_id=ids)
+        paired = own.with_columns(check=pl.lit(check), changed_prompt_id=ids)
         of_answer = (pl.col("prompt_id") != pl.col("changed_prompt_id")).any().over(COLUMNS)
-        tables.append(beside.filter(of_answer))
+        tables.append(paired.filter(of_answer))
         prompts.append(questions.filter(pl.col("prompt_id").is_in(tables[-1]["changed_prompt_id"].implode())))
     joined = pl.concat(tables).join(words, on=COLUMNS, how="left", maintain_order="left")
     named = joined.with_columns(retriever=pl.lit(retriever, pl.String))

@@ -1,4 +1,4 @@
-"""Scores from a judge's original and changed questions, for the bias checks of judges."""
+"""Score a judge's original and changed questions, for the bias checks of judges."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,16 +15,17 @@ from ragrelay.vocabulary.judge_checks import LENGTH
 def score_judge_checks(
     asked: pl.DataFrame, receipt: Mapping[str, Any], score: pl.Expr, cache_dir: str | Path
 ) -> pl.DataFrame:
-    """Scores of the questions ``asked`` by the job with this ``receipt``: the score_columns of ``asked``.
+    """Return the scores (score_columns) of the questions ``asked`` by the job with this ``receipt``.
 
-    ``score``: the judge's, an aggregation over an answer's or passage's questions. Answers without one are left out.
+    ``score``: the judge's score, an aggregation over an answer's or passage's questions. Answers without a score are
+    left out.
     """
     ids = pl.concat([asked["prompt_id"], asked["changed_prompt_id"].rename("prompt_id")]).to_frame()
     return checked_scores(asked, judged_shares(ids, receipt, cache_dir), score)
 
 
 def checked_scores(asked: pl.DataFrame, shares: pl.DataFrame, score: pl.Expr) -> pl.DataFrame:
-    """Return the same scores, from each prompt's ``shares`` (see judging.scores.judged_shares)."""
+    """Return the scores of score_judge_checks from each prompt's ``shares`` (see judging.scores.judged_shares)."""
     key = [name for name in asked.columns if name not in OF_QUESTION]
     changed = shares.select(changed_prompt_id="prompt_id", changed="shares")
     both = asked.join(shares, on="prompt_id", how="left", maintain_order="left")

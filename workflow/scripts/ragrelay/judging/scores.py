@@ -19,7 +19,7 @@ KEY = [*COLUMNS, "references"]
 def judged_scores(
     asked: pl.DataFrame, receipt: Mapping[str, Any], scorer: JudgeScorer, cache_dir: str | Path
 ) -> tuple[pa.Table, list[dict[str, Any]]]:
-    """The score table (scoring.retriever_table.SCHEMA) from the questions ``asked`` (judging.asked.SCHEMA).
+    """Return the score table (scoring.retriever_table.SCHEMA) from the questions ``asked`` (judging.asked.SCHEMA).
 
     A judge compares with all references at once, so best_docno, best_in_context and n_zero are null. Also returns the
     count (``what``, ``count``) of answers without a score. ``receipt``: the receipt of the job that asked.
@@ -38,5 +38,5 @@ def judged_scores(
 
 
 def judged_shares(asked: pl.DataFrame, receipt: Mapping[str, Any], cache_dir: str | Path) -> pl.DataFrame:
-    """prompt_id and shares (see word_shares) of each question in ``asked``."""
+    """Return prompt_id and shares (see word_shares) of each question in ``asked``."""
     return asked_shares(asked.select("prompt_id").drop_nulls().unique(maintain_order=True), receipt, cache_dir)

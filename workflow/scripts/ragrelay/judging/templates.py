@@ -1,4 +1,4 @@
-"""Prompts that ask a judge about an answer: YAML data with named placeholders, checked when read."""
+"""Read and check templates of prompts that ask a judge about an answer: YAML data with named placeholders."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ class JudgeTemplate:
     swapped: str = ""
 
     def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
-        """The prompt with the placeholders replaced by ``texts``. A sequence stands for several passages."""
+        """Return the prompt with the placeholders replaced by ``texts``. A sequence stands for several passages."""
         return self.question.format(
             **{name: text if isinstance(text, str) else self._passages(text) for name, text in texts.items()}
         )

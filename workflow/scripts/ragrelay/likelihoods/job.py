@@ -82,7 +82,7 @@ def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFram
 
 
 def scorings_of(missing: pl.DataFrame, generator: Mapping[str, Any], window: int) -> Iterator[Scoring]:
-    """The requests for ``missing`` (prompt_id, prompt, system, token_ids), sorted by text.
+    """Yield the requests for ``missing`` (prompt_id, prompt, system, token_ids), sorted by text.
 
     So prompts that begin alike, such as those about the same answer or passage, follow each other, and the engine's
     prefix cache serves what they share. Raises InputError for a prompt that is too long with its continuation.

@@ -35,7 +35,7 @@ class Scoring:
 
 
 def scorings(prompt_id: str, token_ids: Sequence[int], continuations: Sequence[Sequence[int]]) -> Iterator[Scoring]:
-    """The requests for some ``continuations`` of a prompt: single tokens together, longer ones one by one."""
+    """Yield the requests for some ``continuations`` of a prompt: single tokens together, longer ones one by one."""
     ids = tuple(token_ids)
     singles = [tuple(continuation) for continuation in continuations if len(continuation) == 1 and ids]
     for start in range(0, len(singles), AT_ONCE):

@@ -34,22 +34,22 @@ class LikelihoodStore(PartStore):
         return self.add(pl.DataFrame(list(rows), schema=SCHEMA), metadata)
 
     def look_up(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """The stored rows of ``keys`` (prompt_id, continuation), each once, without order."""
+        """Return the stored rows of ``keys`` (prompt_id, continuation), each once, without order."""
         return self.read(self.held(keys))
 
 
 def likelihood_fingerprint(generator: Mapping[str, Any], cache_dir: str | Path | None = None) -> str:
-    """The fingerprint of a generator without its decoding, which has no effect on teacher-forced scores."""
+    """Return the fingerprint of a generator without its decoding, which has no effect on teacher-forced scores."""
     return fingerprint(decisive(generator), cache_dir=cache_dir)
 
 
 def decisive(generator: Mapping[str, Any]) -> dict[str, Any]:
-    """A generator's definition without the keys that have no effect on teacher-forced scores."""
+    """Return a generator's definition without the keys that have no effect on teacher-forced scores."""
     return {key: value for key, value in generator.items() if key not in INDIFFERENT}
 
 
 def text_store(generator: Mapping[str, Any], cache_dir: str | Path) -> LikelihoodStore:
-    """The store of likelihoods of texts that are scored without a chat template."""
+    """Return the store of likelihoods of texts that are scored without a chat template."""
     return LikelihoodStore(cache_dir, likelihood_fingerprint(raw(generator), cache_dir=cache_dir))
 
 

@@ -31,7 +31,7 @@ def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, 
 
 
 def token_table(tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ()) -> pl.DataFrame:
-    """A row per token of each word: word, token_ids (``begins`` and the token, as a continuation)."""
+    """Return a row per token of each word: word, token_ids (``begins`` and the token, as a continuation)."""
     rows = [(word, [*begins, token]) for word, ids in tokens.items() for token in ids]
     return pl.DataFrame(rows, schema={"word": pl.String, "token_ids": pl.List(pl.Int64)}, orient="row")
 

@@ -11,7 +11,7 @@ from ragrelay.models.locations import ADAPTER_CONFIG, is_folder, model_path
 
 
 def adapter_path(generator: Mapping[str, Any]) -> Path:
-    """The adapter's folder; one of a hub is downloaded at its revision."""
+    """Return the adapter's folder; one of a hub is downloaded at its revision."""
     if is_folder(generator["adapter"]):
         return Path(model_path(generator["adapter"]))
     adapter, revision = generator["adapter"], generator.get("adapter_revision")
@@ -35,7 +35,7 @@ def adapter_arguments(generator: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def adapter_request(generator: Mapping[str, Any]) -> Any:
-    """The adapter argument of every request to vLLM; None without an adapter."""
+    """Return the adapter argument of every request to vLLM; None without an adapter."""
     if "adapter" not in generator:
         return None
     from vllm.lora.request import LoRARequest

@@ -40,12 +40,12 @@ def model_description(model: str, revision: str | None, place: str) -> dict[str,
 
 
 def on_hub(model: str) -> bool:
-    """Whether ``model`` means a hub's id."""
+    """Return whether ``model`` means a hub's id."""
     return model not in PACKAGED and not is_folder(model)
 
 
 def offline() -> bool:
-    """Whether hub access is off, as huggingface_hub reads it."""
+    """Return whether hub access is off, as huggingface_hub reads it."""
     return os.environ.get("HF_HUB_OFFLINE", "0").upper() in ("1", "ON", "YES", "TRUE")
 
 

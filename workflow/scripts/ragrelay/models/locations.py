@@ -33,7 +33,7 @@ def is_folder(model: str, folder: Path = Path()) -> bool:
 
 
 def model_path(model: str, folder: Path = Path()) -> str:
-    """The argument for a library's ``from_pretrained``: a folder's path, or the hub id unchanged."""
+    """Return the argument for a library's ``from_pretrained``: a folder's path, or the hub id unchanged."""
     if model in PACKAGED:
         package, inside = PACKAGED[model]
         spec = importlib.util.find_spec(package)
@@ -109,7 +109,7 @@ def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()
 
 
 def known_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> int | None:
-    """A generator's window in tokens, as far as it is known here."""
+    """Return a generator's window in tokens, as far as it is known here."""
     if "max_model_len" in generator:
         return int(generator["max_model_len"])
     return _longest(model_config(place, generator["model"], folder))
@@ -130,7 +130,7 @@ def _longest(described: Mapping[str, Any]) -> int | None:
 
 
 def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any]:
-    """A local model's config.json; empty for a hub's. Raises InputError where it is no JSON object."""
+    """Return a local model's config.json; empty for a hub's. Raises InputError where it is no JSON object."""
     if model not in PACKAGED and not is_folder(model, folder):
         return {}
     return json_object(Path(model_path(model, folder)) / "config.json", place, "a model's configuration")
@@ -139,7 +139,7 @@ def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any
 def model_identity(
     model: str, revision: str | None = None, folder: Path = Path(), cache_dir: Path | None = None
 ) -> str:
-    """What determines a model's output: ``hub-id@revision``, or a hash over a folder's files.
+    """Return what determines a model's output: ``hub-id@revision``, or a hash over a folder's files.
 
     Hashing tens of gigabytes at every start would be slow, so that file hashes are kept in
     ``<cache_dir>/hashes/`` under path, size and modification time where ``cache_dir`` is given. A tokenizer is parsed

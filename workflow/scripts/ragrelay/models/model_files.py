@@ -103,7 +103,7 @@ def check_chat_template(place: str, folder: Path) -> None:
 
 
 def added_tokens(folder: Path) -> dict[str, bool]:
-    """The tokens that a tokenizer's ``folder`` adds to its vocabulary, and whether each is special.
+    """Return the tokens that a tokenizer's ``folder`` adds to its vocabulary, and whether each is special.
 
     Of ``tokenizer.json`` the beginning is read, where the library tokenizers writes them.
     """
@@ -133,7 +133,7 @@ def _added_tokens(path: Path) -> list[Any]:
 
 
 def chat_templates(folder: Path) -> str:
-    """The text of all chat templates in a tokenizer's ``folder``."""
+    """Return the text of all chat templates in a tokenizer's ``folder``."""
     files = [*sorted(folder.glob("chat_template.*")), *sorted(folder.glob("additional_chat_templates/*.jinja"))]
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in files if path.is_file()]
     return "\n".join([*texts, str(_tokenizer_config(folder).get("chat_template") or "")])
@@ -166,7 +166,7 @@ def check_quantization(place: str, method: str) -> None:
 
 
 def _listed(name: str, files: tuple[tuple[str, str], ...]) -> bool:
-    """Whether ``name`` is a text in the installed libraries' ``files``; true if there are no such files."""
+    """Return whether ``name`` is a text in the installed libraries' ``files``; true if there are no such files."""
     texts = [text for package, inside in files if (text := _text(package, inside))]
     return not texts or (name.strip() != "" and any(f'"{name}"' in text for text in texts))
 

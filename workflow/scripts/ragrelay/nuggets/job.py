@@ -69,7 +69,7 @@ class Stores:
 
 
 def written(store: AnswerStore, asked: pl.DataFrame, tries: int) -> dict[str, Written]:
-    """The stored replies to ``asked`` (prompt_id, seed), by prompt_id."""
+    """Return the stored replies to ``asked`` (prompt_id, seed), by prompt_id."""
     rows = store.look_up(asked.select(KEY), ["answer", "finish_reason"])
     columns = rows.select("prompt_id", "answer", "finish_reason")
     return {name: Written(answer, tries, reason == "length") for name, answer, reason in columns.iter_rows()}

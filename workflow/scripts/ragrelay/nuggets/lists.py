@@ -55,7 +55,7 @@ def folded(text: str) -> str:
 
 
 def of_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) -> tuple[pl.DataFrame, int]:
-    """The rows of ``nuggets`` whose query is one of ``qids``, and the number of lists of other queries.
+    """Return the rows of ``nuggets`` whose query is one of ``qids``, and the number of lists of other queries.
 
     A track's file has the lists of all of its topics, and a dataset may have some of them. Raises InputError, with
     ``place`` for the file, where no list is of a query in ``qids``.

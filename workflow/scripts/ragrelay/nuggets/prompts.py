@@ -29,13 +29,13 @@ class NuggetTemplate:
     system: str = ""
 
     def ask_list(self, query: str, passages: Sequence[str], nuggets: Sequence[str], most: int) -> str:
-        """The prompt for a list of at most ``most`` nuggets, from ``passages`` and the list so far."""
+        """Return the prompt for a list of at most ``most`` nuggets, from ``passages`` and the list so far."""
         contexts = "".join(self.context.format(i=i, text=text) for i, text in enumerate(passages, start=1))
         so_far = json.dumps(list(nuggets), ensure_ascii=False)
         return self.list.format(query=query, contexts=contexts, nuggets=so_far, most=most)
 
     def ask_importance(self, query: str, nugget: str) -> str:
-        """The prompt for the importance of a nugget."""
+        """Return the prompt for the importance of a nugget."""
         return self.importance.format(query=query, nugget=nugget)
 
 

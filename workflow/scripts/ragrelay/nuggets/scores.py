@@ -16,7 +16,7 @@ VALUES = tuple(f"{weights}_{credit}" for weights in WEIGHTS for credit in CREDIT
 
 
 def nugget_score(value: str, label: pl.Expr, vital: pl.Expr) -> pl.Expr:
-    """The score ``value`` (one of VALUES) of an answer, over a row per nugget of its query's list.
+    """Return the score ``value`` (one of VALUES) of an answer, over a row per nugget of its query's list.
 
     ``label``: the word's place in WORDS; ``vital``: whether the nugget is. With weights w and credits c the score is
     Σ w c / Σ w. `strict` gives credit for support alone, `lenient` half of it for partial support; `vital` counts vital

@@ -18,7 +18,7 @@ def read_topics(
     shard: int = 0,
     shards: int = 1,
 ) -> list[Topic]:
-    """The topics of one shard, in the order of ``queries`` (qid, query), every ``shards``-th of them.
+    """Return the topics of one shard, in the order of ``queries`` (qid, query), every ``shards``-th of them.
 
     ``passages`` are judged (qid, docno, label, text; of at least ``least_label``, the highest label first, then by
     docno) or retrieved (qid, rank, docno, text; by rank); the first ``depth`` of a query count.

@@ -64,7 +64,7 @@ class Limits:
     max_tokens: int
 
     def definitions(self, generator: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The definitions of ``generator`` for a first and a second attempt: greedy decoding within the form."""
+        """Return the definitions of ``generator`` for a first and a second attempt: greedy decoding within the form."""
         penalties = {name: 1.0 if name == "repetition_penalty" else 0.0 for name in PENALTIES if name != "min_tokens"}
         others = {name: value for name, value in generator.items() if name not in ("repetition_window", "thinking")}
         fixed = {**NEUTRAL, **penalties, "over_window": "error", "structured": form(self.most)}
@@ -93,7 +93,7 @@ class Lists:
         return max((-(-len(topic.passages) // self.limits.window) for topic in self.topics), default=0)
 
     def asked(self, number: int) -> pl.DataFrame:
-        """The prompts (ASKED) of window ``number``, from 0, with the lists so far."""
+        """Return the prompts (ASKED) of window ``number``, from 0, with the lists so far."""
         return pl.DataFrame(list(self._rows(number)), schema=ASKED, orient="row")
 
     def _rows(self, number: int) -> Iterator[tuple[Any, ...]]:
@@ -117,7 +117,7 @@ class Lists:
 
 
 def keys(asked: pl.DataFrame) -> pl.DataFrame:
-    """The distinct keys of ``asked`` in the answer store."""
+    """Return the distinct keys of ``asked`` in the answer store."""
     return asked.unique(KEY, keep="first", maintain_order=True)
 
 
@@ -129,7 +129,7 @@ class WrittenList(NamedTuple):
 
 
 def form(most: int) -> str:
-    """The regular expression of a list of 1 to ``most`` texts."""
+    """Return the regular expression of a list of 1 to ``most`` texts."""
     text = rf'"{_CHARACTER}{{1,{LONGEST_TEXT}}}"'
     return rf"\[{text}(, {text}){{0,{most - 1}}}\]"
 

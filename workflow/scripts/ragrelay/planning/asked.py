@@ -74,7 +74,7 @@ class PlannedAnswers:
         retriever: str | None,
     ) -> None:
         self.contexts: dict[tuple[str, int], dict[str, list[str]]] = {}
-        self.beside: set[Cell] = set()
+        self.baseline_cells: set[Cell] = set()
         frames = []
         for name in ("prompts", "zeroshot_prompts"):
             files = job.keyed(name) if job.paths(name) else None
@@ -86,7 +86,7 @@ class PlannedAnswers:
                 if name == "prompts":
                     self.contexts[cell] = dict(zip(table["qid"], table["docnos"].to_list(), strict=True))
                 else:
-                    self.beside = {(*ZEROSHOT_CONTEXT, seed) for seed in seeds}
+                    self.baseline_cells = {(*ZEROSHOT_CONTEXT, seed) for seed in seeds}
                 cell_columns = {"ordering": pl.lit(cell[0], pl.String), "k": pl.lit(cell[1], pl.Int64)}
                 frames.append(table.select("qid", "prompt_id", **cell_columns))
         prompts = pl.concat(frames).filter(pl.col("qid").is_in(list(qids)))

@@ -55,7 +55,7 @@ COMPARED_COLUMNS = {**STUDY_PART, **COMPARED, **adjusted()}
 
 
 def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
-    """A row (COLUMNS, without the part of the study) per cell, target, predictor and statistic.
+    """Return a row (COLUMNS, without the part of the study) per cell, target, predictor and statistic.
 
     AUROC (target `gain`): DeLong et al. (1988), with an interval of Student's t on the logit; p by Mann and Whitney.
     sMARE: Faggioli et al. (Information Retrieval Journal 2022), its interval Student's t over queries; chance is that
@@ -107,7 +107,7 @@ def sare(x: Array, y: Array) -> Array:
 
 
 def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
-    """A row (SARE_COLUMNS, without the part of the study) per cell, predictor and query, for P and for the gain.
+    """Return a row (SARE_COLUMNS, without the part of the study) per cell, predictor and query, for P and for the gain.
 
     sARE of Faggioli et al. (2022), whose mean is the sMARE of ``accuracies``; none where that has a reason.
     """
@@ -128,7 +128,7 @@ def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 
 
 def predictor_comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.DataFrame:
-    """Each predictor against its cell's best one, and against the retrieval measure: COMPARED_COLUMNS.
+    """Return each predictor against its cell's best one, and against the retrieval measure: COMPARED_COLUMNS.
 
     Differences of rho over the same queries, by a jackknife over them and Student's t; ranks are taken once. The best
     is the one with the largest rho here, so that its lead is one of chance too: a difference that is significant

@@ -26,7 +26,7 @@ AT_ONCE = 2_000
 
 
 def score_agreement(answers: KeyedFiles, definition: Mapping[str, Any], threads: int) -> pl.DataFrame:
-    """The table (SCHEMA) of answer files, by the scorer of ``definition``.
+    """Return the table (SCHEMA) of answer files, by the scorer of ``definition``.
 
     Prompts with fewer than two seeds are left out.
     """
@@ -43,7 +43,7 @@ def score_agreement(answers: KeyedFiles, definition: Mapping[str, Any], threads:
 
 
 def _means(measure: Measure, answers: Sequence[Sequence[str]]) -> list[float]:
-    """The mean over the pairs of each group of answers; the later one of a pair is the reference."""
+    """Return the mean over the pairs of each group of answers; the later one of a pair is the reference."""
     measure.prepare(list(dict.fromkeys(text for group in answers for text in group)))
     scores = measure.score([Task(group, group) for group in answers])
     pairs = [list(combinations(range(len(group)), 2)) for group in answers]

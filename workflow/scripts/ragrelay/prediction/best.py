@@ -45,7 +45,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shuffles: int, seed: int) -> pl.DataFrame:
-    """A row (COLUMNS, without the part of the study) per cell and target.
+    """Return a row (COLUMNS, without the part of the study) per cell and target.
 
     The test compares the largest rho with the largest one on shuffled targets (Westfall and Young 1993), so that the
     choice of the best and the likeness of predictors count. A query without a predictor's value has its middle rank.
@@ -108,7 +108,7 @@ def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str
 
 
 def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int) -> dict[str, Any]:
-    """The predictor that follows ``y`` (n,) best, of centred unit ``ranks`` (n, predictors), next to chance."""
+    """Return the predictor that follows ``y`` (n,) best, of centred unit ``ranks`` (n, predictors), next to chance."""
     target = _unit(stats.rankdata(y))
     random = np.random.default_rng([seed, len(y)])
     shuffled = np.array([random.permutation(target) for _ in range(shuffles)])

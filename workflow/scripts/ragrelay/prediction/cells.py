@@ -36,7 +36,7 @@ class PredictedCell:
     targets: Mapping[str, Array]
 
     def pairs(self) -> Iterator[tuple[str, str, Array, Array]]:
-        """The target's column, the predictor's, and both for the queries that have both."""
+        """Yield the target's column, the predictor's, and both for the queries that have both."""
         for target, y in self.targets.items():
             for predictor, x in self.predictors.items():
                 known = np.isfinite(x) & np.isfinite(y)
@@ -61,14 +61,14 @@ def stages(names: Iterable[str] = ()) -> dict[str, str]:
 
 
 def evaluated_ordering(orderings: Sequence[str]) -> str:
-    """The ordering whose cells are evaluated: descending if the study has it, else its first."""
+    """Return the ordering whose cells are evaluated: descending if the study has it, else its first."""
     return DESCENDING if DESCENDING in orderings else orderings[0]
 
 
 def predicted_cells(
     predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, retrieval: Mapping[str, pl.DataFrame], measure: str
 ) -> Iterator[PredictedCell]:
-    """The cells of one ordering, of each retriever, k and reference set that is not unseen.
+    """Yield the cells of one ordering, of each retriever, k and reference set that is not unseen.
 
     ``predictions`` and ``retrieval`` by retriever, as their files are; ``utility``: the utility table.
     """

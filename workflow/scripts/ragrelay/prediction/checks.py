@@ -18,12 +18,12 @@ RERANKERS = ("reranker", "cross_encoder")
 
 
 def rerankers(prediction: Mapping[str, Any]) -> list[str]:
-    """The retrievers whose models score passages for predictors, each once."""
+    """Return the retrievers whose models score passages for predictors, each once."""
     return list(dict.fromkeys(prediction[key] for key in RERANKERS if prediction[key]))
 
 
 def quality_file(prediction: Mapping[str, Any], dataset: str) -> str | None:
-    """The file of the passages' quality in ``dataset``; None where there is none."""
+    """Return the file of the passages' quality in ``dataset``; None where there is none."""
     path = prediction["passage_quality"]
     return path and file_of(path, dataset)
 

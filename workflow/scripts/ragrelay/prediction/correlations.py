@@ -34,7 +34,7 @@ WITHIN = {"predictor" if name == "measure" else name: PREDICTOR if name == "meas
 
 
 def predictor_correlations(cells: Iterable[PredictedCell], resamples: int, seed: int) -> pl.DataFrame:
-    """A row (COLUMNS, without the part of the study) per cell, target, predictor and coefficient.
+    """Return a row (COLUMNS, without the part of the study) per cell, target, predictor and coefficient.
 
     Value, interval and tests as in analysis.correlation; p-values also after Holm's correction over the predictors of a
     cell, target and coefficient.

@@ -174,7 +174,7 @@ def _regrets(
 
 
 def _mean(column: Array, name: str = "mean_p") -> dict[str, float | None]:
-    """The mean of a column (n,) under ``name``, with its interval."""
+    """Return the mean of a column (n,) under ``name``, with its interval."""
     mean = float(column.mean())
     if is_constant(column):
         return {name: mean, "low": None, "high": None}

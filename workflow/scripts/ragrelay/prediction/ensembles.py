@@ -73,13 +73,13 @@ Model = Callable[[Array, Array, int], Fitted]
 
 
 def folds(n: int, count: int, seed: int) -> list[Chosen]:
-    """The fold (0 ... count - 1) of each of n queries, in one array per fold: True where the query is in it."""
+    """Return the fold (0 ... count - 1) of each of n queries, in one array per fold: True where the query is in it."""
     order = np.random.default_rng([seed, n]).permutation(n) % count
     return [order == fold for fold in range(count)]
 
 
 def best_single(x: Array, y: Array, seed: int) -> Fitted:
-    """A line on the predictor with the largest |rho| of the fitted queries."""
+    """Return a line on the predictor with the largest |rho| of the fitted queries."""
     filled = _filled(x, x)
     if y.ndim == 2:
         return _best_singles(filled, x, y)
@@ -90,7 +90,7 @@ def best_single(x: Array, y: Array, seed: int) -> Fitted:
 
 
 def _best_singles(filled: Array, x: Array, y: Array) -> Fitted:
-    """The same of each target (n, m)."""
+    """Return the same of each target (n, m)."""
     varies = np.array([not is_constant(column) for column in filled.T])
     ranks, targets = (_unit(stats.rankdata(columns, axis=0)) for columns in (filled, y))
     places = (np.abs(ranks.T @ targets) * varies[:, None]).argmax(axis=0)
@@ -111,7 +111,7 @@ def ridge(x: Array, y: Array, seed: int, transform: Callable[[Array], Array] = l
 
 
 def ridge_of_logs(x: Array, y: Array, seed: int) -> Fitted:
-    """As ridge, of sign(x) ln(1 + |x|), which is the paper's ln(1 + x) where x is not negative."""
+    """Return as ridge, of sign(x) ln(1 + |x|), which is the paper's ln(1 + x) where x is not negative."""
     return ridge(x, y, seed, lambda rows: np.sign(rows) * np.log1p(np.abs(rows)))
 
 
@@ -150,7 +150,7 @@ def out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
 
 
 def mean_of_fitted(x: Array, y: Array, seed: int) -> Fitted:
-    """The mean of the fitted queries for all others."""
+    """Return the mean of the fitted queries for all others."""
     return Fitted(lambda rows: np.broadcast_to(y.mean(axis=0), (len(rows), *y.shape[1:])))
 
 
@@ -163,7 +163,7 @@ def centred_out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
 
 
 def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
-    """Names and columns (n, predictors) of the predictors that are used before or after generation."""
+    """Return names and columns (n, predictors) of the predictors that are used before or after generation."""
     of_stage = stages(cell.predictors)
     names = [
         name
@@ -176,7 +176,7 @@ def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
 
 
 def ensembles(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
-    """A row (COLUMNS, without the part of the study) per cell, target (`p` and `gain`), model and what is known.
+    """Return a row (COLUMNS, without the part of the study) per cell, target (`p` and `gain`), model and what is known.
 
     p-value and interval as in ``judged``, those given P_0 as in ``beyond``; gradient boosting has none, since its fits
     take too long.
@@ -259,7 +259,7 @@ def permuted_rhos(model: Model, x: Array, y: Array, seed: int, permutations: int
 
 
 def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations: int) -> dict[str, float]:
-    """Whether out-of-fold predictions of the gain ``p`` - ``p0`` (n,) follow ``p`` given ``p0``, or P_0 alone.
+    """Return whether out-of-fold predictions of the gain ``p`` - ``p0`` (n,) follow ``p`` given ``p0``, or P_0 alone.
 
     The gain contains P_0 with its noise: predictions that follow that noise follow the gain even where contexts add
     nothing. given_p0 is the partial rho of predictions and P, as in best.beyond_p0. What P_0 and its square leave of P

@@ -38,7 +38,7 @@ def predict_utility(
     agreement: Mapping[str, File],
     shown: KeyedFiles,
 ) -> pl.DataFrame:
-    """The table of predictions.
+    """Return the table of predictions.
 
     ``files``: paths of queries, run, contexts, terms and, where the study has them, uses (context use)
     and those of model_scores; ``agreement``: files by scorer. ``answers``:

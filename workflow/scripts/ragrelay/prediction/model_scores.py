@@ -32,7 +32,7 @@ class ModelScores:
 def model_scores(
     contexts: pl.DataFrame, files: Mapping[str, str | Path], agreement: Mapping[str, str | Path]
 ) -> ModelScores:
-    """The scores of ``contexts`` (qid, rank, docno) in the ``files`` that there are.
+    """Return the scores of ``contexts`` (qid, rank, docno) in the ``files`` that there are.
 
     These are, by name: likelihoods, reranker, cross_encoder, judge, quality. ``agreement``: files by scorer.
     """
@@ -67,7 +67,7 @@ def model_scores(
 
 
 def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[dict[str, Any]]:
-    """A count of the passages without a quality in the file ``path`` (what, count, of).
+    """Return a count of the passages without a quality in the file ``path`` (what, count, of).
 
     ``contexts``: files of what contexts of up to ``k`` passages are made of (rank, docno); a passage without a rank is
     of an answer's own context. Raises as read_quality does, and where the file has none of these passages.

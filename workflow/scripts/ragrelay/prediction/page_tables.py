@@ -21,7 +21,7 @@ SIZES = (numeric("predictors", "n_predictors", count), numeric("queries", "n", c
 
 
 def best_table(study: PredictedStudy) -> Table:
-    """The best predictor of each cell, next to what chance gives."""
+    """Return the best predictor of each cell, next to what chance gives."""
     return table_of(
         study["prediction_best"], *OF_TARGET, name("verdict"), name("predictor"), numeric("ρ", "rho", number, 2),
         numeric("ρ of the best by chance", "chance", number, 2), numeric("its 95% quantile", "chance_high", number, 2),

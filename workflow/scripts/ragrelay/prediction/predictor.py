@@ -35,17 +35,17 @@ class Predictor(ABC):
 
     @abstractmethod
     def value(self, subject: Subject) -> float:
-        """The predictor's value for one query, k and ordering. Raises UndefinedError where it has none."""
+        """Return the predictor's value for one query, k and ordering. Raises UndefinedError where it has none."""
 
     @classmethod
     def instances(cls, named: Mapping[str, Any]) -> Iterator["Predictor"]:
-        """The predictors of this class: one, unless something in the study completes its name."""
+        """Yield the predictors of this class: one, unless something in the study completes its name."""
         yield cls()
 
 
 @functools.cache
 def classes() -> tuple[type[Predictor], ...]:
-    """All predictors, by stage and then in the order of their modules."""
+    """Return all predictors, by stage and then in the order of their modules."""
     kinds: list[type[Predictor]] = []
     for module in sorted(m.name for m in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)):
         members = vars(importlib.import_module(f"{PACKAGE}.{module}")).values()
@@ -59,12 +59,12 @@ def classes() -> tuple[type[Predictor], ...]:
 
 
 def predictors(named: Mapping[str, Any]) -> list[Predictor]:
-    """The predictors of a study. ``named``: what completes their names (see ``Predictor.instances``)."""
+    """Return the predictors of a study. ``named``: what completes their names (see ``Predictor.instances``)."""
     return [predictor for kind in classes() for predictor in kind.instances(named)]
 
 
 def valued(predictor: Predictor, subject: Subject) -> tuple[float | None, str | None]:
-    """The value, or the reason why there is none."""
+    """Return the value, or the reason why there is none."""
     try:
         value = float(predictor.value(subject))
     except UndefinedError as undefined:

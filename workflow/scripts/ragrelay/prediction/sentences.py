@@ -41,7 +41,7 @@ def _answer(studies: Sequence[PredictedStudy], target: str) -> Conclusion:
 
 
 def _cells(study: PredictedStudy, target: str) -> pl.DataFrame:
-    """The best predictor of each cell of the first reference set, of the retrievers that rank."""
+    """Return the best predictor of each cell of the first reference set, of the retrievers that rank."""
     known = study["prediction_best"].filter(target=target, references=study.references)
     return known.filter(pl.col("retriever").is_in(list(study.rankings)))
 

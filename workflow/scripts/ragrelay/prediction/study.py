@@ -43,6 +43,6 @@ class PredictedStudy:
 def read_predicted(
     files: Mapping[str, KeyedFiles], section: Mapping[str, str], rankings: Sequence[str]
 ) -> PredictedStudy:
-    """The tables of one section (dataset, generator, scorer) from the files of all."""
+    """Return the tables of one section (dataset, generator, scorer) from the files of all."""
     tables = {source.name: read_table(files[source.name].of(section), resolve(source.columns)) for source in SOURCES}
     return PredictedStudy({name: section[name] for name in STUDY_PART}, tables, rankings)

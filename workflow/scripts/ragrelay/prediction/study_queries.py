@@ -41,7 +41,7 @@ def study_queries(
     scores_of_models: ModelScores | None = None,
     shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
 ) -> Iterator[tuple[Query, Mapping[Context, Sequence[Answer]]]]:
-    """Each of ``queries`` (qid, query) with its answers by ordering and k, zero-shot answers included.
+    """Yield each of ``queries`` (qid, query) with its answers by ordering and k, zero-shot answers included.
 
     ``run``: qid, docno, rank, score; ``contexts``: qid, rank, docno, score (null: not in the run), text; ``receipt``:
     of the words' statistics; ``answers``: by qid, as answers_of returns them; ``scores_of_models``: of the
@@ -88,7 +88,7 @@ def study_queries(
 def _at(
     places: Sequence[int], texts: Sequence[str], models: Mapping[str, Sequence[float | None]]
 ) -> tuple[list[str], dict[str, list[float | None]]]:
-    """The ``texts`` at ``places``, and the models' scores of them."""
+    """Return the ``texts`` at ``places``, and the models' scores of them."""
     return [texts[place] for place in places], {name: [each[at] for at in places] for name, each in models.items()}
 
 

@@ -82,7 +82,7 @@ class Query:
         texts: Sequence[str],
         passage_scores: Mapping[str, Sequence[float | None]],
     ) -> "Query":
-        """The query with these passages in the place of its ranking; the score of one that it lacks is NaN."""
+        """Return the query with these passages in the place of its ranking; the score of one that it lacks is NaN."""
         known = dict(zip(self.docnos, self.scores, strict=True))
         scores = np.array([known.get(docno, np.nan) for docno in docnos])
         return replace(
@@ -106,7 +106,7 @@ class Query:
         return {}
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """The value of ``make`` at the first request for ``name``."""
+        """Return the value of ``make`` at the first request for ``name``."""
         if name not in self.memo:
             self.memo[name] = make()
         return self.memo[name]  # type: ignore[return-value]

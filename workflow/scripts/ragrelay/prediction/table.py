@@ -27,7 +27,7 @@ def predictions(
     contexts: Sequence[Context],
     predictors: Sequence[Predictor],
 ) -> pl.DataFrame:
-    """A row (SCHEMA) per query, k, predictor and, where the value depends on it, ordering.
+    """Return a row (SCHEMA) per query, k, predictor and, where the value depends on it, ordering.
 
     ``queries``: each with its answers by ordering and k. ``contexts``: all orderings and k of the study. A value that
     does not depend on k stands in a row per k. Of a query with contexts of its own (``shown``), a value that looks at
@@ -57,7 +57,7 @@ def _rows(
 
 
 def _of_shown(predictor: Predictor, query: Query, ordering: str, k: int) -> tuple[float | None, str | None]:
-    """The same with the passages that the answers were made with, which may be fewer or more than k."""
+    """Return the same with the passages that the answers were made with, which may be fewer or more than k."""
     shown = (query.shown or {}).get((ordering, k))
     if shown is None:
         return None, "no answer"

@@ -50,7 +50,7 @@ class TermStatistics:
 
 
 def terms(text: str) -> list[str]:
-    """The words of ``text`` in their order."""
+    """Return the words of ``text`` in their order."""
     stopped = stopwords(STOPWORDS)
     return [word for word in stemmed_words(text, STEMMER) if word not in stopped]
 
@@ -80,7 +80,7 @@ def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | 
 
 
 def read_terms(receipt: str | Path, cache_dir: str | Path, wanted: Iterable[str]) -> TermStatistics:
-    """The statistics that ``receipt`` names, for the words ``wanted``. Raises InputError if they are damaged."""
+    """Return the statistics that ``receipt`` names, for the words ``wanted``. Raises InputError if they are damaged."""
     folder = Path(cache_dir) / json.loads(Path(receipt).read_text(encoding="utf-8"))["path"]
     try:
         check_hashes(folder, whole=False)

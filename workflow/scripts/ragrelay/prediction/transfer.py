@@ -33,7 +33,7 @@ Files = Mapping[str, Mapping[str, str | Path]]
 def transfer_predictions(
     predictions: Files, utility: Mapping[str, str | Path], retrieval: Files, measure: str, tested: str, seed: int
 ) -> pl.DataFrame:
-    """The table of the dataset ``tested`` from the files of all; without rows where it is the only one."""
+    """Return the table of the dataset ``tested`` from the files of all; without rows where it is the only one."""
     if len(utility) < 2:
         return pl.DataFrame(schema=SCHEMA)
     cells = {dataset: list(first_cells(predictions[dataset], utility[dataset], retrieval[dataset], measure))
@@ -44,7 +44,7 @@ def transfer_predictions(
 def first_cells(
     predictions: Mapping[str, str | Path], utility: str | Path, retrieval: Mapping[str, str | Path], measure: str
 ) -> Iterator[PredictedCell]:
-    """The cells of one dataset, of its first reference set."""
+    """Yield the cells of one dataset, of its first reference set."""
     tables = {name: pl.read_parquet(path) for name, path in predictions.items()}
     measures = {name: pl.read_parquet(path) for name, path in retrieval.items()}
     cells = list(predicted_cells(tables, pl.read_parquet(utility), measures, measure))
@@ -54,7 +54,7 @@ def first_cells(
 def transfers(
     trained: Mapping[str, Iterable[PredictedCell]], tested: Sequence[PredictedCell], seed: int
 ) -> pl.DataFrame:
-    """A row (COLUMNS, without the part of the study) per other dataset, cell, target, model and what is known.
+    """Return a row (COLUMNS, without the part of the study) per other dataset, cell, target, model and what is known.
 
     ``trained``: cells by dataset. A model learns everything on the dataset that it is trained on: medians for
     missing values, scales, penalties, numbers of trees. The interval and the p-value are of a jackknife over the tested

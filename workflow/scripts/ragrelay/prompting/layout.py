@@ -21,7 +21,7 @@ SCHEMA = schema_of(COLUMNS)
 
 
 def zeroshot_prompts(queries: pl.DataFrame, template: Template) -> pl.DataFrame:
-    """Prompts without context for ``queries`` (qid, query): qid, docnos (empty), prompt, system, prompt_id."""
+    """Return prompts without context for ``queries`` (qid, query): qid, docnos (empty), prompt, system, prompt_id."""
     rows = [_row(qid, query, [], template) for qid, query in queries.select("qid", "query").iter_rows()]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
@@ -82,7 +82,7 @@ class Layout:
 
 
 def build_single_prompts(queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, depth: int) -> pl.DataFrame:
-    """The k = 1 prompts of the passages at ranks 1 to ``depth`` of ``contexts`` (qid, rank, docno, text).
+    """Return the k = 1 prompts of the passages at ranks 1 to ``depth`` of ``contexts`` (qid, rank, docno, text).
 
     Columns of prompting.kshot_prompts with ``rank`` first, in the order of rank and of ``queries``. The texts, and so
     the prompt_ids, are those of any k = 1 cell that has the passage.

@@ -43,11 +43,11 @@ class Template:
     swapped: str = ""
 
     def system(self, passages: Sequence[str]) -> str:
-        """The system part of the prompt that ``render`` makes of the same passages."""
+        """Return the system part of the prompt that ``render`` makes of the same passages."""
         return self.system_kshot if passages else self.system_zeroshot
 
     def render(self, query: str, passages: Sequence[str]) -> str:
-        """The prompt for ``query`` with ``passages`` in prompt order; zero-shot where there is none.
+        """Return the prompt for ``query`` with ``passages`` in prompt order; zero-shot where there is none.
 
         Raises InputError if a user's own function returns no text.
         """
@@ -94,7 +94,7 @@ def load_template(path: str | Path, folder: Path = Path()) -> Template:
 
 
 def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> dict[str, Any]:
-    """The mapping in a template file; raises InputError where it is none or has a key that is not allowed."""
+    """Return the mapping in a template file; raises InputError where it is none or has a key that is not allowed."""
     if not path.is_file():
         raise InputError(path, "no such file", "a prompt template")
     try:

@@ -23,7 +23,7 @@ def build_run(
     answers: Sequence[tuple[Path, dict[str, Any]]] = (),
     name: str = "",
 ) -> pl.DataFrame:
-    """The ranked run (qid, docno, rank, score) of a retriever for ``queries``.
+    """Return the ranked run (qid, docno, rank, score) of a retriever for ``queries``.
 
     ``index`` is the retriever's index, where its kind has one; ``runs`` are the files of its stages' runs, or the
     an imported one; ``answers`` files of answers, each with what its name says; ``name`` is the retriever's.

@@ -26,7 +26,7 @@ SKIPPED_COLUMNS = {
 def build_contexts(
     run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, depth: int, place: str
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The first ``depth`` passages with text per query, and the passages without text that were skipped.
+    """Return the first ``depth`` passages with text per query, and the passages without text that were skipped.
 
     ``run`` has qid, docno, rank, score in rank order. Returns COLUMNS, and SKIPPED_COLUMNS of passages that would rank
     within ``depth``. A passage without text is skipped and the next one taken. Raises InputError where no passage of
@@ -52,7 +52,7 @@ def build_contexts(
 def count_left_out(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int]
 ) -> list[dict[str, Any]]:
-    """What the contexts of ``ks`` had to leave out (what, count), from the two tables of build_contexts."""
+    """Return what the contexts of ``ks`` had to leave out (what, count), from the two tables of build_contexts."""
     deepest = max(ks)
     lengths = contexts.group_by("qid").len()
     unjudged = contexts.filter(pl.col("label").is_null(), pl.col("rank") <= deepest)

@@ -25,6 +25,6 @@ def as_results(queries: pl.DataFrame, run: pl.DataFrame, texts: Mapping[str, str
 
 
 def as_run(results: pd.DataFrame) -> pl.DataFrame:
-    """A run (qid, docno, score) from PyTerrier's results."""
+    """Return a run (qid, docno, score) from PyTerrier's results."""
     columns = {name: results[name].tolist() for name in RUN}
     return pl.DataFrame(columns, schema=RUN)

@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 
 def index_name(definition: Mapping[str, Any]) -> str:
-    """A file name for an index definition, readable and unambiguous."""
+    """Return a file name for an index definition, readable and unambiguous."""
     return f"{definition['index']}-{value_hash(definition, 8)}"
 
 
@@ -52,7 +52,7 @@ def index_corpus(
 
 
 def opened_index(receipt: str | Path, collection: Collection, kind: str, cache_dir: str | Path, threads: int) -> Path:
-    """The folder that ``receipt`` speaks of; what is damaged or gone there is built again, as by index_corpus.
+    """Return the folder that ``receipt`` speaks of; what is damaged or gone there is built again, as by index_corpus.
 
     Raises InputError where the index of ``collection`` isn't the receipt's.
     """
@@ -67,7 +67,7 @@ def opened_index(receipt: str | Path, collection: Collection, kind: str, cache_d
 
 
 def _usable(path: Path) -> bool:
-    """Whether there is an index at ``path``, as it was built; a damaged one is removed."""
+    """Return whether there is an index at ``path``, as it was built; a damaged one is removed."""
     if not path.is_dir():
         return False
     try:

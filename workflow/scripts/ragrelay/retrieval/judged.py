@@ -25,7 +25,7 @@ class Judged(Retriever):
 
     @abstractmethod
     def drawn(self, labels: Mapping[str, int], qid: str) -> list[str]:
-        """A query's passages, best rank first, from those with ``labels``; none where there are too few."""
+        """Return a query's passages, best rank first, from those with ``labels``; none where there are too few."""
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """Judged passages with text; a query that can't be served has no row.
@@ -41,7 +41,7 @@ class Judged(Retriever):
         return pl.DataFrame(rows, schema=RUN, orient="row")
 
     def permuted(self, labels: Mapping[str, int], lowest: int | None, highest: int | None, qid: str) -> list[str]:
-        """The passages with labels from ``lowest`` to ``highest``, permuted."""
+        """Return the passages with labels from ``lowest`` to ``highest``, permuted."""
         docnos = [
             docno
             for docno, label in labels.items()
@@ -69,5 +69,5 @@ class TwoSided(Judged):
             raise InputError(place + "'", "max_label not below min_label", "max_label < min_label")
 
     def sides(self, labels: Mapping[str, int], qid: str) -> tuple[list[str], list[str]]:
-        """A query's relevant and its other passages, each permuted."""
+        """Return a query's relevant and its other passages, each permuted."""
         return self.permuted(labels, self.min_label, None, qid), self.permuted(labels, None, self.max_label, qid)

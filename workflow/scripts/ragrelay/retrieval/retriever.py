@@ -52,19 +52,19 @@ class Retriever(Kind):
         raise NotImplementedError
 
     def stages(self) -> list[tuple[str, str]]:
-        """The retrievers whose runs it is made of, as (key that names it, name)."""
+        """Return the retrievers whose runs it is made of, as (key that names it, name)."""
         return []
 
     def files(self, dataset: str) -> list[str]:
-        """Paths of the imported TREC runs for ``dataset``."""
+        """Return paths of the imported TREC runs for ``dataset``."""
         return []
 
     def answers(self, dataset: str) -> list[tuple[Path, dict[str, Any]]]:
-        """Files of answers to ``dataset`` that it reads, each with the keys in its name."""
+        """Return files of answers to ``dataset`` that it reads, each with the keys in its name."""
         return []
 
     def index_definition(self) -> dict[str, Any] | None:
-        """The keys that determine its index; ``index`` names the engine. None if it has no index."""
+        """Return the keys that determine its index; ``index`` names the engine. None if it has no index."""
         return None
 
     @classmethod
@@ -78,11 +78,11 @@ class Retriever(Kind):
         raise NotImplementedError
 
     def uses_terrier(self) -> bool:
-        """Whether it runs on Terrier, whose jars PyTerrier fetches."""
+        """Return whether it runs on Terrier, whose jars PyTerrier fetches."""
         return False
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
-        """The error where no query has a result; ``place`` names the kind, ``runs`` are the files it had."""
+        """Return the error where no query has a result; ``place`` names the kind, ``runs`` are the files it had."""
         return InputError(place, "no result for any query", "qids of the dataset's queries")
 
 

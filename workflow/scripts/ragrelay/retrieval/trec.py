@@ -36,7 +36,7 @@ def read_run(path: str | Path) -> pl.DataFrame:
 
 
 def read_ranks(path: str | Path) -> pl.DataFrame:
-    """As read_run, with the rank column of the file as text: given.
+    """Return as read_run, with the rank column of the file as text: given.
 
     Raises InputError naming the line for wrong columns, ids with a character that nobody sees, a score that trec_eval
     would not read as it is written, or a docno twice for a query.
@@ -85,7 +85,7 @@ def check_run(path: str | Path, queries: pl.DataFrame, collection: Collection) -
 
 
 def count_doubts(run: pl.DataFrame, queries: pl.DataFrame) -> list[dict[str, Any]]:
-    """What makes a run file, as read_ranks gives it, doubtful though it can be used (what, count).
+    """Return what makes a run file, as read_ranks gives it, doubtful though it can be used (what, count).
 
     Its lines for others than ``queries`` (qid); queries whose ranks differ while all scores are equal, or whose scores
     never fall where the ranks grow: scores alone count, as in trec_eval.
@@ -169,7 +169,7 @@ def _stage(name: str, definition: Mapping[str, Any], kind: Retriever) -> dict[st
 
 
 def header(described: Mapping[str, Any], tag: str) -> list[str]:
-    """The lines of a header that says ``described``, the run's ``tag`` and this package's version."""
+    """Return the lines of a header that says ``described``, the run's ``tag`` and this package's version."""
     libraries = {"python": [f"ragrelay=={ragrelay.__version__}"]}
     told = {"tag": tag, "platform": {"software": {"libraries": libraries}}, **described}
     lines = yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=2**20).splitlines()

@@ -60,5 +60,5 @@ def _copied(best: np.ndarray, members: np.ndarray, texts: Sequence[str], shown: 
 
 
 def aggregation(name: str, scorer: Any) -> Aggregation:
-    """The aggregation of a scorer's definition."""
+    """Return the aggregation of a scorer's definition."""
     return Aggregation(name, scorer.norm if name == "centroid" else None)

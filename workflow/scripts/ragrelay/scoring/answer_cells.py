@@ -65,7 +65,7 @@ class AnswerCells:
         return pl.concat(cells).select(*COLUMNS, "cited_sentences")
 
     def _files(self, cells: Sequence[Cell]) -> tuple[pl.DataFrame, pl.LazyFrame]:
-        """The cells' (path, ordering, k, seed), and their answer files as one table with its rows' ``path``."""
+        """Return the cells' (path, ordering, k, seed), and their answer files as one table with its rows' ``path``."""
         named = pl.DataFrame([(str(self.answers[cell]), *cell) for cell in cells], schema=_CELLS, orient="row")
         return named, pl.scan_parquet(named["path"].to_list(), glob=False, include_file_paths="path")
 

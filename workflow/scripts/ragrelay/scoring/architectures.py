@@ -17,7 +17,7 @@ PACKED = ("bert", "camembert", "deberta", "deberta-v2", "electra", "roberta", "x
 
 
 def packs(described: Mapping[str, Any]) -> bool:
-    """Whether a model can encode texts in blocks, by its ``config.json``."""
+    """Return whether a model can encode texts in blocks, by its ``config.json``."""
     # A decoder's attention looks back only, and a convolution (large DeBERTa v2 models have one) at neighbouring rows.
     mixes_rows = described.get("is_decoder", False) or described.get("conv_kernel_size", 0)
     return described.get("model_type") in PACKED and not mixes_rows

@@ -288,5 +288,5 @@ def batch_tokens(device: torch.device, model: Any) -> int:
 
 
 def fits_memory(size: int, device: torch.device) -> bool:
-    """Whether ``size`` bytes may be kept on ``device``: half of what is free there now."""
+    """Return whether ``size`` bytes may be kept on ``device``: half of what is free there now."""
     return device.type != "cuda" or size <= SHARE * torch.cuda.mem_get_info(device)[0]

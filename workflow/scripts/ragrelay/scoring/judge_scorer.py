@@ -64,15 +64,15 @@ class JudgeScorer(Scorer):
         return [self.generator]
 
     def placeholders(self) -> set[str]:
-        """The placeholders of the template's question."""
+        """Return the placeholders of the template's question."""
         raise NotImplementedError
 
     def words(self) -> list[str]:
-        """The words whose probabilities are read."""
+        """Return the words whose probabilities are read."""
         raise NotImplementedError
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """The questions about an answer."""
+        """Return the questions about an answer."""
         raise NotImplementedError
 
     def measured(self) -> list[pl.Expr]:
@@ -84,15 +84,15 @@ class JudgeScorer(Scorer):
         raise NotImplementedError
 
     def score(self) -> pl.Expr:
-        """The ``f1`` of ``measured``. Bias checks compare it."""
+        """Return the ``f1`` of ``measured``. Bias checks compare it."""
         return next(measure for measure in self.measured() if measure.meta.output_name() == "f1")
 
     def size(self, case: JudgeCase) -> int | None:
-        """Number of references of the answer. None: the answer gets no row in the score table."""
+        """Return number of references of the answer. None: the answer gets no row in the score table."""
         return len(case.references)
 
     def own_inputs(self, dataset: str) -> list[str]:
-        """The scorer's own files from which it makes questions, including outputs of other rules."""
+        """Return the scorer's own files from which it makes questions, including outputs of other rules."""
         return []
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, Any]:
@@ -100,12 +100,12 @@ class JudgeScorer(Scorer):
         return {}
 
     def own(self, paths: Sequence[Path]) -> Mapping[str, Any]:
-        """The data for questions from the files of ``own_inputs``, by qid."""
+        """Return the data for questions from the files of ``own_inputs``, by qid."""
         return {}
 
 
 def judge_scorer(definition: Mapping[str, Any]) -> JudgeScorer:
-    """The scorer of a definition from the configuration."""
+    """Return the scorer of a definition from the configuration."""
     scorer = SCORER_KINDS.of(definition)
     if not isinstance(scorer, JudgeScorer):
         raise TypeError(f"{scorer} is no JudgeScorer")

@@ -70,7 +70,7 @@ def _blocks(lengths: np.ndarray, most_tokens: int) -> Iterator[np.ndarray]:
 
 
 def _padded(embeddings: TokenEmbeddings, rows: np.ndarray, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
-    """Tokens [n, longest, dimension], float32, and weights [n, longest] that sum to 1 per text.
+    """Return tokens [n, longest, dimension], float32, and weights [n, longest] that sum to 1 per text.
 
     Shorter texts are filled up with their own first token at weight 0, which changes no maximum: no mask is needed.
     """

@@ -30,7 +30,7 @@ def grams(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def shown_references(query: QueryReferences, passages: Mapping[str, str], share: float | None) -> dict[str, np.ndarray]:
-    """Which references of ``query`` each of ``passages`` (docno to text) shows, by docno: (references,), bool.
+    """Return which references of ``query`` each of ``passages`` (docno to text) shows, by docno: (references,), bool.
 
     A passage shows the reference of its own docno, and every one with which it shares at least ``share`` of the grams
     of whichever of the two has fewer (the overlap coefficient); None goes by docno alone.
@@ -61,7 +61,7 @@ class PassageTexts:
         self.contexts = [str(path) for path in contexts]
 
     def of(self, qids: Sequence[str]) -> Texts:
-        """Texts by qid and docno; a query without passages has an empty mapping."""
+        """Return texts by qid and docno; a query without passages has an empty mapping."""
         texts: dict[str, dict[str, str]] = {qid: {} for qid in qids}
         if self.contexts:
             rows = pl.scan_parquet(self.contexts, glob=False).select("qid", "docno", "text")

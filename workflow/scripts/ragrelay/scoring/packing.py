@@ -218,7 +218,7 @@ class DisentangledTexts(nn.Module):
         relative_pos: torch.Tensor | None = None,
         rel_embeddings: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, None]:
-        """As the module that it replaces; distances in a text are those of the block's first rows."""
+        """Return as the module that it replaces; distances in a text are those of the block's first rows."""
         projected = torch.cat([project(hidden_states) for project in self.projections], dim=-1)
         attended = torch.zeros_like(hidden_states)
         for rows in _texts():

@@ -31,7 +31,7 @@ class PairScorer(MeasuredScorer):
         raise NotImplementedError
 
     def pairs(self) -> Pairs:
-        """The function of many pairs."""
+        """Return the function of many pairs."""
         pair = self.pair()
         return lambda answers, references: list(map(pair, answers, references))
 

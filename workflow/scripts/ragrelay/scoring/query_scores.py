@@ -52,7 +52,7 @@ class ScoredAnswers(Generic[Given]):
             made.prepare([text for query in self.queries.values() for text in query.texts])
 
     def batches(self, queries_at_once: int, order: Sequence[str]) -> Iterator[list[QueryScores]]:
-        """The scores of so many queries at once, so that memory is bounded; a query's answers in ``order``."""
+        """Yield the scores of so many queries at once, so that memory is bounded; a query's answers in ``order``."""
         qids = list(self.queries)
         for start in range(0, len(qids), queries_at_once):
             some = qids[start : start + queries_at_once]

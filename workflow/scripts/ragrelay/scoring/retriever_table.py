@@ -185,7 +185,7 @@ def _zero_instead(values: Mapping[str, np.ndarray]) -> np.ndarray:
 def shown_by_context(
     query: QueryReferences, contexts: Mapping[tuple[str, int], list[str]], shown: Mapping[str, np.ndarray]
 ) -> dict[tuple[str, int], np.ndarray]:
-    """Which references (references,) each context shows; ``contexts`` and ``shown`` as for query_rows."""
+    """Return which references (references,) each context shows; ``contexts`` and ``shown`` as for query_rows."""
     nowhere = np.zeros(len(query.docnos), dtype=bool)
     return {
         context: np.any([nowhere, *(shown[docno] for docno in docnos)], axis=0) for context, docnos in contexts.items()

@@ -60,11 +60,11 @@ class Scorer(Kind):
     utility: Utility = Field("absolute", description=GAIN)
 
     def judges(self) -> list[str]:
-        """Names of the generators that it asks."""
+        """Return names of the generators that it asks."""
         return []
 
     def sets(self, grades: Mapping[str, int]) -> dict[str, int]:
-        """Names of the sets of references, with their lowest labels: a dataset's ``grades``, or one set."""
+        """Return names of the sets of references, with their lowest labels: a dataset's ``grades``, or one set."""
         return dict(grades) if self.references == "judged" else {self.references: 0}
 
 
@@ -76,7 +76,7 @@ class MeasuredScorer(Scorer):
     )
 
     def measure(self, cache_dir: Path, threads: int) -> Measure:
-        """The scorer, ready for work. It loads models only when a text must be scored."""
+        """Return the scorer, ready for work. It loads models only when a text must be scored."""
         raise NotImplementedError
 
 
@@ -84,7 +84,7 @@ SCORER_KINDS = Kinds(Scorer, "ragrelay.scoring.scorers")
 
 
 def make_scorer(definition: Mapping[str, Any], cache_dir: str | Path, threads: int = 1) -> Measure:
-    """The scorer of a definition from the configuration, ready for work."""
+    """Return the scorer of a definition from the configuration, ready for work."""
     scorer = SCORER_KINDS.of(definition)
     if not isinstance(scorer, MeasuredScorer):
         raise TypeError(f"{scorer} is no MeasuredScorer")

@@ -12,7 +12,7 @@ PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def words(text: str) -> list[str]:
-    """Words of ``text``: lower case, without ASCII punctuation and English articles."""
+    """Return words of ``text``: lower case, without ASCII punctuation and English articles."""
     return ARTICLES.sub(" ", text.lower().translate(PUNCTUATION)).split()
 
 

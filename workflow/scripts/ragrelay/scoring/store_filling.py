@@ -90,7 +90,7 @@ def _texts(missing: pl.DataFrame, cells: Answers) -> dict[str, str]:
 def _score(
     block: pl.DataFrame, texts: Mapping[str, str], scorer: Measure, queries: Mapping[str, QueryReferences]
 ) -> Iterator[pl.DataFrame]:
-    """Rows of the store for the pairs of ``block``, a frame per query."""
+    """Yield rows of the store for the pairs of ``block``, a frame per query."""
     groups = [(str(qid), rows["answer_hash"].to_list()) for (qid,), rows in block.group_by("qid", maintain_order=True)]
     tasks = [Task([texts[answer] for answer in answers], queries[qid].texts) for qid, answers in groups]
     for (qid, answers), scores in zip(groups, scorer.score(tasks), strict=True):

@@ -80,9 +80,9 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
         for part, certain in of_retriever.split(of_retriever.texts(some), sure) if some.height else ():
             changed = checked(part, of_retriever.contexts, PassageTexts([contexts[name]]), by, name)
             tables.setdefault(certain, []).append(changed)
-    for certain, found_of in tables.items():
-        asked = pl.concat([rows for rows, _ in found_of])
-        questions = pl.concat([prompts for _, prompts in found_of])
+    for certain, pairs in tables.items():
+        asked = pl.concat([rows for rows, _ in pairs])
+        questions = pl.concat([prompts for _, prompts in pairs])
         distinct = questions.unique("prompt_id", keep="first", maintain_order=True)
         receipt = ask_words(distinct, by.scorer.words(), by.scorer.prefix, asker, certain)
     return asked, {**receipt, "answers": chosen.height}

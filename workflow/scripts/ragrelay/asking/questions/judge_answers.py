@@ -56,11 +56,11 @@ class JudgeAnswers(Question):
         files = study.files
         alone, judged = key["retriever"] == ZEROSHOT, study.scorer(key["scorer"])["references"] == "judged"
         contexts = study.zeroshot_cells[:1] if alone else study.contexts
-        beside = [] if alone or not judged else study.zeroshot_cells
+        baseline_cells = [] if alone or not judged else study.zeroshot_cells
         return {
             "answers": files.answers.each(study.zeroshot_cells if alone else study.cells),
             "prompts": files.prompts.at(template=study.template_of(key["generator"])).each(contexts),
-            "zeroshot": files.zeroshot_answers.each(beside),
+            "zeroshot": files.zeroshot_answers.each(baseline_cells),
             "contexts": [] if alone else [study.passages_of(key["generator"])],
             **judged_by(study, key),
         }
@@ -117,10 +117,10 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
     answers = job.answers(by.qids)
     passages, scorer = PassageTexts(job.paths("contexts")), by.scorer
     for some, certain in answers.split(answers.texts(answers.keys), sure):
-        asked, questions = asked_about(some, answers.contexts, passages, answers.beside, by)
+        asked, questions = asked_about(some, answers.contexts, passages, answers.baseline_cells, by)
         receipt = ask_words(questions, scorer.words(), scorer.prefix, asker, certain)
     unasked = asked.group_by(KEY).agg(pl.col("prompt_id").is_null().all())["prompt_id"].sum()
-    own = answers.keys.filter(pl.col("ordering") != NO_ORDERING) if answers.beside else answers.keys
+    own = answers.keys.filter(pl.col("ordering") != NO_ORDERING) if answers.baseline_cells else answers.keys
     return asked, {**receipt, "answers": own.height, "unasked": int(unasked)}
 
 
@@ -149,16 +149,16 @@ def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
 
 
 def read_judging(job: QuestionJob) -> "tuple[Judging, bool]":
-    """Read what a judge's questions need. False: the scorer's own files are missing, and estimates replace them."""
+    """Read what a judge's questions need. The flag is False if estimates replace missing files of the scorer."""
     from dataclasses import replace
 
     from ragrelay.judging.asked import judging
     from ragrelay.judging.templates import JudgeTemplate
     from ragrelay.scoring.judge_scorer import judge_scorer
 
-    said, own = job.settings, job.paths("own")
-    scorer, template = judge_scorer(said["scorer"]), JudgeTemplate(**said["template"])
+    settings, own = job.settings, job.paths("own")
+    scorer, template = judge_scorer(settings["scorer"]), JudgeTemplate(**settings["template"])
     references = job.paths("references")
-    by = judging(scorer, template, job.path("queries"), references, own, said["grades"], said["near_copy"])
+    by = judging(scorer, template, job.path("queries"), references, own, settings["grades"], settings["near_copy"])
     expected = {} if own else scorer.expected(by.qids)
     return (replace(by, own=expected), False) if expected else (by, True)

@@ -88,9 +88,9 @@ def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]
 
 
 def passage_questions(job: QuestionJob) -> "pl.DataFrame":
-    """qid, docno, prompt_id, prompt, system: each passage's question, from files of single prompts.
+    """Read each passage's question (qid, docno, prompt_id, prompt, system) from files of single prompts.
 
-    A passage has one question, whichever retriever found it; in the checks of a judge it has several.
+    A passage has one question even if several retrievers found it; in the checks of a judge it has several.
     """
     import polars as pl
 

@@ -51,8 +51,8 @@ class ScoreClaims(Question):
     def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
         units = [unit for unit in study.acu_units if key.items() <= unit.items()]
         words = {unit["template"]: study.claim_words(unit["template"]) for unit in units}
-        own = {name: said for name, said in words.items() if said}
-        return {"own_words": own} if own else {}
+        own_words = {name: of_template for name, of_template in words.items() if of_template}
+        return {"own_words": own_words} if own_words else {}
 
     def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         files = study.files

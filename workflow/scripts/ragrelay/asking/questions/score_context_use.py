@@ -60,11 +60,11 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
     from ragrelay.context_use.requests import ANSWER, KEYS, AnswerScores
     from ragrelay.generation.answer_files import read_answers
 
-    made = read_answers(job.keyed("answers"), ANSWER)
-    scores = AnswerScores(made, *_prompts(job), asker.generator)
+    answers = read_answers(job.keyed("answers"), ANSWER)
+    scores = AnswerScores(answers, *_prompts(job), asker.generator)
     receipt = asker.likelihoods(scores.asked())
     asked = scores.rows.select(*KEYS, "prompt_id", "prompt_id_without", "continuation")
-    return asked, receipt | {"unscored": made.height - asked.height}
+    return asked, receipt | {"unscored": answers.height - asked.height}
 
 
 def plan(job: QuestionJob, asker: Any) -> None:
@@ -99,8 +99,8 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
     columns = ["qid", "seed", "answer"]
     without = pl.concat([pl.read_parquet(path, columns=columns) for path in job.paths("zeroshot_answers")])
     store = LikelihoodStore(cache_dir, receipt["fingerprint"])
-    made = read_answers(job.keyed("answers"), ANSWER)
-    return {"table": use_table(made, without, pl.read_parquet(job.path("asked")), store)}
+    answers = read_answers(job.keyed("answers"), ANSWER)
+    return {"table": use_table(answers, without, pl.read_parquet(job.path("asked")), store)}
 
 
 def _prompts(job: QuestionJob) -> "tuple[pl.DataFrame, pl.DataFrame]":
@@ -112,7 +112,7 @@ def _prompts(job: QuestionJob) -> "tuple[pl.DataFrame, pl.DataFrame]":
 
 
 def _to_come(missing: "pl.DataFrame", zeroshot: "pl.DataFrame", planned: Any) -> "pl.DataFrame":
-    """prompt_id, item, prompt_tokens of the answers of the keys ``missing`` (PROMPT, seed), of the mean length."""
+    """Return prompt_id, item, prompt_tokens of answers of the mean length, for the keys ``missing`` (PROMPT, seed)."""
     import polars as pl
 
     from ragrelay.generation.tokens import PromptTokenizer

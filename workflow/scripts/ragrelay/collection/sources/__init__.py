@@ -1,1 +1,1 @@
-"""The kinds of datasets, by their source, one in each module."""
+"""Kinds of datasets by source, one per module."""

@@ -1,4 +1,4 @@
-"""Datasets of the ir_datasets catalogue."""
+"""Read datasets of the ir_datasets catalogue."""
 
 from pathlib import Path
 
@@ -50,6 +50,6 @@ class IrDatasets(DatasetSource):
         return self.id
 
     def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
-        """Check the fields of its queries, or the file of answers; nothing is downloaded."""
+        """Check that the queries have a field of answers, or that there is a file of them. Downloads nothing."""
         if self.answers is None and not has_gold(self.id):
             raise InputError(f"{place}.id'", f"{self.id!r} without", expected)

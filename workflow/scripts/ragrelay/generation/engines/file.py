@@ -48,23 +48,23 @@ class File(AnswerSource):
 
     def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, Any]]]:
         """The files of one dataset, each with the keys in its name. Answers of ``baseline`` belong to `zeroshot`."""
-        files = [(file.path, file.said) for file in answer_files(self.path, dataset, folder)]
+        files = [(file.path, file.values) for file in answer_files(self.path, dataset, folder)]
         if self.baseline is not None:
             zeroshot = {"retriever": "zeroshot", "ordering": None, "k": 0}
-            files += [(f.path, {**f.said, **zeroshot}) for f in answer_files(self.baseline, dataset, folder)]
+            files += [(f.path, {**f.values, **zeroshot}) for f in answer_files(self.baseline, dataset, folder)]
         return files
 
     def given(self, dataset: str, grid: GridSettings) -> dict[str, Any]:
         """Arguments of exchange.imported_answers.checked_answers: ``files`` (path, keys in its name), ``places``."""
         names = ("retrievers", "orderings", "seeds")
         places = {name: getattr(grid, name) for name in names} | {"ks": sorted(grid.k)}
-        files = [[str(path), said] for path, said in self.files(dataset)]
+        files = [[str(path), values] for path, values in self.files(dataset)]
         return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
 
     def passage_files(self, dataset: str) -> list[list[Any]]:
         """Return the files of ``single_passages`` for a dataset, each with the keys in its name."""
         files = answer_files(self.single_passages, dataset) if self.single_passages else []
-        return [[str(file.path), file.said] for file in files]
+        return [[str(file.path), file.values] for file in files]
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that every dataset of the grid has a file of a known format."""
@@ -89,5 +89,5 @@ class File(AnswerSource):
 
 
 def _all(pattern: str, folder: Path) -> list[Any]:
-    """The files of every dataset."""
+    """Return the files of every dataset."""
     return answer_files(pattern, "{dataset}", folder)

@@ -103,7 +103,7 @@ class Openai(Generator):
 
     @classmethod
     def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
-        """The name and revision the model is served under, ``base_url``, decoding and the tokenizer.
+        """Return the name and revision the model is served under, ``base_url``, decoding and the tokenizer.
 
         An address from the environment does not count: a user's own server moves from run to run.
         """

@@ -33,18 +33,18 @@ def _several(answers: Sequence[Answer]) -> Sequence[Answer]:
 
 
 def per_token(answer: Answer) -> float | None:
-    """Mean log-probability of its tokens."""
+    """Return mean log-probability of its tokens."""
     return answer.logprob / answer.tokens if answer.logprob is not None and answer.tokens else None
 
 
 def mean_probability(answer: Answer) -> float | None:
-    """Mean probability of its tokens."""
+    """Return mean probability of its tokens."""
     known = answer.token_logprobs
     return sum(map(math.exp, known)) / len(known) if known else None
 
 
 def mean_entropy(answer: Answer) -> float | None:
-    """Mean entropy at its tokens."""
+    """Return mean entropy at its tokens."""
     known = answer.token_entropies
     return sum(known) / len(known) if known else None
 

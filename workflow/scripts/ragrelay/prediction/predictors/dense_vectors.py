@@ -17,7 +17,7 @@ NOISE, DRAWS, PERSISTENCE = 0.1, 20, 0.9
 
 
 def question(query: Query) -> Array:
-    """The query's dense vector. Raises UndefinedError if the study has none."""
+    """Return the query's dense vector. Raises UndefinedError if the study has none."""
     if query.vector is None:
         raise UndefinedError("no dense retriever in the study")
     return np.asarray(query.vector, dtype=np.float64)
@@ -38,7 +38,7 @@ def cosines(rows: Array) -> Array:
 
 
 def top_over_tail(matrix: Array) -> float:
-    """Mean of ``matrix`` (n, n) among the top results over that among the tail."""
+    """Return mean of ``matrix`` (n, n) among the top results over that among the tail."""
     n = len(matrix)
     top, tail = math.ceil(TOP * n), int(TAIL * n)
     mean = float(matrix[tail:, tail:].mean())

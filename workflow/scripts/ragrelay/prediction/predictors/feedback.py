@@ -42,7 +42,7 @@ def log_likelihood(query: Query, passage: Counter[str]) -> float:
 
 
 def feedback(query: Query) -> list[Counter[str]]:
-    """The first `feedback_depth` passages with a word. Raises UndefinedError where there is none."""
+    """Return the first `feedback_depth` passages with a word. Raises UndefinedError where there is none."""
     passages = [passage for passage in query.passages[: query.settings.feedback_depth] if passage]
     if not passages:
         raise UndefinedError("nothing retrieved" if not query.passages else "no word in the passages")

@@ -125,5 +125,5 @@ class PassageQuality(Predictor):
 
 
 def discounted(labels: list[float]) -> float:
-    """Their discounted cumulative gain, linear in the label."""
+    """Return their discounted cumulative gain, linear in the label."""
     return sum(label / math.log2(place + 1) for place, label in enumerate(labels, start=1))

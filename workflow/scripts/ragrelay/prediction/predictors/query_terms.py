@@ -25,7 +25,7 @@ def idf(statistics: TermStatistics, word: str) -> float:
 
 
 def query_words(query: Query) -> list[str]:
-    """The query's words. Raises UndefinedError where all are stopwords."""
+    """Return the query's words. Raises UndefinedError where all are stopwords."""
     if not query.words:
         raise UndefinedError("no word but stopwords in the query")
     return query.words
@@ -58,7 +58,7 @@ class OfWords(Predictor):
             yield from (cls(aggregate) for aggregate in AGGREGATES)
 
     def of_word(self, statistics: TermStatistics, word: str) -> float:
-        """The number of one word."""
+        """Return the number of one word."""
         raise NotImplementedError
 
     def value(self, subject: Subject) -> float:

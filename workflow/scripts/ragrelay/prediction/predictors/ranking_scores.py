@@ -20,7 +20,7 @@ def several(scores: Array) -> Array:
 
 
 def corpus_score(query: Query) -> float:
-    """The mean score of the whole ranking, for the corpus's own score. Raises UndefinedError where it is 0."""
+    """Return the mean score of the whole ranking, for the corpus's own score. Raises UndefinedError where it is 0."""
     mean = float(query.scores.mean())
     if mean == 0.0:
         raise UndefinedError("the mean score of the ranking is 0")

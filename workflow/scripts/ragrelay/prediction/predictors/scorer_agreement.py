@@ -13,7 +13,7 @@ OWN = (Agreement.base, AgreementF1.base)
 
 
 def scorers_of(names: Iterable[str]) -> list[str]:
-    """The scorers in the names of predictors, each once."""
+    """Return the scorers in the names of predictors, each once."""
     bases = (name.removeprefix(PREFIX) for name in names)
     return list(dict.fromkeys(base[len(START) :] for base in bases if base.startswith(START) and base not in OWN))
 

@@ -33,7 +33,7 @@ class Answers(Retriever):
 
     def answers(self, dataset: str) -> list[tuple[Path, dict[str, Any]]]:
         """Return the files of answers that the path names."""
-        return [(file.path, file.said) for file in answer_files(self.path, dataset)]
+        return [(file.path, file.values) for file in answer_files(self.path, dataset)]
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return each query's longest list of passages, from answers in the ordering `descending` or in none."""

@@ -102,12 +102,12 @@ class Bm25(Retriever):
         _engine(definition["index"]).build_index(collection, definition, path, threads)
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """The engine's results, with expansion where there is one."""
+        """Return the engine's results, with expansion where there is one."""
         results: pl.DataFrame = _engine(self.engine).search(task.queries, dict(self), task.index_folder, task.threads)
         return results
 
     def uses_terrier(self) -> bool:
-        """Whether its engine is Terrier."""
+        """Return whether its engine is Terrier."""
         return self.engine == "terrier"
 
 

@@ -50,7 +50,7 @@ class Dense(Retriever):
         check_model(place + ".model'", self.model, study.folder)
 
     def downloads(self) -> Iterator[Download]:
-        """The model, and TCT-ColBERT's tokenizer."""
+        """Yield the model, and TCT-ColBERT's tokenizer."""
         yield Download("model", self.model)
         if self.encoder == "tct_colbert":
             yield Download("encoder", TCT_TOKENIZER, part="tokenizer")
@@ -76,7 +76,7 @@ class Dense(Retriever):
         (_encoder(definition, threads) >> index.indexer(mode="create")).index(passages)
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """The ``depth`` largest dot products per query."""
+        """Return the ``depth`` largest dot products per query."""
         from pyterrier_dr import FlexIndex
 
         from ragrelay.retrieval.frames import as_queries, as_run

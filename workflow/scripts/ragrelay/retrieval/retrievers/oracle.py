@@ -39,6 +39,6 @@ class Oracle(Judged):
             raise InputError(place + "'", "min_label above max_label", "min_label ≤ max_label")
 
     def drawn(self, labels: Mapping[str, int], qid: str) -> list[str]:
-        """All between the bounds, sampled or by label."""
+        """Return all between the bounds, sampled or by label."""
         docnos = self.permuted(labels, self.min_label, self.max_label, qid)
         return sorted(docnos, key=lambda docno: -labels[docno]) if self.ideal else docnos

@@ -27,7 +27,7 @@ class Position(TwoSided):
             raise InputError(place + ".place'", str(self.place), expected)
 
     def drawn(self, labels: Mapping[str, int], qid: str) -> list[str]:
-        """The relevant passage among the others."""
+        """Return the relevant passage among the others."""
         relevant, others = self.sides(labels, qid)
         before = self.place - 1
         return others[:before] + relevant[:1] + others[before:] if relevant and len(others) >= before else []

@@ -37,11 +37,11 @@ class Pyterrier(Retriever):
     options: dict[str, Any] = Field({}, description="Keyword arguments of the pipeline's function.")
 
     def stages(self) -> list[tuple[str, str]]:
-        """The first stage, where there is one."""
+        """Return the first stage, where there is one."""
         return [("first_stage", self.first_stage)] if self.first_stage else []
 
     def index_definition(self) -> dict[str, Any] | None:
-        """The function that builds it, and its module's hash."""
+        """Return the function that builds it, and its module's hash."""
         if self.index is None:
             return None
         return {"index": "pyterrier", "builder": self.index, "code": self.code["index"]}
@@ -53,7 +53,7 @@ class Pyterrier(Retriever):
         function_named(definition["builder"])(corpus=collection, folder=path)
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """The transformer's results.
+        """Return the transformer's results.
 
         Raises InputError where the function returns no transformer, or that returns no results.
         """

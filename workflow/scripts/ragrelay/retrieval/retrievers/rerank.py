@@ -43,7 +43,7 @@ class Rerank(Retriever):
         check_model(place + ".model'", self.model, study.folder, tokenizer=self.tokenizer is None)
 
     def downloads(self) -> Iterator[Download]:
-        """The model, and a tokenizer of its own."""
+        """Yield the model, and a tokenizer of its own."""
         yield Download("model", self.model)
         if self.tokenizer is not None:
             yield Download("tokenizer", self.tokenizer, part="tokenizer")
@@ -53,7 +53,7 @@ class Rerank(Retriever):
         return [("first_stage", self.first_stage)]
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """The first stage's passages that have a text, rescored.
+        """Return the first stage's passages that have a text, rescored.
 
         MonoT5's score is the log-probability of relevance, a cross-encoder's is its logit, before any sigmoid that
         would make ties. Neither depends on what else is in the batch.

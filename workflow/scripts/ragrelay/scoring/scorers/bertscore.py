@@ -62,7 +62,7 @@ class Bertscore(MeasuredScorer):
         yield Download("model", self.model, self.revision)
 
     def measure(self, cache_dir: Path, threads: int) -> "BertMeasure":
-        """The model is loaded when a text must be encoded."""
+        """Return the model is loaded when a text must be encoded."""
         return BertMeasure(self, cache_dir, threads)
 
 

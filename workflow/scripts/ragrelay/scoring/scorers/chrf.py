@@ -19,7 +19,7 @@ class Chrf(PairScorer):
     )
 
     def decisive(self) -> dict[str, Any]:
-        """Its key and the library's version."""
+        """Return its key and the library's version."""
         return {"kind": "chrf", "sacrebleu": metadata.version("sacrebleu"), "word_order": self.word_order}
 
     def pair(self) -> Pair:

@@ -52,7 +52,7 @@ class Cosine(MeasuredScorer):
         yield Download("model", self.model, self.revision)
 
     def measure(self, cache_dir: Path, threads: int) -> "CosineMeasure":
-        """The model is loaded when a text must be embedded."""
+        """Return the model is loaded when a text must be embedded."""
         return CosineMeasure(self, cache_dir, threads)
 
 

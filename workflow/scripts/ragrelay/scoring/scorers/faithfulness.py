@@ -21,7 +21,7 @@ class Faithfulness(JudgeScorer):
     prompt: Name = Field("faithfulness", description="Name of a template in `config/judge_prompts/`.")
 
     def placeholders(self) -> set[str]:
-        """The context's passages, and the sentence."""
+        """Return the context's passages, and the sentence."""
         return {"passages", "sentence"}
 
     def words(self) -> list[str]:
@@ -29,7 +29,7 @@ class Faithfulness(JudgeScorer):
         return ["yes", "no"]
 
     def size(self, case: JudgeCase) -> int:
-        """The passages of the context."""
+        """Return the passages of the context."""
         return len(case.passages)
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
@@ -40,5 +40,5 @@ class Faithfulness(JudgeScorer):
         return [JudgeQuestion({"passages": case.passages, "sentence": text}) for text in texts]
 
     def measured(self) -> list[pl.Expr]:
-        """The mean share of yes; null without a sentence."""
+        """Return the mean share of yes; null without a sentence."""
         return [pl.col("shares").list.get(0).mean().alias("f1")]

@@ -60,7 +60,7 @@ class LlmJudge(JudgeScorer):
         return [JudgeQuestion({"query": case.query, "answer": case.answer, "references": case.references[: self.best]})]
 
     def measured(self) -> list[pl.Expr]:
-        """The share of yes, or the mean of the grades by their shares; 0 of an empty answer."""
+        """Return the share of yes, or the mean of the grades by their shares; 0 of an empty answer."""
         worth = [1.0, 0.0] if self.scale == "yes_no" else [grade / HIGHEST for grade in range(HIGHEST + 1)]
         value = pl.sum_horizontal(pl.col("shares").list.get(place) * credit for place, credit in enumerate(worth))
         asked = pl.col("shares").first().is_not_null()

@@ -90,19 +90,19 @@ class Nuggets(JudgeScorer):
             raise InputError(f"{place}.least_label'", "a key without effect", "no retriever")
 
     def file(self, dataset: str) -> str:
-        """The file of a dataset's nuggets."""
+        """Return the file of a dataset's nuggets."""
         return file_of(str(self.path), dataset)
 
     def passages_read(self) -> dict[str, Any]:
-        """Which passages lists are written from, as nuggets.topics.read_topics takes it."""
+        """Return which passages lists are written from, as nuggets.topics.read_topics takes it."""
         return {"depth": self.depth, "least_label": self.least_label}
 
     def limits(self) -> dict[str, int]:
-        """The limits of a list, as fields of nuggets.writing.Limits."""
+        """Return the limits of a list, as fields of nuggets.writing.Limits."""
         return {"window": self.window, "most": self.most, "max_tokens": self.list_tokens}
 
     def judges(self) -> list[str]:
-        """The generator that is asked about answers, and the generator that writes lists."""
+        """Return the generator that is asked about answers, and the generator that writes lists."""
         return [self.generator, *([self.written_by] if self.written_by else [])]
 
     def placeholders(self) -> set[str]:
@@ -110,19 +110,19 @@ class Nuggets(JudgeScorer):
         return {"query", "answer", "nugget"}
 
     def own_inputs(self, dataset: str) -> list[str]:
-        """The lists of nuggets, which other rules make."""
+        """Return the lists of nuggets, which other rules make."""
         return ["<results>/{dataset}/nuggets/{scorer}/nuggets.parquet"]
 
     def words(self) -> list[str]:
-        """The words for support, partial support and no support."""
+        """Return the words for support, partial support and no support."""
         return list(WORDS)
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, list[tuple[str, bool]]]:
-        """As many nuggets as a list may have, of a dozen words each, all of which may count."""
+        """Return as many nuggets as a list may have, of a dozen words each, all of which may count."""
         return {qid: [(f"{qid} {number}" + " word" * 11, True) for number in range(self.most)] for qid in qids}
 
     def own(self, paths: Sequence[Path]) -> Mapping[str, list[tuple[str, bool]]]:
-        """Text, and whether it is vital, of each nugget of a query."""
+        """Return text, and whether it is vital, of each nugget of a query."""
         nuggets: dict[str, list[tuple[str, bool]]] = {}
         for path in paths:
             columns = ["qid", "text", "vital"]
@@ -131,7 +131,7 @@ class Nuggets(JudgeScorer):
         return nuggets
 
     def size(self, case: JudgeCase) -> int | None:
-        """How many nuggets count; without any the answer has no score."""
+        """Return how many nuggets count; without any the answer has no score."""
         weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
         return sum(weights[not vital] > 0 for _, vital in case.own or []) or None
 
@@ -146,5 +146,5 @@ class Nuggets(JudgeScorer):
         ]
 
     def measured(self) -> list[pl.Expr]:
-        """The score, by the likeliest word for each nugget."""
+        """Return the score, by the likeliest word for each nugget."""
         return [nugget_score(self.value, pl.col("shares").list.arg_max(), pl.col("item") == "vital").alias("f1")]

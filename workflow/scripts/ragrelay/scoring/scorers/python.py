@@ -21,11 +21,11 @@ class Python(PairScorer, PairFunction):
     )
 
     def decisive(self) -> dict[str, Any]:
-        """The function, its module's file and its options."""
+        """Return the function, its module's file and its options."""
         return {"kind": "python", "function": self.function, "code": self.code["function"], "options": self.options}
 
     def pairs(self) -> Pairs:
-        """The function's values, checked.
+        """Return the function's values, checked.
 
         Raises InputError for another number of values than of pairs, and for one that is no finite number.
         """

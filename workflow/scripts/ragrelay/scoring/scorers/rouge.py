@@ -24,7 +24,7 @@ class Rouge(PairScorer):
     stemmer: bool = Field(False, description="Compare Porter's stems.")
 
     def decisive(self) -> dict[str, Any]:
-        """Its keys and the library's version."""
+        """Return its keys and the library's version."""
         return {
             "kind": "rouge",
             "rouge-score": metadata.version("rouge-score"),
@@ -87,7 +87,7 @@ def common_subsequence(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _bits(places: Sequence[int], length: int) -> int:
-    """The number with a bit at each of ``places``, all below ``length``."""
+    """Return the number with a bit at each of ``places``, all below ``length``."""
     bits = bytearray(length // 8 + 1)
     for place in places:
         bits[place >> 3] |= 1 << (place & 7)

@@ -30,7 +30,7 @@ class Support(JudgeScorer):
     prompt: Name = Field("support", description="Name of a template in `config/judge_prompts/`.")
 
     def placeholders(self) -> set[str]:
-        """The cited passages, and the sentence."""
+        """Return the cited passages, and the sentence."""
         return {"passages", "sentence"}
 
     def words(self) -> list[str]:
@@ -38,7 +38,7 @@ class Support(JudgeScorer):
         return list(WORTH)
 
     def size(self, case: JudgeCase) -> int:
-        """The passages of the context."""
+        """Return the passages of the context."""
         return len(case.passages)
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
