@@ -102,7 +102,7 @@ onstart:
 
 
 onsuccess:
-    if changed := snakemake_internals.changed_sources():
+    if changed := snakemake_internals.changed_source_files():
         for path in changed:
             tell(
                 f"ragrelay: {path}: changed during this run; run the same command again to redo what depends on it."

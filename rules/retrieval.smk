@@ -23,7 +23,7 @@ rule fetch_input:
         "../envs/retrieval.yaml"
     params:
         # Its name says all that decides it: what is derived from output is no reason to run again.
-        source=lambda wildcards, output: study.sources[wildcards.fetched],
+        download=lambda wildcards, output: study.downloads[wildcards.fetched],
     script:
         "../workflow/scripts/fetch_input.py"
 

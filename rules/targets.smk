@@ -12,7 +12,7 @@ REPORTED_FILES = [*map(str, [files.report, *rules.write_page.input, *rules.write
 rule fetch_inputs:
     """Everything that the grid takes from elsewhere: models, ir_datasets collections, Terrier."""
     input:
-        files.fetched.each([{"fetched": s} for s in study.sources]),
+        files.fetched.each([{"fetched": s} for s in study.downloads]),
 
 
 rule prefetch:

@@ -11,7 +11,7 @@ PAGE = ROOT / "docs" / "results.md"
 sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 
 from ragrelay.display.outputs import resolve  # noqa: E402
-from ragrelay.report.outputs import OUTPUTS, SOURCES  # noqa: E402
+from ragrelay.report.outputs import OUTPUTS, RESULT_TABLES  # noqa: E402
 from ragrelay.study.files import result_files  # noqa: E402
 from ragrelay.vocabulary.columns import STUDY_PART, Column  # noqa: E402
 from ragrelay.vocabulary.study_file import StudyFile  # noqa: E402
@@ -64,7 +64,7 @@ def page() -> str:
     common = common_rows()
     parts: list[str] = [HEAD + TABLE + "".join(sorted(common.values()))]
     shown: dict[str, str] = {}
-    shown_by = {source.path: name for name, source in SOURCES.items()}
+    shown_by = {table.path: name for name, table in RESULT_TABLES.items()}
     for file in result_files():
         about = f"{file.about[0].upper()}{file.about[1:]}. Made by `{file.rule}`."
         if outputs := [f"`{output.name}`" for output in OUTPUTS if shown_by.get(file.path) in output.needs]:

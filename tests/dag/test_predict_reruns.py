@@ -45,7 +45,7 @@ CHANGES: dict[str, dict[str, Change]] = {
     "code of a predictor": {"scores": code("prediction/predictors/ranking_scores.py")},
     "code of the regressions": {"ensembles": code("prediction/ensembles.py")},
     "code of regressions on another dataset": {"transfer": code("prediction/transfer.py")},
-    "code of the agreement": {"agreement": code("prediction/agreement.py")},
+    "code of the agreement": {"agreement": code("prediction/self_consistency.py")},
     "seed of the analysis": {"seed": analysing(seed=7)},
     "resamples of the analysis": {"resamples": analysing(resamples=400)},
     "perplexities no longer asked for": {"off": predicting(context_perplexity=False)},

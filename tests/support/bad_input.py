@@ -13,7 +13,7 @@ from unittest.mock import patch
 import polars as pl
 import yaml
 from ragrelay.annotations.file_labels import label_by_file
-from ragrelay.annotations.source import SOURCE_KINDS
+from ragrelay.annotations.source import ANNOTATION_KINDS
 from ragrelay.claims.checks import acu_names
 from ragrelay.claims.source import prepare_claims
 from ragrelay.collection import open_collection
@@ -164,7 +164,7 @@ def _label(study: Study, queries: pl.DataFrame, qrels: pl.DataFrame) -> None:
     write_parquet(queries, "queries.parquet")
     write_parquet(contexts, "contexts.parquet")
     for name in study.grid.annotations:
-        if path := SOURCE_KINDS.of(study.config["annotations"][name]).file("small"):
+        if path := ANNOTATION_KINDS.of(study.config["annotations"][name]).file("small"):
             label_by_file(Path(path), "queries.parquet", ["contexts.parquet"], study.config["annotation_depth"])
 
 

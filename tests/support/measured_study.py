@@ -26,7 +26,7 @@ from ragrelay.analysis.variance import decompose_variance
 from ragrelay.display.outputs import resolve
 from ragrelay.display.sections import Grid, Section
 from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.report.outputs import SOURCES
+from ragrelay.report.outputs import RESULT_TABLES
 from ragrelay.vocabulary.columns import schema_of
 from ragrelay.vocabulary.primary import Primary
 
@@ -220,7 +220,7 @@ def pool(seeds: Sequence[int] = (1,)) -> Measured:
                     "value": found.value,
                 }
             )
-    cost = pl.DataFrame(schema=schema_of(resolve(SOURCES["cost"].columns)))
+    cost = pl.DataFrame(schema=schema_of(resolve(RESULT_TABLES["cost"].columns)))
     frames = [pl.DataFrame(rows, infer_schema_length=None) for rows in (scores, answers, contexts, retrieval)]
     primary = Primary("rep_llama", "bm25", "descending", 5, "lenient", "nDCG", "token_f1")
     return Measured("pool", *frames, cost=cost, qrels=qrels, grid=grid, primary=primary, reference="bm25")

@@ -26,7 +26,7 @@ from ragrelay.analysis import (
 from ragrelay.analysis.verdicts import of_correlation
 from ragrelay.display.outputs import resolve
 from ragrelay.display.sections import Section
-from ragrelay.report.outputs import SOURCES
+from ragrelay.report.outputs import RESULT_TABLES
 from ragrelay.vocabulary.columns import schema_of
 from ragrelay.vocabulary.orderings import fits
 from ragrelay.vocabulary.primary import Primary
@@ -241,7 +241,7 @@ def variance_table(queries: pl.DataFrame) -> pl.DataFrame:
 
 def complete(name: str, frame: pl.DataFrame, part: dict[str, str]) -> pl.DataFrame:
     """``frame`` with the declared columns of the source ``name`` that it hasn't, null but for those of ``part``."""
-    columns = resolve(SOURCES[name].columns)
+    columns = resolve(RESULT_TABLES[name].columns)
     added = {column: part.get(column) for column in columns if column not in frame.columns and "{" not in column}
     return frame.with_columns(
         pl.lit(value, columns[column].dtype).alias(column) for column, value in added.items()
@@ -279,7 +279,7 @@ def write_study(
         }
         for name, frame in frames.items():
             whole = complete(name, frame, {"dataset": dataset, "generator": "demo-lm", "scorer": "minilm"})
-            path = here / f"{name}{Path(SOURCES[name].path).suffix}"
+            path = here / f"{name}{Path(RESULT_TABLES[name].path).suffix}"
             whole.write_parquet(path) if path.suffix == ".parquet" else whole.write_csv(path)
             section["files"][name] = path
         for number, retriever in enumerate(grid["retrievers"]):

@@ -5,4 +5,4 @@ from ragrelay.io.atomic_files import write_json
 from ragrelay.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input, hub=True):
-    write_json(fetch_input(**snakemake.params.source), snakemake.output.receipt)
+    write_json(fetch_input(**snakemake.params.download), snakemake.output.receipt)

@@ -1,11 +1,11 @@
-"""Agreement of a retriever's answers over seeds, by a scorer."""
+"""Score the self-consistency of a retriever's answers over seeds."""
 
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
-from ragrelay.prediction.agreement import score_agreement
+from ragrelay.prediction.self_consistency import score_consistency
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
     answers = keyed_files(params.patterns, snakemake.input)["answers"]
-    write_parquet(score_agreement(answers, params.scorer, snakemake.threads), snakemake.output[0])
+    write_parquet(score_consistency(answers, params.scorer, snakemake.threads), snakemake.output[0])

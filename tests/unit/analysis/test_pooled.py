@@ -12,7 +12,7 @@ from ragrelay.analysis.pooled import ALL_DATASETS, COLUMNS, RELAY, SYSTEMS, Samp
 from ragrelay.analysis.systems import systems
 from ragrelay.analysis.verdicts import SAY_BETTER, SAY_WORSE
 from ragrelay.display.outputs import resolve
-from ragrelay.report.outputs import SOURCES
+from ragrelay.report.outputs import RESULT_TABLES
 from ragrelay.vocabulary.primary import Primary
 from scipy import optimize, stats
 
@@ -187,7 +187,7 @@ def test_the_script_makes_the_declared_table(tmp_path: Path) -> None:
         params=SimpleNamespace(sections=sections, patterns=patterns, kinds=KINDS, margin=MARGIN),
         log=[str(tmp_path / "log")],
     )
-    columns = resolve(SOURCES["pooled"].columns)
+    columns = resolve(RESULT_TABLES["pooled"].columns)
     assert columns == COLUMNS
     made = pl.read_csv(tmp_path / "pooled.csv", schema_overrides={name: c.dtype for name, c in columns.items()})
     expected = pool_samples(samples, KINDS, MARGIN)

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.annotations.measures import How, measure_labels
-from ragrelay.annotations.source import SOURCE_KINDS, SourceData
+from ragrelay.annotations.source import ANNOTATION_KINDS, SourceData
 from ragrelay.annotations.study_labels import LabelledFiles, LabelMeasures
 from ragrelay.annotations.study_labels import measure_labels as labels_and_values
 from ragrelay.asking.question import QuestionJob
@@ -31,7 +31,7 @@ CONTEXTS = pl.DataFrame(
     {"qid": ["1", "1", "2"], "rank": [1, 2, 1], "docno": ["x", "y", "z"],
      "text": ["tea is a plant", "iron is a metal", "STOP"]}
 )  # fmt: skip
-GRADED = SOURCE_KINDS.of({"kind": "graded_llm"})
+GRADED = ANNOTATION_KINDS.of({"kind": "graded_llm"})
 
 
 @pytest.fixture
@@ -118,14 +118,14 @@ def given(table: pl.DataFrame) -> SourceData:
 
 def test_labels_from_a_file(tmp_path: Path) -> None:
     """Of its queries alone; without a label, or below 0, is 0 in rankings and, of the first, nothing in agreement."""
-    source = SOURCE_KINDS.of({"kind": "file", "path": "p"})
+    source = ANNOTATION_KINDS.of({"kind": "file", "path": "p"})
     table = pl.DataFrame({"references": [None, None], "qid": ["1", "1"], "docno": ["x", "w"], "label": [3, -1]},
                          schema_overrides={"references": pl.String})  # fmt: skip
     assert source.labels(given(table)).rows() == [("lenient", "1", "x", 3), ("lenient", "1", "y", 0)]
     assert source.highest(given(table)) == 3.0
     table.write_parquet(tmp_path / "table")
     assert source.known_pairs(pl.DataFrame(), tmp_path / "table").rows() == [("1", "x"), ("1", "w")]
-    assert SOURCE_KINDS.of({"kind": "qrels"}).known_pairs(given(table).qrels, None)["docno"].to_list() == ["x"]
+    assert ANNOTATION_KINDS.of({"kind": "qrels"}).known_pairs(given(table).qrels, None)["docno"].to_list() == ["x"]
 
 
 @pytest.mark.parametrize(("definition", "counted"), [
@@ -133,7 +133,7 @@ def test_labels_from_a_file(tmp_path: Path) -> None:
     ({"kind": "graded_llm"}, 2.0), ({"kind": "qrels"}, 2.0), ({"kind": "erag"}, 1.0),
 ])  # fmt: skip
 def test_the_lowest_grade_that_counts(definition: dict[str, Any], counted: float) -> None:
-    assert SOURCE_KINDS.of(definition).counted_from(2) == counted
+    assert ANNOTATION_KINDS.of(definition).counted_from(2) == counted
 
 
 def test_a_study_of_both(tmp_path: Path) -> None:

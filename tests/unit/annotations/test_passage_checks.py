@@ -11,7 +11,7 @@ import pytest
 from ragrelay.analysis.clusters import spearman_left_out
 from ragrelay.analysis.judge_checks import PASSAGE_COLUMNS, analyse_judge_checks
 from ragrelay.annotations.passage_checks import SCORE_COLUMNS, build_check_prompts
-from ragrelay.annotations.source import SOURCE_KINDS
+from ragrelay.annotations.source import ANNOTATION_KINDS
 from ragrelay.judging.check_scores import checked_scores
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.prompting.layout import build_single_prompts
@@ -87,7 +87,7 @@ def scores_by(judge: Callable[[int, float, str], float], n: int = 20) -> pl.Data
     return checked_scores(
         pl.DataFrame(rows, schema=names, orient="row"),
         table,
-        SOURCE_KINDS.of({"kind": "llm"}).score(),  # type: ignore[attr-defined]
+        ANNOTATION_KINDS.of({"kind": "llm"}).score(),  # type: ignore[attr-defined]
     )
 
 
@@ -119,7 +119,7 @@ def test_a_judge_that_minds_the_order_is_caught_and_a_fair_one_is_not() -> None:
 
 def test_the_score_of_a_grading_judge_is_the_expected_grade() -> None:
     shares = pl.DataFrame({"shares": [[0.1, 0.2, 0.3, 0.4]]})
-    assert shares.select(SOURCE_KINDS.of({"kind": "graded_llm"}).score()).item() == pytest.approx(2.0)  # type: ignore[attr-defined]
+    assert shares.select(ANNOTATION_KINDS.of({"kind": "graded_llm"}).score()).item() == pytest.approx(2.0)  # type: ignore[attr-defined]
 
 
 def test_rho_without_each_query_is_that_of_the_others() -> None:
@@ -140,7 +140,7 @@ def test_the_jobs_ask_and_score_as_the_labels_are_made(generator: dict[str, Any]
     (tmp_path / "d").mkdir()
     asked.write_parquet(tmp_path / "asked.parquet")
     prompts.write_parquet(tmp_path / "d/grades.parquet")
-    source = SOURCE_KINDS.of({"kind": "graded_llm"})
+    source = ANNOTATION_KINDS.of({"kind": "graded_llm"})
     definition = {**generator, "model": MODEL, "max_model_len": 512}
     files, settings = {"prompts": [tmp_path / "prompts.parquet"]}, {"words": source.words(), "begins": ""}  # type: ignore[attr-defined]
     _, judged = ask("judge_passages", files, settings, definition, tmp_path)

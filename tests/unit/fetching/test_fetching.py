@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.fetching.sources import catalogued_datasets, hub_files, sources, sources_of, uses_terrier
+from ragrelay.fetching.downloads import catalogued_datasets, downloads_of, hub_files, required_downloads, uses_terrier
 from ragrelay.retrieval.terrier import VERSION
 
 from tests.support.bad_input_changes import NO_TENSORS
@@ -153,5 +153,6 @@ def test_what_a_grid_takes(config: dict[str, Any], tmp_path: Path) -> None:
         if section in SECTIONS
         for one in study.selected()[section].values()
     ]
-    assert set(sources(study)) == {name for section, entry in entries for name in sources_of(section, entry)}
-    assert len(sources(study)) == len(taken) + 1
+    names = {name for section, entry in entries for name in downloads_of(section, entry)}
+    assert set(required_downloads(study)) == names
+    assert len(required_downloads(study)) == len(taken) + 1

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
-from ragrelay.fetching.sources import hub_files
+from ragrelay.fetching.downloads import hub_files
 from ragrelay.jobs.code_digest import SCRIPTS, _code, code_digest
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS

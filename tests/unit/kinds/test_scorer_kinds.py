@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.fetching.sources import hub_files
+from ragrelay.fetching.downloads import hub_files
 from ragrelay.jobs.code_digest import SCRIPTS, _code, code_digest
 from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS, Task, make_scorer

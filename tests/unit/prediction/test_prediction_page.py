@@ -14,7 +14,7 @@ from ragrelay.prediction.cells import PredictedCell
 from ragrelay.prediction.correlations import GIVEN_P0, WITHIN, predictor_correlations
 from ragrelay.prediction.decisions import curves, policies
 from ragrelay.prediction.ensembles import ensembles
-from ragrelay.prediction.outputs import SOURCES
+from ragrelay.prediction.outputs import RESULT_TABLES
 from ragrelay.prediction.page import report_predictions
 from ragrelay.prediction.sentences import prediction_sentences
 from ragrelay.prediction.study import PredictedStudy
@@ -45,8 +45,8 @@ def study_of(cells: Sequence[PredictedCell], several: bool = False) -> Predicted
         "prediction_policies": policies(cells, 0),
     }
     tables = {name: named(table, KEYS) for name, table in made.items()} | empty
-    for source in SOURCES:
-        assert tables[source.name].columns == list(resolve(source.columns)), source.name
+    for table in RESULT_TABLES:
+        assert tables[table.name].columns == list(resolve(table.columns)), table.name
     return PredictedStudy(KEYS, tables, ["bm25"])
 
 

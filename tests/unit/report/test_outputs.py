@@ -8,7 +8,7 @@ import pytest
 from ragrelay.display.outputs import Figure, Table, available, file_name, modules, resolve
 from ragrelay.report import page as page_module
 from ragrelay.report.figure_files import draw_figures
-from ragrelay.report.outputs import OUTPUTS, PARTS, SOURCES
+from ragrelay.report.outputs import OUTPUTS, PARTS, RESULT_TABLES
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 from ragrelay.report.table_files import write_tables
@@ -54,7 +54,7 @@ def test_an_entry_is_an_output_of_a_rule(tmp_path: Path) -> None:
 def test_every_entry_names_what_there_is() -> None:
     for output in OUTPUTS:
         assert all(callable(resolve(name)) for name in output.functions)
-        assert set(output.needs) <= set(SOURCES)
+        assert set(output.needs) <= set(RESULT_TABLES)
         assert output.endings or output.part
         assert output.of != "section" or not output.part or output.part in PARTS
     files = [(output.kind, output.of, output.name, ending) for output in OUTPUTS for ending in output.endings]

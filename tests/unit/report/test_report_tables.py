@@ -13,7 +13,7 @@ from ragrelay.display.tables import records_table
 from ragrelay.errors import InputError
 from ragrelay.report import statistics_tables
 from ragrelay.report import transmission_tables as tables
-from ragrelay.report.outputs import OUTPUTS, SOURCES
+from ragrelay.report.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
 from ragrelay.report.table1 import Value, table1, table1_frame
@@ -208,7 +208,7 @@ def test_files_are_written_the_same_twice_and_are_those_that_the_registry_names(
 def test_parquet_holds_what_the_csv_does_and_both_the_declared_columns(study: ReportedStudy, written: Path):
     seen = 0
     for output in tables_of(study):
-        declared = list(STUDY_PART | resolve(output.columns or SOURCES[output.needs[0]].columns))
+        declared = list(STUDY_PART | resolve(output.columns or RESULT_TABLES[output.needs[0]].columns))
         for ending in (ending for ending in output.endings if ending.endswith("parquet")):
             path = written / file_name(output, ending, study.sections[0].keys)
             frame = pl.read_parquet(path)

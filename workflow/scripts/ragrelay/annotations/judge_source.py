@@ -6,11 +6,11 @@ from typing import ClassVar
 import polars as pl
 from pydantic import Field
 
-from ragrelay.annotations.source import BY_JUDGE, Source, SourceData
+from ragrelay.annotations.source import BY_JUDGE, AnnotationSource, SourceData
 from ragrelay.settings import Name
 
 
-class JudgeSource(Source):
+class JudgeSource(AnnotationSource):
     """A generator asked about each passage: words' probabilities at one place of its answer."""
 
     judge = True

@@ -8,7 +8,7 @@ import polars as pl
 
 from ragrelay.annotations.agreement import HALF, Scale, agreement_tables
 from ragrelay.annotations.powered import powered_table
-from ragrelay.annotations.source import SOURCE_KINDS
+from ragrelay.annotations.source import ANNOTATION_KINDS
 
 File = str | Path
 
@@ -61,7 +61,7 @@ def measure_agreement(
     queries are a random sample.
     """
     annotations, names, made = sources
-    kinds = {name: SOURCE_KINDS.of(annotations[name]) for name in names}
+    kinds = {name: ANNOTATION_KINDS.of(annotations[name]) for name in names}
     people = people_of(agreement, annotations, names)
     known = {}
     for name, kind in kinds.items():

@@ -55,7 +55,7 @@ class SourceData:
         return self.everywhere(self.table.filter(pl.col("references").eq_missing(others[0] if others else None)))
 
 
-class Source(Kind):
+class AnnotationSource(Kind):
     """Labels how relevant a passage is to a query."""
 
     needs_gold: ClassVar[bool] = False
@@ -114,7 +114,7 @@ class Source(Kind):
         return None
 
 
-class Graded(Source):
+class Graded(AnnotationSource):
     """Grades: whole numbers from 0."""
 
     graded = True
@@ -131,7 +131,7 @@ class Graded(Source):
         return float(self.relevant or lowest_grade)
 
 
-class ContinuousSource(Source):
+class ContinuousSource(AnnotationSource):
     """Labels from 0 to 1."""
 
     threshold: float | None = Field(
@@ -147,7 +147,7 @@ class ContinuousSource(Source):
         return self.threshold is not None
 
 
-SOURCE_KINDS = Kinds(Source, "ragrelay.annotations.sources")
+ANNOTATION_KINDS = Kinds(AnnotationSource, "ragrelay.annotations.sources")
 
 
 def label_cutoffs(ks: list[int], depth: int) -> list[int]:
@@ -157,5 +157,5 @@ def label_cutoffs(ks: list[int], depth: int) -> list[int]:
 
 def parts(catalogue: Mapping[str, Any], names: Sequence[str]) -> list[str]:
     """``names`` with each combination replaced by its parts, each name once."""
-    made = [SOURCE_KINDS.of(catalogue[name]).parts(name) for name in names]
+    made = [ANNOTATION_KINDS.of(catalogue[name]).parts(name) for name in names]
     return list(dict.fromkeys(part for some in made for part in some))

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragrelay.annotations.judge_source import JudgeSource
-from ragrelay.annotations.source import PEOPLE_KINDS, SOURCE_KINDS, label_cutoffs
+from ragrelay.annotations.source import ANNOTATION_KINDS, PEOPLE_KINDS, label_cutoffs
 from ragrelay.collection.source import check_gold
 from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import check_judge
@@ -35,7 +35,7 @@ def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
 
 def _check_source(name: str, study: CheckedStudy) -> None:
     """Raise InputError if the source, or one that it is made of, lacks gold answers, a judge or what its kind needs."""
-    source, place = SOURCE_KINDS.of(study.config["annotations"][name]), f"config key 'annotations.{name}"
+    source, place = ANNOTATION_KINDS.of(study.config["annotations"][name]), f"config key 'annotations.{name}"
     source.check(place, study)
     if source.needs_gold:
         check_gold(study, f"gold answers, as annotations.{name} reads them")

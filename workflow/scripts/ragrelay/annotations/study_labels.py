@@ -9,7 +9,7 @@ import polars as pl
 
 from ragrelay.annotations.measures import How
 from ragrelay.annotations.single_answers import PASSAGE
-from ragrelay.annotations.source import SOURCE_KINDS, SourceData, parts
+from ragrelay.annotations.source import ANNOTATION_KINDS, SourceData, parts
 from ragrelay.annotations.values import label_values
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.scoring.reference_sets import read_gold
@@ -38,7 +38,7 @@ def made_tables(
     """
     made = {}
     for name in parts(annotations, names):
-        if asked := SOURCE_KINDS.of(annotations[name]).job(name, wildcards["scorer"], wildcards["generator"]):
+        if asked := ANNOTATION_KINDS.of(annotations[name]).job(name, wildcards["scorer"], wildcards["generator"]):
             job, key = asked
             made[name] = files[job].of({**wildcards, **key})
     return made
@@ -80,7 +80,8 @@ def measure_labels(
         name: pl.read_parquet(path, columns=columns).filter(pl.col("rank") <= asked.depth)
         for name, path in files.contexts.items()
     }
-    kinds = {name: SOURCE_KINDS.of(annotations[name]) for name in dict.fromkeys([*names, *parts(annotations, names)])}
+    all_names = dict.fromkeys([*names, *parts(annotations, names)])
+    kinds = {name: ANNOTATION_KINDS.of(annotations[name]) for name in all_names}
     gold = read_gold(files.queries) if any(kind.needs_gold for kind in kinds.values()) else {}
     inputs = SourceData(
         passages=pl.concat(rankings.values()).unique(PASSAGE, keep="first", maintain_order=True),
@@ -120,11 +121,11 @@ class Sources:
 
     def gains(self, name: str) -> pl.DataFrame | None:
         """The gains that nDCG uses for the source ``name``: qid, docno, gain. None: it uses the labels."""
-        return SOURCE_KINDS.of(self.catalogue[name]).gains(self._data_of(name))
+        return ANNOTATION_KINDS.of(self.catalogue[name]).gains(self._data_of(name))
 
     def _of(self, name: str) -> pl.DataFrame:
         definition = self.catalogue[name]
-        frame = SOURCE_KINDS.of(definition).labels(self._data_of(name))
+        frame = ANNOTATION_KINDS.of(definition).labels(self._data_of(name))
         if "threshold" in definition:
             frame = frame.with_columns(pl.col("label").ge(definition["threshold"]))
         return frame.with_columns(pl.col("label").cast(pl.Float64))
@@ -133,5 +134,5 @@ class Sources:
         return replace(self.data, made=self.made.get(name), scaled=self._scaled)
 
     def _scaled(self, name: str) -> pl.DataFrame:
-        kind = SOURCE_KINDS.of(self.catalogue[name])
+        kind = ANNOTATION_KINDS.of(self.catalogue[name])
         return self._of(name).with_columns(pl.col("label") / kind.highest(self._data_of(name)))

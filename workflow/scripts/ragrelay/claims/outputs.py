@@ -1,19 +1,20 @@
 """The report's tables and figures on claims."""
 
-from ragrelay.display.outputs import Figure, Output, Part, Source, Table
+from ragrelay.display.outputs import Figure, Output, Part, ResultTable, Table
 
 PAPER = "Hagström et al., ACL 2025"
-SOURCES = (
-    Source("acu_pairs", "acu/tables/pairs.csv", "analyse_acu", "ragrelay.claims.tables:PAIRS",
-           "a row per claim and evidence: probabilities, predictions, ACU, characteristics", "acu"),
-    Source("acu_usage", "acu/tables/usage.csv", "analyse_acu", "ragrelay.claims.usage:COLUMNS",
-           "ACU and predictions by stance of the evidence", "acu"),
-    Source("acu_correlations", "acu/tables/correlations.csv", "analyse_acu", "ragrelay.claims.correlations:COLUMNS",
-           "correlation of the evidence's characteristics with ACU", "acu"),
-    Source("acu_composition", "acu/tables/composition.csv", "analyse_acu", "ragrelay.claims.datasets:COMPOSITION",
-           "relevance and stances of each set of claims", "acu"),
-    Source("acu_means", "acu/tables/characteristics.csv", "analyse_acu", "ragrelay.claims.datasets:MEANS",
-           "means of the evidence's characteristics in each set of claims", "acu"),
+RESULT_TABLES = (
+    ResultTable("acu_pairs", "acu/tables/pairs.csv", "analyse_acu", "ragrelay.claims.tables:PAIRS",
+                "a row per claim and evidence: probabilities, predictions, ACU, characteristics", "acu"),
+    ResultTable("acu_usage", "acu/tables/usage.csv", "analyse_acu", "ragrelay.claims.usage:COLUMNS",
+                "ACU and predictions by stance of the evidence", "acu"),
+    ResultTable("acu_correlations", "acu/tables/correlations.csv", "analyse_acu",
+                "ragrelay.claims.correlations:COLUMNS", "correlation of the evidence's characteristics with ACU",
+                "acu"),
+    ResultTable("acu_composition", "acu/tables/composition.csv", "analyse_acu", "ragrelay.claims.datasets:COMPOSITION",
+                "relevance and stances of each set of claims", "acu"),
+    ResultTable("acu_means", "acu/tables/characteristics.csv", "analyse_acu", "ragrelay.claims.datasets:MEANS",
+                "means of the evidence's characteristics in each set of claims", "acu"),
 )  # fmt: skip
 PARTS = {
     "stances": Part("By stance of the evidence"),

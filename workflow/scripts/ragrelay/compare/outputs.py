@@ -1,12 +1,12 @@
 """The tables and figures of a comparison of two studies."""
 
-from ragrelay.display.outputs import Figure, Output, Part, Source, Table
+from ragrelay.display.outputs import Figure, Output, Part, ResultTable, Table
 
-SOURCES = (
-    Source("compared_tests", "compare/{pair}/tests.csv", "compare_studies", "ragrelay.compare.paired:COLUMNS",
-           "paired tests of the changes, per cell and quantity", "compare"),
-    Source("compared_queries", "compare/{pair}/queries.csv", "compare_studies", "ragrelay.compare.studies:COLUMNS",
-           "each query before and after, per cell and quantity", "compare"),
+RESULT_TABLES = (
+    ResultTable("compared_tests", "compare/{pair}/tests.csv", "compare_studies", "ragrelay.compare.paired:COLUMNS",
+                "paired tests of the changes, per cell and quantity", "compare"),
+    ResultTable("compared_queries", "compare/{pair}/queries.csv", "compare_studies", "ragrelay.compare.studies:COLUMNS",
+                "each query before and after, per cell and quantity", "compare"),
 )  # fmt: skip
 PARTS = {
     "change": Part("What changed"),

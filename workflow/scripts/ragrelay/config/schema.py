@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, WrapValidator, model_validator
 
-from ragrelay.annotations.source import SOURCE_KINDS
+from ragrelay.annotations.source import ANNOTATION_KINDS
 from ragrelay.claims.source import CLAIM_KINDS
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.config.messages import input_error
@@ -38,7 +38,7 @@ KINDS: dict[str, Kinds[Any]] = {
     "retrievers": RETRIEVER_KINDS,
     "generators": GENERATOR_KINDS,
     "scorers": SCORER_KINDS,
-    "annotations": SOURCE_KINDS,
+    "annotations": ANNOTATION_KINDS,
     "claims": CLAIM_KINDS,
 }
 """Kinds by the section of the catalogue that has their entries."""
@@ -359,7 +359,7 @@ class Configuration(Settings):
     scorers: dict[Name, Annotated[Definition, SCORER_KINDS]] = Field(
         description="Catalogue of scorers; measures of answer quality against references."
     )
-    annotations: dict[Name, Annotated[Definition, SOURCE_KINDS]] = Field(
+    annotations: dict[Name, Annotated[Definition, ANNOTATION_KINDS]] = Field(
         {},
         description="Catalogue of annotation sources; whatever gives a passage a label of relevance to a query.",
     )

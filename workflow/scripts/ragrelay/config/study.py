@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragrelay.annotations.source import SOURCE_KINDS, parts
+from ragrelay.annotations.source import ANNOTATION_KINDS, parts
 from ragrelay.annotations.source_checks import check_annotations
 from ragrelay.asking.own_questions import check_questions
 from ragrelay.claims.checks import acu_generators, acu_names, check_acu, check_scores
@@ -34,7 +34,7 @@ SECTIONS = ("datasets", "retrievers", "generators", "scorers", "annotations")
 COMPLETED: dict[str, Kinds[Any]] = {
     "retrievers": RETRIEVER_KINDS,
     "scorers": SCORER_KINDS,
-    "annotations": SOURCE_KINDS,
+    "annotations": ANNOTATION_KINDS,
 }
 """Kinds whose definitions have defaults beyond the schema's."""
 
@@ -142,7 +142,7 @@ class Study(CheckedStudy):
 
     def selected(self) -> dict[str, Any]:
         """Return the configuration with only the catalogue entries that the grid uses, and keys that affect results."""
-        sources = [SOURCE_KINDS.of(self.config["annotations"][name]) for name in self.annotation_parts()]
+        sources = [ANNOTATION_KINDS.of(self.config["annotations"][name]) for name in self.annotation_parts()]
         judges = [judge for source in sources for judge in source.judges(self.grid.generators)]
         judges += [judge for name in self.grid.scorers for judge in SCORER_KINDS.of(self.scorer(name)).judges()]
         used = {section: getattr(self.grid, section) for section in SECTIONS} | {

@@ -1,11 +1,11 @@
 """Declare the report's tables on context use."""
 
-from ragrelay.display.outputs import Source, Table
+from ragrelay.display.outputs import ResultTable, Table
 
-SOURCES = (
-    Source("context_use", "{dataset}/analysis/{scorer}/{generator}/context_use.csv", "split_utility",
-           "ragrelay.analysis.context_use_split:COLUMNS",
-           "utility by whether the context was good and whether it was used", "context_use"),
+RESULT_TABLES = (
+    ResultTable("context_use", "{dataset}/analysis/{scorer}/{generator}/context_use.csv", "split_utility",
+                "ragrelay.analysis.context_use_split:COLUMNS",
+                "utility by whether the context was good and whether it was used", "context_use"),
 )  # fmt: skip
 OUTPUTS = (
     Table(

@@ -1,7 +1,7 @@
-"""What a report shows: entries of a registry, which name the functions that draw and show without importing them.
+"""Define the entries of the report's registry, which name the functions that draw and show without importing them.
 
-A name of a function or of columns is ``module:name``. Rules read entries when Snakemake starts, so nothing here
-imports a library of data or charts.
+Functions and columns are named as ``module:name``. Rules read the entries when Snakemake starts, so this module
+imports no data or chart library.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,12 +10,12 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 PICTURES = ("svg", "png", "pdf")
-"""The formats of every figure, as endings."""
+"""File endings of every figure."""
 ONE_COLUMN, TWO_COLUMNS = 241, 506
-"""Points: what one column and two of a paper are wide."""
+"""Width of one and of two columns of a paper, in points."""
 SIZES = {"one-column": ONE_COLUMN, "two-column": TWO_COLUMNS}
 SIZED = tuple(f"{size}.{ending}" for size in SIZES for ending in PICTURES)
-"""Endings of a figure that is drawn in both sizes."""
+"""File endings of a figure that is drawn in both sizes."""
 KEYS = {
     "section": ("dataset", "generator", "scorer"),
     "depth": ("dataset", "generator", "scorer", "depth"),
@@ -27,50 +27,54 @@ KEYS = {
     "study": (),
     "comparison": (),
 }
-"""What an output can be of, with the names that distinguish its files."""
+"""What an output can show, with the names that distinguish its files."""
 
 
 @dataclass(frozen=True)
-class Source:
-    """A table that outputs are made from.
-
-    ``path`` below the results, ``rule`` that makes it, ``columns`` that it has (``module:name`` of a mapping of
-    vocabulary.columns), ``about`` in a line; ``only_with``: the key of the configuration without which there is none.
-    """
+class ResultTable:
+    """A result file that figures and tables are made from."""
 
     name: str
     path: str
+    """Below the results."""
     rule: str
+    """The rule that makes it."""
     columns: str
+    """``module:name`` of a mapping of vocabulary.columns."""
     about: str
     only_with: str = ""
+    """The key of the configuration that it needs, if any."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: drawn on the page, and as files with ``endings`` (none for one that is on its page alone).
-
-    ``of``: a name of KEYS; ``draw``: a function of what it is ``of``, the theme and, with ``limited``, about how many
-    records may be drawn. ``needs``: names of sources. ``part``: where on the page, with ``title`` and ``note``, in
-    which ``{measure}`` and the like are filled in; ``caption`` is for Snakemake's report. ``queries``: a point is a
-    query. ``baseline``: on the page only where there are answers without context. ``only_with``: as of a Source.
-    Of endings in SIZES, ``draw`` is given the width in points.
-    """
+    """A figure on the page, which is also written to files."""
 
     kind: ClassVar = "figure"
     name: str
     of: str
+    """A name of KEYS."""
     draw: str
+    """A function of what ``of`` names and the theme; for SIZED endings also of the width in points."""
     needs: tuple[str, ...]
+    """Names of result tables."""
     part: str
+    """The part of the page."""
     title: str
+    """``{measure}`` and the like are filled in, as in ``note``."""
     caption: str
+    """For Snakemake's report."""
     note: str = ""
     limited: bool = False
+    """Whether ``draw`` also takes the approximate number of records that it may draw."""
     queries: bool = False
+    """Whether each point is a query."""
     baseline: bool = False
+    """Whether the page shows it only if there are answers without context."""
     endings: tuple[str, ...] = PICTURES
+    """Endings of the files; none for a figure that is only on the page."""
     only_with: str = ""
+    """The key of the configuration that it needs, if any."""
 
     @property
     def functions(self) -> tuple[str, ...]:
@@ -79,13 +83,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: shown on the page where it has ``show``, and written as files.
-
-    ``show``: a function of what it is ``of`` (with ``limited`` also of the most rows) that gives what the macro
-    ``macro`` of the page's templates takes. ``files``: ending of a file to the function that gives its data frame (csv;
-    a Parquet file is written next to it) or text (tex); an empty name means the rows of the first of ``needs``.
-    ``columns``: those of its data frames, where they aren't the first source's. The rest is as in Figure.
-    """
+    """A table, which is written to files and, if it has ``show``, shown on the page. Other fields are as in Figure."""
 
     kind: ClassVar = "table"
     name: str
@@ -95,11 +93,17 @@ class Table:
     caption: str
     part: str = ""
     show: str = ""
+    """A function of what ``of`` names that returns the argument of ``macro``."""
     files: Mapping[str, str] = field(default_factory=lambda: {"csv": ""})
+    """Ending → function that returns a data frame (csv, and Parquet next to it) or text (tex); empty: the rows of the
+    first of ``needs``."""
     columns: str = ""
+    """Columns of its data frames if they differ from those of the first of ``needs``."""
     note: str = ""
     macro: str = "plain"
+    """A macro of the page's templates."""
     limited: bool = False
+    """Whether ``show`` also takes the largest number of rows."""
     baseline: bool = False
     only_with: ClassVar = ""
 
@@ -118,29 +122,29 @@ Output = Figure | Table
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a page: its heading, and what is said before its outputs; both may name ``{measure}`` and the like."""
+    """A part of a page: its heading and introduction; ``{measure}`` and the like are filled in in both."""
 
     heading: str
     intro: str = ""
 
 
 def file_name(output: Output, ending: str, keys: Mapping[str, str]) -> str:
-    """The name of an output's file; ``keys`` has the names of KEYS[output.of]."""
+    """Return the name of an output's file; ``keys`` has the names of KEYS[output.of]."""
     return "_".join([output.name, *(keys[key] for key in KEYS[output.of])]) + f".{ending}"
 
 
-def available(outputs: Iterable[Output], sources: Iterable[str]) -> list[Any]:
-    """The ``outputs`` whose needs are among ``sources``."""
-    there = set(sources)
-    return [output for output in outputs if there.issuperset(output.needs)]
+def available(outputs: Iterable[Output], result_tables: Iterable[str]) -> list[Any]:
+    """Return the ``outputs`` whose needs are among ``result_tables``."""
+    names = set(result_tables)
+    return [output for output in outputs if names.issuperset(output.needs)]
 
 
 def modules(outputs: Iterable[Output]) -> list[str]:
-    """The modules of the functions of ``outputs``, for the digest of a job's code."""
+    """Return the modules of the functions of ``outputs``, for the digest of a job's code."""
     return sorted({name.partition(":")[0] for output in outputs for name in output.functions})
 
 
 def resolve(name: str) -> Any:
-    """The function, or columns, of ``module:name``. Raises ImportError or AttributeError where there is none."""
+    """Return the object named ``module:name``. Raises ImportError or AttributeError if there is none."""
     module, _, inside = name.partition(":")
     return getattr(import_module(module), inside)

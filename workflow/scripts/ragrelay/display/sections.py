@@ -62,8 +62,8 @@ class Section:
 
     ``grades`` names the reference sets, in order, without their ``-unseen`` companions; ``relative`` says whether
     utility is (P - P0) / P0 or P - P0. ``reference_retriever``: whom † compares with; None if it is not in the grid.
-    ``tables``: by the name of the source (report.outputs.SOURCES). ``primary``: the comparison that leads; None where
-    there are no two retrievers.
+    ``tables``: by name (report.outputs.RESULT_TABLES). ``primary``: the comparison that leads; None where there are no
+    two retrievers.
     """
 
     dataset: str

@@ -37,8 +37,8 @@ class ExplorerFiles:
 Frames = dict[str, pl.DataFrame]
 
 
-def read_frames(sources: ExplorerFiles, qids: Sequence[str]) -> Frames:
-    """What ``sources`` have of ``qids``, by name, every frame with columns qid and, of cells, retriever, ordering, k.
+def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
+    """What ``files`` have of ``qids``, by name, every frame with columns qid and, of cells, retriever, ordering, k.
 
     passages: docno, label (null = unjudged), text, each docno of a query once; contexts: docnos in prompt order;
     answers: ANSWER; scores: SCORE; utility: UTILITY; measures: measure, value.
@@ -46,21 +46,21 @@ def read_frames(sources: ExplorerFiles, qids: Sequence[str]) -> Frames:
     chosen = pl.col("qid").is_in(list(qids))
     shown = [
         pl.read_parquet(path, columns=["qid", "docno", "label", "text"]).filter(chosen)
-        for path in [*sources.passages.values(), sources.references]
+        for path in [*files.passages.values(), files.references]
     ]
-    measures = [_of(retriever, pl.read_parquet(path)) for retriever, path in sources.retrieval.items()]
+    measures = [_of(retriever, pl.read_parquet(path)) for retriever, path in files.retrieval.items()]
     scores = [
         _of(retriever, pl.read_parquet(path, columns=["qid", *SCORE]))
         # A retriever's own rows of ordering none are zero-shot answers, scored on what its contexts left.
         .filter(chosen, (pl.col("ordering") != NO_ORDERING) | pl.lit(retriever == ZEROSHOT))
-        for retriever, path in sources.scores.items()
+        for retriever, path in files.scores.items()
     ]
     return {
         "passages": pl.concat(shown).unique(["qid", "docno"], keep="first", maintain_order=True),
-        "contexts": read_answers(sources.prompts, ["qid", "docnos"]).filter(chosen),
-        "answers": read_answers(sources.answers, ["qid", *ANSWER]).filter(chosen),
+        "contexts": read_answers(files.prompts, ["qid", "docnos"]).filter(chosen),
+        "answers": read_answers(files.answers, ["qid", *ANSWER]).filter(chosen),
         "scores": pl.concat(scores),
-        "utility": pl.read_parquet(sources.utility, columns=["qid", *CONTEXT, *UTILITY]).filter(chosen),
+        "utility": pl.read_parquet(files.utility, columns=["qid", *CONTEXT, *UTILITY]).filter(chosen),
         "measures": pl.concat(measures).filter(chosen),
     }
 

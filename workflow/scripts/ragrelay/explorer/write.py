@@ -21,12 +21,12 @@ AT_ONCE = 25
 INDEX = "queries.json"
 
 
-def explore_queries(sources: ExplorerFiles, folder: str | Path) -> None:
+def explore_queries(files: ExplorerFiles, folder: str | Path) -> None:
     """Write ``folder``: a script per query and ``queries.json``: total, and queries with qid, query, file, bytes.
 
     Where the dataset has more than MOST_QUERIES queries, an even sample of them is written; ``total`` counts all.
     """
-    queries = pl.read_parquet(sources.queries, columns=["qid", "query"])
+    queries = pl.read_parquet(files.queries, columns=["qid", "query"])
     chosen = sample_queries(queries["qid"].to_list(), MOST_QUERIES)
     with atomic(folder) as temporary:
         temporary.mkdir(parents=True)
@@ -34,7 +34,7 @@ def explore_queries(sources: ExplorerFiles, folder: str | Path) -> None:
             listed: list[dict[str, Any]] = []
             for start in range(0, len(chosen), AT_ONCE):
                 some = chosen[start : start + AT_ONCE]
-                frames = read_frames(sources, some)
+                frames = read_frames(files, some)
                 for value in query_values(queries.filter(pl.col("qid").is_in(some)), frames):
                     listed.append(_write(value, temporary))
             write_json({"total": queries.height, "queries": listed}, temporary / INDEX)

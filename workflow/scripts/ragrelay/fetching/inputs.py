@@ -19,7 +19,7 @@ def fetch_input(
 ) -> dict[str, Any]:
     """Download what is missing, check everything and return a receipt. Raises InputError for a failed download.
 
-    ``files``: from sources.hub_files; ``datasets``: ids of ir_datasets.
+    ``files``: from downloads.hub_files; ``datasets``: ids of ir_datasets.
     """
     return {
         "hub": [{**entry, **fetch_hub_files(**entry)} for entry in files],

@@ -70,7 +70,7 @@ class EngineInJob(Engine, Protocol):
         """Return this engine with the decoding of another definition of the same model."""
 
 
-class AnswerSource(Kind):
+class GeneratorKind(Kind):
     """Where answers come from. Class methods get a generator's definition, or a part of it."""
 
     asked: ClassVar[bool] = True
@@ -108,7 +108,7 @@ class AnswerSource(Kind):
         return []
 
 
-class Generator(AnswerSource):
+class Generator(GeneratorKind):
     """An engine that generates answers to prompts."""
 
     model: Model = Field(description="Local folder or hub id; with `engine: openai`, the name it is served under.")
@@ -193,7 +193,7 @@ class Generator(AnswerSource):
         raise NotImplementedError
 
 
-GENERATOR_KINDS = MergedKinds(AnswerSource, "ragrelay.generation.engines", "engine", default="vllm")
+GENERATOR_KINDS = MergedKinds(GeneratorKind, "ragrelay.generation.engines", "engine", default="vllm")
 
 
 def is_asked(definition: Mapping[str, Any]) -> bool:

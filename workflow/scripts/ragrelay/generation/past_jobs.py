@@ -73,10 +73,10 @@ def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
         lengths = store.scan(parts, ["answer_tokens"]).select(mean=pl.col("answer_tokens").mean(), count=pl.len())
         mean, count = lengths.collect(engine="streaming").row(0)
     if mean is None:
-        tokens, source = float(generator["max_tokens"]), "max_tokens, an upper bound"
+        tokens, basis = float(generator["max_tokens"]), "max_tokens, an upper bound"
         size = BYTES_PER_ANSWER + BYTES_PER_TOKEN * tokens
     else:
-        tokens, source = mean, f"mean of {count:,} cached answers"
+        tokens, basis = mean, f"mean of {count:,} cached answers"
         size = sum(part.stat().st_size for part in parts) / count
     timed = Timed.latest(store, parts)
     priced = _priced(store, timed)
@@ -87,7 +87,7 @@ def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
         measured, speed_from = generator["tokens_per_second"] * engines, "the configuration"
         speed = Speed(prompt=0.0, answer=1 / measured)
     counted = GENERATOR_KINDS[generator["engine"]].in_job or "tokenizer" in generator
-    return Pace(tokens, source, measured, speed_from, size, timed.device, counted, speed, timed.start_seconds, engines)
+    return Pace(tokens, basis, measured, speed_from, size, timed.device, counted, speed, timed.start_seconds, engines)
 
 
 def speed_of(store: AnswerStore) -> Speed | None:

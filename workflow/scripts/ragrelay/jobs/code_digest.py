@@ -51,7 +51,7 @@ QUIET = {"abc", "contextlib", "dataclasses", "enum", "functools", "typing", "tor
 
 COLUMNS = f"{PACKAGE}.vocabulary.columns"
 NAMED = re.compile(rf"{PACKAGE}(\.\w+)+(:[A-Z_]+)?")
-"""A string that names a module, or a constant of one, such as the columns of a source. Jobs name functions."""
+"""A string that names a module, or a constant of one, such as the columns of a result table. Jobs name functions."""
 LOADED, WHOLE = "", "*"
 
 

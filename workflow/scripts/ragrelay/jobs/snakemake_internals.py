@@ -35,7 +35,7 @@ NOT_KEPT = ("temp", "pipe", "service")
 CHANGED = "sha256:" + "0" * 64
 _INTERRUPTS: list[int] = []
 _OURS: list[tuple[Mapping[str, Any], Path]] = []
-_SOURCES: dict[str, "_Source"] = {}
+_SOURCE_FILES: dict[str, "_SourceFile"] = {}
 _check_incomplete = DAG.check_incomplete
 _checksum_of, _is_eligible = _IOFile.checksum, _IOFile.is_checksum_eligible
 
@@ -79,7 +79,7 @@ def plan_by_content(module: Mapping[str, Any], cache_dir: str) -> None:
     _IOFile.checksum, _IOFile.is_checksum_eligible = _checksum, _is_checksum_eligible
 
 
-class _Source:
+class _SourceFile:
     """A file that no job makes, as it was when Snakemake decided which jobs run."""
 
     def __init__(self, path: str, cache_dir: Path) -> None:
@@ -120,36 +120,37 @@ async def _give_reasons(dag: DAG) -> None:
             kept = [file for file in job.output if not any(is_flagged(file, flag) for flag in NOT_KEPT)]
             dag.reason(job).missing_output.update([file async for file in job.missing_output(kept)])
             with on_terminal():
-                dag.reason(job).updated_input.update(_changed_sources(dag, job, cache_dir))
+                dag.reason(job).updated_input.update(_changed_source_files(dag, job, cache_dir))
 
 
-def _changed_sources(dag: DAG, job: Any, cache_dir: Path) -> list[Any]:
+def _changed_source_files(dag: DAG, job: Any, cache_dir: Path) -> list[Any]:
     """Return the inputs of ``job`` that no job makes, and whose content has changed since it ran."""
     made = dag.dependencies[job].values()
     if sum(map(len, made)) == len(job.input):
         return []
-    sources = {str(file): file for file in set(job.input).difference(*made)}
-    for path in sources:
-        if path not in _SOURCES:
-            _SOURCES[path] = _Source(path, cache_dir)
+    source_files = {str(file): file for file in set(job.input).difference(*made)}
+    for path in source_files:
+        if path not in _SOURCE_FILES:
+            _SOURCE_FILES[path] = _SourceFile(path, cache_dir)
     record = dag.workflow.persistence.metadata(job.output[0]) if job.output else None
     recorded = (record.input_checksums if record else None) or {}
-    known = {path: recorded[path] for path in sources if recorded.get(path, "").startswith("sha256:")}
-    return [sources[path] for path, checksum in known.items() if _SOURCES[path].checksum not in (checksum, None)]
+    known = {path: recorded[path] for path in source_files if recorded.get(path, "").startswith("sha256:")}
+    changed = [path for path, checksum in known.items() if _SOURCE_FILES[path].checksum not in (checksum, None)]
+    return [source_files[path] for path in changed]
 
 
 async def _checksum(file: Any, *arguments: Any, **options: Any) -> str | None:
-    source = _SOURCES.get(str(file))
+    source = _SOURCE_FILES.get(str(file))
     return await _checksum_of(file, *arguments, **options) if source is None else source.checksum
 
 
 async def _is_checksum_eligible(file: Any, threshold: int) -> bool:
-    return str(file) in _SOURCES or await _is_eligible(file, threshold)
+    return str(file) in _SOURCE_FILES or await _is_eligible(file, threshold)
 
 
-def changed_sources() -> list[str]:
+def changed_source_files() -> list[str]:
     """Return the user's files that have changed since Snakemake decided which jobs run, sorted."""
-    return sorted(path for path, source in _SOURCES.items() if source.changed)
+    return sorted(path for path, source in _SOURCE_FILES.items() if source.changed)
 
 
 def finished_pages(workflow: Any) -> list[str]:

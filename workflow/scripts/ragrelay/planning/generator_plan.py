@@ -18,10 +18,10 @@ LIKELIHOOD_BYTES = 60
 
 @dataclass(frozen=True)
 class Price:
-    """The cost of requests for one store. ``speed`` is None if unknown; ``source`` says where it comes from."""
+    """The cost of requests for one store. ``speed`` is None if unknown; ``basis`` says where it comes from."""
 
     speed: Speed | None
-    source: str
+    basis: str
     start_seconds: float
     gpus: int
     bytes_each: float

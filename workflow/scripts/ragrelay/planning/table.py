@@ -18,7 +18,7 @@ from ragrelay.vocabulary.columns import read_table
 NAMES = ["dataset", "generator", "retriever", "job"]
 EXACT = ["cells", "prompts", "asked", "cached", "to_make", "requests", "prompt_tokens", "engine_starts"]
 ESTIMATES = ["answer_tokens", "prefix_shared_tokens", "gpu_hours", "disk_bytes"]
-SOURCES = {
+BASES = {
     "generator": pl.String,
     "job": pl.String,
     "answer_tokens_from": pl.String,
@@ -37,10 +37,10 @@ def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.Da
         elif name:
             price = planned[name].price("likelihoods")
             speed = 1 / price.speed.prompt if price.speed and price.speed.prompt else None
-            rows.append((name, job, None, speed, price.source))
-    sources = pl.DataFrame(rows, schema=SOURCES, orient="row")
+            rows.append((name, job, None, speed, price.basis))
+    bases = pl.DataFrame(rows, schema=BASES, orient="row")
     labelled = plan.rename({name: f"{name}_estimate" for name in ESTIMATES})
-    return labelled.join(sources, on=["generator", "job"], how="left", maintain_order="left")
+    return labelled.join(bases, on=["generator", "job"], how="left", maintain_order="left")
 
 
 def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> str:
@@ -79,7 +79,7 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
             price = generator.price("likelihoods")
             prompt = price.speed.prompt if price.speed else 0
             speed = f"~{1 / prompt:,.0f} prompt tokens/s" if prompt else "speed unknown"
-            notes.append(f"{name}, scoring texts: {speed} ({price.source}).")
+            notes.append(f"{name}, scoring texts: {speed} ({price.basis}).")
     return notes
 
 
@@ -91,11 +91,11 @@ def size_note(part: Mapping[str, Any]) -> str:
     """
     name, margin, primary = f"{part['dataset']}, {part['generator']}", part["margin"], part["primary"]
     n = pl.scan_parquet(part["queries"]).select(pl.len()).collect().item()
-    sd, source, seeds = ASSUMED_SD, "assumed", ""
+    sd, basis, seeds = ASSUMED_SD, "assumed", ""
     if Path(part["systems"]).is_file():
         rows = read_table(part["systems"], systems.COLUMNS).filter(role=PRIMARY).drop_nulls("sd_difference")
         for row in rows.iter_rows(named=True):
-            n, sd, source = row["n"], row["sd_difference"], "this study's answers"
+            n, sd, basis = row["n"], row["sd_difference"], "this study's answers"
     if Path(part["variance"]).is_file():
         where = {key: primary[key] for key in ("retriever", "ordering", "k", "references")}
         needed = read_table(part["variance"], variance.COLUMNS).filter(**where)["seeds_for_reliable"].drop_nulls()
@@ -106,5 +106,5 @@ def size_note(part: Mapping[str, Any]) -> str:
         f"{name}: with {count(n)} queries, a difference in mean P of ~{number(detectable_difference(n, sd))} is found "
         f"in 80% of studies; equivalence at a margin of {number(margin, 2)} takes ~"
         f"{count(queries_for_margin(margin, sd))} queries (standard deviation of a difference {number(sd, 2)}: "
-        f"{source}){seeds}."
+        f"{basis}){seeds}."
     )

@@ -9,7 +9,7 @@ import polars as pl
 from ragrelay.analysis.coefficients import Array
 from ragrelay.prediction.predictor import predictors
 from ragrelay.prediction.predictors.answers import PREFIX
-from ragrelay.prediction.predictors.scorer_agreement import scorers_of
+from ragrelay.prediction.predictors.scorer_consistency import scorers_of
 from ragrelay.vocabulary.columns import CELL_COLUMNS, text
 from ragrelay.vocabulary.names import UNSEEN
 from ragrelay.vocabulary.orderings import DESCENDING

@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ragrelay.annotations.source import SOURCE_KINDS
+from ragrelay.annotations.source import ANNOTATION_KINDS
 from ragrelay.errors import InputError, one_of
 from ragrelay.kinds import CheckedStudy
 from ragrelay.prediction.model_scores import read_quality
-from ragrelay.prediction.predictors.answers import AgreementF1
-from ragrelay.prediction.predictors.scorer_agreement import START
+from ragrelay.prediction.predictors.answers import ConsistencyF1
+from ragrelay.prediction.predictors.scorer_consistency import START
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.settings import file_of
@@ -42,7 +42,7 @@ def check_prediction(study: CheckedStudy) -> None:
             )
         RETRIEVER_KINDS.of(retrievers[name]).check(f"config key 'retrievers.{name}", study)
     sources = study.config["annotations"]
-    judges = [n for n in grid.annotations if SOURCE_KINDS.of(sources[n]).judges(grid.generators)]
+    judges = [n for n in grid.annotations if ANNOTATION_KINDS.of(sources[n]).judges(grid.generators)]
     if settings["judge"] is not None and settings["judge"] not in judges:
         expected = f"one of grid.annotations that asks a generator: {one_of(judges) if judges else 'the grid has none'}"
         raise InputError("config key 'prediction.judge'", repr(settings["judge"]), expected)
@@ -52,8 +52,8 @@ def check_prediction(study: CheckedStudy) -> None:
             raise InputError(place, repr(name), one_of(grid.scorers, name))
         if SCORER_KINDS.of(study.config["scorers"][name]).judges():
             raise InputError(place, repr(name), "a scorer that compares two texts, without a judge")
-        if START + name == AgreementF1.base:
-            raise InputError(place, repr(name), f"another name, since {AgreementF1.base} is a predictor already")
+        if START + name == ConsistencyF1.base:
+            raise InputError(place, repr(name), f"another name, since {ConsistencyF1.base} is a predictor already")
     for dataset in grid.datasets:
         if path := quality_file(settings, dataset):
             read_quality(study.folder / path)

@@ -30,7 +30,7 @@ def evaluate_predictions(
     resamples: int,
     seed: int,
 ) -> dict[str, pl.DataFrame]:
-    """Return tables by the names of their sources, and ``sare``, without the part of the study.
+    """Return result tables by name, and ``sare``, without the part of the study.
 
     ``predictions`` and ``retrieval``: files by retriever; ``kinds``: the kind of each retriever;
     ``rankings``: those that do not draw from the judgements. ``measure``: the retrieval measure, a target too.

@@ -35,16 +35,15 @@ def predict_utility(
     dense: tuple[Mapping[str, Any], Path] | None,
     cache_dir: File,
     threads: int,
-    agreement: Mapping[str, File],
+    consistency: Mapping[str, File],
     shown: KeyedFiles,
 ) -> pl.DataFrame:
     """Return the table of predictions.
 
     ``files``: paths of queries, run, contexts, terms and, where the study has them, uses (context use)
-    and those of model_scores; ``agreement``: files by scorer. ``answers``:
-    files of the retriever and of zero-shot; ``contexts``: all orderings and k. ``dense``: the definition and the index
-    of the retriever whose vectors are used, or None. ``shown``: files with the contexts of answers that were made
-    elsewhere; none of others.
+    and those of model_scores; ``consistency``: files by scorer. ``answers``: files of the retriever and of zero-shot;
+    ``contexts``: all orderings and k. ``dense``: the definition and the index of the retriever whose vectors are used,
+    or None. ``shown``: files with the contexts of imported answers.
     """
     known = Settings(**settings)
     queries = pl.read_parquet(files["queries"])
@@ -60,6 +59,6 @@ def predict_utility(
     passages = read_contexts(files["contexts"])
     of_study = study_queries(
         queries, run, passages, files["terms"], cache_dir, answers_of(answers, store, uses), vectors, known,
-        model_scores(passages, files, agreement), own,
+        model_scores(passages, files, consistency), own,
     )  # fmt: skip
-    return predictions(of_study, contexts, predictors({"scorers": list(agreement)}))
+    return predictions(of_study, contexts, predictors({"scorers": list(consistency)}))

@@ -22,19 +22,19 @@ Scores = dict[str, list[float | None]]
 @dataclass(frozen=True)
 class ModelScores:
     """Scores by qid: ``passages``, of the context's passages by name, best passage first; ``wholes``, of all by k;
-    ``agreements`` of answers by scorer, then by ordering and k."""
+    ``consistencies`` of answers by scorer, then by ordering and k."""
 
     passages: Mapping[str, Scores] = field(default_factory=dict)
     wholes: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
-    agreements: Mapping[str, Mapping[str, Mapping[tuple[str, int], float]]] = field(default_factory=dict)
+    consistencies: Mapping[str, Mapping[str, Mapping[tuple[str, int], float]]] = field(default_factory=dict)
 
 
 def model_scores(
-    contexts: pl.DataFrame, files: Mapping[str, str | Path], agreement: Mapping[str, str | Path]
+    contexts: pl.DataFrame, files: Mapping[str, str | Path], consistency: Mapping[str, str | Path]
 ) -> ModelScores:
     """Return the scores of ``contexts`` (qid, rank, docno) in the ``files`` that there are.
 
-    These are, by name: likelihoods, reranker, cross_encoder, judge, quality. ``agreement``: files by scorer.
+    These are, by name: likelihoods, reranker, cross_encoder, judge, quality. ``consistency``: files by scorer.
     """
     by_name = {}
     wholes: dict[str, dict[int, float]] = {}
@@ -59,11 +59,11 @@ def model_scores(
         placed = places.join(known, on=["qid", "rank"], how="left", maintain_order="left").sort("qid", "rank")
         for qid, of_query in placed.group_by("qid", maintain_order=True).agg("score").iter_rows():
             passages.setdefault(qid, {})[name] = of_query
-    agreements: dict[str, dict[str, dict[tuple[str, int], float]]] = {}
-    for scorer, path in agreement.items():
+    consistencies: dict[str, dict[str, dict[tuple[str, int], float]]] = {}
+    for scorer, path in consistency.items():
         for qid, ordering, k, value in pl.read_parquet(path).select("qid", "ordering", "k", "agreement").iter_rows():
-            agreements.setdefault(qid, {}).setdefault(scorer, {})[ordering, k] = value
-    return ModelScores(passages, wholes, agreements)
+            consistencies.setdefault(qid, {}).setdefault(scorer, {})[ordering, k] = value
+    return ModelScores(passages, wholes, consistencies)
 
 
 def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[dict[str, Any]]:

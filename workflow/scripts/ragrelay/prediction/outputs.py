@@ -1,30 +1,32 @@
 """What predictions add to the report: tables and a figure of each dataset, generator and scorer."""
 
-from ragrelay.display.outputs import Figure, Output, Part, Source, Table
+from ragrelay.display.outputs import Figure, Output, Part, ResultTable, Table
 
 MODULE = "ragrelay.prediction"
 ANALYSIS = "{dataset}/analysis/{scorer}/{generator}"
-SOURCES = (
-    Source("prediction_correlation", f"{ANALYSIS}/prediction_correlation.csv", "evaluate_predictions",
-           f"{MODULE}.correlations:COLUMNS", "correlation over queries of predictors with what they predict"),
-    Source("prediction_best", f"{ANALYSIS}/prediction_best.csv", "evaluate_predictions", f"{MODULE}.best:COLUMNS",
-           "the best predictor of each cell, and what the best of as many has by chance"),
-    Source("prediction_given_p0", f"{ANALYSIS}/prediction_given_p0.csv", "evaluate_predictions",
-           f"{MODULE}.correlations:GIVEN_P0", "partial correlation of predictors and P given P₀"),
-    Source("prediction_within", f"{ANALYSIS}/prediction_within.csv", "evaluate_predictions",
-           f"{MODULE}.correlations:WITHIN", "predictors and P over the contexts of one query"),
-    Source("prediction_accuracy", f"{ANALYSIS}/prediction_accuracy.csv", "evaluate_predictions",
-           f"{MODULE}.accuracy:COLUMNS", "AUROC and sMARE of predictors"),
-    Source("prediction_comparison", f"{ANALYSIS}/prediction_comparison.csv", "evaluate_predictions",
-           f"{MODULE}.accuracy:COMPARED_COLUMNS", "predictors compared with the best and with the retrieval measure"),
-    Source("prediction_ensembles", f"{ANALYSIS}/prediction_ensembles.csv", "evaluate_predictions",
-           f"{MODULE}.ensembles:COLUMNS", "predictors combined by regression, by nested cross-validation over queries"),
-    Source("prediction_transfer", f"{ANALYSIS}/prediction_transfer.csv", "transfer_predictions",
-           f"{MODULE}.transfer:COLUMNS", "predictors combined by regression, tested on another dataset"),
-    Source("prediction_curve", f"{ANALYSIS}/prediction_curve.csv", "evaluate_predictions",
-           f"{MODULE}.decisions:CURVE_COLUMNS", "mean P against the share of queries whose context is used"),
-    Source("prediction_policies", f"{ANALYSIS}/prediction_policies.csv", "evaluate_predictions",
-           f"{MODULE}.decisions:POLICIES_COLUMNS", "regret of choosing context, k and retriever per query"),
+RESULT_TABLES = (
+    ResultTable("prediction_correlation", f"{ANALYSIS}/prediction_correlation.csv", "evaluate_predictions",
+                f"{MODULE}.correlations:COLUMNS", "correlation over queries of predictors with what they predict"),
+    ResultTable("prediction_best", f"{ANALYSIS}/prediction_best.csv", "evaluate_predictions", f"{MODULE}.best:COLUMNS",
+                "the best predictor of each cell, and what the best of as many has by chance"),
+    ResultTable("prediction_given_p0", f"{ANALYSIS}/prediction_given_p0.csv", "evaluate_predictions",
+                f"{MODULE}.correlations:GIVEN_P0", "partial correlation of predictors and P given P₀"),
+    ResultTable("prediction_within", f"{ANALYSIS}/prediction_within.csv", "evaluate_predictions",
+                f"{MODULE}.correlations:WITHIN", "predictors and P over the contexts of one query"),
+    ResultTable("prediction_accuracy", f"{ANALYSIS}/prediction_accuracy.csv", "evaluate_predictions",
+                f"{MODULE}.accuracy:COLUMNS", "AUROC and sMARE of predictors"),
+    ResultTable("prediction_comparison", f"{ANALYSIS}/prediction_comparison.csv", "evaluate_predictions",
+                f"{MODULE}.accuracy:COMPARED_COLUMNS",
+                "predictors compared with the best and with the retrieval measure"),
+    ResultTable("prediction_ensembles", f"{ANALYSIS}/prediction_ensembles.csv", "evaluate_predictions",
+                f"{MODULE}.ensembles:COLUMNS",
+                "predictors combined by regression, by nested cross-validation over queries"),
+    ResultTable("prediction_transfer", f"{ANALYSIS}/prediction_transfer.csv", "transfer_predictions",
+                f"{MODULE}.transfer:COLUMNS", "predictors combined by regression, tested on another dataset"),
+    ResultTable("prediction_curve", f"{ANALYSIS}/prediction_curve.csv", "evaluate_predictions",
+                f"{MODULE}.decisions:CURVE_COLUMNS", "mean P against the share of queries whose context is used"),
+    ResultTable("prediction_policies", f"{ANALYSIS}/prediction_policies.csv", "evaluate_predictions",
+                f"{MODULE}.decisions:POLICIES_COLUMNS", "regret of choosing context, k and retriever per query"),
 )  # fmt: skip
 PARTS = {
     "worth": Part(

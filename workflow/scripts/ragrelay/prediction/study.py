@@ -8,13 +8,13 @@ import polars as pl
 
 from ragrelay.display.outputs import resolve
 from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.prediction.outputs import SOURCES
+from ragrelay.prediction.outputs import RESULT_TABLES
 from ragrelay.vocabulary.columns import STUDY_PART, read_table
 
 
 @dataclass(frozen=True)
 class PredictedStudy:
-    """``tables``: by the name of their source; ``rankings``: the retrievers that do not draw from the judgements."""
+    """``tables``: by name; ``rankings``: the retrievers that do not draw from the judgements."""
 
     keys: Mapping[str, str]
     tables: Mapping[str, pl.DataFrame]
@@ -44,5 +44,5 @@ def read_predicted(
     files: Mapping[str, KeyedFiles], section: Mapping[str, str], rankings: Sequence[str]
 ) -> PredictedStudy:
     """Return the tables of one section (dataset, generator, scorer) from the files of all."""
-    tables = {source.name: read_table(files[source.name].of(section), resolve(source.columns)) for source in SOURCES}
+    tables = {table.name: read_table(files[table.name].of(section), resolve(table.columns)) for table in RESULT_TABLES}
     return PredictedStudy({name: section[name] for name in STUDY_PART}, tables, rankings)

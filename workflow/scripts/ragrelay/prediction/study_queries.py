@@ -73,7 +73,7 @@ def study_queries(
             settings,
             {name: each[: len(of_run)] for name, each in models.items()},
             scores_of_models.wholes.get(qid, {}),
-            scores_of_models.agreements.get(qid, {}),
+            scores_of_models.consistencies.get(qid, {}),
         )
         if shown is not None:
             place = {docno: number for number, docno in enumerate(names)}

@@ -55,7 +55,7 @@ class Query:
     ``vectors`` (by docno): dense ones, empty where the study has none. ``zeroshot``: the answers without context, one
     per seed. ``passage_scores``: scores of each of ``texts`` by name (model_scores.py), None without a score;
     ``whole_logprobs``: log-probability per token of the whole context after the query, by k.
-    ``agreements``: of the answers over seeds, by scorer, then by ordering and k.
+    ``consistencies``: of the answers over seeds, by scorer, then by ordering and k.
     ``shown``: of answers that were made elsewhere, the query as with_context gives it, by ordering and k; None where
     contexts are the first k passages of the ranking.
     """
@@ -73,7 +73,7 @@ class Query:
     settings: Settings = Settings()
     passage_scores: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
     whole_logprobs: Mapping[int, float] = field(default_factory=dict)
-    agreements: Mapping[str, Mapping[tuple[str, int], float]] = field(default_factory=dict)
+    consistencies: Mapping[str, Mapping[tuple[str, int], float]] = field(default_factory=dict)
     shown: Mapping[tuple[str, int], "Query"] | None = None
 
     def with_context(

@@ -1,24 +1,24 @@
 """Tables and figures on the answers themselves: positions, variation over seeds, lengths, cost."""
 
-from ragrelay.display.outputs import Figure, Output, Source, Table
+from ragrelay.display.outputs import Figure, Output, ResultTable, Table
 
 SCORES = "{dataset}/described/scores/{scorer}/{generator}"
 ANSWERS = "{dataset}/described/answers/{generator}"
-SOURCES = (
-    Source("variance", "{dataset}/analysis/{scorer}/{generator}/variance.csv", "decompose_variance",
-           "ragrelay.analysis.variance:COLUMNS", "share of the variance of P due to seeds"),
-    Source("positions", f"{SCORES}/positions.csv", "describe_scores", "ragrelay.analysis.positions:COLUMNS",
-           "mean utility by the position of a relevant passage in the prompt"),
-    Source("spread", f"{SCORES}/spread.csv", "describe_scores", "ragrelay.analysis.spread:COLUMNS",
-           "variation of P from seed to seed"),
-    Source("lengths", f"{ANSWERS}/lengths.csv", "describe_answers", "ragrelay.analysis.lengths:COLUMNS",
-           "how long the answers are and how they end"),
-    Source("cost", f"{ANSWERS}/cost.csv", "describe_answers", "ragrelay.analysis.cost:COLUMNS",
-           "what the answers cost when they were generated"),
-    Source("judge_checks", "{dataset}/analysis/{scorer}/{generator}/judge_checks.csv", "analyse_judge_checks",
-           "ragrelay.analysis.judge_checks:COLUMNS",
-           "by how much a judge's scores change with the order of what it is shown and with the answer's length",
-           "bias_checks"),
+RESULT_TABLES = (
+    ResultTable("variance", "{dataset}/analysis/{scorer}/{generator}/variance.csv", "decompose_variance",
+                "ragrelay.analysis.variance:COLUMNS", "share of the variance of P due to seeds"),
+    ResultTable("positions", f"{SCORES}/positions.csv", "describe_scores", "ragrelay.analysis.positions:COLUMNS",
+                "mean utility by the position of a relevant passage in the prompt"),
+    ResultTable("spread", f"{SCORES}/spread.csv", "describe_scores", "ragrelay.analysis.spread:COLUMNS",
+                "variation of P from seed to seed"),
+    ResultTable("lengths", f"{ANSWERS}/lengths.csv", "describe_answers", "ragrelay.analysis.lengths:COLUMNS",
+                "how long the answers are and how they end"),
+    ResultTable("cost", f"{ANSWERS}/cost.csv", "describe_answers", "ragrelay.analysis.cost:COLUMNS",
+                "what the answers cost when they were generated"),
+    ResultTable("judge_checks", "{dataset}/analysis/{scorer}/{generator}/judge_checks.csv", "analyse_judge_checks",
+                "ragrelay.analysis.judge_checks:COLUMNS",
+                "by how much a judge's scores change with the order of what it is shown and with the answer's length",
+                "bias_checks"),
 )  # fmt: skip
 OUTPUTS: tuple[Output, ...] = (
     Table(

@@ -1,59 +1,61 @@
-"""The figures and tables of a study: rules, drawing, writing, the page and the captions loop over these entries.
+"""Register a study's figures and tables: rules, drawing, writing, the page and the captions loop over these entries.
 
-To add a figure, add its entry, which names the function that draws it. To add a table, add the analysis that makes it
-(with the declaration of its columns), a source where that is a new file, and an entry.
+To add a figure, add its entry, which names the function that draws it. To add a table, add its analysis (which declares
+the columns), a ResultTable if that writes a new file, and an entry.
 """
 
 from ragrelay.annotations import outputs as annotations
 from ragrelay.claims import outputs as claims
 from ragrelay.compare import outputs as compare
 from ragrelay.context_use import outputs as context_use
-from ragrelay.display.outputs import SIZED, Figure, Output, Part, Source, Table
+from ragrelay.display.outputs import SIZED, Figure, Output, Part, ResultTable, Table
 from ragrelay.prediction import outputs as prediction
 from ragrelay.report import answer_outputs
 from ragrelay.reproduction import outputs as reproduction
 
 PAPER = "Tian et al., ECIR 2025"
 ANALYSIS = "{dataset}/analysis/{scorer}/{generator}"
-SOURCES = {
-    source.name: source
-    for source in (
-        Source("utility", f"{ANALYSIS}/utility.csv", "analyse_transmission", "ragrelay.analysis.summary:COLUMNS",
-               "mean P and mean utility of every cell"),
-        Source("correlation", f"{ANALYSIS}/correlation.csv", "analyse_transmission",
-               "ragrelay.analysis.correlation:COLUMNS",
-               "correlation over queries of retrieval measures with utility, per cell"),
-        Source("significance", f"{ANALYSIS}/significance.csv", "analyse_transmission",
-               "ragrelay.analysis.significance:COLUMNS", "the paired tests behind the marks † and ‡"),
-        Source("differences", f"{ANALYSIS}/differences.csv", "analyse_transmission",
-               "ragrelay.analysis.dependent:COLUMNS", "correlations compared with each other"),
-        Source("gain", f"{ANALYSIS}/gain.csv", "analyse_transmission", "ragrelay.analysis.gain:COLUMNS",
-               "P against P₀, paired by query, with a verdict per cell"),
-        Source("within", f"{ANALYSIS}/within.csv", "analyse_transmission", "ragrelay.analysis.within:COLUMNS",
-               "contexts of one query, the retriever's own effect included: correlation of the measure and P"),
-        Source("relay", f"{ANALYSIS}/relay.csv", "analyse_transmission", "ragrelay.analysis.relay:COLUMNS",
-               "relay: where one ranking of a query is better than its usual lead, how much better the answer is"),
-        Source("holes", f"{ANALYSIS}/holes.csv", "analyse_transmission", "ragrelay.analysis.holes:COLUMNS",
-               "holes: the slope of relay where passages without a judgement have other labels"),
-        Source("systems", f"{ANALYSIS}/systems.csv", "analyse_transmission", "ragrelay.analysis.systems:COLUMNS",
-               "systems: differences of mean P between retrievers, paired by query, the primary pair apart"),
-        Source("equivalence", f"{ANALYSIS}/equivalence.csv", "analyse_transmission",
-               "ragrelay.analysis.equivalence:COLUMNS", "P and the reference retriever's, equivalent within a margin"),
-        Source("coupling", f"{ANALYSIS}/coupling.csv", "analyse_transmission", "ragrelay.analysis.coupling:COLUMNS",
-               "dependence of utility on P₀, and the measure's correlation with P given P₀"),
-        Source("per_query", "{dataset}/utility/{scorer}/{generator}.parquet", "compute_utility",
-               "ragrelay.analysis.utility:COLUMNS", "P, P₀ and utility of every query in every cell"),
-        Source("retrieval", "{dataset}/retrieval/{retriever}.parquet", "measure_retrieval",
-               "ragrelay.vocabulary.measures:COLUMNS", "retrieval measures of every query"),
-        Source("pooled", "pooled.csv", "pool_samples", "ragrelay.analysis.pooled:COLUMNS",
-               "the study's answers over its generators, by dataset, and over all datasets", "several"),
-        *answer_outputs.SOURCES,
-        *context_use.SOURCES,
-        *annotations.SOURCES,
-        *claims.SOURCES,
-        *prediction.SOURCES,
-        *reproduction.SOURCES,
-        *compare.SOURCES,
+RESULT_TABLES = {
+    table.name: table
+    for table in (
+        ResultTable("utility", f"{ANALYSIS}/utility.csv", "analyse_transmission", "ragrelay.analysis.summary:COLUMNS",
+                    "mean P and mean utility of every cell"),
+        ResultTable("correlation", f"{ANALYSIS}/correlation.csv", "analyse_transmission",
+                    "ragrelay.analysis.correlation:COLUMNS",
+                    "correlation over queries of retrieval measures with utility, per cell"),
+        ResultTable("significance", f"{ANALYSIS}/significance.csv", "analyse_transmission",
+                    "ragrelay.analysis.significance:COLUMNS", "the paired tests behind the marks † and ‡"),
+        ResultTable("differences", f"{ANALYSIS}/differences.csv", "analyse_transmission",
+                    "ragrelay.analysis.dependent:COLUMNS", "correlations compared with each other"),
+        ResultTable("gain", f"{ANALYSIS}/gain.csv", "analyse_transmission", "ragrelay.analysis.gain:COLUMNS",
+                    "P against P₀, paired by query, with a verdict per cell"),
+        ResultTable("within", f"{ANALYSIS}/within.csv", "analyse_transmission", "ragrelay.analysis.within:COLUMNS",
+                    "contexts of one query, the retriever's own effect included: correlation of the measure and P"),
+        ResultTable("relay", f"{ANALYSIS}/relay.csv", "analyse_transmission", "ragrelay.analysis.relay:COLUMNS",
+                    "relay: where one ranking of a query is better than its usual lead, how much better the answer is"),
+        ResultTable("holes", f"{ANALYSIS}/holes.csv", "analyse_transmission", "ragrelay.analysis.holes:COLUMNS",
+                    "holes: the slope of relay where passages without a judgement have other labels"),
+        ResultTable("systems", f"{ANALYSIS}/systems.csv", "analyse_transmission", "ragrelay.analysis.systems:COLUMNS",
+                    "systems: differences of mean P between retrievers, paired by query, the primary pair apart"),
+        ResultTable("equivalence", f"{ANALYSIS}/equivalence.csv", "analyse_transmission",
+                    "ragrelay.analysis.equivalence:COLUMNS",
+                    "P and the reference retriever's, equivalent within a margin"),
+        ResultTable("coupling", f"{ANALYSIS}/coupling.csv", "analyse_transmission",
+                    "ragrelay.analysis.coupling:COLUMNS",
+                    "dependence of utility on P₀, and the measure's correlation with P given P₀"),
+        ResultTable("per_query", "{dataset}/utility/{scorer}/{generator}.parquet", "compute_utility",
+                    "ragrelay.analysis.utility:COLUMNS", "P, P₀ and utility of every query in every cell"),
+        ResultTable("retrieval", "{dataset}/retrieval/{retriever}.parquet", "measure_retrieval",
+                    "ragrelay.vocabulary.measures:COLUMNS", "retrieval measures of every query"),
+        ResultTable("pooled", "pooled.csv", "pool_samples", "ragrelay.analysis.pooled:COLUMNS",
+                    "the study's answers over its generators, by dataset, and over all datasets", "several"),
+        *answer_outputs.RESULT_TABLES,
+        *context_use.RESULT_TABLES,
+        *annotations.RESULT_TABLES,
+        *claims.RESULT_TABLES,
+        *prediction.RESULT_TABLES,
+        *reproduction.RESULT_TABLES,
+        *compare.RESULT_TABLES,
     )
 }  # fmt: skip
 WITH_BASELINE = {

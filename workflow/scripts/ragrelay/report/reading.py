@@ -12,27 +12,27 @@ from ragrelay.errors import InputError
 from ragrelay.io.coverage import coverage_warnings
 from ragrelay.io.json_values import read_json
 from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.report.outputs import SOURCES
+from ragrelay.report.outputs import RESULT_TABLES
 from ragrelay.report.study import ReportedStudy
 from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, Columns, read_table, schema_of
 from ragrelay.vocabulary.primary import Primary
 
 File = str | Path
 PER_RETRIEVER = "retrieval"
-"""The source with a file per retriever."""
-OF_SOME = [name for name, source in SOURCES.items() if source.only_with == "bias_checks"]
-"""Sources that only some scorers have."""
+"""The result table with a file per retriever."""
+OF_SOME = [name for name, table in RESULT_TABLES.items() if table.only_with == "bias_checks"]
+"""Result tables that only some scorers have."""
 
 
 def with_files(sections: Sequence[Mapping[str, Any]], files: Mapping[str, KeyedFiles]) -> list[dict[str, Any]]:
-    """Each of ``sections`` with its own of ``files``: ``files`` (by source), ``retrieval`` and maybe ``explorer``."""
+    """Each of ``sections`` with its own of ``files``: ``files`` (by name), ``retrieval`` and maybe ``explorer``."""
     complete = []
     for section in sections:
         measured = files[PER_RETRIEVER].matching(dataset=section["dataset"])
         own = {
             name: known.of(section)
             for name, known in files.items()
-            if name in SOURCES and name != PER_RETRIEVER
+            if name in RESULT_TABLES and name != PER_RETRIEVER
             and (name not in OF_SOME or known.matching(scorer=section["scorer"]).paths)
         }  # fmt: skip
         explorer = {"explorer": files["explorer"].of(section)} if "explorer" in files else {}
@@ -62,7 +62,7 @@ def read_study(
         counted,
         [Path(section["explorer"]) for section in sections if "explorer" in section],
         notices=coverage_warnings(counted),
-        pooled=None if pooled is None else _table(pooled, resolve(SOURCES["pooled"].columns)),
+        pooled=None if pooled is None else _table(pooled, resolve(RESULT_TABLES["pooled"].columns)),
     )
 
 
@@ -71,11 +71,11 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
 
     ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``), maybe
     ``references`` (names of the scorer's reference sets, where they aren't the dataset's grades) and ``primary`` (the
-    keys of vocabulary.primary.Primary); ``files`` by the name of their source, and ``retrieval`` by retriever.
+    keys of vocabulary.primary.Primary); ``files`` by name, and ``retrieval`` by retriever.
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
     Raises InputError for a file without one of its columns.
     """
-    columns = resolve(SOURCES[PER_RETRIEVER].columns)
+    columns = resolve(RESULT_TABLES[PER_RETRIEVER].columns)
     measured = [
         _table(path, columns).select(pl.lit(retriever).alias("retriever"), *schema_of(columns))
         for retriever, path in section[PER_RETRIEVER].items()
@@ -89,7 +89,7 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
         grades=tuple(section.get("references") or grid["references"][section["dataset"]]),
         grid=Grid.of(grid),
         reference_retriever=reference_retriever if reference_retriever in grid["retrievers"] else None,
-        tables={name: _table(path, resolve(SOURCES[name].columns)) for name, path in section["files"].items()}
+        tables={name: _table(path, resolve(RESULT_TABLES[name].columns)) for name, path in section["files"].items()}
         | {PER_RETRIEVER: pl.concat([none, *measured])},
         primary=Primary(**section["primary"]) if section.get("primary") else None,
     )

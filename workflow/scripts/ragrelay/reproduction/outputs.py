@@ -1,26 +1,28 @@
 """What published tables add to the report: comparisons of the study with them."""
 
-from ragrelay.display.outputs import Output, Part, Source, Table
+from ragrelay.display.outputs import Output, Part, ResultTable, Table
 
 MODULE = "ragrelay.reproduction"
-SOURCES = (
-    Source("reproduced_cells", "reproduction/cells.csv", "compare_published", f"{MODULE}.cells:COLUMNS",
-           "mean utility of every cell that a published table has, with the published value and marks",
-           "published.utility"),
-    Source("reproduced_summary", "reproduction/summary.csv", "compare_published", f"{MODULE}.measures:SUMMARY",
-           "agreement with a published table over its cells", "published.utility"),
-    Source("reproduced_effects", "reproduction/effects.csv", "compare_published", f"{MODULE}.measures:EFFECTS",
-           "improvements over the first retriever, with the published ones", "published.utility"),
-    Source("reproduced_findings", "reproduction/findings.csv", "compare_published", f"{MODULE}.findings:COLUMNS",
-           "the paper's three findings as tests on this study's queries", "published.utility"),
-    Source("reproduced_labels", "reproduction/labels.csv", "compare_published_labels", f"{MODULE}.labels:LABELS",
-           "correlations of annotation sources' labels with P, with the published ones", "published.labels"),
-    Source("reproduced_label_cost", "reproduction/label_cost.csv", "compare_published_cost", f"{MODULE}.labels:COST",
-           "seconds of answers end to end and to single passages, with the published ones", "published.label_cost"),
-    Source("reproduced_claims", "reproduction/claims.csv", "compare_published_claims", f"{MODULE}.claims:CLAIMS",
-           "mean ACU by claims and generator, with the published means", "published.claims"),
-    Source("reproduced_rows", "reproduction/rows.csv", "list_published_rows", f"{MODULE}.rows:ROWS",
-           "tables and figures of the papers that the study is compared with: state and place", "published"),
+RESULT_TABLES = (
+    ResultTable("reproduced_cells", "reproduction/cells.csv", "compare_published", f"{MODULE}.cells:COLUMNS",
+                "mean utility of every cell that a published table has, with the published value and marks",
+                "published.utility"),
+    ResultTable("reproduced_summary", "reproduction/summary.csv", "compare_published", f"{MODULE}.measures:SUMMARY",
+                "agreement with a published table over its cells", "published.utility"),
+    ResultTable("reproduced_effects", "reproduction/effects.csv", "compare_published", f"{MODULE}.measures:EFFECTS",
+                "improvements over the first retriever, with the published ones", "published.utility"),
+    ResultTable("reproduced_findings", "reproduction/findings.csv", "compare_published", f"{MODULE}.findings:COLUMNS",
+                "the paper's three findings as tests on this study's queries", "published.utility"),
+    ResultTable("reproduced_labels", "reproduction/labels.csv", "compare_published_labels", f"{MODULE}.labels:LABELS",
+                "correlations of annotation sources' labels with P, with the published ones", "published.labels"),
+    ResultTable("reproduced_label_cost", "reproduction/label_cost.csv", "compare_published_cost",
+                f"{MODULE}.labels:COST",
+                "seconds of answers end to end and to single passages, with the published ones",
+                "published.label_cost"),
+    ResultTable("reproduced_claims", "reproduction/claims.csv", "compare_published_claims", f"{MODULE}.claims:CLAIMS",
+                "mean ACU by claims and generator, with the published means", "published.claims"),
+    ResultTable("reproduced_rows", "reproduction/rows.csv", "list_published_rows", f"{MODULE}.rows:ROWS",
+                "tables and figures of the papers that the study is compared with: state and place", "published"),
 )  # fmt: skip
 PARTS = {
     "utility": Part("Utility, as in Table 1 of Tian et al. (ECIR 2025)"),

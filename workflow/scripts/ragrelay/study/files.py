@@ -1,7 +1,7 @@
 """The registry of every file below a study's results: its path, the rule that makes it, its columns.
 
 Rules take paths from it, and docs/results.md is generated from it. The report's tables are registered where they are
-shown (`SOURCES` and `OUTPUTS` of report/outputs.py), the tables of questions to a model in the question's class
+shown (`RESULT_TABLES` and `OUTPUTS` of report/outputs.py), the tables of questions to a model in the question's class
 (asking/questions), all other files here.
 
 A path has exactly the wildcards that its file depends on. Zero-shot answers have the retriever `zeroshot`, the ordering
@@ -21,7 +21,7 @@ from ragrelay.asking.questions.score_context_use import ScoreContextUse
 from ragrelay.asking.questions.score_contexts import ScoreContexts
 from ragrelay.asking.questions.write_nuggets import WriteNuggets
 from ragrelay.display.outputs import KEYS, Figure, Table
-from ragrelay.report.outputs import OUTPUTS, SOURCES, WITH_BASELINE
+from ragrelay.report.outputs import OUTPUTS, RESULT_TABLES, WITH_BASELINE
 from ragrelay.vocabulary.study_file import StudyFile
 
 # fmt: off
@@ -105,7 +105,7 @@ context_likelihoods = ScoreContexts.made["table"]
 reranked = StudyFile("{dataset}/predictions/reranked/{reranker}/{retriever}.parquet", "rerank_contexts",
     "scores of the contexts' passages by a reranker's model", "ragrelay.report.stage_columns:RERANKED")
 agreement = StudyFile("{dataset}/predictions/agreement/{scorer}/{generator}/{retriever}.parquet", "score_agreement",
-    "agreement of the answers over seeds, by a scorer", "ragrelay.prediction.agreement:COLUMNS")
+    "agreement of the answers over seeds, by a scorer", "ragrelay.prediction.self_consistency:COLUMNS")
 predictions = StudyFile("{dataset}/predictions/{generator}/{retriever}.parquet", "predict_utility",
     "the predictors of utility and answer quality", "ragrelay.prediction.table:COLUMNS")
 prediction_sare = StudyFile("{dataset}/analysis/{scorer}/{generator}/prediction_sare.parquet", "evaluate_predictions",
@@ -164,9 +164,9 @@ STAGES = list(
         for member in _OF_QUESTION.get(file, [file])
     )
 )
-"""All registered files but the report's tables and their sources."""
-tables = {name: StudyFile(of.path, of.rule, of.about, of.columns) for name, of in SOURCES.items()}
-"""Tables from which the report's outputs are made, by the name of their source."""
+"""All registered files except the report's tables and the result tables that these are made from."""
+tables = {name: StudyFile(of.path, of.rule, of.about, of.columns) for name, of in RESULT_TABLES.items()}
+"""Tables from which the report's outputs are made, by name."""
 measures, utility = tables["retrieval"], tables["per_query"]
 annotation_tables = {
     output.name: StudyFile(f"report/tables/{output.name}_{{scorer}}.csv", "draw_annotations", output.title)
@@ -205,7 +205,7 @@ def result_files() -> Iterator[StudyFile]:
             path = f"report/figures/{stem}.{{{'|'.join(output.endings)}}}"
             yield from [StudyFile(path, rule or "draw_figures", _plain(output))] if output.endings else []
             continue
-        columns = output.columns or (SOURCES[output.needs[0]].columns if output.needs else "")
+        columns = output.columns or (RESULT_TABLES[output.needs[0]].columns if output.needs else "")
         for ending in output.files:
             frame = ending.endswith("csv")
             shown = ending.replace("csv", "{csv|parquet}") if frame else ending

@@ -4,12 +4,12 @@ import functools
 from typing import Any
 
 from ragrelay.annotations.source import (
+    ANNOTATION_KINDS,
     BY_ANSWERS,
     BY_FILE,
     BY_JUDGE,
     BY_PAGES,
     BY_ZEROSHOT,
-    SOURCE_KINDS,
     label_cutoffs,
 )
 from ragrelay.errors import InputError, one_of
@@ -114,7 +114,7 @@ class Labels:
     def modules(self) -> list[str]:
         """The modules of the kinds of the sources, including combinations."""
         definitions = self.study.selected()["annotations"].values()
-        return sorted({SOURCE_KINDS.module(definition) for definition in definitions})
+        return sorted({ANNOTATION_KINDS.module(definition) for definition in definitions})
 
     def asked_for(self, pattern: StudyFile) -> OfJob:
         """Return a function that fills ``pattern`` from the grid; without sources, it ends with a line to the user."""

@@ -12,8 +12,7 @@ from ragrelay.annotations.source import BY_ANSWERS, BY_FILE, BY_PAGES
 from ragrelay.display.outputs import KEYS, Output, available, file_name, modules
 from ragrelay.io.workflow_files import ROOT
 from ragrelay.jobs.scripts import on_terminal
-from ragrelay.report.outputs import OUTPUTS
-from ragrelay.report.outputs import SOURCES as TABLE_SOURCES
+from ragrelay.report.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.reproduction.checks import common_rows
 from ragrelay.reproduction.published import LAYOUTS
 from ragrelay.study import files
@@ -80,7 +79,7 @@ class Reported:
         """Whether several rankings are compared in more than one dataset or with more than one generator."""
 
     def outputs(self, of: str, kind: str | None = None) -> list[Output]:
-        """Return the outputs ``of`` a name of KEYS for which the configuration has sources."""
+        """Return the outputs ``of`` a name of KEYS for which the configuration has the result tables."""
         study = self.study
         present = {
             "": True,
@@ -96,7 +95,7 @@ class Reported:
             "published": bool(self.published),
             **{f"published.{layout}": layout in self.published for layout in LAYOUTS},
         }
-        known = [name for name, source in TABLE_SOURCES.items() if present[source.only_with]]
+        known = [name for name, table in RESULT_TABLES.items() if present[table.only_with]]
         there = [output for output in available(OUTPUTS, known) if present[output.only_with]]
         return [output for output in there if output.of == of and kind in (None, output.kind)]
 
@@ -146,9 +145,9 @@ class Reported:
         needs = dict.fromkeys(need for output in self.outputs("section") for need in output.needs)
         return {name: files.tables[name] for name in needs if name not in MEASURED}
 
-    def sections_with(self, sources: Iterable[str]) -> list[Key]:
+    def sections_with(self, tables: Iterable[str]) -> list[Key]:
         """Return the sections that have all these tables. Only those of judged scorers can have checks of a judge."""
-        if not set(sources) & set(files.made_by("analyse_judge_checks")):
+        if not set(tables) & set(files.made_by("analyse_judge_checks")):
             return self.sections
         return [section for section in self.sections if section["scorer"] in self.study.checked_scorers]
 

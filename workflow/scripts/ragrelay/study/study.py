@@ -11,12 +11,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ragrelay.annotations.source import SOURCE_KINDS
+from ragrelay.annotations.source import ANNOTATION_KINDS
 from ragrelay.claims.checks import prompts_of
 from ragrelay.claims.prompts import load_claim_template
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.config.study import Study
-from ragrelay.fetching.sources import sources, sources_of
+from ragrelay.fetching.downloads import downloads_of, required_downloads
 from ragrelay.generation.generator import GENERATOR_KINDS, may_miss_answers
 from ragrelay.generation.thought_marks import thought_marks
 from ragrelay.jobs.code_digest import code_digest
@@ -234,13 +234,13 @@ class StudyOfRules(Study):
         return [name for name in self.grid.scorers if name not in self.judged_by]
 
     @functools.cached_property
-    def sources(self) -> dict[str, Any]:
+    def downloads(self) -> dict[str, Any]:
         """The downloads that the grid needs, by name."""
-        return sources(self)
+        return required_downloads(self)
 
     def fetched(self, section: str, entry: str) -> list[StudyFile]:
         """Return receipts of the downloads of an entry of the catalogue."""
-        return files.fetched.each({"fetched": name} for name in sources_of(section, self.config[section][entry]))
+        return files.fetched.each({"fetched": name} for name in downloads_of(section, self.config[section][entry]))
 
     def fetched_for_dataset(self, wildcards: Wildcards) -> list[StudyFile]:
         """Return receipts of the downloads of a job's dataset."""
@@ -597,7 +597,7 @@ class StudyOfRules(Study):
     @functools.cached_property
     def source_parts(self) -> dict[str, Any]:
         """The annotation sources of the grid, and those that they combine."""
-        return {name: SOURCE_KINDS.of(self.source(name)) for name in self.annotation_parts()}
+        return {name: ANNOTATION_KINDS.of(self.source(name)) for name in self.annotation_parts()}
 
     @functools.cached_property
     def checked_sources(self) -> dict[str, list[str]]:
@@ -624,7 +624,7 @@ class StudyOfRules(Study):
 
     def source_module(self, name: str) -> str:
         """Return the module of the kind of an annotation source."""
-        return SOURCE_KINDS.module(self.source(name))
+        return ANNOTATION_KINDS.module(self.source(name))
 
     @functools.cached_property
     def acu_units(self) -> list[Key]:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import Field
 
-from ragrelay.annotations.source import SOURCE_KINDS, Source, SourceData
+from ragrelay.annotations.source import ANNOTATION_KINDS, AnnotationSource, SourceData
 from ragrelay.errors import InputError, one_of
 from ragrelay.kinds import CheckedStudy
 from ragrelay.settings import Name, Unique
@@ -14,7 +14,7 @@ from ragrelay.settings import Name, Unique
 COMBINE = {"mean": pl.mean_horizontal, "min": pl.min_horizontal, "max": pl.max_horizontal}
 
 
-class Combination(Source):
+class Combination(AnnotationSource):
     """Labels of other sources in one; the qrels' grades are divided by the dataset's highest."""
 
     single = False
@@ -31,7 +31,7 @@ class Combination(Source):
         """The sources must be there."""
         super().check(place, study)
         catalogue = study.config["annotations"]
-        singles = [name for name, definition in catalogue.items() if SOURCE_KINDS[definition["kind"]].single]
+        singles = [name for name, definition in catalogue.items() if ANNOTATION_KINDS[definition["kind"]].single]
         for name in self.sources:
             if name not in singles:
                 raise InputError(f"{place}.sources'", repr(name), one_of(singles, name))
@@ -42,7 +42,7 @@ class Combination(Source):
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
         """Whether all combined labels are 0 or 1: never for a mean."""
-        made = [SOURCE_KINDS.of(catalogue[name]) for name in self.sources]
+        made = [ANNOTATION_KINDS.of(catalogue[name]) for name in self.sources]
         return self.combine != "mean" and all(kind.whole(catalogue) and not kind.graded for kind in made)
 
     def labels(self, data: SourceData) -> pl.DataFrame:

@@ -2,10 +2,10 @@
 
 import polars as pl
 
-from ragrelay.annotations.source import Source, SourceData
+from ragrelay.annotations.source import AnnotationSource, SourceData
 
 
-class Containment(Source):
+class Containment(AnnotationSource):
     """1 if the passage contains one of the query's gold answers, normalised as SQuAD does, else 0."""
 
     needs_gold = True

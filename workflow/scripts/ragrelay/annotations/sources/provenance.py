@@ -5,13 +5,13 @@ from typing import Any
 import polars as pl
 from pydantic import Field
 
-from ragrelay.annotations.source import BY_PAGES, Source, SourceData
+from ragrelay.annotations.source import BY_PAGES, AnnotationSource, SourceData
 from ragrelay.errors import InputError
 from ragrelay.kinds import CheckedStudy
 from ragrelay.settings import DatasetFile, file_of
 
 
-class Provenance(Source):
+class Provenance(AnnotationSource):
     """1 for every passage of a page that a file names as provenance of the query's answer, else 0 (KILT, Petroni et
     al., NAACL 2021). Passages need titles: a catalogued corpus that has them, or `title` in `passages.jsonl`."""
 

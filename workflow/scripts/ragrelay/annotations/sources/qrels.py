@@ -4,10 +4,10 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.annotations.source import Source, SourceData
+from ragrelay.annotations.source import AnnotationSource, SourceData
 
 
-class Qrels(Source):
+class Qrels(AnnotationSource):
     """The dataset's judgements. A passage without one has label 0; nDCG takes the grades, the other measures count
     labels at or above the dataset's lowest reference grade."""
 

@@ -5,11 +5,11 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.annotations.source import BY_ZEROSHOT, Source, SourceData
+from ragrelay.annotations.source import BY_ZEROSHOT, AnnotationSource, SourceData
 from ragrelay.vocabulary.names import UNSEEN, ZEROSHOT
 
 
-class Zeroshot(Source):
+class Zeroshot(AnnotationSource):
     """The score of the answer made without any passage, P_0, for every passage of the query: what follows P
     without knowing the passage. Other sources must do better.
 

@@ -45,9 +45,9 @@ class CheckPassages(JudgePassages):
 def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
     import polars as pl
 
-    from ragrelay.annotations.source import SOURCE_KINDS
+    from ragrelay.annotations.source import ANNOTATION_KINDS
     from ragrelay.judging.check_scores import score_judge_checks
 
     asked = pl.read_parquet(job.path("asked"), glob=False)
-    score: pl.Expr = SOURCE_KINDS.of(job.settings["source"]).score()  # type: ignore[attr-defined]
+    score: pl.Expr = ANNOTATION_KINDS.of(job.settings["source"]).score()  # type: ignore[attr-defined]
     return {"scores": score_judge_checks(asked, receipt, score, cache_dir)}

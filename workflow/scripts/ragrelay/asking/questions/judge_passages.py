@@ -69,11 +69,11 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
     import polars as pl
 
     from ragrelay.annotations.single_answers import PASSAGE
-    from ragrelay.annotations.source import SOURCE_KINDS
+    from ragrelay.annotations.source import ANNOTATION_KINDS
     from ragrelay.likelihoods.word_questions import asked_shares
 
     shares = asked_shares(passage_questions(job), receipt, cache_dir, PASSAGE)
-    judged: list[pl.Expr] = SOURCE_KINDS.of(job.settings["source"]).judged()  # type: ignore[attr-defined]
+    judged: list[pl.Expr] = ANNOTATION_KINDS.of(job.settings["source"]).judged()  # type: ignore[attr-defined]
     return {"labels": shares.select(pl.lit(None, pl.String).alias("references"), *PASSAGE, *judged)}
 
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ragrelay.answer_formats.file_patterns import PLACEHOLDERS, answer_files, check_pattern
 from ragrelay.errors import InputError
-from ragrelay.generation.generator import AnswerSource
+from ragrelay.generation.generator import GeneratorKind
 from ragrelay.grid import GridSettings
 from ragrelay.io.file_hashes import kept_hash
 from ragrelay.io.hashing import value_hash
@@ -24,7 +24,7 @@ OF_PASSAGES = ("dataset", "seed")
 """Names in braces in the path of answers to single passages."""
 
 
-class File(AnswerSource):
+class File(GeneratorKind):
     """reads answers that were made elsewhere (docs/bring-your-own-answers.md)."""
 
     asked: ClassVar[bool] = False

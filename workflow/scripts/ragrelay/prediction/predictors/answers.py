@@ -152,7 +152,7 @@ class MeanEntropy(OfAnswers):
         return over_seeds(answers, mean_entropy, "no entropies of tokens")
 
 
-class Agreement(OfAnswers):
+class Consistency(OfAnswers):
     """Share of the pairs of seeds whose answers have the same words, as SQuAD normalises them.
 
     Self-consistency: Wang et al., ICLR 2023.
@@ -165,7 +165,7 @@ class Agreement(OfAnswers):
         return sum(one == other for one, other in pairs) / len(pairs)
 
 
-class AgreementF1(OfAnswers):
+class ConsistencyF1(OfAnswers):
     """Mean F1 of the words of two answers, over the pairs of seeds.
 
     Self-consistency with a soft match: SQuAD's F1 (Rajpurkar et al., EMNLP 2016).

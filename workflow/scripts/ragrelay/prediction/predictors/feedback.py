@@ -70,7 +70,7 @@ def relevance_model(query: Query) -> Distribution:
     return query.once("relevance model", make)
 
 
-def _agreement(query: Query) -> float:
+def _score_correlation(query: Query) -> float:
     """Pearson's r of the ranking's scores of the feedback passages and their scores by the relevance model."""
 
     def make() -> float:
@@ -130,4 +130,4 @@ class Uef(Predictor):
         yield from map(cls, BASES)
 
     def value(self, subject: Subject) -> float:
-        return _agreement(subject.query) * self.base.value(subject)
+        return _score_correlation(subject.query) * self.base.value(subject)

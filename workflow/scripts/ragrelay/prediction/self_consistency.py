@@ -1,4 +1,4 @@
-"""The table of agreement of answers over seeds, by one of the study's scorers."""
+"""Compute the self-consistency of answers: how alike those of several seeds are, by one of the study's scorers."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -25,25 +25,25 @@ AT_ONCE = 2_000
 """Prompts whose answers are embedded together."""
 
 
-def score_agreement(answers: KeyedFiles, definition: Mapping[str, Any], threads: int) -> pl.DataFrame:
-    """Return the table (SCHEMA) of answer files, by the scorer of ``definition``.
+def score_consistency(answers: KeyedFiles, definition: Mapping[str, Any], threads: int) -> pl.DataFrame:
+    """Score the answers of every two seeds with the scorer of ``definition``: columns SCHEMA.
 
     Prompts with fewer than two seeds are left out.
     """
     read = read_answers(answers, ["qid", "seed", "answer"]).drop_nulls("answer").sort("seed", maintain_order=True)
     keys = ["ordering", "k", "qid"]
     prompts = read.group_by(keys, maintain_order=True).agg("answer").filter(pl.col("answer").list.len() > 1)
-    agreements: list[float] = []
+    consistencies: list[float] = []
     for part in prompts.iter_slices(AT_ONCE):
         texts = part["answer"].to_list()
-        # What scorers keep of references is of no use to others here.
+        # Scorers keep references in a folder, which nothing else needs here.
         with TemporaryDirectory() as folder:
-            agreements += _means(make_scorer(definition, Path(folder), threads), texts)
-    return prompts.with_columns(agreement=pl.Series(agreements, dtype=pl.Float64)).select(*SCHEMA)
+            consistencies += _means(make_scorer(definition, Path(folder), threads), texts)
+    return prompts.with_columns(agreement=pl.Series(consistencies, dtype=pl.Float64)).select(*SCHEMA)
 
 
 def _means(measure: Measure, answers: Sequence[Sequence[str]]) -> list[float]:
-    """Return the mean over the pairs of each group of answers; the later one of a pair is the reference."""
+    """Return the mean over the pairs of each group of answers; the later answer of a pair is the reference."""
     measure.prepare(list(dict.fromkeys(text for group in answers for text in group)))
     scores = measure.score([Task(group, group) for group in answers])
     pairs = [list(combinations(range(len(group)), 2)) for group in answers]

@@ -1,15 +1,15 @@
-"""Agreement of the answers over seeds, by the scorers that the configuration names."""
+"""Predict from the self-consistency of the answers over seeds, by the scorers that the configuration names."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ragrelay.prediction.predictor import AFTER_ANSWER, BEFORE_ANSWER, Predictor
-from ragrelay.prediction.predictors.answers import PREFIX, Agreement, AgreementF1
+from ragrelay.prediction.predictors.answers import PREFIX, Consistency, ConsistencyF1
 from ragrelay.prediction.subject import Subject, UndefinedError
 from ragrelay.vocabulary.names import NO_ORDERING
 
-START = f"{Agreement.base}_"
-OWN = (Agreement.base, AgreementF1.base)
+START = f"{Consistency.base}_"
+OWN = (Consistency.base, ConsistencyF1.base)
 
 
 def scorers_of(names: Iterable[str]) -> list[str]:
@@ -18,7 +18,7 @@ def scorers_of(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(base[len(START) :] for base in bases if base.startswith(START) and base not in OWN))
 
 
-class ScorerAgreement(Predictor):
+class ScorerConsistency(Predictor):
     """Mean score (F1, where the scorer has it) of every two answers to the same prompt, by the scorer of its name.
 
     Of the scorers of `prediction.agreement_scorers`. Self-consistency with a soft match, such as BERTScore (Zhang et
@@ -39,7 +39,7 @@ class ScorerAgreement(Predictor):
 
     def value(self, subject: Subject) -> float:
         context = (NO_ORDERING, 0) if self.zeroshot else (str(subject.ordering), subject.k)
-        agreement = subject.query.agreements.get(self.scorer, {}).get(context)
-        if agreement is None:
+        consistency = subject.query.consistencies.get(self.scorer, {}).get(context)
+        if consistency is None:
             raise UndefinedError("fewer than two seeds")
-        return agreement
+        return consistency

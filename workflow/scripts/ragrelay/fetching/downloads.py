@@ -26,15 +26,15 @@ class Catalogue(Protocol):
         """Return the configuration's definitions that the grid uses: section → name → definition."""
 
 
-def sources(study: Catalogue) -> dict[str, dict[str, Any]]:
+def required_downloads(study: Catalogue) -> dict[str, dict[str, Any]]:
     """Return all downloads that the grid needs: the name of each → the arguments of fetch_input."""
     hub = {_hub_name(file["name"], file["revision"], file["part"]): {"files": [file]} for file in hub_files(study)}
     datasets = {_name(dataset_id): {"datasets": [dataset_id]} for dataset_id in catalogued_datasets(study)}
     return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}
 
 
-def sources_of(section: str, definition: Mapping[str, Any]) -> list[str]:
-    """Return the names in ``sources`` of the downloads of one entry of a section of the catalogue."""
+def downloads_of(section: str, definition: Mapping[str, Any]) -> list[str]:
+    """Return the names in ``required_downloads`` of the downloads of one entry of a section of the catalogue."""
     downloads = KINDS[section].of(definition).downloads() if section in KINDS else ()
     names = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]
     if section == "datasets" and (catalogued := DATASET_KINDS.of(definition).catalogued()):
