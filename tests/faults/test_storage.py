@@ -92,7 +92,7 @@ def test_engine_without_memory(copied: Copy, finished: Sandbox) -> None:
     assert done.returncode != 0
     lines = [line for line in (done.stdout + done.stderr).splitlines() if line.startswith("ragrelay: error: engine")]
     assert lines
-    assert "found no start" in lines[0]
+    assert "found a failed start" in lines[0]
     assert "cpu_kvcache_gib" in lines[0]
     assert not faulty.parts()
     faulty.study.config["generators"]["demo-lm"]["cpu_kvcache_gib"] = 1

@@ -284,8 +284,8 @@ UNUSUAL: list[Expected] = [
     ("a key without a name", _study("  rel: {kind", "  ~: {kind"), "config key 'retrievers': found None"),
     ("one mark of thought twice", _study(KEYS, "thinking: [x, x]"), 'lm.thinking\': found ["x", "x"]'),
     ("a mark of thought in the other", _study(KEYS, "thinking: [<think>, think>]"), "an end mark that is not in the"),
-    ("a model's window that is no number", model_key("max_position_embeddings", float("nan")), "none that loads ("),
-    ("a vocabulary's size in quotation marks", model_key("vocab_size", "7"), "none that loads (StrictDataclass"),
+    ("a model's window that is no number", model_key("max_position_embeddings", float("nan")), "that does not load ("),
+    ("a vocabulary's size in quotation marks", model_key("vocab_size", "7"), "one that does not load (StrictDataclass"),
     ("a tokenizer that is a link to itself", lambda _: (
         Path("lm/tokenizer.json").unlink(), Path("lm/tokenizer.json").symlink_to("tokenizer.json")), "no tokenizer"),
     ("half of the labels foreign", annotated("people", PEOPLE, file("people.qrels", "q1 0 d1 1\nq7 0 d1 1\n")), FINE),

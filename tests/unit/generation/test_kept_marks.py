@@ -124,5 +124,5 @@ def test_special_marks_that_a_start_takes_for_text(
         list(tokenised(pl.DataFrame(asked), hub, 2000, Layout(Template(), Path(), None)))
     assert str(error.value) == (
         'generator of model \'a/b\': found marks ["<think>", "</think>"] of special tokens that are written as plain '
-        "text; expected the model in a local folder, of which a start sees its special tokens"
+        "text; expected the model in a local folder, so that its special tokens are known at the start"
     )

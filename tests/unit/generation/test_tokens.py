@@ -98,7 +98,7 @@ def test_private_use_characters_of_a_passage_stay(chat_model: Path) -> None:
 def test_a_refusing_template_is_told(tmp_path: Path) -> None:
     template = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system part') }}{% endif %}x"
     made = tokenizer(build_chat_model(tmp_path / "model", template), chat=True)
-    with pytest.raises(InputError, match="found its refusal: no system part; expected parts that it takes"):
+    with pytest.raises(InputError, match="found its refusal: no system part; expected parts that it accepts"):
         made("hello", "be brief")
 
 

@@ -180,7 +180,7 @@ def test_a_hubs_model_that_does_not_load_is_told_in_one_line(tmp_path: Path, tin
     ):
         before = (folder / name).read_bytes()
         (folder / name).write_text(content)
-        with pytest.raises(InputError, match=r"^generator.*: found none that loads \(.*; expected a") as error:
+        with pytest.raises(InputError, match=r"^generator.*: found one that does not load \(.*; expected a") as error:
             read(generator)
         assert str(error.value).isprintable()
         (folder / name).write_bytes(before)
@@ -189,12 +189,12 @@ def test_a_hubs_model_that_does_not_load_is_told_in_one_line(tmp_path: Path, tin
 @pytest.mark.parametrize(
     ("error", "expected"),
     [
-        (ValueError("Unknown quantization method: fp9"), "a model and keys that the engine takes;"),
-        (SafetensorError("header too large"), "a model and keys that the engine takes;"),
-        (KeyError("lm_head"), "a model and keys that the engine takes;"),
-        (ValueError("found unknown key gpu_memory_utilisation"), "a model and keys that the engine takes;"),
-        (RuntimeError("size mismatch for memory.weight"), "a model and keys that the engine takes;"),
-        (ValueError("KV cache dtype fp9 is not supported"), "a model and keys that the engine takes;"),
+        (ValueError("Unknown quantization method: fp9"), "a model and keys that the engine accepts;"),
+        (SafetensorError("header too large"), "a model and keys that the engine accepts;"),
+        (KeyError("lm_head"), "a model and keys that the engine accepts;"),
+        (ValueError("found unknown key gpu_memory_utilisation"), "a model and keys that the engine accepts;"),
+        (RuntimeError("size mismatch for memory.weight"), "a model and keys that the engine accepts;"),
+        (ValueError("KV cache dtype fp9 is not supported"), "a model and keys that the engine accepts;"),
         (MemoryError(), "memory for the weights"),
         (ValueError("No available memory for the cache blocks"), "memory for the weights"),
         (ValueError("1.2 GiB KV cache is needed, larger than the available KV cache memory"), "memory for the weights"),
@@ -202,14 +202,14 @@ def test_a_hubs_model_that_does_not_load_is_told_in_one_line(tmp_path: Path, tin
         (ValueError("Available memory on node 0 (1/8 GiB) on kv cache allocation is less"), "memory for the weights"),
         (RuntimeError("CUDA out of memory. Tried to allocate 2 GiB"), "memory for the weights"),
         (RuntimeError("DefaultCPUAllocator: can't allocate memory"), "memory for the weights"),
-        (RuntimeError("Engine core initialization failed"), "a model and keys that the engine takes, and memory"),
+        (RuntimeError("Engine core initialization failed"), "a model and keys that the engine accepts, and memory"),
     ],
 )
 def test_an_engine_that_does_not_start_is_told_by_its_cause(error: Exception, expected: str) -> None:
     def fails(*_: object) -> None:
         raise error
 
-    with pytest.raises(InputError, match=f"^engine of m: found no start .*; expected {expected}"):
+    with pytest.raises(InputError, match=f"^engine of m: found a failed start .*; expected {expected}"):
         start_checked(fails, {"engine": "vllm", "model": "m"}, 512)
 
 

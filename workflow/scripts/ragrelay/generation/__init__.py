@@ -1,1 +1,1 @@
-"""Generation: the answer store, the engine that fills it, and the views that read it."""
+"""Generate answers: the answer store, the engines that fill it, and the views that read it."""

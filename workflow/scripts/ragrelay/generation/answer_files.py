@@ -1,4 +1,4 @@
-"""Read answer files, many at once, with the keys in their paths; write them, as views of the store."""
+"""Read many answer files at once, with the keys in their paths, and write them as views of the store."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,7 +33,7 @@ Context = tuple[str, int]
 
 
 def read_answers(files: KeyedFiles, columns: Sequence[str]) -> pl.DataFrame:
-    """``columns`` of files of cells, such as answers or prompts, after retriever, ordering and k from their paths."""
+    """Read ``columns`` of cells' files, such as answers, after columns retriever, ordering and k from their paths."""
     frames = [
         pl.read_parquet(path, columns=list(columns)).select(
             *(pl.lit(key[name], kind).alias(name) for name, kind in CONTEXT.items()), *columns
@@ -44,16 +44,16 @@ def read_answers(files: KeyedFiles, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def mean_lengths(files: KeyedFiles) -> pl.DataFrame:
-    """retriever, qid, tokens of files of one cell of some retrievers: the mean over seeds; null where not known."""
+    """Return retriever, qid and tokens (the mean over seeds; null if unknown) of one cell's files."""
     answers = read_answers(files, ["qid", "answer_tokens"])
     return answers.group_by("retriever", "qid", maintain_order=True).agg(tokens=pl.col("answer_tokens").mean())
 
 
 def read_cited_sentences(path: Path) -> pl.DataFrame:
-    """qid and cited_sentences of an answer file, null where the file doesn't have the column."""
-    kept = "cited_sentences" in pl.read_parquet_schema(path)
-    table = pl.read_parquet(path, columns=["qid", *(["cited_sentences"] if kept else [])], glob=False)
-    return table if kept else table.with_columns(cited_sentences=pl.lit(None, CITED_SENTENCES.dtype))
+    """Read qid and cited_sentences of an answer file; null if the file lacks the column."""
+    has_column = "cited_sentences" in pl.read_parquet_schema(path)
+    table = pl.read_parquet(path, columns=["qid", *(["cited_sentences"] if has_column else [])], glob=False)
+    return table if has_column else table.with_columns(cited_sentences=pl.lit(None, CITED_SENTENCES.dtype))
 
 
 def view_answers(
@@ -62,11 +62,11 @@ def view_answers(
     outputs: Mapping[tuple[str, int, int], Path],
     thinking: tuple[str, str] | None = None,
 ) -> list[dict[str, Any]]:
-    """Write the answers of each cell to ``outputs``, by ordering, k and seed, of its prompts by ordering and k.
+    """Write the answers of each cell to ``outputs`` (by ordering, k and seed), given its prompts (by ordering and k).
 
     Columns as in COLUMNS without optional ones, one row per query of the prompt file, in its order. ``thinking``: marks
-    of a block that is taken off the answers (see without_thinking). Returns how many answers are missing (null), by
-    reason (what, count, of). Raises InputError, before anything is written, if the store does not have an answer.
+    of the thoughts to remove from answers (see without_thinking). Returns the number of missing answers (null) by
+    reason (what, count, of). Raises InputError, before anything is written, if the store lacks an answer.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))

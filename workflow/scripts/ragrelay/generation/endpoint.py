@@ -35,18 +35,18 @@ BACKOFF = tenacity.wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.5)
 LONGEST_PAUSE = 120.0
 BUSY = (408, 409, 429)
 LARGEST_REPLY = 256 * 2**20
-"""Bytes of a reply, uncompressed; 20 candidates for each of 60,000 tokens are fewer."""
+"""Maximum size of a reply in bytes, uncompressed; more than 20 candidates for each of 60,000 tokens need."""
 
 
 class EndpointEngine:
     """The endpoint of a generator's definition.
 
-    ``base_url`` or else the environment's OPENAI_BASE_URL says where it is. A key is sent only where ``api_key_env``
-    names the environment variable with it; it is never logged, and no reply with it is kept. Prompts go as token ids
-    where the definition names a ``tokenizer``, so that they are the same as with vLLM in this process; else as texts,
-    to the endpoint's completions, or to its chat completions (``chat``), whose tokenisation is the server's own.
-    Redirects are not followed: prompts and key go to the address that the configuration names and nowhere else.
-    Raises InputError where the address or the key is missing or malformed.
+    Its address is ``base_url`` or else the environment's OPENAI_BASE_URL. A key is sent only if ``api_key_env`` names
+    the environment variable that has it. The key is never logged, and no reply that contains it is kept. With a
+    ``tokenizer`` in the definition, prompts are sent as token ids, the same as vLLM in this process gets. Otherwise
+    they are sent as texts to the endpoint's completions, or to its chat completions (``chat``), and the server
+    tokenises them. Redirects are not followed, so that prompts and key only go to the configured address. Raises
+    InputError if the address or the key is missing or malformed.
     """
 
     name = "openai"
@@ -66,7 +66,7 @@ class EndpointEngine:
         self._place = f"endpoint {self._address}, model {generator['model']!r}"
         self._ended = threading.Event()
         self._lines = Lines()
-        self._asked_again = tenacity.Retrying(
+        self._retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception(_may_pass),
             stop=self._is_over,
             wait=_pause,
@@ -76,11 +76,11 @@ class EndpointEngine:
         )
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
-        """Yield one store row per request, as they finish; at most ``concurrency`` are under way.
+        """Yield one store row per request, as they finish; at most ``concurrency`` requests are open at a time.
 
-        Raises InputError for a request that the endpoint refuses, and for an endpoint that stays busy, silent, out of
-        reach or without a completion after all retries. What is finished by then was yielded. An answer with half of a
-        surrogate pair is left out, and reported by an InputError after the others (``half_characters``).
+        Raises InputError for a request that the endpoint refuses, and if the endpoint stays busy, silent, unreachable
+        or without a completion after all retries. All finished rows are yielded first. An answer with half of a
+        surrogate pair is left out, and an InputError after the others reports it (``half_characters``).
         """
         limit, pace = self.generator["concurrency"], _Pace(self.generator.get("requests_per_minute"))
         under_way: set[Future[dict[str, Any] | Request]] = set()
@@ -114,12 +114,14 @@ class EndpointEngine:
         if left_out:
             first = min(left_out, key=lambda request: (request.prompt_id, request.seed))
             halves = f"half of a surrogate pair in {len(left_out)} answer(s), first to prompt {first.prompt_id[:16]}, "
-            expected = "text that UTF-8 can represent; all others are kept; half_characters: replace puts U+FFFD there"
+            expected = (
+                "text in UTF-8 (all other answers are kept), or half_characters: replace, which puts U+FFFD there"
+            )
             raise InputError(self._place, f"{halves}seed {first.seed}", expected)
 
     @contextmanager
     def _connected(self) -> Iterator["_Line"]:
-        """Connections to the endpoint, on an event loop of their own; the end closes them, and requests under way."""
+        """Open connections to the endpoint on their own event loop. The exit closes them, and ends open requests."""
         seconds = self.generator["request_seconds"]
         client = openai.AsyncOpenAI(
             base_url=self._address,
@@ -136,28 +138,28 @@ class EndpointEngine:
     def _ask(self, request: Request, line: "_Line") -> dict[str, Any] | Request:
         """Return the store's row, or ``request`` itself if its answer can't be written."""
         try:
-            return self._asked_again(self._asked_once, request, line)
+            return self._retrying(self._try, request, line)
         except HalfCharacterError:
             return request
         except (openai.OpenAIError, ReplyError) as error:
             seconds = self.generator["request_seconds"]
             within = f" within {seconds:g} s (request_seconds)" if isinstance(error, openai.APITimeoutError) else ""
-            raise InputError(self._place, self._said(error), f"an answer{within}") from None
+            raise InputError(self._place, self._failure(error), f"an answer{within}") from None
 
-    def _asked_once(self, request: Request, line: "_Line") -> dict[str, Any]:
+    def _try(self, request: Request, line: "_Line") -> dict[str, Any]:
         as_chat = self.generator.get("chat", False) and not request.token_ids
         reply = line.portal.call(self._exchange, request, line.client, as_chat)
         row = reply_row(request, reply, as_chat, self.generator["half_characters"] == "replace")
         if self._sent.is_in(reply.content, f"{row['answer'] or ''}{row['finish_reason']}".encode()):
             raise InputError(
-                self._place, "its key in a reply, which is not kept", "an endpoint that does not repeat it"
+                self._place, "its key in a reply, which is not kept", "an endpoint that does not repeat the key"
             )
         return row
 
     async def _exchange(self, request: Request, client: openai.AsyncOpenAI, as_chat: bool) -> httpx2.Response:
-        """One request and its whole reply, in ``request_seconds`` from the first byte sent to the last one read.
+        """Send a request and read its whole reply within ``request_seconds``.
 
-        The client's own limits are for each wait: a byte now and then would keep such a request for good.
+        The client's own limits apply to each wait, so a byte now and then would keep a request open for ever.
         """
         chosen = self._parameters(request.seed)
         try:
@@ -175,7 +177,7 @@ class EndpointEngine:
         return reply.http_response
 
     def _is_over(self, state: tenacity.RetryCallState) -> bool:
-        """Whether to give up on a failed request: too many tries, too long without an answer, or the job ends."""
+        """Return whether to give up on a failed request: too many tries, no answer for too long, or the job ends."""
         silent = isinstance(_error(state), openai.APITimeoutError)
         waited = state.seconds_since_start or 0.0
         return (
@@ -185,12 +187,12 @@ class EndpointEngine:
         )
 
     def _report(self, state: tenacity.RetryCallState) -> None:
-        said, tries = self._said(_error(state)), self.generator["max_retries"]
-        text = f"{self._place}: {said}; retry {state.attempt_number} of {tries} in {state.upcoming_sleep:.1f} s"
+        failure, tries = self._failure(_error(state)), self.generator["max_retries"]
+        text = f"{self._place}: {failure}; retry {state.attempt_number} of {tries} in {state.upcoming_sleep:.1f} s"
         log.warning(text)
         self._lines.say(lambda: text)
 
-    def _said(self, error: BaseException | None) -> str:
+    def _failure(self, error: BaseException | None) -> str:
         return self._sent.hidden(" ".join(request_failure(error).split()))[:300]
 
     def _parameters(self, seed: int) -> dict[str, Any]:
@@ -214,7 +216,7 @@ def _error(state: tenacity.RetryCallState) -> BaseException | None:
 
 
 def _retry_after(error: BaseException | None) -> float | None:
-    """Return seconds that the endpoint asks to wait."""
+    """Return the seconds that the endpoint asks to wait; None if it doesn't say."""
     headers = error.response.headers if isinstance(error, openai.APIStatusError) else {}
     seconds = headers.get("retry-after", "")
     return float(seconds) if seconds.isdecimal() else None
@@ -231,20 +233,20 @@ def _may_pass(error: BaseException) -> bool:
 
 
 def _pause(state: tenacity.RetryCallState) -> float:
-    """Return seconds before the next try: those that the endpoint asks for, otherwise more after each try."""
-    asked = _retry_after(_error(state))
-    return BACKOFF(state) if asked is None else asked
+    """Return the seconds before the next try: as many as the endpoint asks for, otherwise more after each try."""
+    seconds = _retry_after(_error(state))
+    return BACKOFF(state) if seconds is None else seconds
 
 
 class _Line(NamedTuple):
-    """Connections to an endpoint, and the portal to the event loop that they belong to."""
+    """Connections to an endpoint, and the portal to their event loop."""
 
     portal: BlockingPortal
     client: openai.AsyncOpenAI
 
 
 class _Limited(httpx2.AsyncByteStream):
-    """The uncompressed bytes of a reply, which end with a ReplyError where there are more than LARGEST_REPLY."""
+    """The uncompressed bytes of a reply. After LARGEST_REPLY bytes, it raises ReplyError."""
 
     def __init__(self, reply: httpx2.Response) -> None:
         self.reply = reply
@@ -262,9 +264,9 @@ class _Limited(httpx2.AsyncByteStream):
 
 
 async def _tame(response: httpx2.Response) -> None:
-    """Count the bytes of ``response`` where they are uncompressed, as few may become gigabytes, and read it as UTF-8.
+    """Limit the uncompressed bytes of ``response``, since few bytes may become gigabytes, and read it as UTF-8.
 
-    An encoding of its own may be one that Python has for something else than text, such as base64.
+    The encoding that it names may be one that Python has for other things than text, such as base64.
     """
     received = httpx2.Response(200, headers=response.headers, stream=response.stream, request=response.request)
     response.stream = _Limited(received)

@@ -11,7 +11,7 @@ URL_VARIABLE = "OPENAI_BASE_URL"
 
 
 def endpoint_address(definition: Mapping[str, Any]) -> str:
-    """``base_url``, or else the environment's address. Raises InputError if both are missing, or for an invalid URL."""
+    """Return ``base_url``, or else the environment's address. Raises InputError if both are missing, or for no URL."""
     if "base_url" in definition:
         return definition["base_url"]
     place, address = f"environment variable {URL_VARIABLE}", os.environ.get(URL_VARIABLE)
@@ -23,25 +23,25 @@ def endpoint_address(definition: Mapping[str, Any]) -> str:
 
 
 def endpoint_key(definition: Mapping[str, Any]) -> str | None:
-    """Return the endpoint's key from the environment, None where the definition names no variable.
+    """Return the endpoint's key from the environment; None if the definition names no variable.
 
-    Raises InputError where it isn't set, or can't be sent: a line end, say, from a file it was read from.
+    Raises InputError if the variable isn't set, or if its value can't be sent, as with a line end from a file.
     """
     variable = definition.get("api_key_env")
     if variable is None:
         return None
     place, key = f"environment variable {variable}", os.environ.get(variable)
     if not key:
-        raise InputError(place, "nothing", "the endpoint's key, as api_key_env says")
+        raise InputError(place, "nothing", "the endpoint's key, since api_key_env names this variable")
     if not (key.isascii() and key.isprintable()) or key != key.strip():
-        raise InputError(place, "a line end, blank or other character that no key has", "the key alone")
+        raise InputError(place, "a line end, blank or other character that no key has", "only the key")
     return key
 
 
 def check_url(place: str, address: str) -> None:
     """Raise InputError for anything but an http(s) address without password and query.
 
-    Messages and results name an endpoint by its address, so that nothing of such an address is shown.
+    Messages and results show an endpoint's address, so it must not contain a secret.
     """
     expected = "http:// or https:// with a host, such as https://host/v1"
     try:

@@ -1,4 +1,4 @@
-"""Check replies of an OpenAI-compatible endpoint before keeping them: they may come from a proxy."""
+"""Check replies of an OpenAI-compatible endpoint before keeping them, since they may come from a proxy."""
 
 import json
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ from ragrelay.generation.thought_marks import THINKING
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 
 FIRST_WORDS = 1000
-"""Bytes of a reply that go into a message: more than it shows in the end, so that no part of a key is shown."""
+"""Bytes of a reply that a message is made from: more than it finally shows, so that a key is hidden as a whole."""
 
 WITHOUT_TEXT = ("content_filter", "tool_calls", "function_call")
-"""Ends of a reply whose empty text is no answer."""
+"""Finish reasons with which an empty text is no answer."""
 NO_TEXT = "no text"
-"""The finish_reason of an answer that is null, where the reply gives no other reason."""
+"""The finish_reason of an answer that is null, if the reply gives no other reason."""
 
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 LogProbability = Annotated[FiniteFloat, Field(le=ROUNDING)]
@@ -68,13 +68,13 @@ class _Logprobs(_Part):
     content: list[_Token] | None = None
 
     def sampled(self) -> list[float]:
-        """Log-probability of each token of the answer; empty if the reply has none."""
+        """Return the log-probability of each token of the answer; empty if the reply has none."""
         return [*(self.token_logprobs or ()), *(token.logprob for token in self.content or ())]
 
     def candidates(self) -> np.ndarray | None:
-        """Log-probabilities of each token's likeliest candidates (tokens by CANDIDATES, padded with −inf), if any.
+        """Return log-probabilities of each token's likeliest candidates (tokens by CANDIDATES, padded with −inf).
 
-        Completions count the token itself among its candidates even where it is none of the likeliest.
+        In completions, the sampled token is among its candidates even if it is none of the likeliest.
         """
         places = [list((place or {}).values()) for place in self.top_logprobs or ()]
         places += [[candidate.logprob for candidate in token.top_logprobs or ()] for token in self.content or ()]
@@ -94,7 +94,7 @@ class _Message(_Part):
     reasoning_content: Any = None
 
     def reason(self) -> str | None:
-        """Return why there is no content, if the message says so: a refusal, or a thought alone."""
+        """Return why there is no content, if the message says so: a refusal, or only a thought."""
         return "refusal" if self.refusal else THINKING if self.reasoning or self.reasoning_content else None
 
 
@@ -125,8 +125,8 @@ def reply_row(request: Request, reply: Any, as_chat: bool, replace: bool) -> dic
     """Return the store's row for ``reply``, an HTTP response with status 200.
 
     A refusal, a filtered answer, a tool call and a thought without an answer are missing answers: null, with the reason
-    as their finish_reason. ``replace``: U+FFFD takes the place of each half of a surrogate pair. Raises
-    HalfCharacterError otherwise, and ReplyError for what is no completion with text and token counts.
+    as their finish_reason. ``replace``: U+FFFD replaces each half of a surrogate pair; without it, they raise
+    HalfCharacterError. Raises ReplyError for anything but a completion with text and token counts.
     """
     completion = _checked(reply, _ChatCompletion if as_chat else _Completion)
     choice, usage = completion.choices[0], completion.usage
@@ -150,11 +150,11 @@ def reply_row(request: Request, reply: Any, as_chat: bool, replace: bool) -> dic
 def _answer(choice: _TextChoice | _ChatChoice, reply: Any, replace: bool) -> tuple[str | None, str]:
     """Return the answer and its finish reason, or None and why it is missing."""
     message = choice.message if isinstance(choice, _ChatChoice) else _Message(content=choice.text)
-    said = message.content
-    text = _text(said, reply, replace).strip()
+    content = message.content
+    text = _text(content, reply, replace).strip()
     ended = _text(str(choice.finish_reason), reply, replace=True)
     why = message.reason() or (ended if ended in WITHOUT_TEXT else None)
-    if text or (said is not None and why is None):
+    if text or (content is not None and why is None):
         return text, ended
     return None, why or (NO_TEXT if ended in ("stop", "length") else ended)
 
@@ -191,14 +191,14 @@ def _text(value: Any, reply: Any, replace: bool) -> str:
 
 
 def first_words(reply: Any) -> str:
-    """Status, type and first words of an HTTP response, on one line."""
+    """Return status, type and first words of an HTTP response, on one line."""
     kind = reply.headers.get("content-type", "").partition(";")[0]
     words = " ".join(reply.content[:FIRST_WORDS].decode("utf-8", "replace").split())
     return printable(f"HTTP {reply.status_code} {kind}".rstrip() + (f": {words}" if words else ", an empty reply"))
 
 
 def request_failure(error: BaseException | None) -> str:
-    """Return what a failed request came to: a status with the first words of the reply, or why there is none."""
+    """Return how a request failed: the status with the first words of the reply, or why there is no reply."""
     if isinstance(error, ReplyError):
         return str(error)
     if isinstance(error, openai.APIStatusError):

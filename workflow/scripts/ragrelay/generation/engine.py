@@ -20,8 +20,8 @@ from ragrelay.models.staging import staged_model
 Asked = TypeVar("Asked")
 
 BATCH_INVARIANT_FROM = (8, 0)
-"""Compute capability of the NVIDIA GPUs that vLLM's batch invariance is for: 0.32.0 checks none, but has kernels for
-8.0 to 8.9 and settings for later ones (model_executor/determinism/batch_invariant.py)."""
+"""Lowest compute capability of NVIDIA GPUs that vLLM's batch invariance supports: 0.32.0 checks none, but has kernels
+for 8.0 to 8.9 and settings for later ones (model_executor/determinism/batch_invariant.py)."""
 OPTIONAL = (
     "revision", "quantization", "kv_cache_dtype", "block_size", "max_num_batched_tokens", "attention_backend",
 )  # fmt: skip
@@ -52,7 +52,7 @@ class VllmEngine:
         self._adapter = adapter_request(generator)
         self._hidden = hidden_tokens(generator)
         arguments = EngineArgs(**engine_arguments(generator, window, self.on_cpu))
-        # As vllm.LLM does: otherwise vLLM takes 2,048 tokens per step, whatever the GPU.
+        # As vllm.LLM does; otherwise vLLM takes 2,048 tokens per step on every GPU.
         usage = UsageContext.LLM_CLASS
         config = arguments.create_engine_config(usage)
         runner = "V2" if config.use_v2_model_runner else "V1"
@@ -91,9 +91,9 @@ class VllmEngine:
         return other
 
     def finished(self, asked: Iterator[tuple[Asked, Sequence[int], Any]]) -> Iterator[tuple[Asked, Any]]:
-        """Yield what was ``asked`` (a thing, its prompt's token ids, its SamplingParams) with vLLM's output.
+        """Yield each item of ``asked`` (item, token ids of its prompt, SamplingParams) with its output, as they finish.
 
-        They come as they finish. Twice as many as the batch holds wait inside the engine.
+        Inside the engine, up to twice as many requests wait as the batch holds.
         """
         from vllm.inputs import TokensPrompt
 
@@ -103,8 +103,8 @@ class VllmEngine:
         target = 2 * self.generator["max_num_seqs"]
         numbered = enumerate(asked)
         while True:
-            for number, (thing, token_ids, parameters) in islice(numbered, target - len(waiting)):
-                waiting[str(number)] = thing
+            for number, (item, token_ids, parameters) in islice(numbered, target - len(waiting)):
+                waiting[str(number)] = item
                 prompt = TokensPrompt(prompt_token_ids=list(token_ids))
                 name = self._engine.add_request(str(number), prompt, parameters, lora_request=self._adapter)
                 state = self._engine.output_processor.request_states[name]
@@ -176,7 +176,7 @@ def check_batch_invariance() -> None:
 
 
 def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -> dict[str, Any]:
-    """vLLM's engine arguments for a generator's definition."""
+    """Return vLLM's engine arguments for a generator's definition."""
     arguments: dict[str, Any] = {
         "model": staged_model(generator["model"], generator.get("revision")),
         "dtype": generator["dtype"],
@@ -209,7 +209,7 @@ def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) ->
 
 
 def _set_environment(generator: Mapping[str, Any], on_cpu: bool, threads: int) -> None:
-    """Call before vLLM is imported. Nothing leaves the node. Keeps the user's own variables, except for keys."""
+    """Set vLLM's variables before its import. No usage data leaves the node. The user's variables have precedence."""
     if generator["batch_invariant"]:
         os.environ["VLLM_BATCH_INVARIANT"] = "1"
     if "model_runner" in generator:
@@ -220,9 +220,10 @@ def _set_environment(generator: Mapping[str, Any], on_cpu: bool, threads: int) -
             "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
             "VLLM_CPU_KVCACHE_SPACE": str(generator["cpu_kvcache_gib"]),
             "OMP_NUM_THREADS": str(threads),
-            "VLLM_CPU_OMP_THREADS_BIND": "nobind",  # bound, two jobs on one machine would share their first core
-            # Split attention adds its parts up by what else is in the batch: log-probabilities then differ in their
-            # last bits between an undisturbed job, a resumed one and a shard, and now and then a token does.
+            "VLLM_CPU_OMP_THREADS_BIND": "nobind",  # if bound, two jobs on one machine would share their first core
+            # With split attention, the order of sums depends on what else is in the batch. Log-probabilities then
+            # differ in their last bits between an undisturbed job, a resumed one and a shard, and sometimes a token
+            # does.
             "VLLM_CPU_ATTN_SPLIT_KV": "0",
         }
     if all(is_folder(generator[key]) for key in ("model", "adapter") if key in generator):

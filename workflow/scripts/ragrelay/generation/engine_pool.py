@@ -1,6 +1,6 @@
-"""Run several vLLM engines side by side in one job, each in a process of its own with GPUs of its own.
+"""Run several vLLM engines side by side in one job, each in its own process on its own GPUs.
 
-For nodes that are only given whole, and models that need fewer GPUs than a node has.
+For clusters that allocate whole nodes, and models that need fewer GPUs than a node has.
 """
 
 import os
@@ -21,7 +21,7 @@ from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.generator import Method, Request
 
 CHUNK = 32
-"""Requests that an engine gets at a time: consecutive ones, as these share prefixes."""
+"""Requests that an engine gets at a time. They are consecutive, since these share prefixes."""
 DEVICES = "CUDA_VISIBLE_DEVICES"
 ENDED = "the process of an engine ended"
 PACKAGES = str(Path(__file__).parents[2])
@@ -30,9 +30,9 @@ Rows = Iterator[dict[str, Any]]
 
 
 class EnginePool:
-    """``generator``'s key ``engines_per_job`` says how many engines; used like a VllmEngine.
+    """Several engines (the key ``engines_per_job`` says how many), used like one VllmEngine.
 
-    Raises InputError if CUDA_VISIBLE_DEVICES names too few GPUs. An engine that ends ends the job.
+    Raises InputError if CUDA_VISIBLE_DEVICES names too few GPUs. If one engine ends, the job ends.
     """
 
     name = VllmEngine.name
@@ -44,9 +44,9 @@ class EnginePool:
         workers = [_start({DEVICES: devices}) for devices in visible]
         for worker in workers:
             _send(worker, (generator, window, max(1, threads // count)))
-        made = [_reply(worker) for worker in workers]
+        replies = [_reply(worker) for worker in workers]
         self._workers = workers
-        self.version, self.device, settings = made[0]
+        self.version, self.device, settings = replies[0]
         self.settings: Mapping[str, str] = {**settings, "engines": str(count)}
 
     def answers(self, requests: Iterator[Request]) -> Rows:
@@ -62,8 +62,8 @@ class EnginePool:
     def run(self, method: Method, requests: Iterator[Any]) -> Rows:
         """Yield the rows that ``method`` yields for an engine and its share of ``requests``, as they finish.
 
-        The engine with the least to do gets the next requests. Each has at most three batches, of which the engine
-        takes two.
+        The engine with the least to do gets the next requests. Each process has at most three batches, two of them
+        inside the engine.
         """
         for worker in self._workers:
             _send(worker, (method, self.generator))
@@ -89,7 +89,7 @@ class EnginePool:
 
 
 def visible_devices(count: int, size: int, given: str | None) -> list[str]:
-    """The GPUs of each of ``count`` engines on ``size`` GPUs, of those that the variable CUDA_VISIBLE_DEVICES names.
+    """Return the GPUs of each of ``count`` engines on ``size`` GPUs each, from CUDA_VISIBLE_DEVICES (``given``).
 
     Raises InputError if it names too few.
     """
@@ -113,7 +113,7 @@ def _start(variables: Mapping[str, str]) -> "Connection[Any, Any]":
 
 
 def _reply(worker: "Connection[Any, Any]") -> Any:
-    """Return what an engine's process sent; raises its error."""
+    """Return what an engine's process sent; if that is an error, raise it."""
     try:
         reply = worker.recv()
     except (EOFError, ConnectionError) as error:
@@ -131,13 +131,13 @@ def _send(worker: "Connection[Any, Any]", message: Any) -> None:
 
 
 def serve(number: int) -> None:
-    """Start an engine in this process, and run what comes through the socket with file descriptor ``number``.
+    """Start an engine in this process, and run the methods that arrive through the socket with descriptor ``number``.
 
-    The other end sends the engine's definition, window and threads, then for each run its method and definition, and
-    lists of requests of which the last is empty. It gets the version, device and settings, then each run's rows, then
-    None; or an error.
+    The other end sends the engine's definition, window and threads; then, for each run, its method and definition, and
+    lists of requests, the last of them empty. It receives version, device and settings; then, for each run, its rows
+    and None; or an error.
     """
-    # The job is told, and ends this process by ending the connection.
+    # Only the job handles these signals. It ends this process by closing the connection.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     connection: Connection[Any, Any] = Connection(number)
@@ -162,7 +162,7 @@ def serve(number: int) -> None:
     except (InputError, MemoryError) as error:
         connection.send(error)
         raise
-    except Exception as error:  # of a library, which may not go through a pipe
+    except Exception as error:  # a library's error, which a pipe may not be able to send
         connection.send(RuntimeError(f"{type(error).__name__}: {error}"))
         raise
 

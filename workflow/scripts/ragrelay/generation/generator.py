@@ -1,4 +1,4 @@
-"""Base classes of generators' engines, with the keys that all engines share."""
+"""Define the base classes of generators' engines, with the keys that all engines share."""
 
 import datetime
 import json
@@ -24,9 +24,9 @@ DAY = Matching(r"\d{4}-\d{2}-\d{2}", "a day as YYYY-MM-DD", "date")
 
 @dataclass(frozen=True)
 class Request:
-    """One answer to generate. ``token_ids`` is the prompt as the engine gets it.
+    """One answer to generate. ``token_ids`` are the prompt as the engine gets it.
 
-    They are empty for an endpoint whose tokenizer isn't known, which gets the texts ``prompt`` and ``system``.
+    They are empty for an endpoint without a known tokenizer, which gets the texts ``prompt`` and ``system``.
     """
 
     prompt_id: str
@@ -40,21 +40,21 @@ class Request:
 
 
 Method = Callable[[Any, Iterator[Any]], Iterator[dict[str, Any]]]
-"""A function of a VllmEngine and requests that yields rows."""
+"""A function that takes a VllmEngine and requests and yields rows."""
 
 
 class Maker(Protocol):
-    """A part's metadata on the engine that made its rows."""
+    """What a part's metadata says of the engine that made its rows."""
 
     name: str
     version: str
     device: str
     settings: Mapping[str, str]
-    """More of a part's metadata: the settings that affect a sample (SETTINGS of job.py), and how many engines."""
+    """More metadata: settings that affect a sample (SETTINGS of job.py), and the number of engines."""
 
 
 class Engine(Maker, Protocol):
-    """The interface of an engine that a job needs."""
+    """The interface that a job needs of an engine."""
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish."""
@@ -71,12 +71,12 @@ class EngineInJob(Engine, Protocol):
 
 
 class GeneratorKind(Kind):
-    """Where answers come from. Class methods get a generator's definition, or a part of it."""
+    """Where answers come from. Its class methods take a generator's definition, or a part of it."""
 
     asked: ClassVar[bool] = True
-    """Whether jobs ask an engine for its answers; they are in files otherwise."""
+    """Whether an engine generates its answers; otherwise they are in files."""
     in_job: ClassVar[bool] = False
-    """Whether the model runs in the job; it is served elsewhere otherwise."""
+    """Whether the model runs in the job; otherwise it is served elsewhere."""
     scores_texts: ClassVar[bool] = False
     """Whether it can compute the log-probability of a given text."""
 
@@ -86,25 +86,25 @@ class GeneratorKind(Kind):
 
     @classmethod
     def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
-        """Everything besides prompt and seed that affects an answer, for the fingerprint."""
+        """Return everything besides prompt and seed that affects an answer, for the fingerprint."""
         raise NotImplementedError
 
     @classmethod
     def check_address(cls, definition: Mapping[str, Any]) -> None:
-        """Raise InputError where a model that is served elsewhere has no address."""
+        """Raise InputError if a model that is served elsewhere has no address."""
 
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:
-        """Raise InputError for keys of ``given``, the entry without its defaults, that don't go together."""
+        """Raise InputError for incompatible keys of ``given``, the entry without its defaults."""
 
     def check_thinking(self, place: str, folder: Path) -> None:
-        """Raise InputError where a local model may think and ``thinking`` doesn't say how."""
+        """Raise InputError if a local model may think and the key ``thinking`` is missing."""
 
     def gpus(self) -> int:
-        """Return GPUs of one engine in a job."""
+        """Return the number of GPUs of a job."""
         return 0
 
     def passage_files(self, dataset: str) -> list[list[Any]]:
-        """Return files of imported answers to one passage each: path, and the keys in its name."""
+        """Return the files of imported answers to single passages: path, and the values in its name."""
         return []
 
 
@@ -179,7 +179,7 @@ class Generator(GeneratorKind):
     )
 
     def check_thinking(self, place: str, folder: Path) -> None:
-        """Marks in a local tokenizer or its chat template must be known, or said to mean nothing."""
+        """Raise InputError if a local tokenizer or chat template has marks of thought and ``thinking`` is missing."""
         if isinstance(self.thinking, list) and self.thinking[1] in self.thinking[0]:
             found = json.dumps(self.thinking, ensure_ascii=False)
             raise InputError(f"{place}.thinking'", found, "an end mark that is not in the start mark")
@@ -202,7 +202,7 @@ def is_asked(definition: Mapping[str, Any]) -> bool:
 
 
 def may_miss_answers(definition: Mapping[str, Any]) -> bool:
-    """Whether the generator may leave prompts unanswered: missing in a file, refused, or an unfinished thought."""
+    """Return whether answers may be missing: not in a file, refused, or after an unfinished thought."""
     return not GENERATOR_KINDS[definition["engine"]].in_job or thought_marks(definition) is not None
 
 
@@ -213,14 +213,14 @@ def check_generator(
     template: Template | None,
     study: CheckedStudy,
 ) -> None:
-    """Raise InputError for a generator that can't work; ``given`` is its entry before defaults were filled in.
+    """Raise InputError for a generator that can't work. ``given`` is its entry before defaults were filled in.
 
-    ``place``: the entry's name as messages begin, an open quotation mark in it. ``template``: None where no engine is
-    asked.
+    ``place``: the start of messages, with the entry's key and an open quotation mark. ``template``: None for imported
+    answers.
     """
     if template is not None:
         _check_prompting(place, definition, template)
-        # If an engine is used beside answers in files, its keys come from the entry that an overlay makes.
+        # An overlay may change an entry from answers in files to an engine; then the engine's keys are in ``given``.
         GENERATOR_KINDS.check_given(place, given)
     generator = GENERATOR_KINDS.of(definition)
     generator.check_given(place, given)
@@ -255,9 +255,9 @@ def _check_prompting(place: str, definition: Mapping[str, Any], template: Templa
 
 
 def check_scores_texts(place: str, definition: Mapping[str, Any], found: str, expected: str) -> None:
-    """Raise InputError, with ``found`` and ``expected``, where the engine can't score texts that it didn't make.
+    """Raise InputError, with ``found`` and ``expected``, if the engine can't score given texts.
 
-    The engines that can are put into ``expected`` for ``{}``.
+    In ``expected``, ``{}`` stands for the engines that can.
     """
     if not GENERATOR_KINDS[definition["engine"]].scores_texts:
         able: Iterable[str] = (name for name in GENERATOR_KINDS.names() if GENERATOR_KINDS[name].scores_texts)

@@ -1,11 +1,11 @@
 """Let a running engine generate missing answers of other jobs, so that these need not start an engine.
 
-The process that runs the workflow notes which generation jobs are to run, and their prompt files. A job that has all
-its own answers reads the note. It leaves out prompts that don't exist yet, or that this run has yet to make again.
+The process that runs the workflow notes which generation jobs will run, and their prompt files. A job that has made all
+its own answers reads the note. It ignores prompts that don't exist yet, or that this run will make again.
 
 A claim on the answers of a job is advisory. A helper skips answers that another process has claimed. A job whose
 answers have a helper waits as long as an engine takes to start, then claims them, and the helper stops. If a claim is
-lost, or a file system shows it late, some answers are made twice, and none is lost.
+lost, or a file system shows it late, some answers are made twice, but none is lost.
 """
 
 import contextlib
@@ -32,44 +32,44 @@ log = logging.getLogger(__name__)
 NOTE = Path(".snakemake/ragrelay-generation.json")
 """In the working folder, which all jobs of a run share."""
 RENEWED_EVERY, DEAD_AFTER = 10.0, 120.0
-"""Seconds between two signs of life of a claim, and without one, after which the process of another node is dead."""
+"""Seconds between two signs of life of a claim; seconds without one after which another node's process is dead."""
 LOOKED_EVERY = 1.0
 START_SECONDS = 120.0
-"""How long a job waits for a helper where no start of its engine is known."""
+"""How long a job waits for a helper if the start time of its engine is unknown."""
 SHARE_OF_RUNTIME = 0.7
-"""Share of a job's time limit after which its engine takes on nothing more for other jobs."""
+"""Share of a job's time limit after which its engine takes no more work for other jobs."""
 
 
 @dataclass(frozen=True)
 class Noted:
-    """A job of generation that is to run: its ``receipt``, whose prompts it reads, and whether the run ``makes`` them.
+    """A generation job of this run: its ``receipt``, its prompt files, and whether the run ``makes`` these.
 
-    ``beside``: what jobs that may help each other have in common: dataset, generator and shard.
+    ``group``: dataset, generator and shard. Jobs of the same group may help each other.
     """
 
     receipt: str
-    beside: Sequence[str]
+    group: Sequence[str]
     name: str
     prompts: Sequence[str]
     makes: bool
 
     def is_ready(self, noted: int) -> bool:
-        """Return whether its prompts are there, as this run has them; ``noted``: when the note was written (ns)."""
+        """Return whether this run's prompts exist. ``noted``: the time at which the note was written (ns)."""
         times = [Path(path).stat().st_mtime_ns for path in self.prompts]
         return not self.makes or min(times) >= noted
 
 
 def note_jobs(jobs: Sequence[Noted]) -> None:
-    """Write the note, where there are any jobs."""
+    """Write the note if there are any jobs."""
     if jobs:
         write_json([vars(job) for job in jobs], NOTE)
 
 
 @dataclass(frozen=True)
 class Others:
-    """The jobs beside the one that writes ``receipt``; ``seeds`` and ``shards`` are those of all of them.
+    """The other jobs in the group of the one that writes ``receipt``; all have the same ``seeds`` and ``shards``.
 
-    ``until``: the time (time.monotonic) after which nothing of theirs is taken on.
+    ``until``: the time (time.monotonic) after which none of their work is taken.
     """
 
     receipt: str
@@ -87,7 +87,7 @@ class Others:
         return time.monotonic() < self.until
 
     def asked(self) -> Iterator[tuple[Noted, pl.DataFrame]]:
-        """Yield each of the other jobs whose prompts can be read now with what it asks for, as asked_keys has it.
+        """Yield each of the other jobs whose prompts can be read now, with its requests (see asked_keys).
 
         Starts with the next job in the note, so that two helpers take different jobs.
         """
@@ -99,7 +99,7 @@ class Others:
         for place, own in enumerate(jobs):
             if own.receipt == self.receipt:
                 for other in (*jobs[place + 1 :], *jobs[:place]):
-                    if other.beside == own.beside:
+                    if other.group == own.group:
                         yield from self._asked(other, noted)
 
     def _asked(self, job: Noted, noted: int) -> Iterator[tuple[Noted, pl.DataFrame]]:
@@ -135,16 +135,16 @@ class Claim:
 
     @property
     def is_anothers(self) -> bool:
-        """Whether a process that may be alive has claimed the answers."""
+        """Whether another process, which may be alive, has claimed the answers."""
         return living_owner(self.path, DEAD_AFTER) not in ("", self.own)
 
     @property
     def is_held(self) -> bool:
-        """Whether no other process has claimed the answers since."""
+        """Whether no other process has taken over the claim."""
         return not self._lost
 
     def wait(self, seconds: float) -> None:
-        """Return when no other process has claimed the answers, and after ``seconds`` at the latest."""
+        """Wait until no other process claims the answers, but at most ``seconds``."""
         end = time.monotonic() + seconds
         while self.is_anothers and time.monotonic() < end:
             time.sleep(LOOKED_EVERY)

@@ -30,8 +30,8 @@ log = logging.getLogger(__name__)
 TOTALS = ("prompt_tokens", "cached_tokens", "answer_tokens", "dropped_passages")
 SETTINGS = ("model_runner", "attention_backend", "batch_invariant")
 MEMORY = (
-    "memory for the weights and the cache: less by the generator's max_model_len, max_num_seqs, cpu_kvcache_gib or "
-    "gpu_memory_utilization, more by the profile's mem_mb or gpu; the job's log has the engine's own words"
+    "memory for the weights and the cache: lower the generator's max_model_len, max_num_seqs, cpu_kvcache_gib or "
+    "gpu_memory_utilization, or raise the profile's mem_mb or gpu; the job's log has the engine's own words"
 )
 
 BEGUN = "%d answers asked for, %d held, %d to make"
@@ -39,16 +39,16 @@ NO_MEMORY = re.compile(
     r"out of memory|not enough memory|allocate memory|(?:available|free) memory (?:for|on)|available KV cache memory",
     re.IGNORECASE,
 )
-"""What vLLM and torch say of too little memory. The word alone is also in names of keys and weights."""
-TAKEN = "a model and keys that the engine takes; the job's log has the engine's own words"
-UNTOLD = "a model and keys that the engine takes, and memory for them; the job's log has the engine's own words"
-"""What to check for an engine in a separate process, whose error arrives without its cause."""
+"""Messages of vLLM and torch about too little memory. The word alone is also in names of keys and weights."""
+ACCEPTED = "a model and keys that the engine accepts; the job's log has the engine's own words"
+UNKNOWN_CAUSE = "a model and keys that the engine accepts, and memory; the job's log has the engine's own words"
+"""Expected of an engine in a separate process, whose error arrives without its cause."""
 
 Started = TypeVar("Started")
 
 
 class Appendable(Protocol):
-    """A store that rows can be added to."""
+    """A store to which rows can be added."""
 
     def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str], /) -> Path:
         """Write ``rows`` as one more part."""
@@ -64,9 +64,9 @@ def generate_answers(
 ) -> dict[str, Any]:
     """Generate the answers of ``asked`` (rows of requests.asked_keys) that ``store`` lacks.
 
-    ``start_engine(generator, window)`` is only called when something is missing and every prompt fits the window, and
-    no other job makes it meanwhile. Its engine then makes what ``others`` lack, too. Returns the receipt: asked, held,
-    made, seconds, engine, what made_by returns, made_for (other job → answers made for it), and tokens of all of these.
+    ``start_engine(generator, window)`` is called only if answers are missing, all prompts fit the window, and no other
+    job makes them meanwhile. Its engine then makes what ``others`` lack, too. Returns the receipt: asked, held, made,
+    seconds, engine, the counts of count_makers, made_for (other job → answers made for it), and tokens of all of these.
     """
     began = time.monotonic()
     remove_dead_claims(store.folder)
@@ -80,14 +80,14 @@ def generate_answers(
         requests = list(requests_of(missing, generator, window, layout))
         claim = Claim(store.folder, asked)
         if claim.is_anothers:
-            log.info("another job makes some of them")
+            log.info("another job is making some of them")
             claim.wait(Timed.latest(store, store.parts()).start_seconds or START_SECONDS)
             requests = _left(requests, store)
         if requests:
             with claim.held():
                 engine = start_checked(start_engine, generator, window)
                 ready = time.monotonic()
-                # Look again: other jobs may have made some meanwhile.
+                # Look again, since other jobs may have made some meanwhile.
                 requests = _left(requests, store)
                 flush_seconds = generator["flush_seconds"]
                 rows = engine.answers(iter(requests))
@@ -106,7 +106,7 @@ def generate_answers(
 
 
 def _left(requests: Sequence[Request], store: AnswerStore) -> list[Request]:
-    """Return the rows whose answers are not in ``store``."""
+    """Return the requests whose answers are not in ``store``."""
     keys = [(request.prompt_id, request.seed) for request in requests]
     asked = pl.DataFrame(keys, schema={"prompt_id": pl.String, "seed": pl.Int64}, orient="row")
     held = set(store.held(asked).select(KEY).iter_rows())
@@ -120,10 +120,10 @@ def make_for(
     generator: Mapping[str, Any],
     window: int | None,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Generate missing answers of ``others``, until none is missing, the time is over or the engine fails.
+    """Generate missing answers of ``others`` until none is missing, the time is over or the engine fails.
 
     Yields the name of a job and what keep returns. Prompts that don't fit the window are left to their own job, which
-    has the passages that they are made of. The own answers are made: no error of this ends the job.
+    has their passages. The job's own answers are already made, so no error here ends it.
     """
     makes = True
     while makes:  # prompts of other jobs may appear while it runs
@@ -135,7 +135,7 @@ def make_for(
                 if sums["made"]:
                     yield job.name, sums
         except Exception:
-            log.warning("the engine makes nothing more for other jobs", exc_info=True)
+            log.warning("the engine stops making answers for other jobs", exc_info=True)
             return
 
 
@@ -148,11 +148,11 @@ def _make_for(
     generator: Mapping[str, Any],
     window: int | None,
 ) -> dict[str, Any]:
-    nothing = dict.fromkeys(("made", *TOTALS), 0)
+    no_answers = dict.fromkeys(("made", *TOTALS), 0)
     missing = asked.join(store.held(asked), on=KEY, how="anti", maintain_order="left")
     claim = Claim(store.folder, asked)
     if missing.is_empty() or claim.is_anothers or not others.time_left:
-        return nothing
+        return no_answers
     with claim.held():
         log.info("for %s: %s", job.receipt, BEGUN % (len(asked), len(asked) - len(missing), len(missing)))
         requests = _left(list(tokenised(missing, generator, window, None)), store)
@@ -173,11 +173,11 @@ def start_checked(
         if not GENERATOR_KINDS[generator["engine"]].in_job:
             raise
         log.exception("the engine did not start")
-        found = f"no start ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+        found = f"a failed start ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
         if isinstance(error, MemoryError) or NO_MEMORY.search(str(error)):
             expected = MEMORY
         else:
-            expected = UNTOLD if "core initialization failed" in str(error) else TAKEN
+            expected = UNKNOWN_CAUSE if "core initialization failed" in str(error) else ACCEPTED
         raise InputError(f"engine of {generator['model']}", found, expected) from error
 
 
@@ -191,12 +191,12 @@ def keep(
     flush_seconds: float,
     start_seconds: float,
 ) -> dict[str, Any]:
-    """Append ``number`` ``rows`` of an engine to ``store``, a part about every ``flush_seconds`` and one at the end.
+    """Append an engine's ``rows`` to ``store``, a part about every ``flush_seconds`` and one at the end.
 
-    Each part's metadata has its sums of the columns ``totals``; the first one's also ``start_seconds``: from the job's
-    first look at the store to the engine being ready, tokens and imports included. Returns how many were ``made``, the
-    sums of all, and generate_seconds; the progress counts ``unit``, a plural. Raises InputError for a row with a
-    log-probability above 0, before which all are kept.
+    Each part's metadata has its sums of the columns ``totals``. The first part's also has ``start_seconds``: from the
+    job's first look at the store until the engine was ready, including imports and tokenisation. Progress counts
+    ``number`` of ``unit``, a plural. Returns the number ``made``, all sums, and generate_seconds. Raises InputError for
+    a row with a log-probability above 0, after keeping all rows before it.
     """
     waiting: list[dict[str, Any]] = []
     sums = dict.fromkeys(("made", *totals), 0)
@@ -226,29 +226,29 @@ def keep(
                 flush()
                 flushed = time.monotonic()
     finally:
-        # Keeps finished answers also if the engine dies or the job is interrupted.
+        # Keep finished answers also if the engine dies or the job is interrupted.
         if waiting:
             flush()
     return {**sums, "generate_seconds": round(time.monotonic() - began, 2)}
 
 
 def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, Any]:
-    """Count the keys ``asked`` by what made them: ``engines`` (by engine, version and device) and ``settings``.
+    """Count the keys ``asked`` by their maker: ``engines`` (by engine, version and device) and ``settings``.
 
-    The latter count by setting and value (see Maker); parts that don't say a setting aren't counted there.
-    ``first_made``: when the first part that has one of them was written (UTC, ISO 8601).
+    The latter count by setting and value (see Maker), without parts that don't record the setting. ``first_made``: when
+    the first part with one of the keys was written (UTC, ISO 8601).
     """
     written = []
     engines: Counter[str] = Counter()
     settings = {name: Counter[str]() for name in SETTINGS}
     for part, count in store.held(asked).group_by("part").len().sort("part").iter_rows():
-        told = store.metadata(Path(part))
-        name = f"{told.get('engine', 'unknown')} {told.get('version', '')} on {told.get('device', 'unknown')}"
-        engines[name] += count
-        written += [told["written"]] if "written" in told else []
+        metadata = store.metadata(Path(part))
+        engine, device = metadata.get("engine", "unknown"), metadata.get("device", "unknown")
+        engines[f"{engine} {metadata.get('version', '')} on {device}"] += count
+        written += [metadata["written"]] if "written" in metadata else []
         for setting, values in settings.items():
-            if setting in told:
-                values[told[setting]] += count
+            if setting in metadata:
+                values[metadata[setting]] += count
     known = {"engines": dict(engines), "settings": {name: dict(values) for name, values in settings.items() if values}}
     if not written:
         return known
@@ -257,12 +257,10 @@ def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, Any]:
 
 
 def memory() -> dict[str, str]:
-    """``peak_memory_mib``: the peak memory of this process, plus those of processes that it started and that run.
+    """Return ``peak_memory_mib``: the peak memory of this process, plus those of its running child processes.
 
-    On a GPU also ``gpu_memory_mib``, its memory in use now, if the engine is in this process.
-
-    The latter is of all processes on the first GPU. vLLM takes ``gpu_memory_utilization`` of it at its start, whatever
-    the prompts need of that.
+    If the engine is in this process on a GPU, also ``gpu_memory_mib``: the first GPU's memory now in use by all
+    processes. vLLM takes ``gpu_memory_utilization`` of it at its start, even if the prompts need less.
     """
     peaks = [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, *_peaks_of_children("self")]
     sizes = {"peak_memory_mib": str(sum(peaks) // 1024)}
@@ -274,10 +272,10 @@ def memory() -> dict[str, str]:
 
 
 def _peaks_of_children(process: str) -> Iterator[int]:
-    """In KiB; empty where the kernel does not report them."""
+    """Yield the peak memory in KiB of all child processes; nothing if the kernel does not report it."""
     try:
         threads = list(Path(f"/proc/{process}/task").iterdir())
-    except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+    except (FileNotFoundError, ProcessLookupError):  # the process has ended meanwhile
         return
     for thread in threads:
         for child in _of_kernel(thread / "children").split():
@@ -287,7 +285,7 @@ def _peaks_of_children(process: str) -> Iterator[int]:
 
 
 def _of_kernel(file: Path) -> str:
-    """Return the text of a file of /proc; none where its thread or process has ended meanwhile."""
+    """Return the text of a file of /proc; empty if its thread or process has ended meanwhile."""
     try:
         return file.read_text(encoding="utf-8")
     except (FileNotFoundError, ProcessLookupError):

@@ -14,10 +14,10 @@ from ragrelay.io.parquet_parts import PartStore
 
 # Number of latest parts whose time counts. Each is about a minute of work.
 TIMED_PARTS = 60
-# Used if no answer is cached: Parquet's bytes per answer and per token of it (some 4 characters and two scores of 4
-# bytes, of which zstd keeps half).
+# Used if no answer is cached: Parquet's bytes per answer and per token (about 4 characters and two scores of 4 bytes,
+# halved by zstd).
 BYTES_PER_ANSWER, BYTES_PER_TOKEN = 60, 6
-# An answer token takes as long as this many prompt tokens, if parts are too much alike to measure it. Solved
+# An answer token takes as long as this many prompt tokens, if parts are too similar to measure it. Solved
 # from TensorRT-LLM's published 3,538 answer tokens/s at 2,048 tokens in and 128 out, and 17,744 at 1,000 and 1,000
 # (Llama 3.1 8B, FP8, one H200).
 PROMPT_TOKENS_PER_ANSWER_TOKEN = 2.7
@@ -34,11 +34,11 @@ class Speed:
     answer: float
 
     def seconds(self, prompt_tokens: float, answer_tokens: float) -> float:
-        """Return seconds for this many tokens, without those that the prefix cache serves."""
+        """Return the seconds for these tokens, of which the prefix cache serves none."""
         return self.prompt * prompt_tokens + self.answer * answer_tokens
 
     def of(self, engines: int) -> "Speed":
-        """Return the speed of ``engines`` side by side, this being one engine's."""
+        """Return the speed of ``engines`` side by side, each with this speed."""
         return Speed(self.prompt / engines, self.answer / engines)
 
 
@@ -106,31 +106,31 @@ class Timed:
     def latest(cls, store: PartStore, parts: Sequence[Path]) -> "Timed":
         """Read the last TIMED_PARTS of ``parts``, and keep those with a time."""
         described = {str(part): store.metadata(part) for part in parts[-TIMED_PARTS:]}
-        device = next((made.get("device") for made in reversed(described.values())), None)
+        device = next((metadata.get("device") for metadata in reversed(described.values())), None)
         kept = {
-            part: made
-            for part, made in described.items()
-            if made.get("device") == device and float(made.get("seconds", 0)) > 0
+            part: metadata
+            for part, metadata in described.items()
+            if metadata.get("device") == device and float(metadata.get("seconds", 0)) > 0
         }
         return cls(device, kept)
 
     def seconds(self) -> dict[str, float]:
         """Return the seconds that one engine would have taken for each part."""
-        return {part: float(made["seconds"]) * int(made.get("engines", 1)) for part, made in self.parts.items()}
+        return {part: float(data["seconds"]) * int(data.get("engines", 1)) for part, data in self.parts.items()}
 
     @property
     def start_seconds(self) -> float:
         """The median of their engine starts; 0 if none records one."""
-        starts = [float(made["start_seconds"]) for made in self.parts.values() if "start_seconds" in made]
+        starts = [float(data["start_seconds"]) for data in self.parts.values() if "start_seconds" in data]
         # A job that fills two stores starts its engine once.
         taken = [seconds for seconds in starts if seconds > 0]
         return float(np.median(taken)) if taken else 0.0
 
 
 def fitted(parts: pl.DataFrame) -> Speed | None:
-    """Return the speed of ``parts`` (PRICED, seconds) by least squares, neither of its two below 0; None without parts.
+    """Fit a Speed to ``parts`` (PRICED, seconds) by least squares, with both values at least 0; None without parts.
 
-    Where they don't tell the two apart, an answer token takes PROMPT_TOKENS_PER_ANSWER_TOKEN times a prompt token's.
+    If the parts can't separate the two, an answer token takes PROMPT_TOKENS_PER_ANSWER_TOKEN times as long as another.
     """
     if parts.is_empty() or not parts["seconds"].sum():
         return None
@@ -157,6 +157,6 @@ def _priced(store: AnswerStore, timed: Timed) -> pl.DataFrame:
 
 
 def _rate(parts: pl.DataFrame) -> float | None:
-    """Answer tokens per second over all of ``parts``."""
+    """Return answer tokens per second over all of ``parts``."""
     seconds = parts["seconds"].sum()
     return float(parts["answer_tokens"].sum()) / float(seconds) or None if seconds else None

@@ -17,8 +17,8 @@ from ragrelay.models.locations import model_path
 from ragrelay.prompting.layout import Layout
 
 LENGTHS = {"prompt_id": pl.String, "prompt_tokens": pl.Int64, "shared_first": pl.Int64, "shared_again": pl.Int64}
-# Tokens per block of the cache, of which only whole ones are served: vLLM's own on a GPU, its least on CPU, where its
-# own choice of 128 serves fewer prompt tokens (benchmarks/prefix_cache.py) and gives the same answers.
+# Tokens per block of the prefix cache, which serves only whole blocks: vLLM's own choice on a GPU; on CPU its minimum,
+# since its own choice, 128, serves fewer prompt tokens (benchmarks/prefix_cache.py) and gives the same answers.
 BLOCK_TOKENS = {"cpu": 32}
 GPU_BLOCK_TOKENS = 16
 # Used for a served model without a local tokenizer: about right for English text.
@@ -26,11 +26,11 @@ CHARACTERS_PER_TOKEN = 4
 
 
 def asked_keys(prompts: Sequence[Path], seeds: Sequence[int], shard: int, shards: int) -> pl.DataFrame:
-    """Distinct (prompt_id, seed) of prompt files in prefix order, with qid, docnos, prompt and system.
+    """Return the distinct (prompt_id, seed) of prompt files in prefix order, with qid, docnos, prompt and system.
 
-    Prefix order is query, then the order of ``prompts`` (k growing within an ordering), then seed, so that the engine's
-    prefix cache serves the shared instruction, nested contexts and seeds. Queries go whole to the shard with the least
-    prompt text so far, longest first: every shard sees the same assignment, whatever runs when.
+    Prefix order is query, then the order of ``prompts`` (increasing k within an ordering), then seed, so that the
+    engine's prefix cache serves the shared instruction, nested contexts and seeds. Each query, from the longest down,
+    is assigned as a whole to the shard with the least prompt text so far. All shards compute the same assignment.
     """
     frames = [pl.read_parquet(path).with_columns(file=pl.lit(i)) for i, path in enumerate(prompts)]
     rows = pl.concat(frames)
@@ -56,7 +56,7 @@ def _assignment(lengths: pl.DataFrame, shards: int) -> dict[str, int]:
 def requests_of(
     missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout
 ) -> Iterator[Request]:
-    """Requests for ``missing`` (rows of asked_keys): tokenised, or texts for an endpoint without a tokenizer here."""
+    """Return requests for ``missing`` (rows of asked_keys): token ids, or texts for an endpoint without a tokenizer."""
     if not GENERATOR_KINDS[generator["engine"]].in_job and "tokenizer" not in generator:
         columns = missing.select("prompt_id", "seed", "prompt", "system")
         return (Request(key, seed, (), 0, prompt, system) for key, seed, prompt, system in columns.iter_rows())
@@ -66,11 +66,11 @@ def requests_of(
 def tokenised(
     missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout | None
 ) -> Iterator[Request]:
-    """Requests for ``missing`` (rows of asked_keys); each prompt is tokenised once.
+    """Yield requests for ``missing`` (rows of asked_keys), tokenising each prompt once.
 
     A prompt must leave room for ``max_tokens`` within ``window`` (None: unknown, unchecked). A longer one raises
-    InputError, or (``over_window: truncate``) is laid out again with fewer passages by ``layout``; without a ``layout``
-    it is left out. A tokenizer with marks of thought that the generator doesn't mention raises InputError, too.
+    InputError, or (``over_window: truncate``) ``layout`` lays it out again with fewer passages; without a ``layout`` it
+    is left out. Also raises InputError if the tokenizer has marks of thought and the generator lacks ``thinking``.
     """
     tokenizer = PromptTokenizer(generator)
     if "structured" not in generator:
@@ -89,7 +89,7 @@ def tokenised(
                 dropped, prompt = next(shorter, (0, ""))
                 if not dropped:
                     place = f"prompt of qid {qid!r} with {len(docnos)} passages"
-                    # Lists of nuggets have a fixed form. Their prompts are never truncated.
+                    # Prompts for lists of nuggets, which have a fixed form, are never truncated.
                     other = "fewer passages at a time" if "structured" in generator else "over_window: truncate"
                     expected = f"at most {room} (window {window} less max_tokens), or {other}"
                     raise InputError(place, f"{full} tokens", expected)
@@ -132,15 +132,15 @@ def window_of(generator: Mapping[str, Any]) -> int | None:
 def prompt_lengths(
     missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout, block: int, threads: int
 ) -> pl.DataFrame:
-    """Return a row per distinct prompt of ``missing`` (as for ``requests_of``, which raises InputError), in its order.
+    """Return a row per distinct prompt of ``missing`` (see ``requests_of``, which raises InputError), in its order.
 
-    Columns: prompt_id, prompt_tokens (what the engine gets; estimated where no tokenizer is known), and estimates of
-    those that its prefix cache serves: shared_first for the prompt's first request, the longest prefix it has in common
-    with the prompt before it in whole blocks of ``block`` tokens; shared_again for its other seeds.
+    Columns: prompt_id, prompt_tokens (estimated if no tokenizer is known), and estimates of the tokens that the prefix
+    cache serves: shared_first for the prompt's first request, which shares whole blocks of ``block`` tokens with the
+    prompt before it; shared_again for its other seeds.
     """
     distinct = missing.unique("prompt_id", keep="first", maintain_order=True)
     step = max(1, -(-len(distinct) // threads))
-    # One prompt ahead of the threads: transformers imports its parts at first use, which two threads can't do at once.
+    # Tokenise one prompt first: transformers imports modules at first use, which two threads can't do at once.
     _lengths(distinct.head(1), generator, window, layout, block)
     # Threads suffice, since tokenizers release Python's lock. Each thread has its own tokenizer.
     with ThreadPoolExecutor(threads) as pool:
@@ -150,7 +150,7 @@ def prompt_lengths(
 
 
 def block_tokens(generator: Mapping[str, Any], device: str | None) -> int:
-    """Tokens per block of the prefix cache, by the key ``block_size`` or else that of ``device`` (None: a GPU)."""
+    """Return the prefix cache's tokens per block: key ``block_size``, or the default for ``device`` (None: a GPU)."""
     return generator.get("block_size", BLOCK_TOKENS.get(device or "", GPU_BLOCK_TOKENS))
 
 
@@ -174,7 +174,7 @@ def _rows(
 
 
 def shared_prefix(one: Sequence[int], other: Sequence[int], block: int) -> int:
-    """Return tokens of the longest common prefix of two token sequences in whole blocks."""
+    """Return the tokens in the longest common prefix of two token sequences, in whole blocks."""
     end = 0
     while len(one) >= end + block <= len(other) and one[end : end + block] == other[end : end + block]:
         end += block

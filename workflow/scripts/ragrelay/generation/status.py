@@ -17,7 +17,7 @@ MADE = re.compile(r"(\d+) of \d+ (?:answers|likelihoods) made")
 BEGAN_FOR = re.compile(rf"for (.+): {BEGAN.pattern}")
 MADE_FOR = re.compile(r"(\d+) of \d+ answers for (.+) made")
 SILENT = timedelta(minutes=10)
-"""Without a record for so long, a job that is not finished may have been killed."""
+"""An unfinished job without a record for this long may have been killed."""
 NAMES = ["dataset", "generator", "retriever", "job"]
 SCHEMA = {
     **dict.fromkeys(NAMES, pl.String),
@@ -42,19 +42,19 @@ def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
     """Return a row per dataset, generator, retriever and rule, in the order of ``shards``.
 
     - asked: answers or likelihoods that its jobs request
-    - cached: of these, those in the cache when the job, or another job that makes its answers, began
-    - made: made since, as of the last part that was written (a generator's `flush_seconds`)
-    - to_make: still to be made, as far as its jobs have counted
-    - uncounted: its jobs that have not
-    - rate: answers per second, of all its jobs together
-    - state: `done`, `running`, `failed`, `waiting` or `silent`, the first of these that some shard has from the right
+    - cached: those in the cache when the job, or another job that makes its answers, began
+    - made: those made since, up to the last part written (a generator's `flush_seconds`)
+    - to_make: those still missing, as far as its jobs have counted
+    - uncounted: the number of jobs that have not counted yet
+    - rate: answers per second of all its jobs together
+    - state: the last of `done`, `waiting`, `running`, `silent` and `failed` that a shard has
 
-    Counts are null where no job has begun. A shard whose answers another job makes is `running` before its own job is.
+    Counts are null if no job has begun. A shard is `running` already while another job makes its answers.
     """
     shards = list(shards)
     states = {shard: _status(shard, now) for shard in shards}
     if any(state == {"state": "waiting"} for state in states.values()):
-        helped = {receipt: told for shard in shards for receipt, told in _made_for(shard, now).items()}
+        helped = {receipt: status for shard in shards for receipt, status in _made_for(shard, now).items()}
         states |= {shard: helped[shard.receipt] for shard in shards
                    if states[shard] == {"state": "waiting"} and shard.receipt in helped}  # fmt: skip
     rows = [{**dict(zip(NAMES, shard, strict=False)), **states[shard]} for shard in shards]
@@ -73,9 +73,9 @@ def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
 def _status(shard: Shard, now: datetime) -> dict[str, Any]:
     receipt = Path(shard.receipt)
     if receipt.is_file():
-        told = json.loads(receipt.read_text(encoding="utf-8"))
-        # A job that fills several stores has the counts of each.
-        stores = [told] if "asked" in told else [counts for counts in told.values() if isinstance(counts, dict)]
+        content = json.loads(receipt.read_text(encoding="utf-8"))
+        # The receipt of a job that fills several stores has counts for each.
+        stores = [content] if "asked" in content else [value for value in content.values() if isinstance(value, dict)]
         asked, held, made, seconds = (
             sum(store.get(name, 0) for store in stores) for name in ("asked", "held", "made", "generate_seconds")
         )
@@ -92,26 +92,26 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
     place, begun = starts[-1]
     asked, held, to_make = map(int, begun.groups())
     flushed = [(record.time, MADE.fullmatch(record.text)) for record in entries[place:]]
-    steps = [(time, int(said[1])) for time, said in flushed if said]
+    steps = [(time, int(match[1])) for time, match in flushed if match]
     made = steps[-1][1] if steps else 0
     rate = _rate(entries[place], steps) if state == "running" else None
     return _counts(asked, held, made, to_make - made) | {"rate": rate, "state": state}
 
 
 def _made_for(shard: Shard, now: datetime) -> dict[str, dict[str, Any]]:
-    """Answers that a shard's job makes or made for others, by their receipts: counts and state."""
+    """Return counts and state of the answers that a shard's job makes or made for others, by their receipts."""
     by_receipt: dict[str, dict[str, Any]] = {}
-    said = records(Path(shard.log))
-    works = bool(said) and not Path(shard.receipt).is_file() and now - said[-1].time <= SILENT
-    for record in said:
+    entries = records(Path(shard.log))
+    works = bool(entries) and not Path(shard.receipt).is_file() and now - entries[-1].time <= SILENT
+    for record in entries:
         if begun := BEGAN_FOR.fullmatch(record.text):
             asked, held, to_make = map(int, begun.groups()[1:])
             by_receipt[begun[1]] = _counts(asked, held, 0, to_make) | {"rate": None, "state": "waiting"}
-        elif (made := MADE_FOR.fullmatch(record.text)) and (told := by_receipt.get(made[2])):
-            told |= {"made": int(made[1]), "to_make": told["asked"] - told["cached"] - int(made[1])}
-    for told in by_receipt.values():
-        if works and told["to_make"]:
-            told["state"] = "running"
+        elif (made := MADE_FOR.fullmatch(record.text)) and (status := by_receipt.get(made[2])):
+            status |= {"made": int(made[1]), "to_make": status["asked"] - status["cached"] - int(made[1])}
+    for status in by_receipt.values():
+        if works and status["to_make"]:
+            status["state"] = "running"
     return by_receipt
 
 
@@ -120,7 +120,7 @@ def _counts(asked: int, cached: int, made: int, to_make: int) -> dict[str, int]:
 
 
 def _rate(began: Record, steps: list[tuple[datetime, int]]) -> float | None:
-    """Answers per second since the first part, to leave out the engine's start; with a single part, since the start."""
+    """Return answers per second since the first part, without the engine's start; with one part, since the start."""
     if not steps:
         return None
     (start, before), (end, made) = (steps[0] if len(steps) > 1 else (began.time, 0)), steps[-1]
@@ -129,14 +129,14 @@ def _rate(began: Record, steps: list[tuple[datetime, int]]) -> float | None:
 
 
 def show_status(table: pl.DataFrame, failed: Mapping[str, str]) -> str:
-    """Lines for a terminal: ``table`` (see generation_status) with the time left and a total; then the failed jobs.
+    """Return lines for a terminal: ``table`` (see generation_status) with the time left and a total, and failed jobs.
 
-    ``failed``: last line of each, by its log.
+    ``failed``: the last line of each failed job, by its log.
     """
-    whole = table.select(pl.all().exclude(*NAMES, "rate", "state").sum()).row(0, named=True)
+    total = table.select(pl.all().exclude(*NAMES, "rate", "state").sum()).row(0, named=True)
     running = table.filter(state="running")
     rate = running["rate"].sum() or None
-    rows = [*table.iter_rows(named=True), {"dataset": "total", **whole, "rate": rate}]
+    rows = [*table.iter_rows(named=True), {"dataset": "total", **total, "rate": rate}]
     shown = pl.DataFrame(
         [
             {
@@ -151,9 +151,9 @@ def show_status(table: pl.DataFrame, failed: Mapping[str, str]) -> str:
         ]
     )
     lines = [printed(shown)]
-    if uncounted := whole["uncounted"]:
+    if uncounted := total["uncounted"]:
         jobs = "1 job that has" if uncounted == 1 else f"{uncounted} jobs that have"
-        lines.append(f"+: and what {jobs} not counted yet will make; `snakemake plan` counts it before they begin.")
+        lines.append(f"+: more from {jobs} not counted yet; `snakemake plan` counts them before they begin.")
     lines += ["", "Failed jobs:", *(f"  {log}: {line}" for log, line in failed.items())] if failed else []
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""The answer store: every answer ever generated, by prompt and seed."""
+"""Keep every generated answer, by prompt and seed."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,10 +24,10 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
 }
 KEY = ["prompt_id", "seed"]
 ROUNDING = 1e-3
-"""How far above 0 a log-probability may be: that of a long text adds up the rounding of its tokens' probabilities."""
+"""How far above 0 a log-probability may be, since that of a long text accumulates rounding errors."""
 AT_MOST = {"logprob": ROUNDING}
 TOKEN_SCORES = ("token_logprobs", "token_entropies", "first_token_margin")
-"""What token_scores.token_scores makes; parts that were written before a column came to be lack it."""
+"""Columns of token_scores.token_scores. Parts written before a column was added lack it."""
 PER_ANSWER = tuple(name for name in SCHEMA if name not in TOKEN_SCORES)
 
 
@@ -35,22 +35,20 @@ class AnswerStore(PartStore):
     """The answers of one fingerprint, in folder ``<cache_dir>/answers/<fingerprint>``.
 
     Columns: prompt_id, seed, answer (null: missing, finish_reason says why), finish_reason, prompt_tokens,
-    cached_tokens (of the prompt, served from the prefix cache), answer_tokens, logprob (sum over the answer's tokens,
-    nats, of the model before temperature and
-    top-k), dropped_passages (left out of the prompt to fit the window); of each of the answer's tokens, token_logprobs
-    (what ``logprob`` adds up) and token_entropies (nats, over the 20 likeliest candidates of the same model, see
-    token_scores.entropies); first_token_margin (nats, of the two likeliest candidates for the first token, see
-    token_scores.first_margin). The last three are null in parts that were written before they came, and where an
-    endpoint doesn't give them.
+    cached_tokens (tokens of the prompt from the prefix cache), answer_tokens, logprob (sum over the answer's tokens, in
+    nats, of the model before temperature and top-k), dropped_passages (left out of the prompt to fit the window),
+    token_logprobs (the terms of ``logprob``), token_entropies (nats, per token of the answer, over the 20 likeliest
+    candidates, see token_scores.entropies), first_token_margin (nats, see token_scores.first_margin). The last three
+    are null in older parts, and if an endpoint doesn't give them.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
         super().__init__(Path(cache_dir) / "answers" / fingerprint, SCHEMA, KEY, TOKEN_SCORES, AT_MOST)
 
     def append(self, answers: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
-        """Write ``answers``, a mapping of the columns each, as one more part with ``metadata``; returns its path."""
+        """Write ``answers``, each a mapping of the columns, as a new part with ``metadata``; return its path."""
         return self.add(pl.DataFrame(list(answers), schema=SCHEMA), metadata)
 
     def look_up(self, keys: pl.DataFrame, columns: Sequence[str] = PER_ANSWER) -> pl.DataFrame:
-        """Return the key and ``columns`` of the stored rows of ``keys`` (prompt_id, seed), each once, without order."""
+        """Return the key and ``columns`` of the stored rows of ``keys`` (prompt_id, seed), each once, in any order."""
         return self.read(self.held(keys), columns)

@@ -1,8 +1,8 @@
-"""Marks between which reasoning models think, and what a generator's key ``thinking`` says of them.
+"""Find the marks of reasoning models' thoughts (key ``thinking``), and remove the thoughts from answers.
 
 Source: the reasoning parsers of vLLM 0.32.0 (``vllm/reasoning``, ``vllm/parser``), which name the marks of a family;
-Apertus from a later one (``apertus_reasoning_parser.py``); Kimi-VL and EXAONE Deep, which have no parser there, from
-the models' own chat templates. A mark is one token or several, special or not, as the tokenizer says.
+for Apertus, those of a later version (``apertus_reasoning_parser.py``); for Kimi-VL and EXAONE Deep, which have no
+parser there, the models' own chat templates. A mark may be one token or several, special or not, by tokenizer.
 """
 
 import json
@@ -19,13 +19,13 @@ from ragrelay.models.locations import is_folder
 from ragrelay.models.model_files import added_tokens, chat_templates
 
 NO_THOUGHT = "none"
-"""What ``thinking`` says of a model that does not think, or whose thoughts are part of its answers."""
+"""Value of ``thinking`` for a model that does not think, or whose thoughts are part of its answers."""
 THINKING = "thinking"
 """The finish_reason of an answer that is missing because the thought before it did not end."""
 
 
 class Family(NamedTuple):
-    """The marks of some models; the answer follows the last ``end``."""
+    """The marks of a family of models. The answer follows the last ``end``."""
 
     start: str
     end: str
@@ -75,15 +75,15 @@ WRAPS = (
     ("<response>", "</response>"),  # ERNIE 4.5
     ("<|open|>response<|sep|>", "<|close|>response<|sep|>"),  # Kimi-K3
 )
-"""What some models write before and after the answer that follows a thought."""
+"""Texts that some models write before and after the answer that follows a thought."""
 SUFFIXED = re.compile(r"</?(think:[^\s<>]+)>")
-"""Marks of Hy 3 and 4 (Hunyuan), with a suffix of each checkpoint's own."""
+"""Marks of Hy 3 and 4 (Hunyuan), whose suffix differs by checkpoint."""
 SPECIAL = re.compile(r"<\||\|>|\[/?[A-Z_]+\]")
-"""How families write marks that are special tokens: for a hub's tokenizer, which a start can't read."""
+"""Pattern of marks that are special tokens, used for a hub's tokenizer, which a start can't read."""
 
 
 def thought_marks(generator: Mapping[str, Any]) -> list[str] | None:
-    """Start and end mark of the generator's thoughts; None if its answers are kept whole."""
+    """Return start and end mark of the generator's thoughts; None if its answers are kept whole."""
     marks = generator.get("thinking")
     return None if marks == NO_THOUGHT else marks
 
@@ -91,8 +91,8 @@ def thought_marks(generator: Mapping[str, Any]) -> list[str] | None:
 def keeps_special_tokens(generator: Mapping[str, Any], folder: Path = Path()) -> bool:
     """Return whether the marks are special tokens. Texts in the store keep these, but no other special tokens.
 
-    So a local tokenizer says, or else how the marks are written. It decides the fingerprint: the text of such an answer
-    is another one than before the marks were kept.
+    A local tokenizer tells; otherwise the spelling of the marks decides. It is part of the fingerprint, because earlier
+    versions did not keep the marks in the text of such an answer.
     """
     marks = thought_marks(generator)
     if marks is None:
@@ -109,15 +109,15 @@ def has_any(marks: Collection[str], tokens: Collection[str]) -> bool:
 
 
 def check_folder(place: str, folder: Path) -> None:
-    """Raise InputError where a local tokenizer has marks of thought; ``place`` is the key that should say so."""
+    """Raise InputError if a local tokenizer has marks of thought. ``place`` is the missing key."""
     templates = chat_templates(folder)
     _check_unmarked(place, f"nothing, while the tokenizer in {folder}", added_tokens(folder), templates, "")
 
 
 def check_tokenizer_marks(generator: Mapping[str, Any], tokenizer: Any, special: Collection[str]) -> None:
-    """Raise InputError where the loaded ``tokenizer`` has marks of thought and ``thinking`` doesn't say which.
+    """Raise InputError if the loaded ``tokenizer`` has marks of thought and the key ``thinking`` is missing.
 
-    Also where the marks are ``special`` tokens and the fingerprint doesn't know it.
+    Also if the marks are ``special`` tokens and the fingerprint was made without knowing it.
     """
     place = f"generator of model {generator['model']!r}"
     if "thinking" not in generator:
@@ -125,11 +125,11 @@ def check_tokenizer_marks(generator: Mapping[str, Any], tokenizer: Any, special:
         _check_unmarked(place, "no key thinking, while its tokenizer", tokenizer.get_vocab(), template, "thinking: ")
     elif (marks := thought_marks(generator)) and has_any(marks, special) and not keeps_special_tokens(generator):
         found = f"marks {json.dumps(marks, ensure_ascii=False)} of special tokens that are written as plain text"
-        raise InputError(place, found, "the model in a local folder, of which a start sees its special tokens")
+        raise InputError(place, found, "the model in a local folder, so that its special tokens are known at the start")
 
 
 def _check_unmarked(place: str, found: str, tokens: Collection[str], template: str, key: str) -> None:
-    """``key``: what precedes the marks in the line's last part."""
+    """Raise InputError if tokens or template have marks of thought. ``key`` precedes the marks in the message."""
     names = dict.fromkeys(name for text in (*tokens, template) for name in SUFFIXED.findall(text))
     suffixed = [Family(f"<{name}>", f"</{name}>") for name in names]
     has = [(sign, family) for family in (*FAMILIES, *suffixed) if (sign := _sign(family, tokens, template))]
@@ -146,12 +146,12 @@ def _sign(family: Family, tokens: Collection[str], template: str) -> str | None:
 
 
 def without_thinking(frame: pl.DataFrame, marks: Sequence[str]) -> pl.DataFrame:
-    """``frame`` (answer, finish_reason, …) with the text up to the block's last end mark taken off each answer.
+    """Remove the text up to the last end mark from each answer in ``frame`` (answer, finish_reason, …).
 
-    ``marks``: start and end. The start mark may be missing, as where the chat template writes it. Without an end mark
-    there is no answer (null, finish_reason THINKING) where the block was begun or max_tokens ended it: the model was
-    still thinking. What is in one of WRAPS is the answer. All else is as it is; token counts and log-probabilities stay
-    those of the whole text.
+    ``marks``: start and end. The start mark may be missing, as when the chat template writes it. Without an end mark,
+    an answer that has a start mark or was ended by max_tokens is missing (null, finish_reason THINKING), because the
+    model was still thinking. The texts of WRAPS around an answer are removed, too. Token counts and log-probabilities
+    stay those of the whole text.
     """
     start, end = marks
     answer = pl.col("answer")

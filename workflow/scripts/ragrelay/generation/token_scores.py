@@ -1,4 +1,4 @@
-"""Scores of an answer's tokens: their log-probabilities and entropies, and the margin at the first token."""
+"""Score an answer's tokens: their log-probabilities and entropies, and the margin at the first token."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 CANDIDATES = 20
-"""How many of the likeliest tokens an entropy is over (vLLM's ``max_logprobs``, and the most of OpenAI's chat)."""
+"""Number of likeliest tokens in an entropy (vLLM's default ``max_logprobs``, and the maximum of OpenAI's chat)."""
 
 
 def token_scores(sampled: Sequence[float] | None, candidates: np.ndarray | None) -> dict[str, Any]:
     """Return the store's columns token_logprobs, token_entropies and first_token_margin.
 
-    ``sampled``: the log-probability of each token of the answer; ``candidates`` (tokens by CANDIDATES): those of the
-    likeliest at its place. None for what an endpoint doesn't give.
+    ``sampled``: the log-probability of each token of the answer; ``candidates`` (tokens by CANDIDATES): the
+    log-probabilities of the likeliest tokens at its position. Each is None if an endpoint doesn't give it.
     """
     return {
         "token_logprobs": None if sampled is None else list(sampled),
@@ -23,10 +23,10 @@ def token_scores(sampled: Sequence[float] | None, candidates: np.ndarray | None)
 
 
 def entropies(candidates: np.ndarray) -> np.ndarray:
-    """Entropy in nats of each row of log-probabilities l: H = −Σ p_i ln p_i with p_i = exp(l_i) / Σ_j exp(l_j).
+    """Return the entropy in nats of each row of log-probabilities l: H = −Σ p_i ln p_i, p_i = exp l_i / Σ_j exp l_j.
 
-    The candidates' probabilities are made to add up to 1, so that H is between 0 and ln CANDIDATES, 3.0. One of −inf
-    counts nothing.
+    The candidates' probabilities are normalised, so that H is between 0 and ln CANDIDATES, 3.0. A log-probability of
+    −inf adds nothing.
     """
     logits = candidates.astype(np.float64)
     logits -= logits.max(axis=1, keepdims=True, initial=-np.inf)
@@ -36,10 +36,7 @@ def entropies(candidates: np.ndarray) -> np.ndarray:
 
 
 def first_margin(candidates: np.ndarray) -> float | None:
-    """ln p_1 − ln p_2 of the two likeliest candidates for the answer's first token, in nats, whichever was sampled.
-
-    None where there is no token.
-    """
+    """Return ln p_1 − ln p_2 of the likeliest candidates for the answer's first token, in nats; None without one."""
     if not len(candidates):
         return None
     second, first = np.partition(candidates[0].astype(np.float64), -2)[-2:]

@@ -1,4 +1,4 @@
-"""Tokenise prompts for the engine: exactly one BOS, and no special token from the text of a passage.
+"""Tokenise prompts for the engine, with exactly one BOS and no special token from the text of a passage.
 
 A passage may contain the text of a special token, as pages about language models do. It is read as plain text:
 otherwise, a passage could end its own turn and start another speaker's.
@@ -19,12 +19,12 @@ from ragrelay.models.locations import model_path
 
 # Placeholders for special tokens' texts while a chat template is rendered around them.
 USER_PART, SYSTEM_PART = "zyxquestion", "zyxinstruction"
-"""Parts that no chat template has words of."""
+"""Texts that occur in no chat template."""
 PRIVATE_USE = [chr(point) for point in range(0xE000, 0xF900)]
 
 
 def load_tokenizer(generator: Mapping[str, Any]) -> Any:
-    """Return the generator's own tokenizer; that of key ``tokenizer`` where an endpoint serves the model."""
+    """Return the generator's own tokenizer; for a served model, that of the key ``tokenizer``."""
     name, revision = generator.get("tokenizer", generator["model"]), generator.get("revision")
     check_cached(name, revision, f"generator's tokenizer {name!r}")
     from transformers import AutoTokenizer
@@ -40,9 +40,9 @@ def load_tokenizer(generator: Mapping[str, Any]) -> Any:
 
 
 def hidden_tokens(generator: Mapping[str, Any]) -> frozenset[int] | None:
-    """Ids of the special tokens that are left out of a text in which the marks of thought are special tokens.
+    """Return the ids of the special tokens to leave out of texts, if the marks of thought are special tokens.
 
-    None where they are not, and all special tokens are left out.
+    None if they are not: then all special tokens are left out.
     """
     marks = thought_marks(generator)
     if marks is None or not keeps_special_tokens(generator):
@@ -59,26 +59,26 @@ def special_tokens(tokenizer: Any) -> set[str]:
 
 
 def plain_ids(tokenizer: Any, text: str) -> list[int]:
-    """Return the token ids of ``text`` alone: no BOS, and the text of a special token is read as text."""
+    """Return the token ids of ``text``, without BOS. The text of a special token is read as plain text."""
     ids: list[int] = tokenizer(text, add_special_tokens=False, split_special_tokens=True)["input_ids"]
     return ids
 
 
 def unloadable(place: str, error: Exception, expected: str) -> InputError:
-    """Return the error message for a part of a model that its library does not load."""
-    said = " ".join(str(error).split())
-    if "trust_remote_code" in said:
-        expected += ", or trust_remote_code: true, as it brings code of its own"
-    return InputError(place, f"none that loads ({type(error).__name__}: {said[:200]})", expected)
+    """Return the error for a part of a model that its library can't load."""
+    message = " ".join(str(error).split())
+    if "trust_remote_code" in message:
+        expected += ", or trust_remote_code: true, as the model has its own code"
+    return InputError(place, f"one that does not load ({type(error).__name__}: {message[:200]})", expected)
 
 
 class PromptTokenizer:
     """Token ids of prompts for a generator's definition (keys chat, chat_template_kwargs, date, thinking).
 
-    A raw prompt is a completion: its text behind what the tokenizer itself puts first (a BOS, where the model has one).
-    A chat goes through the tokenizer's chat template, as a system part (where there is one) and a user part, up to
-    where the assistant's turn begins. Raises InputError for a chat with a tokenizer that has no chat template, and
-    where that refuses a part, as some do with a system part, leaves it out, or reads the clock without a ``date``.
+    A raw prompt is a completion: its text, after the BOS if the tokenizer adds one. A chat goes through the tokenizer's
+    chat template, as a system part (if there is one) and a user part, up to the start of the assistant's turn. Raises
+    InputError for a chat if the tokenizer has no chat template, or the template refuses a part (as some refuse a system
+    part), leaves it out, or reads the clock and the definition has no ``date``.
     """
 
     def __init__(self, generator: Mapping[str, Any]) -> None:
@@ -92,13 +92,13 @@ class PromptTokenizer:
             raise InputError(f"tokenizer of {self.place}", "no chat template", "one, as the generator has chat: true")
 
     def __call__(self, prompt: str, system: str = "") -> tuple[int, ...]:
-        """Token ids of ``prompt``, in a chat the user's part, and of the ``system`` part."""
+        """Return the token ids of a prompt: the user's part and the ``system`` part in a chat, else a raw text."""
         if self.chat:
             return self._with_bos(self._chat(prompt, system))
         return tuple(self.tokenizer(prompt, split_special_tokens=True)["input_ids"])
 
     def begun(self, prompt: str, system: str = "") -> str:
-        """Return the start mark of the generator's thoughts where ``prompt`` ends within one, else an empty text."""
+        """Return the start mark of the generator's thoughts if ``prompt`` ends within a thought, else empty text."""
         if self.marks is None:
             return ""
         start, end = self.marks
@@ -122,8 +122,8 @@ class PromptTokenizer:
         self._after(bool(system))  # checks the template before its first prompt
         if self._special is None or not self._special.search(system + prompt):
             return self._templated(prompt, system, tokenize=True, return_dict=False)
-        # The template's own special tokens cut the text into pieces; those of the parts come back as text, piece by
-        # piece, so that a tokenizer that marks a text's first word differently may differ here at a piece's start.
+        # Special tokens of the template cut the text into pieces; those in the parts are restored as plain text within
+        # a piece. A tokenizer that treats the first word of a text specially may differ here at a piece's start.
         mark = next(character for character in PRIVATE_USE if character not in system + prompt)
         literals: list[str] = []
 
@@ -147,10 +147,12 @@ class PromptTokenizer:
         try:
             return self.tokenizer.apply_chat_template(parts, add_generation_prompt=True, **how, **self.kwargs)
         except TemplateError as error:
-            raise InputError(f"chat template of {self.place}", f"its refusal: {error}", "parts that it takes") from None
+            raise InputError(
+                f"chat template of {self.place}", f"its refusal: {error}", "parts that it accepts"
+            ) from None
 
     def _clock(self, date: str | None) -> dict[str, Any]:
-        """What chat templates read of the day: ``strftime_now``, transformers' clock, and Llama's ``date_string``."""
+        """Return what chat templates read of the date: ``strftime_now`` (transformers) and ``date_string`` (Llama)."""
         if date is not None:
             day = datetime.date.fromisoformat(date)
             return {"strftime_now": day.strftime, "date_string": day.strftime("%d %b %Y")}
@@ -163,7 +165,7 @@ class PromptTokenizer:
         return {"strftime_now": refuse}
 
     def _with_bos(self, ids: list[int]) -> tuple[int, ...]:
-        """One BOS where the tokenizer puts one before a raw text; not every chat template writes it."""
+        """Add the BOS that the tokenizer puts before raw texts, if the chat template did not write it."""
         if self._first and ids[:1] != self._first:
             return (*self._first, *ids)
         return tuple(ids)

@@ -1,4 +1,4 @@
-"""Code that vLLM calls. Its workers may be other processes, which get the import paths from vLLM."""
+"""Extend vLLM with code that it calls by import path, maybe in worker processes."""
 
 from collections.abc import Set
 from typing import Any, cast
@@ -19,9 +19,9 @@ PENALTY, WINDOW = "recent_penalty", "recent_window"
 
 
 class RecentTokens(LogitsProcessor):
-    """Repetition penalty over the last tokens of prompt and answer, in the model runner V1, of greedy samples too.
+    """Repetition penalty over the last tokens of prompt and answer, for model runner V1, also for greedy samples.
 
-    A request asks for it by PENALTY and WINDOW. vLLM calls it before its own penalties and before temperature.
+    A request sets PENALTY and WINDOW. vLLM applies it before its own penalties and before temperature.
     """
 
     def __init__(self, vllm_config: Any, device: torch.device, is_pin_memory: bool) -> None:
@@ -33,11 +33,11 @@ class RecentTokens(LogitsProcessor):
         return False
 
     def update_state(self, batch_update: BatchUpdate | None) -> None:
-        """Keep penalty, window, prompt and the growing answer of each row of the batch that asks for it."""
+        """Keep penalty, window, prompt and the growing answer of each row of the batch that sets them."""
         process_dict_updates(self.requests, batch_update, self._request)
 
     def apply(self, logits: torch.Tensor) -> torch.Tensor:
-        """``logits`` (requests by vocabulary), changed in place."""
+        """Change ``logits`` (requests by vocabulary) in place."""
         if not self.requests:
             return logits
         width = max(window for _, window, _, _ in self.requests.values())
@@ -59,9 +59,9 @@ class RecentTokens(LogitsProcessor):
 
 
 class RecentTokensV2(LogitsProcessorV2):
-    """The same in the model runner V2, which has the tokens of all requests on the device.
+    """The same penalty for model runner V2, which has the tokens of all requests on the device.
 
-    It is called after vLLM's presence and frequency penalties there, not before them.
+    vLLM applies it after its presence and frequency penalties, not before them.
     """
 
     def __init__(self, vllm_config: Any, req_states: LogitsProcRequestState) -> None:
@@ -79,7 +79,7 @@ class RecentTokensV2(LogitsProcessorV2):
         return WINDOW in asked
 
     def apply(self, logits: torch.Tensor, ctx: LogitsContext) -> torch.Tensor:
-        """``logits`` (rows by vocabulary), changed in place."""
+        """Change ``logits`` (rows by vocabulary) in place."""
         slots = ctx.expanded_idx_mapping.long()
         back = torch.arange(self.width, device=logits.device).minimum(self.windows[slots, None] - 1)
         places = (ctx.pos.long()[:, None] - back).clamp(min=0)
@@ -87,10 +87,10 @@ class RecentTokensV2(LogitsProcessorV2):
 
 
 class TokenScores(LogprobsProcessor):
-    """Keeps the sampler's numbers of one request as arrays, in ``logprobs``, one a step (tokens by 1 + CANDIDATES).
+    """Keeps the sampler's numbers of one request in ``logprobs``, an array per step (tokens by 1 + CANDIDATES).
 
-    vLLM's own makes a text and an object of each candidate, at several times the price of all else that it does for a
-    token.
+    vLLM's own processor makes a text and an object of each candidate, which costs several times as much as everything
+    else that it does for a token.
     """
 
     cumulative_logprob: float
@@ -109,25 +109,25 @@ class TokenScores(LogprobsProcessor):
 
 
 def hide_tokens(detokenizer: Any, hidden: Set[int]) -> None:
-    """Leave the special tokens ``hidden`` out of a request's text; vLLM by itself leaves out all of them, or none."""
+    """Leave the special tokens ``hidden`` out of a request's text. vLLM itself can only leave out all or none."""
     shown = detokenizer.decode_next
     detokenizer.decode_next = lambda token_id: "" if token_id in hidden else shown(token_id)
 
 
 class AttentionBackends:
-    """A method for vLLM's worker."""
+    """An extension of vLLM's worker that names its attention backends."""
 
     def attention_backends(self) -> list[str]:
-        """Return names of the attention backends that the model's layers have."""
+        """Return the names of the attention backends of the model's layers."""
         layers = self.vllm_config.compilation_config.static_forward_context.values()  # type: ignore[attr-defined]
         return sorted({layer.get_attn_backend().get_name() for layer in layers if hasattr(layer, "get_attn_backend")})
 
 
 def penalised(logits: torch.Tensor, recent: torch.Tensor, penalties: torch.Tensor) -> torch.Tensor:
-    """``logits`` (n by vocabulary) with those of the token ids ``recent`` (n by window) divided by the row's penalty.
+    """Divide the positive ``logits`` (n by vocabulary) of the token ids ``recent`` (n by window) by the row's penalty.
 
-    Those of 0 and less are multiplied by it. A token counts once, however often it occurs (llama.cpp's
-    ``llama_sample_repetition_penalties``). Changed in place.
+    Others are multiplied by it. A token counts once, even if it occurs several times (llama.cpp's
+    ``llama_sample_repetition_penalties``). Changes ``logits`` in place.
     """
     gathered = logits.gather(1, recent)
     factors = penalties.to(logits.dtype)[:, None]

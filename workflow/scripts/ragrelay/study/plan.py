@@ -247,7 +247,7 @@ class Plan:
         noted = [
             Noted(
                 receipt=str(job.output.receipt),
-                beside=[job.wildcards[key] for key in ("dataset", "generator", "shard")],
+                group=[job.wildcards[key] for key in ("dataset", "generator", "shard")],
                 name=job.wildcards.get("retriever", ZEROSHOT),
                 prompts=list(map(str, job.input.prompts)),
                 makes=not snakemake_internals.inputs_to_make(dag, job).isdisjoint(map(str, job.input.prompts)),

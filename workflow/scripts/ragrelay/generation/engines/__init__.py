@@ -1,1 +1,1 @@
-"""The kinds of generators, one engine in each module."""
+"""Kinds of generators by engine, one per module."""

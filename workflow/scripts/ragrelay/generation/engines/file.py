@@ -47,7 +47,7 @@ class File(GeneratorKind):
     )
 
     def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, Any]]]:
-        """The files of one dataset, each with the keys in its name. Answers of ``baseline`` belong to `zeroshot`."""
+        """Return a dataset's files, each with the values in its name. Those of ``baseline`` belong to `zeroshot`."""
         files = [(file.path, file.values) for file in answer_files(self.path, dataset, folder)]
         if self.baseline is not None:
             zeroshot = {"retriever": "zeroshot", "ordering": None, "k": 0}
@@ -55,14 +55,14 @@ class File(GeneratorKind):
         return files
 
     def given(self, dataset: str, grid: GridSettings) -> dict[str, Any]:
-        """Arguments of exchange.imported_answers.checked_answers: ``files`` (path, keys in its name), ``places``."""
+        """Return ``files`` (path, values in its name) and ``places`` for exchange.imported_answers.checked_answers."""
         names = ("retrievers", "orderings", "seeds")
         places = {name: getattr(grid, name) for name in names} | {"ks": sorted(grid.k)}
         files = [[str(path), values] for path, values in self.files(dataset)]
         return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
 
     def passage_files(self, dataset: str) -> list[list[Any]]:
-        """Return the files of ``single_passages`` for a dataset, each with the keys in its name."""
+        """Return the files of ``single_passages`` for a dataset, each with the values in its name."""
         files = answer_files(self.single_passages, dataset) if self.single_passages else []
         return [[str(file.path), file.values] for file in files]
 

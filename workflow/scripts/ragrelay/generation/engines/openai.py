@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragrelay.generation.endpoint import EndpointEngine
 
 TOKENIZER_KEYS = ("date", "max_model_len", "over_window", "trust_remote_code")
-"""Keys of every engine that do something here where there is a tokenizer."""
+"""Keys of all engines that have an effect here only with a tokenizer."""
 # Users sometimes paste the key itself instead of its variable's name.
 VARIABLE = Matching(r"[A-Za-z_][A-Za-z0-9_]*", "name of the environment variable with the endpoint's key", shown=False)
 
@@ -90,7 +90,7 @@ class Openai(Generator):
             raise InputError(f"{place}.over_window'", "truncate without a window", "key max_model_len")
 
     def downloads(self) -> Iterator[Download]:
-        """Return the tokenizer; the model is elsewhere."""
+        """Yield the tokenizer. The model is served elsewhere."""
         if self.tokenizer is not None:
             yield Download("tokenizer", self.tokenizer, self.revision, "tokenizer")
 
@@ -103,7 +103,7 @@ class Openai(Generator):
 
     @classmethod
     def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
-        """Return the name and revision the model is served under, ``base_url``, decoding and the tokenizer.
+        """Return the name and revision of the served model, ``base_url``, decoding and the tokenizer.
 
         An address from the environment does not count: a user's own server moves from run to run.
         """

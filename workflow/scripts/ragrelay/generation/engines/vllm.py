@@ -108,7 +108,7 @@ class Vllm(Generator):
             raise InputError(f"{place}.adapter_revision'", "a revision without adapter", "key adapter")
 
     def downloads(self) -> Iterator[Download]:
-        """Return the model (only its tokenizer with dummy weights) and the adapter."""
+        """Yield the model (only its tokenizer with dummy weights) and the adapter."""
         yield Download("model", self.model, self.revision, "tokenizer" if self.load_format == "dummy" else "model")
         if self.adapter is not None:
             yield Download("adapter", self.adapter, self.adapter_revision, "adapter")
@@ -119,7 +119,7 @@ class Vllm(Generator):
 
     @classmethod
     def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> EngineInJob:
-        """Start vLLM in this process, or several engines in processes of their own."""
+        """Start vLLM in this process, or several engines in their own processes."""
         from ragrelay.generation.engine import VllmEngine
         from ragrelay.generation.engine_pool import EnginePool
 
