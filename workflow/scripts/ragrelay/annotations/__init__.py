@@ -1,1 +1,1 @@
-"""Annotation sources label passages by several notions of relevance; the labels are compared with answer quality."""
+"""Label passages by several notions of relevance, and compare the labels with answer quality."""

@@ -26,7 +26,7 @@ from ragrelay.vocabulary.columns import (
 )
 
 HALF = 0.5
-"""Labels from 0 to 1 say "relevant" from here on."""
+"""Labels from 0 to 1 count as relevant from this one on."""
 KAPPA, WEIGHTED, PASSAGES, RETRIEVERS = "kappa", "kappa_weighted", "tau_passages", "tau_retrievers"
 PERCENTILES = "bootstrap percentiles over queries"
 RETRIEVERS_AT_LEAST = 3
@@ -62,18 +62,18 @@ CONFUSION_COLUMNS = {**STUDY_PART, **CONFUSION}
 
 
 class Scale(NamedTuple):
-    """How a source labels: ``relevant`` is the lowest label that means relevant, ``graded`` whether labels are grades.
-
-    ``judge``: whether its labels replace people's.
-    """
+    """How a source labels."""
 
     relevant: float
+    """The lowest label that means relevant."""
     graded: bool
+    """Whether labels are grades."""
     judge: bool
+    """Whether its labels replace people's."""
 
 
 class Paired(NamedTuple):
-    """Labels of the pairs that people and a source both label, (pairs,); ``query``: the query's place from 0."""
+    """Labels of the pairs that people and a source both label, (pairs,); ``query``: the query's index from 0."""
 
     query: Array
     people: Array
@@ -89,18 +89,19 @@ def agreement_tables(
     resamples: int,
     seed: int,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Columns TABLE and CONFUSION, a source other than ``people`` after the other.
+    """Compare the labels of every source except ``people`` with people's: columns TABLE and CONFUSION.
 
-    ``labels``: study_labels.LABELS; ``known``: qid, docno of what a source really labels, where its labels also stand
-    for the lack of one; ``values``: values.SCHEMA. Intervals are over queries. A row without a value, or without an
-    interval, has a ``reason``.
+    ``labels``: study_labels.LABELS; ``known``: for sources with labels that only stand for a missing one, the pairs
+    (qid, docno) that they really label; ``values``: values.SCHEMA. Intervals are over queries. Rows without a value or
+    an interval have a ``reason``.
     """
     rows: list[dict[str, Any]] = []
     cells: list[dict[str, Any]] = []
-    by_people = _really(labels, known, people)
+    by_people = _really_labelled(labels, known, people)
     for name in (name for name in scales if name != people):
-        both = by_people.join(_really(labels, known, name), on=["references", "qid", "docno"], suffix="_source")
-        for (references,), pairs in both.sort("qid", "docno").group_by("references", maintain_order=True):
+        by_source = _really_labelled(labels, known, name)
+        paired_labels = by_people.join(by_source, on=["references", "qid", "docno"], suffix="_source")
+        for (references,), pairs in paired_labels.sort("qid", "docno").group_by("references", maintain_order=True):
             named = {"source": name, "people": people, "references": references}
             paired = Paired(*pairs.select(pl.col("qid").rank("dense") - 1, "label", "label_source").to_numpy().T)
             pair = scales[people], scales[name]
@@ -111,7 +112,7 @@ def agreement_tables(
     return pl.DataFrame(rows, schema=schema_of(TABLE)), pl.DataFrame(cells, schema=schema_of(CONFUSION))
 
 
-def _really(labels: pl.DataFrame, known: Mapping[str, pl.DataFrame], name: str) -> pl.DataFrame:
+def _really_labelled(labels: pl.DataFrame, known: Mapping[str, pl.DataFrame], name: str) -> pl.DataFrame:
     of_source = labels.filter(source=name).drop("source")
     return of_source.join(known[name], on=["qid", "docno"], how="semi") if name in known else of_source
 
@@ -165,10 +166,10 @@ def _of_retrievers(
 ) -> Iterator[dict[str, Any]]:
     keys = ["references", "measure", "k"]
     own = values.filter(source=people).select("retriever", *keys, "qid", "value")
-    both = own.join(values.filter(source=source), on=["retriever", *keys, "qid"], suffix="_source").drop_nulls(
+    paired_values = own.join(values.filter(source=source), on=["retriever", *keys, "qid"], suffix="_source").drop_nulls(
         ["value", "value_source"]
     )
-    for key, cell in both.group_by(keys, maintain_order=True):
+    for key, cell in paired_values.group_by(keys, maintain_order=True):
         named = dict(zip(keys, key, strict=True)) | {"source": source, "people": people, "quantity": RETRIEVERS}
         names = cell["retriever"].unique(maintain_order=True).to_list()
         whole = cell.filter(pl.len().over("qid") == len(names)).sort("qid", "retriever")
@@ -188,7 +189,7 @@ def _of_retrievers(
 
 
 def _taus(x: Array, y: Array) -> Array:
-    """Kendall's tau-b of the rows of two tables (rows, retrievers)."""
+    """Compute Kendall's tau-b between the rows of two tables (rows, retrievers)."""
     first, second = np.triu_indices(x.shape[1], 1)
     a, b = (np.sign(table[:, first] - table[:, second]) for table in (x, y))
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -67,17 +67,17 @@ def label_choices(
 ) -> pl.DataFrame:
     """Compare P and utility of the context that each source's labels choose with a random choice: columns SCHEMA.
 
-    ``values``, ``utility``, ``kinds`` and ``constant`` as for within_queries.label_within. Of the contexts that a
-    query's retrievers made (ordering descending, one k), a source chooses that with the highest measure from its
-    labels; of contexts that tie, any. Labels that are ``constant`` within a query, as zero-shot P_0 is, choose any of
-    all: their mean is the null that other sources must beat. The difference is tested over queries, as a gain is
-    (mean_tests); the verdict is on P alone. A row without a test has a ``reason``.
+    ``values``, ``utility``, ``kinds`` and ``constant`` as for within_queries.label_within. Among the contexts that
+    retrievers made for a query (ordering descending, one k), a source chooses the one with the highest measure from its
+    labels; if contexts tie, any of these. Labels that are ``constant`` within a query, such as zero-shot P_0, choose
+    any context: their mean is the null that other sources must beat. The difference is tested over queries, as a gain
+    is (mean_tests). Only P has a verdict. A row without a test has a ``reason``.
     """
     answer = pl.when(pl.col("references").str.ends_with(UNSEEN)).then(pl.col("p") - pl.col("p0")).otherwise("p")
     keys = ["retriever", "k", "references", "qid"]
     ends = utility.filter(pl.col("retriever") != ZEROSHOT, ordering=DESCENDING)
     ends = ends.select(*keys, answer.alias("p"), "utility")
-    # The null must not tell a query's contexts apart, though its measure would be lower for a short one.
+    # The null must not distinguish a query's contexts, although a short one would have a lower measure.
     null = pl.col("source").is_in(list(constant))
     known = values.with_columns(value=pl.when(null).then(pl.lit(0.0)).otherwise("value"))
     joined = known.join(ends, on=keys).with_columns(place=pl.col("qid").rank("dense"))
@@ -95,12 +95,12 @@ def label_choices(
 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
-    """``label_choices`` of all datasets with family, family_size, p_holm and p_bh."""
+    """Add family, family_size, p_holm and p_bh to the ``label_choices`` of all datasets."""
     return multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
 
 
 def _row(numbers: Array, measure: str, decides: bool) -> dict[str, Any]:
-    """``numbers`` (3, contexts): the query's place, the measure, the quantity."""
+    """Compute one row; ``numbers`` (3, contexts) has the query's index, the measure and the quantity."""
     row: dict[str, Any] = {"verdict": TOO_FEW} if decides else {}
     if not np.isfinite(numbers[1]).any():
         return row | {"n": 0, "reason": f"{measure} is not defined for these labels"}

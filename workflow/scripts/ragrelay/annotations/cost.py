@@ -50,11 +50,11 @@ BY_K_COLUMNS = {**ANSWERS_PART, **BY_K}
 def cost_by_k(
     singles: pl.DataFrame, whole_contexts: pl.DataFrame, store: AnswerStore, speed: "Speed | None"
 ) -> pl.DataFrame:
-    """Columns BY_K: for each k of ``whole_contexts`` (k, prompt_id, seed), what its answers and the labels cost.
+    """Compare the cost of answers and of labels for each k of ``whole_contexts`` (k, prompt_id, seed): columns BY_K.
 
-    ``singles``: rank, prompt_id, seed of the answers to single passages, the lowest rank of each in any ranking. Every
-    call counts once, though several rankings share it. ``speed``: past_jobs.speed_of the store. Ratios are null where
-    a cost is 0 or unknown.
+    ``singles``: rank, prompt_id, seed of the answers to single passages, with each one's lowest rank in any ranking.
+    A call that several rankings share counts once. ``speed``: past_jobs.speed_of the store. Ratios are null if a cost
+    is 0 or unknown.
     """
     rows = []
     for k in whole_contexts["k"].unique().sort():
@@ -73,34 +73,34 @@ def cost_by_k(
     return pl.DataFrame(rows, schema=schema_of(BY_K))
 
 
-def _ratio(one: float | None, other: float | None) -> float | None:
-    return one / other if one and other else None
+def _ratio(numerator: float | None, denominator: float | None) -> float | None:
+    return numerator / denominator if numerator and denominator else None
 
 
 def describe_label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, devices: int) -> pl.DataFrame:
-    """Columns SCHEMA, from the keys (k, prompt_id, seed) of each kind of answers, by name: EACH and END_TO_END.
+    """Compute the cost of answers from ``keys``, which maps EACH and END_TO_END to k, prompt_id, seed: columns SCHEMA.
 
-    A row per name and k, and one with k null for all k where there are several; answers that several retrievers or
-    seeds share count once. Tokens and device_seconds: see analysis.cost.answer_cost. The memory is as
-    the parts of the store say (generation.job.memory).
+    There is a row per name and k, and one with k null for all k if there are several. Answers that retrievers or seeds
+    share count once. Tokens and device_seconds: see analysis.cost.answer_cost. Memory comes from the metadata of the
+    store's parts (generation.job.memory).
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
-    for name, asked in keys.items():
-        cost = answer_cost(asked.select(pl.lit(name).alias("retriever"), "k", *KEY), store, devices)
+    for name, answers in keys.items():
+        cost = answer_cost(answers.select(pl.lit(name).alias("retriever"), "k", *KEY), store, devices)
         of_all = cost.filter(pl.col("retriever") == name, pl.col("k").is_null())
         by_k = cost.filter(pl.col("retriever") == name, pl.col("k").is_not_null())
-        # With a single k, the row of all k is also the row of that k. Only it has the seconds.
+        # With a single k, the row for all k is also the row of that k, and only it has the seconds.
         rows = of_all.with_columns(by_k["k"]) if by_k.height == 1 else pl.concat([by_k, of_all])
-        parts_by_k = [_told(store, asked if k is None else asked.filter(k=k)) for k in rows["k"]]
+        parts_by_k = [_metadata(store, answers if k is None else answers.filter(k=k)) for k in rows["k"]]
         memory = [pl.Series(name, [_most(parts, name) for parts in parts_by_k], dtype=pl.Int64) for name in MEMORY]
         frames.append(rows.rename({"retriever": "what", "answers": "calls"}).with_columns(memory).select(*SCHEMA))
     return pl.concat(frames)
 
 
-def _told(store: AnswerStore, keys: pl.DataFrame) -> list[Mapping[str, str]]:
-    """The metadata of the store's parts that have the answers of ``keys``."""
+def _metadata(store: AnswerStore, keys: pl.DataFrame) -> list[Mapping[str, str]]:
+    """Read the metadata of the store's parts that have the answers of ``keys``."""
     return [store.metadata(Path(part)) for part in store.held(keys.select(KEY))["part"].unique().sort()]
 
 
-def _most(told: Sequence[Mapping[str, str]], name: str) -> int | None:
-    return max((int(part[name]) for part in told if part.get(name)), default=None)
+def _most(parts: Sequence[Mapping[str, str]], name: str) -> int | None:
+    return max((int(part[name]) for part in parts if part.get(name)), default=None)

@@ -1,4 +1,4 @@
-"""A passage's eRAG label: the score of the answers made with it alone (Salemi and Zamani, SIGIR 2024, eq. 1)."""
+"""Compute eRAG labels: a passage's is the score of the answers from it alone (Salemi and Zamani, SIGIR 2024, eq. 1)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ from ragrelay.vocabulary.names import UNSEEN
 
 QUERIES_AT_ONCE = 200
 ROUNDING = 1e-3
-"""What a score of 16-bit numbers may be above 1."""
+"""A score computed with 16-bit numbers may exceed 1 by this much."""
 COLUMNS = {
     "references": REFERENCES,
     "qid": QID,
@@ -51,11 +51,10 @@ def label_passages(
 
     ``answers``: a table of single answers; ``references``, ``grades``, ``scorer``, ``contexts`` and ``near_copy`` as
     in retriever_table.score_answers.
-    A label is the mean over seeds of the answer's score with the reference set, as P is: the label of a k = 1 context
-    is its P_1. ``<grade>-unseen`` leaves out the references that the passage shows, itself and its near copies, since
-    an answer may copy it; a passage that shows all references has no label there. Scores below 0, which some measures
-    have, count as 0 (n_below_0: how many). Queries without a reference have no rows. Raises InputError for a score
-    above 1.
+    Like P, a label is the mean over seeds of the answer's score with the reference set: the label of a k = 1 context
+    is its P_1. ``<grade>-unseen`` leaves out the passage itself and its near copies, since an answer may copy them; a
+    passage that leaves no reference has no label there. Scores below 0, which some measures have, count as 0.
+    Queries without a reference have no rows. Raises InputError for a score above 1.
     """
     scored = ScoredAnswers(lambda qids: SingleAnswers(answers, qids), references, scorer, cache_dir, threads)
     passages = PassageTexts(() if near_copy is None else contexts)
@@ -92,9 +91,9 @@ def _over_seeds(scores: pl.DataFrame) -> pl.DataFrame:
 def _query_frames(
     scored: QueryScores, grades: Mapping[str, int], aggregate: Aggregation, shown: Mapping[str, np.ndarray] | None
 ) -> Iterator[pl.DataFrame]:
-    """The scores of one query's answers with each reference set that they have.
+    """Yield the scores of one query's answers with each of their reference sets.
 
-    ``shown``: which references (references,) each passage shows; None where there are no unseen sets.
+    ``shown``: which references (references,) each passage shows; None without unseen sets.
     """
     _, query, answers, values = scored
     docnos = answers["docno"].to_numpy()

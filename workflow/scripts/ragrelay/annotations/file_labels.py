@@ -15,26 +15,26 @@ from ragrelay.io.parquet_files import read_parquet
 from ragrelay.vocabulary.columns import text
 
 BEYOND = 10**6
-"""Of labels, as in files of TREC's format, where they have at most six digits (collection.local.LABEL)."""
+"""Labels must be below this, as in files of TREC's format: at most six digits (collection.local.LABEL)."""
 QUERIES = ("queries", "queries without a label in the file (left out)")
 PASSAGES = ("ranked passages of its queries", "ranked passages without a label in the file (they count as 0)")
-"""What is needed of a file, and what is counted where it is missing."""
+"""(what the file should have, the name for the count of those that it lacks)."""
 COLUMNS = {"references": text("empty: the same for all reference sets"), **QRELS_COLUMNS}
 
 
 def label_by_file(
     path: Path, queries: str | Path, contexts: Iterable[str | Path], depth: int
 ) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
-    """The labels in the file ``path`` (COLUMNS), and counts of queries and passages without a label in it.
+    """Return the labels in the file ``path`` (COLUMNS), and counts of queries and passages that it doesn't label.
 
     ``queries``: the dataset's (qid); ``contexts``: files of the rankings (qid, rank, docno), whose passages at ranks 1
-    to ``depth`` are those to be labelled. Raises as read_labels does, and where the file has none of either.
+    to ``depth`` need labels. Raises as read_labels does, and if the file labels no query or no passage.
     """
-    labels, judged = read_labels(path), pl.read_parquet(queries, columns=["qid"])
-    ours = labels.join(judged, on="qid", how="semi")
+    labels, qids = read_labels(path), pl.read_parquet(queries, columns=["qid"])
+    ours = labels.join(qids, on="qid", how="semi")
     first = "the first label: qid {!r}, docno {!r}".format
     counts = [
-        count_missing(path, ours["qid"].n_unique(), judged.height, QUERIES, first(*labels.row(0)[:2]),
+        count_missing(path, ours["qid"].n_unique(), qids.height, QUERIES, first(*labels.row(0)[:2]),
                       "qids of the dataset's queries")
     ]  # fmt: skip
     ranked = ranked_passages(contexts, depth).join(ours.select("qid").unique(), on="qid", how="semi")
@@ -47,7 +47,7 @@ def label_by_file(
 
 
 def ranked_passages(contexts: Iterable[str | Path], depth: int) -> pl.DataFrame:
-    """qid, docno of the passages at ranks 1 to ``depth`` of files of rankings, each once."""
+    """Read qid and docno of the passages at ranks 1 to ``depth`` from files of rankings, each pair once."""
     frames = [
         pl.read_parquet(path, columns=["qid", "rank", "docno"]).filter(pl.col("rank") <= depth) for path in contexts
     ]
@@ -55,10 +55,10 @@ def ranked_passages(contexts: Iterable[str | Path], depth: int) -> pl.DataFrame:
 
 
 def read_labels(path: Path) -> pl.DataFrame:
-    """Columns qid, docno, label of a Parquet file (by its ending) with these columns, or of a file in TREC's format.
+    """Read columns qid, docno, label from a Parquet file (by its ending) or a file in TREC's format.
 
-    Raises InputError as read_qrels does, and for a Parquet file without the columns, with an id that is neither text
-    nor a whole number, a label that is null or no whole number, or a pair twice.
+    Raises InputError as read_qrels does, and for a Parquet file that lacks one of these columns, or has an id that is
+    neither text nor an integer, a label that is null or no integer, or a pair twice.
     """
     if path.suffix != ".parquet":
         return read_qrels(path)

@@ -1,7 +1,7 @@
 """Label passages by their pages, from a file that names the pages with each query's answer.
 
-Source: KILT (Petroni et al., NAACL 2021) names pages by title; Salemi and Zamani (SIGIR 2024) take all passages of a
-gold page for relevant.
+KILT (Petroni et al., NAACL 2021) names pages by title. As in Salemi and Zamani (SIGIR 2024), all passages of a gold
+page count as relevant.
 """
 
 import logging
@@ -32,18 +32,17 @@ PAGES = (
     "queries with a ranked passage of a gold page",
     "queries without a ranked passage of a gold page (all their passages count as 0)",
 )
-"""What is needed of a file, and what is counted where it is missing."""
+"""(what the file should have, the name for the count of those that it lacks)."""
 
 
 def label_by_pages(
     passages: pl.DataFrame, queries: pl.DataFrame, path: Path, collection: Collection
 ) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
-    """Columns COLUMNS for the ``passages`` (qid, docno) of the ``queries`` (qid, query) that ``path`` has pages for,
-    and counts of the queries that it has none for, and of those none of whose pages has a passage.
+    """Label the ``passages`` (qid, docno) of the ``queries`` (qid, query) that have pages in ``path``: columns COLUMNS.
 
-    Titles are compared without case and quotation marks around them. Records without a query are counted in the log.
-    Raises InputError for a malformed line, where no record belongs to a query, where no passage has a title, and where
-    none is of a gold page.
+    Returns also counts of the queries without pages, and of those without a passage of their pages. Titles are compared
+    without case and surrounding quotation marks. Records without a query are counted in the log. Raises InputError for
+    a malformed line, and if no record belongs to a query, no passage has a title, or none belongs to a gold page.
     """
     pages = gold_pages(path, queries)
     titles = collection.titles(passages["docno"].unique(maintain_order=True))
@@ -51,38 +50,38 @@ def label_by_pages(
         raise InputError(path, "passages without titles", "a corpus whose passages have titles")
     known = passages.select("qid", "docno").unique(maintain_order=True).filter(pl.col("qid").is_in(list(pages)))
     labels = [float(_title(titles.get(docno, "")) in pages[qid]) for qid, docno in known.iter_rows()]
-    made = known.with_columns(pl.lit(None, pl.String).alias("references"), pl.Series("label", labels, dtype=pl.Float64))
-    with_passage = made.filter(pl.col("label") > 0)["qid"].n_unique()
+    labelled = known.with_columns(references=pl.lit(None, pl.String), label=pl.Series(labels, dtype=pl.Float64))
+    with_passage = labelled.filter(pl.col("label") > 0)["qid"].n_unique()
     title = min(set().union(*pages.values()), default="")
     counts = [
         count_missing(path, len(pages), queries.height, QUERIES, "records of others", "the dataset's queries"),
         count_missing(path, with_passage, len(pages), PAGES, f"one of its titles: {title!r}", "titles of the corpus"),
     ]
-    return made.select(pl.col(name).cast(kind) for name, kind in schema_of(COLUMNS).items()), counts
+    return labelled.select(pl.col(name).cast(kind) for name, kind in schema_of(COLUMNS).items()), counts
 
 
 def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
-    """Titles of gold pages by qid, for those ``queries`` that have a record in ``path``."""
+    """Return titles of gold pages by qid, for the ``queries`` that have a record in ``path``."""
     qids = set(queries["qid"])
     by_text = {query: qid for qid, query in queries.select("qid", "query").iter_rows()}
     pages: dict[str, set[str]] = {}
-    strangers = 0
+    n_others = 0
     for number, line in numbered_lines(path):
         record = json_record(path, number, line)
         name = record["id"] if record.get("id") in qids else by_text.get(str(record.get("input", "")).strip())
         if name is None:
-            strangers += 1
+            n_others += 1
         else:
             pages.setdefault(name, set()).update(_titles(f"{path}, line {number}", record))
     if not pages:
-        raise InputError(path, f"{strangers} records, none of a query", "the ids or texts of the dataset's queries")
-    log.info("%s: pages for %d of %d queries; %d other records", path, len(pages), queries.height, strangers)
+        raise InputError(path, f"{n_others} records, none of a query", "the ids or texts of the dataset's queries")
+    log.info("%s: pages for %d of %d queries; %d other records", path, len(pages), queries.height, n_others)
     return pages
 
 
 def _titles(place: str, record: Mapping[str, Any]) -> Iterable[str]:
     try:
-        return [_title(source["title"]) for output in record["output"] for source in output.get("provenance") or []]
+        return [_title(page["title"]) for output in record["output"] for page in output.get("provenance") or []]
     except (KeyError, TypeError, AttributeError):
         raise InputError(place, "another record", "output with provenance with title, as KILT has it") from None
 

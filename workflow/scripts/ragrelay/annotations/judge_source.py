@@ -11,7 +11,7 @@ from ragrelay.settings import Name
 
 
 class JudgeSource(AnnotationSource):
-    """A generator asked about each passage: words' probabilities at one place of its answer."""
+    """Asks a generator about each passage, and reads the words' probabilities at one position of the answer."""
 
     judge = True
     columns: ClassVar[tuple[str, ...]] = ("label",)
@@ -43,11 +43,11 @@ class JudgeSource(AnnotationSource):
         return BY_JUDGE, {"source": name, "judge": self.generator or generator}
 
     def words(self) -> list[str]:
-        """The words whose probabilities are read."""
+        """Return the words whose probabilities are read."""
         raise NotImplementedError
 
     def begins(self) -> str:
-        """Text with which the reply is forced to begin, before the word."""
+        """Return the text with which the reply is forced to begin, before the word."""
         return ""
 
     def judged(self) -> list[pl.Expr]:
@@ -55,7 +55,7 @@ class JudgeSource(AnnotationSource):
         raise NotImplementedError
 
     def score(self) -> pl.Expr:
-        """The last of ``columns``, aggregated over a passage's single question. Bias checks compare it."""
+        """Aggregate the last of ``columns`` over a passage's single question, for bias checks to compare."""
         return self.judged()[-1].first()
 
     def labels(self, data: SourceData) -> pl.DataFrame:

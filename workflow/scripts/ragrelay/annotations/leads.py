@@ -17,7 +17,7 @@ from ragrelay.vocabulary.columns import INTERVAL, REASON, RESAMPLES, STUDY_PART,
 from ragrelay.vocabulary.orderings import DESCENDING
 
 COLUMN = ["retriever", "k", "references", "quantity", "coefficient"]
-# One family goes over the columns of the paper's Table 1, dataset x retriever; against the null also over sources.
+# A family covers the columns of the paper's Table 1, dataset x retriever; for leads over the null also all sources.
 FAMILY = ("comparison", "generator", "k", "references", "quantity", "coefficient")
 BEST, NULL = "best", "null"
 TABLE = {
@@ -48,16 +48,15 @@ def leads(
     seed: int,
     nulls: Collection[str] = (),
 ) -> pl.DataFrame:
-    """The best row of every column against the best row of any other source: columns SCHEMA, a row per column.
+    """Compare the best row of every column with the best row of any other source: columns SCHEMA, a row per column.
 
-    Where sources are ``nulls`` (constant within a query), also each other source's best row against the null's.
+    If sources are ``nulls`` (constant within a query), also compare every other source's best row with the null's.
 
     A column is retriever x k x references x quantity x coefficient; ``correlations``, ``values`` and ``utility`` as
-    correlation.label_correlations has them. ``lead``: the one coefficient minus the other, over the queries that both
-    have, which are resampled in pairs (both coefficients of the same queries drawn). ``low`` and ``high`` bound the 95%
-    percentile interval at expanded levels; p_value is two-sided: twice the smaller share of the resamples on a side of
-    0, the sample counted among them. Best and runner-up are chosen on the same queries, so leads are slightly
-    overestimated.
+    in correlation.label_correlations. ``lead`` is the difference of coefficients over the queries that both rows have;
+    both coefficients use the same resamples of queries. ``low`` and ``high`` bound the 95% percentile interval at
+    expanded levels. p_value is two-sided: twice the smaller share of the resamples on a side of 0, including the
+    sample. Best and runner-up are chosen on the same queries, so leads are slightly overestimated.
     """
     ends = utility.filter(ordering=DESCENDING)
     rows = []
@@ -77,12 +76,13 @@ def leads(
 
 
 def with_holds(table: pl.DataFrame) -> pl.DataFrame:
-    """``leads`` of all datasets with p_holm and ``holds``: it is below 0.05, and the best source's lead above 0.
+    """Add p_holm and ``holds`` to the ``leads`` of all datasets.
 
-    A ``family`` goes over dataset x retriever, against the null also over sources.
+    A lead holds if p_holm is below 0.05, the best source's only if it is above 0. A ``family`` covers dataset x
+    retriever, and for leads over the null also all sources.
     """
     adjusted = multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
-    # The row that is best on its own queries may be behind on the queries that both rows have.
+    # The row that is best on its own queries may not lead on the queries that both rows have.
     leading = (pl.col("lead") > 0) | (pl.col("comparison") == NULL)
     return adjusted.with_columns(((pl.col("p_holm") < ALPHA) & leading).fill_null(False).alias("holds"))
 
@@ -102,18 +102,18 @@ def _lead(
         of_row = values.filter(**cell, **{name: row[name] for name in ROW}).select("qid", pl.col("value").alias(place))
         pairs = pairs.join(of_row, on="qid", maintain_order="left")
     pairs = pairs.drop_nulls()
-    made = names | {name: best[name] for name in ROW} | {f"against_{name}": second[name] for name in ROW}
-    made |= {"value": best["value"], "against_value": second["value"], "n": pairs.height}
+    compared = names | {name: best[name] for name in ROW} | {f"against_{name}": second[name] for name in ROW}
+    compared |= {"value": best["value"], "against_value": second["value"], "n": pairs.height}
     end, first, other = (pairs[name].to_numpy() for name in (names["quantity"], "first", "second"))
     for measured, row in ((first, best), (other, second)):
         reason = no_coefficient(end, measured, row["measure"], names["quantity"])
         if reason is not None:
-            return made | {"reason": reason}
-    return made | lead_of(names["coefficient"], end, first, other, resamples, seed)
+            return compared | {"reason": reason}
+    return compared | lead_of(names["coefficient"], end, first, other, resamples, seed)
 
 
 def lead_of(coefficient: str, end: Array, first: Array, other: Array, resamples: int, seed: int) -> dict[str, Any]:
-    """The lead of ``first`` over ``other``, as followers of ``end`` (n,) all: lead, low, high, p_value, ..."""
+    """Test by how much ``first`` correlates better with ``end`` than ``other`` does (all (n,)): lead, low, high, …"""
     statistic, drawn = STATISTICS[coefficient], min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples))
     chunks = resample_counts(len(end), drawn, seed)
     draws = np.concatenate([statistic(weights, first, end) - statistic(weights, other, end) for weights in chunks])

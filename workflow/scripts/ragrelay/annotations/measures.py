@@ -1,4 +1,4 @@
-"""Compute retrieval measures from labels of passages by any source: a person, an answer scorer, or a model."""
+"""Compute retrieval measures from labels of passages by any annotation source."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from ragrelay.vocabulary.measures import measure_ranking
 from ragrelay.vocabulary.names import PAPER_NAMES
 
 CONTINUOUS = ("P", "Success", "nDCG")
-"""The measures that labels between 0 and 1 have."""
+"""The measures that are defined for labels between 0 and 1."""
 COLUMNS = {
     **RANKING,
     "value": real("the measure at the cutoff, from the source's labels"),
@@ -24,33 +24,33 @@ _VALUES = {name: kind for name, kind in SCHEMA.items() if name != "n_ranked"}
 
 
 class How(NamedTuple):
-    """How measures count a source's labels: as integers, of which binary measures count those from ``relevant``.
-
-    ``constant``: all passages of a query have the same, by definition; ``gains``: what nDCG counts in their place (qid,
-    docno, gain), a real number from 0 for every label.
-    """
+    """How measures count a source's labels."""
 
     whole: bool
+    """Whether labels are integers."""
     relevant: float = 1.0
+    """The lowest integer label that binary measures count."""
     constant: bool = False
+    """Whether all passages of a query have the same label, by definition."""
     gains: pl.DataFrame | None = None
+    """What nDCG counts instead of the labels: qid, docno, gain, a real number from 0 for every label."""
 
 
 def measure_labels(
     ranking: pl.DataFrame, labels: pl.DataFrame, measures: Sequence[str], ks: Sequence[int], how: How | None = None
 ) -> pl.DataFrame:
-    """Each of ``measures`` at each cutoff of ``ks`` per query: columns SCHEMA, by measure, cutoff, query.
+    """Compute ``measures`` at the cutoffs ``ks`` per query: columns SCHEMA, by measure, cutoff, query.
 
-    ``ranking``: qid, docno, rank (from 1); ``labels``: qid, docno, label, each pair once; other passages' labels are
-    passed by. Whole numbers are binary or graded labels, and ir_measures' job: nDCG takes the grades as gains, the
-    other measures count a label of at least ``how.relevant`` as relevant. Labels between 0 and 1 give precision (P) as
-    their mean and hit ratio (Success) as their maximum (Salemi and Zamani, SIGIR 2024, section 2.2), and nDCG with the
-    labels as gains: DCG is the sum of label / log2(rank + 1), divided by that of the same labels sorted (Järvelin and
-    Kekäläinen, TOIS 2002, with trec_eval's discount). Ideal DCG, recall and AP know the ranking's labelled passages
-    alone. A ranking shorter than the cutoff (``n_ranked`` < k) counts as if passages with label 0 followed, as
-    trec_eval does. ``value`` is null where one of the first k passages has no label, and where labels between 0 and 1
-    don't have the measure, nor labels that are one per query nDCG. Without ``how`` labels are whole where all of them
-    are whole numbers. Raises InputError for an unknown measure and for a label below 0.
+    ``ranking``: qid, docno, rank (from 1); ``labels``: qid, docno, label, each pair once; labels of other passages are
+    ignored. For integer labels, ir_measures computes the measures: nDCG takes the grades as gains, the other measures
+    count a label of at least ``how.relevant`` as relevant. For labels between 0 and 1, precision (P) is their mean, hit
+    ratio (Success) their maximum (Salemi and Zamani, SIGIR 2024, section 2.2), and nDCG takes them as gains: DCG is the
+    sum of label / log2(rank + 1), divided by that of the same labels sorted (Järvelin and Kekäläinen, TOIS 2002, with
+    trec_eval's discount). Ideal DCG, recall and AP only know the ranking's labelled passages. A ranking shorter than
+    the cutoff (``n_ranked`` < k) counts as if passages with label 0 followed, as in trec_eval. ``value`` is null if one
+    of the first k passages has no label, if labels between 0 and 1 don't define the measure, and for nDCG of labels
+    that are constant within a query. Without ``how``, labels count as integers if all of them are. Raises InputError
+    for an unknown measure and for a label below 0.
     """
     for measure in measures:
         if measure not in PAPER_NAMES:
@@ -61,22 +61,22 @@ def measure_labels(
     ranked = ranking.select("qid", "docno", "rank").sort("qid", "rank")
     graded = labels.select("qid", "docno", pl.col("label").cast(pl.Float64))
     ranked = ranked.join(graded, on=["qid", "docno"], how="left", maintain_order="left")
-    how = how or How(whole=_whole(labels["label"]))
+    how = how or How(whole=_are_whole(labels["label"]))
     values = _values(ranked, measures, list(ks), how)
     known = ranked.group_by("qid", maintain_order=True).agg("label", pl.len().cast(pl.Int64).alias("n_ranked"))
-    lacking = pl.col("label").list.head(pl.col("k")).list.eval(pl.element().is_null()).list.any()
+    unlabelled = pl.col("label").list.head(pl.col("k")).list.eval(pl.element().is_null()).list.any()
     order = {name: place for place, name in enumerate(measures)}
     return (
         values.join(known, on="qid")
         .with_columns(
-            value=pl.when(~lacking, ~(pl.lit(how.constant) & (pl.col("measure") == "nDCG"))).then(pl.col("value"))
+            value=pl.when(~unlabelled, ~(pl.lit(how.constant) & (pl.col("measure") == "nDCG"))).then(pl.col("value"))
         )
         .sort(pl.col("measure").replace_strict(order, return_dtype=pl.Int64), "k", "qid")
         .select(*SCHEMA)
     )
 
 
-def _whole(labels: pl.Series) -> bool:
+def _are_whole(labels: pl.Series) -> bool:
     return bool((labels.cast(pl.Float64) % 1 == 0).all())
 
 
@@ -93,12 +93,12 @@ def _values(ranked: pl.DataFrame, measures: Sequence[str], ks: list[int], how: H
 
 
 def _counted(ranked: pl.DataFrame, measures: Sequence[str], ks: list[int], relevant: float) -> pl.DataFrame:
-    """Compute by ir_measures: binary measures from labels of at least ``relevant``, nDCG from the labels themselves."""
+    """Compute with ir_measures: binary measures count labels of at least ``relevant``, nDCG the labels themselves."""
     judged = ranked.drop_nulls("label").select("qid", "docno", pl.col("label"))
     binary = judged.with_columns((pl.col("label") >= relevant).cast(pl.Int64))
     graded = judged.with_columns(pl.col("label").cast(pl.Int64))
-    both = ((binary, [name for name in measures if name != "nDCG"]), (graded, [n for n in measures if n == "nDCG"]))
-    measured = [measure_ranking(ranked, qrels, names, ks) for qrels, names in both if names]
+    parts = ((binary, [name for name in measures if name != "nDCG"]), (graded, [n for n in measures if n == "nDCG"]))
+    measured = [measure_ranking(ranked, qrels, names, ks) for qrels, names in parts if names]
     return pl.concat(measured or [pl.DataFrame(schema=_VALUES)])
 
 

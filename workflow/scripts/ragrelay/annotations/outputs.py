@@ -1,4 +1,4 @@
-"""The report's tables and figure on annotation sources, per scorer."""
+"""Register the report's tables and figures on annotation sources, per scorer."""
 
 from ragrelay.display.outputs import Figure, Output, Part, ResultTable, Table
 

@@ -1,4 +1,4 @@
-"""The page's part on annotation sources: tables and a figure that show whose labels follow answer quality."""
+"""Make the page's part on annotation sources: tables and a figure that show whose labels follow answer quality."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -37,7 +37,7 @@ CHOICES = ("k", "references", "quantity", "coefficient")
 
 
 def label_within_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
-    """Correlations within queries, a row per source, measure, k, references and group of retrievers."""
+    """Show correlations within queries, a row per source, measure, k, references and group of retrievers."""
     return table_of(
         shown.tables["annotation_within"], name("dataset"), name("generator"), depth(),
         name("references", chosen=shown.first["references"]), name("source"), MEASURE, name("retrievers", chosen=ALL),
@@ -47,7 +47,7 @@ def label_within_table(shown: AnnotationStudy, most_rows: int | None = None) -> 
 
 
 def choice_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
-    """P and utility with the context that a source chooses, a row per source, measure, k, references and quantity."""
+    """Show P and utility with the contexts that sources choose, a row per source, measure, k, references, quantity."""
     return table_of(
         shown.tables["annotation_choices"], name("dataset"), name("generator"), depth(),
         name("references", chosen=shown.first["references"]), name("source"), replace(MEASURE, title="by"),
@@ -59,7 +59,7 @@ def choice_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
 
 
 def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
-    """The paper's Table 1: a row per source and measure, a column per dataset and retriever."""
+    """Show the paper's Table 1: a row per source and measure, a column per dataset and retriever."""
     defined = pl.col("value").is_not_null().any().over("generator", *CHOICES, "source", "measure")
     table = shown.table.filter(defined)
     columns = shown.table.select("dataset", "retriever").unique(maintain_order=True).rows()
@@ -67,12 +67,12 @@ def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Ta
         tuple(row[name] for name in ("generator", *CHOICES, "source", "measure", "dataset", "retriever")): row
         for row in table.iter_rows(named=True)
     }
-    places = table.select("generator", *CHOICES, "source", "measure").unique(maintain_order=True).rows()
+    keys = table.select("generator", *CHOICES, "source", "measure").unique(maintain_order=True).rows()
     rows = [
         [generator, str(k), references, QUANTITIES[quantity], COEFFICIENTS[coefficient], source, PAPER_NAMES[measure],
          *(_cell(cells.get((generator, k, references, quantity, coefficient, source, measure, *column)))
            for column in columns)]
-        for generator, k, references, quantity, coefficient, source, measure in places[:most_rows]
+        for generator, k, references, quantity, coefficient, source, measure in keys[:most_rows]
     ]  # fmt: skip
     first = shown.first
     heads = [
@@ -83,11 +83,11 @@ def annotation_table(shown: AnnotationStudy, most_rows: int | None = None) -> Ta
         Column("coefficient", filtered=True, chosen=COEFFICIENTS["kendall"]), Column("source", filtered=True),
         Column("measure", filtered=True), *(Column(" · ".join(column), True) for column in columns),
     ]  # fmt: skip
-    return Table(heads, rows, len(places) - len(rows))
+    return Table(heads, rows, len(keys) - len(rows))
 
 
 def label_cost_table(shown: AnnotationStudy) -> Table:
-    """The paper's Table 2: the cost of the labels compared with end-to-end answers."""
+    """Show the paper's Table 2: the cost of the labels compared with end-to-end answers."""
     return table_of(
         shown.cost, textual("dataset", "dataset"), textual("generator", "generator"), textual("answers", "what"),
         replace(depth(), filtered=False), numeric("LLM calls", "calls", count),
@@ -99,10 +99,10 @@ def label_cost_table(shown: AnnotationStudy) -> Table:
 
 
 def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
-    """The paper's Figure 1: correlation against the passages in the context, a line per source.
+    """Draw the paper's Figure 1: correlation against the passages in the context, a line per source.
 
-    A panel per dataset, retriever and generator, so that generators are next to each other (their Figures 2 and 3).
-    The page lets its reader choose the measure, references, quantity and coefficient; a file shows the first of each.
+    There is a panel per dataset, retriever and generator, so that generators are next to each other (their Figures 2
+    and 3). Page readers choose the measure, references, quantity and coefficient; a file shows the first of each.
     """
     chosen: dict[str, Any] = {"measure": shown.table["measure"][0]} | {
         name: value for name, value in shown.first.items() if name != "k"
@@ -136,7 +136,7 @@ def correlation_by_depth(shown: AnnotationStudy, theme: Theme) -> Spec:
 
 
 def first_shown(shown: AnnotationStudy) -> str:
-    """The selection that the page shows first, in words."""
+    """Describe the selection that the page shows first."""
     return f"k = {shown.first['k']}, {shown.first['references']} references, {COEFFICIENTS['kendall']}"
 
 

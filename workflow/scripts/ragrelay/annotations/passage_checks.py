@@ -25,7 +25,7 @@ SCORE_COLUMNS = score_columns(CHECKED_PASSAGE_COLUMNS)
 
 
 def changed_questions(template: Template) -> dict[str, tuple[Template, str]]:
-    """The template and the text after the passage, by check. SWAPPED needs a template that has a swapped question."""
+    """Return (template, text to append to the passage) by check; SWAPPED only if the template has such a question."""
     swapped = {SWAPPED: (replace(template, kshot=template.swapped), "")} if template.swapped else {}
     return {**swapped, PADDED: (template, f" {PADDING}")}
 
@@ -33,27 +33,28 @@ def changed_questions(template: Template) -> dict[str, tuple[Template, str]]:
 def build_check_prompts(
     queries: pl.DataFrame, contexts: Sequence[pl.DataFrame], template: Template, depth: int, size: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The questions of all checks about the passages at ranks 1 to ``depth`` of ``contexts`` (qid, rank, docno, text).
+    """Build the questions of all checks about the passages at ranks 1 to ``depth`` of ``contexts``.
 
-    Returns CHECKED_PASSAGE_COLUMNS and the changed prompts (prompting.layout.COLUMNS). A change has ``size`` passages,
-    less those that it leaves as they are; LENGTH has all passages.
+    ``contexts``: qid, rank, docno, text. Returns CHECKED_PASSAGE_COLUMNS and the changed prompts
+    (prompting.layout.COLUMNS). Each change is made to a sample of ``size`` passages, without those that it doesn't
+    affect; LENGTH has all passages.
     """
     shown = pl.concat(contexts).filter(pl.col("rank") <= depth).unique(PASSAGE, keep="first", maintain_order=True)
     pairs = shown.join(queries.select("qid", "query"), on="qid", maintain_order="left").sort(PASSAGE)
-    some = sampled(pairs, PASSAGE, size)
-    asked: list[tuple[str | int | None, ...]] = []
+    sample = sampled(pairs, PASSAGE, size)
+    questions: list[tuple[str | int | None, ...]] = []
     prompts: list[tuple[str | list[str], ...]] = []
     for row in pairs.iter_rows(named=True):
-        asked.append((LENGTH, *_key(row), _question(row, template, "")[-1], None, _words(row)))
-    for check, (asks, more) in changed_questions(template).items():
-        for row in some.iter_rows(named=True):
-            own, changed = _question(row, template, "")[-1], _question(row, asks, more)
+        questions.append((LENGTH, *_key(row), _question(row, template, "")[-1], None, _words(row)))
+    for check, (changed_template, suffix) in changed_questions(template).items():
+        for row in sample.iter_rows(named=True):
+            own, changed = _question(row, template, "")[-1], _question(row, changed_template, suffix)
             if changed[-1] != own:
-                asked.append((check, *_key(row), own, changed[-1], _words(row)))
+                questions.append((check, *_key(row), own, changed[-1], _words(row)))
                 prompts.append((row["qid"], [row["docno"]], *changed))
-    tables = ((asked, CHECKED_PASSAGE_COLUMNS), (prompts, PROMPT_COLUMNS))
-    checked, questions = (pl.DataFrame(rows, schema=schema_of(names), orient="row") for rows, names in tables)
-    return checked, questions
+    tables = ((questions, CHECKED_PASSAGE_COLUMNS), (prompts, PROMPT_COLUMNS))
+    checked, changed_prompts = (pl.DataFrame(rows, schema=schema_of(names), orient="row") for rows, names in tables)
+    return checked, changed_prompts
 
 
 def _key(row: Mapping[str, str]) -> tuple[str, str]:
@@ -64,8 +65,8 @@ def _words(row: Mapping[str, str]) -> int:
     return len(row["text"].split())
 
 
-def _question(row: Mapping[str, str], template: Template, more: str) -> tuple[str, str, str]:
-    """Prompt, system part and id of the question about a passage followed by ``more``."""
-    shown = [row["text"] + more]
+def _question(row: Mapping[str, str], template: Template, suffix: str) -> tuple[str, str, str]:
+    """Return prompt, system part and id of the question about a passage followed by ``suffix``."""
+    shown = [row["text"] + suffix]
     prompt, system = template.render(row["query"], shown), template.system(shown)
     return prompt, system, prompt_id(prompt, system)

@@ -1,4 +1,4 @@
-"""Trust in judges: agreement with people's labels, and prediction-powered measures over all queries."""
+"""Measure how far judges can be trusted: agreement with people's labels, and prediction-powered measures."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,29 +22,35 @@ class Trust(NamedTuple):
 
 
 def people_of(agreement: Mapping[str, Any], catalogue: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> str:
-    """The source among ``names`` whose labels are people's: the configured one, or the first of kind qrels; or ``""``.
+    """Return the source among ``names`` whose labels are people's: the configured one, or the first of kind qrels.
 
-    ``agreement``: that key of the configuration.
+    ``agreement``: that key of the configuration. Returns "" if there is none.
     """
-    judged = [name for name in names if catalogue[name]["kind"] == "qrels"]
-    return agreement.get("people") or (judged[0] if judged else "")
+    qrels = [name for name in names if catalogue[name]["kind"] == "qrels"]
+    return agreement.get("people") or (qrels[0] if qrels else "")
 
 
 class Labelled(NamedTuple):
-    """Of a dataset, scorer and generator: study_labels.LABELS, values.SCHEMA, utility.COLUMNS and the qrels."""
+    """The tables of a dataset, scorer and generator."""
 
     labels: pl.DataFrame
+    """study_labels.LABELS."""
     values: pl.DataFrame
+    """values.SCHEMA."""
     utility: pl.DataFrame
+    """utility.COLUMNS."""
     qrels: pl.DataFrame
 
 
 class Labellers(NamedTuple):
-    """The sources ``names`` of the catalogue ``annotations``; ``made``: tables of the sources' jobs, by source."""
+    """The annotation sources of a study."""
 
     annotations: Mapping[str, Mapping[str, Any]]
+    """The catalogue."""
     names: Sequence[str]
+    """Those that the study uses."""
     made: Mapping[str, File]
+    """Tables of the sources' jobs, by source."""
 
 
 def measure_agreement(
@@ -55,9 +61,9 @@ def measure_agreement(
     resamples: int,
     seed: int,
 ) -> Trust:
-    """Agreement of ``sources`` with people's labels. No rows without these.
+    """Measure the agreement of ``sources`` with people's labels; there are no rows without these.
 
-    ``agreement``: that key of the configuration. Prediction-powered rows are made only where it states that people's
+    ``agreement``: that key of the configuration. There are prediction-powered rows only if it states that people's
     queries are a random sample.
     """
     annotations, names, made = sources
@@ -72,7 +78,7 @@ def measure_agreement(
         for name, kind in kinds.items()
         if not kind.constant and people
     }
-    both = agreement_tables(tables.labels, known, tables.values, people, scales, resamples, seed)
+    agreements = agreement_tables(tables.labels, known, tables.values, people, scales, resamples, seed)
     stated = bool(people) and agreement["random_sample"]
     others = [name for name in scales if name != people] if stated else []
-    return Trust(*both, powered_table(tables.labels, tables.values, tables.utility, people, others))
+    return Trust(*agreements, powered_table(tables.labels, tables.values, tables.utility, people, others))

@@ -1,4 +1,4 @@
-"""Retrieval measures of all queries from people's labels of a random sample and a judge's labels of all."""
+"""Estimate retrieval measures over all queries from people's labels of a random sample and a judge's labels of all."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -61,10 +61,10 @@ KEYS = ["retriever", "measure", "k", "references"]
 def powered_table(
     labels: pl.DataFrame, values: pl.DataFrame, utility: pl.DataFrame, people: str, sources: Sequence[str]
 ) -> pl.DataFrame:
-    """Columns TABLE, for the ``sources`` that label queries which ``people`` does not.
+    """Estimate measures for the ``sources`` that label queries which ``people`` does not: columns TABLE.
 
-    ``labels``: study_labels.LABELS; ``values``: values.SCHEMA; ``utility``: the utility table. Only valid if
-    people's queries are a random sample. A row without an interval has a ``reason``.
+    ``labels``: study_labels.LABELS; ``values``: values.SCHEMA; ``utility``: the utility table. The estimates are valid
+    only if people's queries are a random sample. A row without an interval has a ``reason``.
     """
     sampled = labels.filter(source=people)["qid"].unique()
     ends = utility.filter(ordering=DESCENDING).select("retriever", "k", "references", "qid", *QUANTITIES)

@@ -1,4 +1,4 @@
-"""Sentences on annotation sources: whose labels follow answers, or choose contexts, better than the null does."""
+"""Write the sentences on annotation sources: whose labels follow answers or choose contexts better than the null."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ from ragrelay.vocabulary.names import PAPER_NAMES
 from ragrelay.vocabulary.orderings import DESCENDING
 
 ZEROSHOT_KIND = "zeroshot"
-"""The kind of the null: labels that know nothing of the passage."""
+"""The kind of the null: its labels don't depend on the passage."""
 QUANTITIES = {"p": "P", "utility": "utility"}
 BY_CHOICE = {
     BETTER: "better with",
@@ -28,55 +28,53 @@ BY_CHOICE = {
 
 
 def label_answer(shown: AnnotationStudy) -> Conclusion:
-    """Whose labels choose contexts with better answers than a random choice, for the first dataset and generator."""
-    asked = "Labels", "Whose relevance does the generator use?"
+    """Conclude whose labels choose better contexts than chance does, for the first dataset and generator."""
+    heading = "Labels", "Whose relevance does the generator use?"
     for where, rows in _first(shown, "annotation_choices"):
         of_p = rows.filter(pl.col("p_value").is_not_null(), quantity=DECIDES)
         better = of_p.filter(verdict=BETTER).sort("mean_difference", descending=True)
         if of_p.is_empty():
             continue
         if better.is_empty():
-            return Conclusion(*asked, "No source’s labels are shown to choose better contexts than chance", where)
+            return Conclusion(*heading, "No source’s labels are shown to choose better contexts than chance", where)
         row = better.row(0, named=True)
         change = with_interval(row["mean_difference"], row["low"], row["high"])
         numbers = f"mean P changes by {change} with {row['source']}, up to {counted(row['n'], 'query', 'queries')}"
         strong = f"Labels of {listing(better['source'].to_list())} choose better contexts than chance"
-        return Conclusion(*asked, strong, f"{numbers}; {where}")
-    return Conclusion(*asked, "We do not know: the sources’ choices of contexts could not be tested")
+        return Conclusion(*heading, strong, f"{numbers}; {where}")
+    return Conclusion(*heading, "We do not know: the sources’ choices of contexts could not be tested")
 
 
 def label_sentences(shown: AnnotationStudy) -> list[str]:
-    """How well labels follow P within queries, then utility and P over queries, each compared with the null."""
+    """Say how well labels follow P within queries, then utility and P over queries, each compared with the null."""
     return [*_within(shown), *_choices(shown), *_over_queries(shown, "utility"), *_over_queries(shown, "p")]
 
 
 def _first(shown: AnnotationStudy, name: str) -> Iterator[tuple[str, pl.DataFrame]]:
-    """A table's rows per dataset and generator for the selection that is shown first, all retrievers together."""
+    """Yield a table's rows per dataset and generator, for the page's first selection and all retrievers together."""
     first = {key: shown.first[key] for key in ("k", "references")}
     rows = shown.tables[name].filter(**first, measure=shown.table["measure"][0], retrievers=ALL)
-    for key, some in rows.group_by(*KEY, maintain_order=True):
-        yield " · ".join(map(str, key)), some
+    for key, part in rows.group_by(*KEY, maintain_order=True):
+        yield " · ".join(map(str, key)), part
 
 
 def _within(shown: AnnotationStudy) -> list[str]:
     sentences = []
     for where, rows in _first(shown, "annotation_within"):
-        some = rows.filter(ordering=DESCENDING)
-        measured, retrievers = PAPER_NAMES[some["measure"][0]], some["n_retrievers"][0]
-        named = [f"{row['source']} {with_interval(row['r'], row['low'], row['high'])} ({row['verdict']})"
-                 for row in some.iter_rows(named=True) if row["r"] is not None]  # fmt: skip
-        none = [
-            f"undefined for {row['source']} ({row['reason']})" for row in some.iter_rows(named=True) if row["r"] is None
-        ]
+        descending = rows.filter(ordering=DESCENDING).to_dicts()
+        measure, retrievers = PAPER_NAMES[descending[0]["measure"]], descending[0]["n_retrievers"]
+        defined = [f"{row['source']} {with_interval(row['r'], row['low'], row['high'])} ({row['verdict']})"
+                   for row in descending if row["r"] is not None]  # fmt: skip
+        undefined = [f"undefined for {row['source']} ({row['reason']})" for row in descending if row["r"] is None]
         sentences.append(
-            f"{where}, within queries over {retrievers} retrievers, r between {measured} and P: "
-            f"{listing([*named, *none])}."
+            f"{where}, within queries over {retrievers} retrievers, r between {measure} and P: "
+            f"{listing([*defined, *undefined])}."
         )
     return sentences
 
 
 def _choices(shown: AnnotationStudy) -> list[str]:
-    """P, then utility, with the context that a source's labels choose for each query, compared with a random choice."""
+    """Compare P, then utility, with the context that a source's labels choose for each query and with a random one."""
     null = shown.table.filter(kind=ZEROSHOT_KIND)["source"].to_list()
     sentences = []
     for where, rows in _first(shown, "annotation_choices"):
@@ -104,7 +102,7 @@ def _choices(shown: AnnotationStudy) -> list[str]:
 
 
 def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
-    """Which source follows ``quantity`` best in every column of the first choice, and whether it beats the null.
+    """Say which source follows ``quantity`` best in every column of the first selection, and whether it beats the null.
 
     The number of significant leads comes first.
     """
@@ -136,7 +134,7 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
                 tested.filter(beyond)["source"].unique(maintain_order=True).to_list()
                 for beyond in (pl.col("lead") > 0, pl.col("lead") < 0)
             )
-            # A lead between the best source and the null is in two families, whose verdicts could contradict.
+            # A lead between the best source and the null is in two families, which could contradict each other.
             first, second = best["source"][:2] if best["holds"][0] else ("", "")
             ahead += [first] if second == null[0] and first not in ahead else []
             behind += [second] if first == null[0] and second not in behind else []

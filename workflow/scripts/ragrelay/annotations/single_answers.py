@@ -1,4 +1,4 @@
-"""Read from the store the answers to each retrieved passage alone."""
+"""Read the answers to each retrieved passage alone from the store."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ COLUMNS = {
 
 
 def read_single_passages(prompts: Sequence[str | Path]) -> pl.DataFrame:
-    """qid, docno, prompt_id of all retrievers' single prompts, each passage of a query once."""
+    """Read qid, docno, prompt_id of all retrievers' single-passage prompts, each passage of a query once."""
     frames = [pl.read_parquet(path, columns=["qid", "docnos", "prompt_id"], glob=False) for path in prompts]
     passages = pl.concat(frames).select("qid", pl.col("docnos").list.first().alias("docno"), "prompt_id")
     return passages.unique(PASSAGE, keep="first", maintain_order=True)
@@ -32,27 +32,27 @@ def read_single_passages(prompts: Sequence[str | Path]) -> pl.DataFrame:
 def view_single_answers(
     passages: pl.DataFrame, seeds: Sequence[int], store: AnswerStore, thinking: tuple[str, str] | None = None
 ) -> pl.DataFrame:
-    """Answers to the prompts of ``passages`` (qid, docno, prompt_id): these columns, then the store's.
+    """Look up the answers to the prompts of ``passages`` (qid, docno, prompt_id): these columns, then the store's.
 
-    One row per passage and seed, by passage, then seed. ``thinking``: see answer_files.view_answers. Raises InputError
-    for an answer that is not in the store.
+    Rows are sorted by passage, then seed. ``thinking``: see answer_files.view_answers. Raises InputError for an answer
+    that is not in the store.
     """
     keys = passages.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
     stored = store.look_up(keys)
     if thinking:
         stored = without_thinking(stored, thinking)
     answers = keys.join(stored, on=KEY, how="left", maintain_order="left")
-    lacking = keys.join(stored, on=KEY, how="anti").height
-    if lacking:
+    missing = keys.join(stored, on=KEY, how="anti").height
+    if missing:
         expected = "all of them; run again with --forcerun generate_single_answers"
-        raise InputError(store.folder, f"no answer to {lacking} of {answers.height} prompts of one passage", expected)
+        raise InputError(store.folder, f"no answer to {missing} of {answers.height} prompts of one passage", expected)
     return answers.sort(*PASSAGE, "seed")
 
 
 class SingleAnswers:
-    """A table of single answers in the form that the filling of the score store reads.
+    """A table of single answers in the form from which the score store is filled.
 
-    ``keys``: qid, docno, seed, answer_hash, for the queries in ``qids``. Missing answers (null) have none.
+    ``keys``: qid, docno, seed, answer_hash of the queries in ``qids``, without missing answers (null).
     """
 
     def __init__(self, path: str | Path, qids: Sequence[str]) -> None:
@@ -63,6 +63,6 @@ class SingleAnswers:
         self.keys = self._table.drop("answer")
 
     def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
-        """(answer_hash, answer) of a selection of ``keys``, which names every hash once."""
+        """Yield (answer_hash, answer) of a selection of ``keys`` that has every hash once."""
         texts = self._table.unique("answer_hash", keep="first", maintain_order=True).select("answer_hash", "answer")
         yield from keys.select("answer_hash").join(texts, on="answer_hash", maintain_order="left").iter_rows()

@@ -14,7 +14,7 @@ from ragrelay.vocabulary.orderings import DESCENDING
 
 
 def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
-    """Raise InputError for a source of the grid that can't work; ``config`` has its defaults, its names are known."""
+    """Raise InputError for a source of the grid that can't work; ``config`` has defaults, and its names are checked."""
     grid, catalogue = config["grid"], config["annotations"]
     for name in grid["annotations"]:
         _check_source(name, study)
@@ -34,7 +34,7 @@ def check_annotations(config: Mapping[str, Any], study: CheckedStudy) -> None:
 
 
 def _check_source(name: str, study: CheckedStudy) -> None:
-    """Raise InputError if the source, or one that it is made of, lacks gold answers, a judge or what its kind needs."""
+    """Raise InputError if the source, or a part of it, lacks gold answers, a judge or what its kind needs."""
     source, place = ANNOTATION_KINDS.of(study.config["annotations"][name]), f"config key 'annotations.{name}"
     source.check(place, study)
     if source.needs_gold:

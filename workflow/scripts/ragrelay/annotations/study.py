@@ -28,33 +28,33 @@ TABLES = {
     "annotation_confusion": CONFUSION_COLUMNS,
     "annotation_powered": POWERED,
 }
-"""Columns by the name of the report's table."""
+"""Columns by the table's name in the report."""
 
 
 @dataclass(frozen=True)
 class JudgeTrust:
-    """Settings on judges that the page uses.
-
-    ``least_kappa``: the page warns below it. ``random_sample``: people's queries are stated to be a random sample.
-    ``own``: by source, the grid's generators that judge passages of their own answers.
-    """
+    """Settings on judges that the page uses."""
 
     least_kappa: float = 0.0
+    """The page warns below it."""
     random_sample: bool = False
+    """Whether people's queries are stated to be a random sample."""
     own: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """By source, the grid's generators that judge passages of their own answers."""
 
 
 @dataclass(frozen=True)
 class AnnotationStudy:
-    """``tables``: by the name of the report's table, as study_tables.gather returns them.
+    """What the report shows about annotation sources, for one scorer.
 
-    ``cost``: columns cost.COLUMNS, and ``checks``: analysis.judge_checks.PASSAGE_COLUMNS; of the first scorer alone,
-    since they don't depend on it.
+    Only the first scorer has ``cost`` and ``checks``, which don't depend on the scorer.
     """
 
     scorer: str
     tables: Mapping[str, pl.DataFrame]
+    """By the table's name in the report, as study_tables.gather returns them."""
     cost: pl.DataFrame
+    """cost.COLUMNS."""
     trust: JudgeTrust = JudgeTrust()
     checks: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=schema_of(CHECKS)))
 
@@ -63,7 +63,7 @@ class AnnotationStudy:
         return self.tables["annotations"]
 
     def rows(self, gathered: str) -> pl.DataFrame:
-        """A table as it is written, by the name of the source that it is gathered from."""
+        """Return a table as it is written, by the name of the result table that it is gathered from."""
         return self.tables.get(gathered.replace("label", "annotation"), self.table)
 
     @property
@@ -76,7 +76,7 @@ class AnnotationStudy:
 
     @property
     def first(self) -> dict[str, Any]:
-        """What is shown first: the largest k, the first reference set, utility, Kendall's tau."""
+        """Return the selection shown first: the largest k, the first reference set, utility, Kendall's tau."""
         k, references = self.table["k"].max(), self.table["references"][0]
         return {"k": k, "references": references, "quantity": "utility", "coefficient": "kendall"}
 
@@ -87,11 +87,11 @@ def read_annotations(
     trust: Mapping[str, Any] | None = None,
     checks: Sequence[File] = (),
 ) -> list[AnnotationStudy]:
-    """From the files of each of TABLES, by scorer, those of cost by dataset and generator, and of judges' checks.
+    """Read a study per scorer from the files of each of TABLES, and those of costs and of judges' checks.
 
     ``trust``: the fields of JudgeTrust.
     """
-    besides = [read_rows(costs, COST), read_rows(checks, CHECKS)]
+    shared = [read_rows(costs, COST), read_rows(checks, CHECKS)]
     by_scorer: dict[str, dict[str, pl.DataFrame]] = {}
     for name, columns in TABLES.items():
         for scorer, path in tables[name].by("scorer").items():
@@ -100,5 +100,5 @@ def read_annotations(
     return [
         AnnotationStudy(scorer, read, cost, JudgeTrust(**(trust or {})), of_judges)
         for place, (scorer, read) in enumerate(known)
-        for cost, of_judges in [[table.clear() for table in besides] if place else besides]
+        for cost, of_judges in [[table.clear() for table in shared] if place else shared]
     ]

@@ -1,4 +1,4 @@
-"""Label by all annotation sources of a dataset x generator x scorer, from the study's files."""
+"""Label passages by all annotation sources of a dataset x generator x scorer, from the study's files."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,36 +32,40 @@ def made_tables(
     names: Sequence[str],
     wildcards: Mapping[str, str],
 ) -> dict[str, Path]:
-    """The table of each source that has a job, among the sources ``names`` and their parts.
+    """Return the table of each source that has a job, among the sources ``names`` and their parts.
 
     ``files``: the tables by job (source.BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT); ``wildcards``: dataset, scorer, generator.
     """
-    made = {}
+    tables = {}
     for name in parts(annotations, names):
-        if asked := ANNOTATION_KINDS.of(annotations[name]).job(name, wildcards["scorer"], wildcards["generator"]):
-            job, key = asked
-            made[name] = files[job].of({**wildcards, **key})
-    return made
+        if job := ANNOTATION_KINDS.of(annotations[name]).job(name, wildcards["scorer"], wildcards["generator"]):
+            job_name, key = job
+            tables[name] = files[job_name].of({**wildcards, **key})
+    return tables
 
 
 @dataclass(frozen=True)
 class LabelledFiles:
-    """``contexts``: files by retriever; ``made``: the tables of the sources' jobs, by source."""
+    """The files from which passages are labelled."""
 
     contexts: Mapping[str, File]
+    """By retriever."""
     queries: File
     qrels: File
     made: Mapping[str, File]
+    """Tables of the sources' jobs, by source."""
 
 
 @dataclass(frozen=True)
 class LabelMeasures:
-    """``depth``: ranks that are labelled; ``lowest_grade``: lowest label of the qrels that binary measures count."""
+    """Which measures to compute from labels."""
 
     measures: Sequence[str]
     ks: Sequence[int]
     depth: int
+    """Ranks to label."""
     lowest_grade: int
+    """The lowest label of the qrels that binary measures count."""
 
 
 def measure_labels(
@@ -69,15 +73,15 @@ def measure_labels(
     annotations: Mapping[str, Mapping[str, Any]],
     names: Sequence[str],
     references: Sequence[str],
-    asked: LabelMeasures,
+    wanted: LabelMeasures,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Labels (LABELS) and values (values.SCHEMA) of the sources ``names`` of the catalogue ``annotations``.
+    """Compute labels (LABELS) and values (values.SCHEMA) of the sources ``names`` of the catalogue ``annotations``.
 
     ``references``: the reference sets of P.
     """
     columns = ["qid", "rank", "docno", "text"]
     rankings = {
-        name: pl.read_parquet(path, columns=columns).filter(pl.col("rank") <= asked.depth)
+        name: pl.read_parquet(path, columns=columns).filter(pl.col("rank") <= wanted.depth)
         for name, path in files.contexts.items()
     }
     all_names = dict.fromkeys([*names, *parts(annotations, names)])
@@ -92,17 +96,17 @@ def measure_labels(
     )
     sources = Sources(inputs, annotations, {name: pl.read_parquet(path) for name, path in files.made.items()})
     how = {
-        name: How(kind.whole(annotations), kind.counted_from(asked.lowest_grade), kind.constant, sources.gains(name))
+        name: How(kind.whole(annotations), kind.counted_from(wanted.lowest_grade), kind.constant, sources.gains(name))
         for name, kind in kinds.items()
     }
     labels = sources.labels(names)
-    return labels, label_values(rankings, labels, asked.measures, asked.ks, how)
+    return labels, label_values(rankings, labels, wanted.measures, wanted.ks, how)
 
 
 class Sources:
-    """The sources of a dataset x generator x scorer: ``catalogue`` by name, ``made``: the tables of their jobs by name.
+    """The annotation sources of a dataset x generator x scorer.
 
-    ``data``: what all sources have, without ``made`` and ``scaled``.
+    ``data`` is the same for all sources, without ``made`` and ``scaled``; ``made``: the tables of their jobs by name.
     """
 
     def __init__(
@@ -111,16 +115,16 @@ class Sources:
         self.data, self.catalogue, self.made = data, catalogue, made
 
     def labels(self, names: Sequence[str]) -> pl.DataFrame:
-        """Labels by the sources ``names``: columns LABELS, every source with every reference set.
+        """Label by the sources ``names``: columns LABELS, every source with every reference set.
 
-        A query that a source knows nothing of (no gold answer, no reference) has no rows. Combinations label what all
-        of their sources label; there the qrels' grades are divided by the highest grade of the dataset.
+        A query that a source can't label (no gold answer, no reference) has no rows. Combinations label the passages
+        that all their sources label, with the qrels' grades divided by the dataset's highest grade.
         """
         frames = [self._of(name).select(pl.lit(name).alias("source"), *list(LABELS)[1:]) for name in names]
         return pl.concat([pl.DataFrame(schema=LABELS), *frames])
 
     def gains(self, name: str) -> pl.DataFrame | None:
-        """The gains that nDCG uses for the source ``name``: qid, docno, gain. None: it uses the labels."""
+        """Return the gains that nDCG uses for the source ``name`` (qid, docno, gain); None if it uses the labels."""
         return ANNOTATION_KINDS.of(self.catalogue[name]).gains(self._data_of(name))
 
     def _of(self, name: str) -> pl.DataFrame:

@@ -1,6 +1,6 @@
-"""The tables of a whole study: annotation sources over datasets, retrievers and generators, for one scorer.
+"""Gather a study's tables on annotation sources over datasets, retrievers and generators, for one scorer.
 
-Table 1 of Salemi and Zamani, SIGIR 2024.
+They include Table 1 of Salemi and Zamani, SIGIR 2024.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ LEADS_COLUMNS = {
 """Columns of the table ``annotation_leads`` of the report."""
 
 TRUST = {"agreement": AGREEMENT, "confusion": CONFUSION_COLUMNS, "powered": POWERED}
-"""Columns of the tables about judges, by the name of their files."""
+"""Columns of the tables on judges, by the names of their files."""
 
 
 def gather(
@@ -47,13 +47,10 @@ def gather(
     kinds: Mapping[str, str],
     trust: Mapping[str, Sequence[str | Path]] | None = None,
 ) -> dict[str, pl.DataFrame]:
-    """By name of the report's table: TABLE_COLUMNS, LEADS_COLUMNS, WITHIN's, CHOICES_COLUMNS; of all files of a study.
+    """Gather the files of a study to tables, by the table's name in the report.
 
-    And the tables of TRUST, from the files ``trust`` by their names.
-
-    ``kinds``: the kind of each source. ``best``: no row of the same column (dataset x generator x retriever x k x
-    references x quantity x coefficient) has a higher value; ``holds``: and its lead over the best row of any other
-    source holds, by Holm's correction over dataset x retriever (see leads.with_holds).
+    ``kinds``: the kind of each source; ``trust``: files by the names in TRUST. A row ``holds`` if it is the best of its
+    column and its lead holds by Holm's correction over dataset x retriever (see leads.with_holds).
     """
     rows, tested = read_rows(correlations, CORRELATIONS), with_holds(read_rows(leads, LEADS))
     column = [*KEY, *COLUMN]

@@ -1,4 +1,4 @@
-"""The page's part on trust in judges: agreement with people's labels, warnings, and both together."""
+"""Make the page's part on trust in judges: agreement with people's labels, warnings, prediction-powered estimates."""
 
 from collections.abc import Collection
 
@@ -22,10 +22,7 @@ ESTIMATES = {MEAN: "mean", "p": "r with P", "utility": "r with utility"}
 
 
 def trust_warnings(shown: AnnotationStudy, sources: Collection[str] | None = None) -> list[str]:
-    """A sentence per source whose labels replace people's, where kappa is below the configured threshold.
-
-    Of ``sources``, or of all.
-    """
+    """Warn of each source (of ``sources``, or all) that replaces people's labels with a kappa below the threshold."""
     table = shown.tables["annotation_agreement"]
     low = table.filter("judge", pl.col("value") < shown.trust.least_kappa, quantity=KAPPA)
     first = low.unique(["dataset", "source"], keep="first", maintain_order=True)
@@ -39,19 +36,19 @@ def trust_warnings(shown: AnnotationStudy, sources: Collection[str] | None = Non
 
 
 def headline_warnings(shown: AnnotationStudy) -> list[str]:
-    """Warnings about the dataset's own judgements, on which references and retrieval measures rest."""
+    """Warn of the dataset's own judgements, on which references and retrieval measures rest."""
     return trust_warnings(shown, shown.table.filter(kind="qrels")["source"].unique().to_list())
 
 
 def trust_sentences(shown: AnnotationStudy) -> list[str]:
-    """Kappa of every judge, who judges its own answers, what prediction-powered intervals assume, and bias."""
+    """Report every judge's kappa, judges of their own answers, what prediction-powered intervals assume, and bias."""
     sentences = []
     table = shown.tables["annotation_agreement"].filter("judge", quantity=KAPPA).drop_nulls("value")
     for (dataset, people), rows in table.group_by("dataset", "people", maintain_order=True):
-        some = rows.unique("source", keep="first", maintain_order=True)
-        named = [f"{row['source']} {with_interval(row['value'], row['low'], row['high'], 2)}"
-                 for row in some.iter_rows(named=True)]  # fmt: skip
-        sentences.append(f"{dataset}, agreement with people’s labels ({people}), Cohen’s κ: {listing(named)}.")
+        first = rows.unique("source", keep="first", maintain_order=True)
+        kappas = [f"{row['source']} {with_interval(row['value'], row['low'], row['high'], 2)}"
+                  for row in first.iter_rows(named=True)]  # fmt: skip
+        sentences.append(f"{dataset}, agreement with people’s labels ({people}), Cohen’s κ: {listing(kappas)}.")
     for judge, judges in shown.trust.own.items():
         sentences.append(
             f"{judge} asks {listing(list(judges))} about passages of the answers that it made itself: a judge may "
@@ -75,12 +72,12 @@ def trust_sentences(shown: AnnotationStudy) -> list[str]:
 
 
 def checks_page_table(shown: AnnotationStudy) -> Table:
-    """A row per source, judge and check."""
+    """Show a row per source, judge and check."""
     return checks_table(shown.checks, CHECKED, OF_PASSAGES)
 
 
 def agreement_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
-    """A row per source, reference set and quantity."""
+    """Show a row per source, reference set and quantity."""
     return table_of(
         shown.tables["annotation_agreement"], name("dataset"), name("generator"),
         name("references", chosen=shown.first["references"]), name("source"),
@@ -92,7 +89,7 @@ def agreement_table(shown: AnnotationStudy, most_rows: int | None = None) -> Tab
 
 
 def confusion_table(shown: AnnotationStudy) -> Table:
-    """A row per label by people, of the first reference set, with the counts of the source's labels."""
+    """Show a row per label by people, of the first reference set, with counts of the source's labels."""
     table = shown.tables["annotation_confusion"].filter(references=shown.first["references"])
     labels = table["source_label"].unique().sort().to_list()
     keys = ["dataset", "generator", "source", "people_label"]
@@ -105,7 +102,7 @@ def confusion_table(shown: AnnotationStudy) -> Table:
 
 
 def powered_page_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
-    """A row per source, retriever, measure, k, reference set and estimate."""
+    """Show a row per source, retriever, measure, k, reference set and estimate."""
     return table_of(
         shown.tables["annotation_powered"], *map(name, ("dataset", "generator", "source", "retriever")),
         Column("measure", False, True, text=lambda row: PAPER_NAMES[row["measure"]]), depth(),

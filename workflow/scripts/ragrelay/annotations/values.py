@@ -24,9 +24,9 @@ def label_values(
     ks: Sequence[int],
     how: Mapping[str, How],
 ) -> pl.DataFrame:
-    """Columns SCHEMA, from each retriever's ranking (qid, docno, rank) and ``labels`` (sources.LABELS).
+    """Measure each retriever's ranking (qid, docno, rank) by ``labels`` (study_labels.LABELS): columns SCHEMA.
 
-    ``how``: how measures count the labels of each source. A query that a source doesn't label has no rows of it.
+    ``how``: how measures count the labels of each source. A query that a source doesn't label has no rows for it.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for retriever, ranking in rankings.items():

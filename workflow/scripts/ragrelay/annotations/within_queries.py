@@ -19,11 +19,11 @@ CONSTANT = "all passages of a query have the same label"
 def label_within(
     values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
 ) -> pl.DataFrame:
-    """Repeated-measures correlation of each source's measures and P over the retrievers of one query: columns SCHEMA.
+    """Correlate each source's measures with P over the retrievers of one query, by analysis.within: columns SCHEMA.
 
-    ``values``: columns of values.SCHEMA; ``utility``: the utility table, of which the ordering descending is taken;
-    ``kinds``: the kind of each retriever; the correlation is that of analysis.within. Sources that are ``constant``
-    within a query, and measures that a source's labels don't have, have no r, and a reason.
+    ``values``: columns of values.SCHEMA; ``utility``: the utility table, of which the ordering descending is used;
+    ``kinds``: the kind of each retriever. Sources that are ``constant`` within a query, and measures that a source's
+    labels don't define, have a reason instead of r.
     """
     ends = utility.filter(ordering=DESCENDING)
     frames = [pl.DataFrame(schema=SCHEMA)]

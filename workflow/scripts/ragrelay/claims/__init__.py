@@ -1,1 +1,1 @@
-"""Claims with evidence: measure how far the evidence moves a model (ACU; Hagström et al., ACL 2025)."""
+"""Measure how far evidence for claims moves a model (ACU; Hagström et al., ACL 2025)."""

@@ -1,4 +1,4 @@
-"""The characteristics of a piece of evidence that are correlated with ACU."""
+"""Declare the characteristics of a piece of evidence that are correlated with ACU."""
 
 from ragrelay.vocabulary.columns import real, schema_of, text, truth, whole
 

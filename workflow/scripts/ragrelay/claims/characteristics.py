@@ -1,4 +1,4 @@
-"""Characteristics of evidence that may affect how much a model uses it (Hagström et al., ACL 2025, section 5)."""
+"""Compute characteristics of evidence that may affect how much a model uses it (Hagström et al., section 5)."""
 
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -28,9 +28,9 @@ OF_TEXTS: dict[str, Callable[[str, str], Any]] = {
     "contains_false": lambda claim, evidence: texts.contains("false", evidence),
     "refers_external_source": lambda claim, evidence: texts.refers_elsewhere(evidence),
 }
-"""Functions of claim and evidence by the characteristic's name; lengths in characters."""
+"""Characteristic → function of claim and evidence; lengths are in characters."""
 VERDICTS = {"true": 5, "half true": 4, "false": 1}
-"""Fact-checkers' verdicts as numbers, as Hagström et al. have them (``VERDICT_NUM_MAP``); others are unknown."""
+"""Fact-checkers' verdicts as numbers, from Hagström et al. (``VERDICT_NUM_MAP``); others are unknown."""
 
 
 def describe_claims(
@@ -40,11 +40,11 @@ def describe_claims(
     reliable: Sequence[str] | None = None,
     judged: pl.DataFrame | None = None,
 ) -> tuple[pl.DataFrame, str]:
-    """The characteristics of ``claims`` (columns SCHEMA) and the name of the detector of entities.
+    """Return the characteristics of ``claims`` (columns SCHEMA) and the name of the detector of entities.
 
-    ``entities``: see entities.detector. ``unreliable`` and ``reliable``: domains. Without a list of unreliable ones
-    is_unreliable is null, as is whatever the claims' own columns don't say; with one see unreliability. ``judged``: a
-    model's judgement (judged_evidence.COLUMNS), which decides refers_external_source where it is given.
+    ``entities``: see entities.detector. ``unreliable`` and ``reliable``: domains (see unreliability); is_unreliable is
+    null without ``unreliable``. Characteristics from the claims' own columns are null where these are. ``judged``, a
+    model's judgement (judged_evidence.COLUMNS), decides refers_external_source if it is given.
     """
     name, find = detector(entities)
     pairs = list(claims.select("claim", "evidence").iter_rows())
@@ -54,12 +54,12 @@ def describe_claims(
         **{key: [function(*pair) for pair in pairs] for key, function in OF_TEXTS.items()},
         "id": claims["id"],
         "claim_entity_overlap": list(shared),
-        "published_after_claim": [later(*both) for both in dates],
+        "published_after_claim": [later(claimed, published) for claimed, published in dates],
         "is_factcheck_article": claims["is_factcheck_article"],
         "is_gold": claims["is_gold"],
         "is_unreliable": [
-            None if unreliable is None else unreliability(source, factcheck, unreliable, reliable or [])
-            for source, factcheck in claims.select("evidence_source", "is_factcheck_article").iter_rows()
+            None if unreliable is None else unreliability(address, factcheck, unreliable, reliable or [])
+            for address, factcheck in claims.select("evidence_source", "is_factcheck_article").iter_rows()
         ],
         "relevant": claims["relevant"],
         "factcheck_verdict": [VERDICTS.get((verdict or "").lower()) for verdict in claims["factcheck_verdict"]],
@@ -71,30 +71,30 @@ def describe_claims(
 
 
 def unreliability(
-    source: str | None, factcheck: bool | None, unreliable: Sequence[str], reliable: Sequence[str]
+    address: str | None, factcheck: bool | None, unreliable: Sequence[str], reliable: Sequence[str]
 ) -> bool | None:
-    """Whether evidence comes from an unreliable website; None if nothing is known about the website.
+    """Tell whether evidence comes from an unreliable website; None if nothing is known about the website.
 
-    False for fact-check articles, domains of ``reliable``, governments and universities; True for other domains of
-    ``unreliable``. Source: ``get_properties.py`` and ``prepare_data.ipynb`` of Hagström et al., ACL 2025.
+    False for fact-check articles, domains in ``reliable``, governments and universities; True for domains in
+    ``unreliable``. See ``get_properties.py`` and ``prepare_data.ipynb`` of Hagström et al., ACL 2025.
     """
     if factcheck:
         return False
-    if source is None:
+    if address is None:
         return None
-    if texts.listed(unreliable, source):
+    if texts.listed(unreliable, address):
         return True
-    return False if texts.listed(reliable, source) or texts.official(source) else None
+    return False if texts.listed(reliable, address) or texts.official(address) else None
 
 
 def later(claimed: str | None, published: str | None) -> bool | None:
-    """Whether the evidence has a later date than the claim; None if either date is missing or not ISO 8601."""
+    """Tell whether the evidence has a later date than the claim; None if either date is missing or not ISO 8601."""
     days = [_day(text) for text in (claimed, published)]
     return None if days[0] is None or days[1] is None else days[1] > days[0]
 
 
 def domains(path: Path) -> list[str]:
-    """The domains of a list, one a line, in lower case; ``#`` begins a comment. Raises InputError for an address."""
+    """Read domains, one per line, in lower case; ``#`` begins a comment. Raises InputError for an address."""
     names = []
     for number, line in numbered_lines(path):
         domain = line.partition("#")[0].strip().lower().removeprefix("www.")

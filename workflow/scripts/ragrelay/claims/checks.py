@@ -12,7 +12,7 @@ from ragrelay.kinds import CheckedStudy
 
 
 def check_acu(study: CheckedStudy) -> None:
-    """Raise InputError for the first entry of ``acu`` (where there is one) that can't work."""
+    """Raise InputError for the first entry of ``acu`` that can't work; does nothing without ``acu``."""
     config = study.config
     wanted = config.get("acu")
     if not wanted:
@@ -50,19 +50,19 @@ def check_scores(place: str, generator: Mapping[str, Any]) -> None:
 
 
 def prompts_of(acu: Mapping[str, Any], generator: str) -> Sequence[str]:
-    """The templates of one generator of the claims study."""
+    """Return the templates of one generator of the claims study."""
     prompts = acu["prompts"]
     templates: Sequence[str] = prompts[generator] if isinstance(prompts, Mapping) else prompts
     return templates
 
 
 def acu_generators(config: Mapping[str, Any]) -> list[str]:
-    """Names of the generators that the claims study asks; its judge among them, if the catalogue has it."""
+    """Return the names of the generators that the claims study asks, including its judge if the catalogue has it."""
     acu = config.get("acu", {})
     judge = acu.get("evidence_judge")
     return [*acu.get("generators", []), *([judge] if judge in config["generators"] else [])]
 
 
 def acu_names(config: Mapping[str, Any], key: str) -> Sequence[str]:
-    """The names that ``acu.<key>`` selects; none where there is no claims study."""
+    """Return the names that ``acu.<key>`` selects; none without a claims study."""
     return config.get("acu", {}).get(key, [])

@@ -33,20 +33,20 @@ REQUIRED = ("id", "claim", "evidence")
 TRUTHS = {"true": True, "1": True, "1.0": True, "yes": True, "false": False, "0": False, "0.0": False, "no": False}
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 ENDINGS = (*SEPARATORS, ".jsonl")
-# Texts that tools write for missing values.
+# Texts that tools write for a missing value.
 MISSING = ("", "nan", "none", "null", "n/a")
 
 Records = Iterator[tuple[str, Mapping[str, Any]]]
-"""The place of each row, for messages, and the row."""
+"""(place of the row, for messages; the row)."""
 
 
-def claims_frame(records: Records, source: str | Path) -> pl.DataFrame:
-    """The rows as a frame of SCHEMA, in their order; other columns are left out, absent ones null.
+def claims_frame(records: Records, origin: str | Path) -> pl.DataFrame:
+    """Return the rows as a frame of SCHEMA in their order; other columns are left out, missing ones are null.
 
-    Without claim_id, equal claims get one. A row without a stance (those of DRUID+) has characteristics, but no ACU:
-    see with_stance. Raises InputError, naming the place of the row, for a required value that is missing, an unknown
-    stance, an id given twice, what is neither true nor false, and a claim_id of two claims; with ``source`` where
-    there is no row, or none with a stance.
+    Without claim_id, equal claims share a new one. A row without a stance (those of DRUID+) has characteristics but no
+    ACU: see with_stance. Raises InputError, which names the row's place, for a missing required value, an unknown
+    stance, a repeated id, a boolean that is neither true nor false, and a claim_id of two claims; the error names
+    ``origin`` if there is no row, or none with a stance.
     """
     rows: list[dict[str, Any]] = []
     ids: dict[str, str] = {}
@@ -62,19 +62,19 @@ def claims_frame(records: Records, source: str | Path) -> pl.DataFrame:
             raise InputError(place, found, "one claim per claim_id")
         rows.append(row)
     if not rows:
-        raise InputError(source, "no claim", "at least one row")
+        raise InputError(origin, "no claim", "at least one row")
     if all(row["evidence_stance"] is None for row in rows):
-        raise InputError(source, "no evidence_stance", f"at least one row with {one_of(STANCES)}")
+        raise InputError(origin, "no evidence_stance", f"at least one row with {one_of(STANCES)}")
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def with_stance(claims: pl.DataFrame) -> pl.DataFrame:
-    """The rows whose stance is known. ACU is defined only for these, so a model is asked only about these."""
+    """Return the rows with a stance. ACU is only defined for these, so a model is only asked about these."""
     return claims.filter(pl.col("evidence_stance").is_not_null())
 
 
 def file_records(path: Path) -> Records:
-    """The rows of a CSV, TSV or JSON lines file; raises InputError for another ending or a malformed line."""
+    """Read the rows of a CSV, TSV or JSON lines file. Raises InputError for another ending or a malformed line."""
     if path.suffix in SEPARATORS:
         return _table_records(path, SEPARATORS[path.suffix])
     if path.suffix == ".jsonl":
@@ -83,7 +83,7 @@ def file_records(path: Path) -> Records:
 
 
 def json_records(path: Path) -> Records:
-    """The objects of a JSON lines file."""
+    """Yield the objects of a JSON lines file."""
     for number, line in numbered_lines(path):
         yield f"{path}, line {number}", json_record(path, number, line, halves=True)
 
@@ -120,7 +120,7 @@ def _row(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _value(place: str, name: str, value: Any, kind: Any) -> Any:
-    """The value as text or boolean; None if it is missing, or a text that tools write for missing values."""
+    """Return the value as text or boolean; None if it is missing, or a text that tools write for missing values."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, dict | list):

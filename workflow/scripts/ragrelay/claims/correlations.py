@@ -56,14 +56,12 @@ COLUMNS = {**TABLE, **adjusted(P_VALUES)}
 
 
 def acu_correlations(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Columns SCHEMA, family, family_size and the adjusted p-values: a row per unit, stance, characteristic, r or rho.
+    """Correlate characteristics with ACU per unit and stance: columns SCHEMA and adjusted p-values.
 
-    ``pairs`` has UNITS, claim_id, evidence_stance, acu and the characteristics' columns; true is 1, false 0. Pairs with
-    a missing value are left out and counted. ``p_value`` (two-sided, coefficient = 0) is scipy's and each
-    coefficient's own; it takes the pairs for independent, as the paper does. ``p_claims`` is of the slope
-    of ACU, or its ranks, on the characteristic's, with the jackknife's standard error over claims and ``df_claims``
-    degrees of freedom (analysis.clusters). ``low`` and ``high`` bound
-    the 95% interval over claims, whose pairs are resampled together. The corrections are for the number of
+    ``pairs`` has UNITS, claim_id, evidence_stance, acu and the characteristics' columns; true is 1, false 0.
+    ``p_value`` is scipy's; like the paper, it treats the pairs as independent. ``p_claims`` tests the slope of ACU, or
+    its ranks, on the characteristic, with the jackknife standard error over claims and ``df_claims`` degrees of freedom
+    (analysis.clusters). For the interval, a claim's pairs are resampled together. The corrections are for the number of
     characteristics.
     """
     rows = [
@@ -95,21 +93,20 @@ def _rows(part: pl.DataFrame, name: str, resamples: int, seed: int) -> Iterator[
 
 
 def _interval(coefficient: str, x: Array, y: Array, claims: Array, resamples: int, seed: int) -> dict[str, Any]:
-    """Resamples claims, each with all of its pairs: a pair gets its claim's weight."""
+    """Compute interval and test by resampling claims, each with all its pairs: a pair gets its claim's weight."""
     statistic, size = STATISTICS[coefficient], int(claims.max()) + 1
     value = float(statistic(np.ones((1, len(x))), x, y)[0])
     if 1.0 - abs(value) < ROUNDING:
         return {"reason": "perfect correlation, no spread between resamples"}
-    # The random generator draws chunks of claims, which have more pairs than claims.
+    # resample_counts limits its chunks by the number of claims; there are more pairs, so split the chunks again.
     draws = [
-        statistic(weights[some][:, claims], x, y)
+        statistic(weights[rows][:, claims], x, y)
         for weights in resample_counts(size, resamples, seed)
-        for some in _slices(len(weights), len(x))
+        for rows in _slices(len(weights), len(x))
     ]
-    left = [statistic((np.arange(size)[some, None] != claims).astype(np.float64), x, y)
-            for some in _slices(size, len(x))]  # fmt: skip
-    without = np.concatenate(left)
-    interval = bca_interval(value, np.concatenate(draws), without)
+    left_out = [statistic((np.arange(size)[rows, None] != claims).astype(np.float64), x, y)
+                for rows in _slices(size, len(x))]  # fmt: skip
+    interval = bca_interval(value, np.concatenate(draws), np.concatenate(left_out))
     a, b = (x, y) if coefficient == "pearson" else (stats.rankdata(x), stats.rankdata(y))
     tested = clustered_slope(a, b, claims.astype(np.intp))
     return {"low": interval.low, "high": interval.high, "p_claims": tested.p_value, "df_claims": tested.df,
@@ -117,6 +114,6 @@ def _interval(coefficient: str, x: Array, y: Array, claims: Array, resamples: in
 
 
 def _slices(rows: int, columns: int) -> Iterator[slice]:
-    """Slices of rows with at most CHUNK values each."""
+    """Yield slices of rows with at most CHUNK values each."""
     step = max(1, CHUNK // columns)
     return (slice(start, start + step) for start in range(0, rows, step))

@@ -1,6 +1,6 @@
 """Describe sets of claims for comparison: relevance, stances, and means of characteristics.
 
-Source: Hagström et al., ACL 2025: Figure 2 (characteristics), Tables 8 and 9 (relevance and stances).
+See Figure 2 (characteristics) and Tables 8 and 9 (relevance and stances) of Hagström et al., ACL 2025.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ MEANS = {
 
 
 def composition(claims: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """Columns COMPOSITION, a row per set of ``claims`` (claims.SCHEMA), stance and relevance that occur in it."""
+    """Count the pairs of each set of ``claims`` (claims.SCHEMA) by stance and relevance: columns COMPOSITION."""
     keys = ["stance", "relevant"]
     frames = [
         frame.rename({"evidence_stance": "stance"})
@@ -71,11 +71,11 @@ def characteristic_means(
     resamples: int,
     seed: int,
 ) -> pl.DataFrame:
-    """Columns MEANS, a row per set of claims and characteristic; of those that depend on a generator, per unit.
+    """Average each characteristic per set of claims, or per unit if it depends on a generator: columns MEANS.
 
-    ``claims`` and ``characteristics`` have a frame per set (claims.SCHEMA, characteristics.SCHEMA), with all of its
-    pairs; ``pairs`` has UNITS and OF_MODELS, of the pairs that have a stance. ``low`` and ``high`` bound the 95%
-    interval over claims, whose pairs are resampled together. Pairs without a value are left out and counted.
+    ``claims`` and ``characteristics`` have a frame per set (claims.SCHEMA, characteristics.SCHEMA) with all its pairs;
+    ``pairs`` has UNITS and OF_MODELS of the pairs with a stance. For the interval, a claim's pairs are resampled
+    together.
     """
     settings = (min(resamples, RESAMPLES_AT_MOST), seed)
     rows: list[dict[str, Any]] = []
@@ -105,5 +105,5 @@ def _rows(frame: pl.DataFrame, names: Sequence[str], resamples: int, seed: int) 
             yield row | {"reason": f"{name} is constant"}
         else:
             interval = clustered_interval(numbered(known["claim_id"]), values, resamples, seed)
-            more = {"low": interval.low, "high": interval.high, "reason": interval.reason}
-            yield row | more | {"method": METHOD, "resamples": resamples}
+            ends = {"low": interval.low, "high": interval.high, "reason": interval.reason}
+            yield row | ends | {"method": METHOD, "resamples": resamples}

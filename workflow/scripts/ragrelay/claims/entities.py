@@ -16,16 +16,16 @@ NAME = re.compile(r"[A-Z][\w’'-]*(?:(?: (?:of|of the|de|van|von))? [A-Z][\w’
 START = re.compile(r"(?:^|[.!?:]\s+|[\"“])$")
 WORD = re.compile(r"\w+")
 LONGEST = 100
-"""Characters of a single word that may be a name."""
+"""A name of a single word has at most so many characters."""
 
 Detector = Callable[[Sequence[str]], list[set[str]]]
 
 
 def detector(wanted: str) -> tuple[str, Detector]:
-    """The detector's name, and its function, which returns each text's entities in lower case.
+    """Return the detector's name, and its function, which returns each text's entities in lower case.
 
-    ``wanted``: ``auto`` takes the first of MODELS that is installed, else ``capitalised``; or the name of a spaCy
-    model. Raises InputError where that is not installed.
+    ``wanted``: the name of a spaCy model, ``capitalised``, or ``auto`` for the first of MODELS that is installed, else
+    ``capitalised``. Raises InputError if the model is not installed.
     """
     name = wanted
     if wanted == AUTO:
@@ -37,25 +37,25 @@ def detector(wanted: str) -> tuple[str, Detector]:
 
 
 def capitalised(text: str) -> set[str]:
-    """Runs of capitalised words, and numbers; a single word that begins a sentence counts only if it recurs elsewhere.
+    """Find runs of capitalised words, and numbers; a single word that begins a sentence must recur elsewhere.
 
-    A substitute for a trained model: it misses names in lower case and takes adjectives of nations for names.
+    This substitute for a trained model misses names in lower case, and mistakes adjectives of nations for names.
     """
     entities: set[str] = set()
     doubtful: set[str] = set()
     end = 0
     for match in NAME.finditer(text):
         name = match[0].lower()
-        begins = START.search(text, end, match.start()) is not None  # these characters never end a name
+        begins = START.search(text, end, match.start()) is not None  # START's characters never end a name
         (doubtful if begins and " " not in name and not name[0].isdigit() else entities).add(name)
         end = match.end()
     return entities | _recurring(doubtful, text.lower())
 
 
 def _recurring(names: set[str], text: str) -> set[str]:
-    r"""Those of ``names``, which begin with a letter, that are in ``text`` more than once, between ends of words (\b).
+    r"""Return the ``names`` (each begins with a letter) that are in ``text`` more than once, between word ends (\b).
 
-    A name of several words, such as jean-luc or o'neill, is looked for among runs of as many: a pass for each number.
+    A name of several words, such as jean-luc or o'neill, is searched among runs of as many words, one pass per number.
     """
     places = [match.span() for match in WORD.finditer(text)]
     forms = {(len(WORD.findall(name)), WORD.match(name[-1]) is not None) for name in names if len(name) <= LONGEST}
@@ -68,13 +68,13 @@ def _recurring(names: set[str], text: str) -> set[str]:
 
 
 def overlap(claim: set[str], evidence: set[str]) -> float | None:
-    """Share of the claim's entities that occur in the evidence; None for a claim without entities."""
+    """Return the share of the claim's entities that occur in the evidence; None for a claim without entities."""
     return len(claim & evidence) / len(claim) if claim else None
 
 
 def _spacy_model(name: str) -> tuple[str, Detector]:
     try:
-        # Imported by name: the environments don't have it.
+        # Imported by name, because the environments don't have it.
         model: Any = importlib.import_module("spacy").load(name)
     except (ImportError, OSError):
         place = "config key 'acu.entities'"

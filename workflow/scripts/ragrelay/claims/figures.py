@@ -1,4 +1,4 @@
-"""The figures of a claims study: ACU by stance, and its correlation with characteristics of the evidence."""
+"""Draw the figures of a claims study: ACU by stance, and its correlation with characteristics of the evidence."""
 
 import altair as alt
 import polars as pl
@@ -16,14 +16,14 @@ from ragrelay.display.palette import looks
 
 ROWS = [*STANCES, SUFFICIENT, ALL]
 LABELS: Spec = {"usermeta": {"axis": 215}}
-"""How much of the page's width the labels next to the first panel take, in pixels."""
+"""Pixels that the labels next to the first panel take of the page's width."""
 WORDS = {"spearman": "Spearman’s rho", "pearson": "Pearson’s r"}
 DARK_FROM = 0.55
-"""Coefficients from here on are written in white on their colour."""
+"""Coefficients at least this far from 0 are written in white on their colour."""
 
 
 def usage_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
-    """Mean ACU with its interval per stance, a colour and shape per template, a panel per claims and generator."""
+    """Draw mean ACU with its interval per stance, a colour and shape per template, a panel per claims and generator."""
     templates = list(dict.fromkeys(template for _, _, template in study.units))
     cells = study.usage.with_columns(charts.panel_column("claims", "generator")).select(
         "panel", "template", "stance", pl.col("mean_acu").alias("value"), "low", "high", "n", "n_claims"
@@ -58,9 +58,9 @@ def usage_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
 
 
 def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
-    """A coloured grid of characteristics and stances, a panel per unit; a star where Holm's p is below 0.05.
+    """Draw a coloured grid of characteristics and stances, a panel per unit; a star means a Holm's p below 0.05.
 
-    The page lets the reader choose the coefficient; a file shows Spearman's.
+    Page readers choose the coefficient; a file shows Spearman's.
     """
     frame = study.correlations.filter(pl.col("value").is_not_null())
     written = [
@@ -100,7 +100,7 @@ def correlation_by_stance(study: ClaimsStudy, theme: Theme) -> Spec:
 
 
 def means_by_dataset(study: ClaimsStudy, theme: Theme) -> Spec:
-    """The mean of each characteristic with its interval, a row per set of claims, a panel with its own axis for each.
+    """Draw the mean of each characteristic with its interval, in a panel with its own axis, a row per set of claims.
 
     Characteristics that depend on a generator are only in the table.
     """

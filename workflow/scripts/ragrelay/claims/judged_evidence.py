@@ -10,10 +10,10 @@ PROMPT = (
     "Does the evidence refer to an external source, such as a study, a report, a website, a broadcaster or a quoted "
     "person? Answer Yes or No.\nAnswer:"
 )
-"""Zero-shot, as theirs is; the wording is our own."""
+"""Zero-shot as in the paper, with our own wording."""
 WORDS = ("Yes", "No")
 REFERS_FROM = 0.5
-"""The share of yes in the two words' probability from which evidence counts as referring to a source."""
+"""Evidence counts as referring to a source if yes has at least this share of the two words' probability."""
 COLUMNS = {
     "id": text("the pair's id"),
     "p_refers": real("probability of yes among yes and no, to whether the evidence refers to an external source"),
@@ -21,7 +21,7 @@ COLUMNS = {
 
 
 def evidence_questions(claims: pl.DataFrame) -> pl.DataFrame:
-    """id, prompt_id, prompt, system: the question about the evidence of each pair of ``claims`` (id, evidence)."""
+    """Build the question about the evidence of each of ``claims`` (id, evidence): id, prompt_id, prompt, system."""
     prompts = [PROMPT.replace("{evidence}", evidence) for evidence in claims["evidence"]]
     ids = [prompt_id(prompt, "") for prompt in prompts]
     return claims.select("id", prompt_id=pl.Series(ids, dtype=pl.String), prompt=pl.Series(prompts, dtype=pl.String),

@@ -1,4 +1,4 @@
-"""The report's tables and figures on claims."""
+"""Register the report's tables and figures on claims."""
 
 from ragrelay.display.outputs import Figure, Output, Part, ResultTable, Table
 

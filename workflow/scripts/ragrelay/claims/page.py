@@ -16,7 +16,7 @@ ANCHOR = "acu"
 
 
 def claims_section(study: ClaimsStudy, page: Page) -> dict[str, Any]:
-    """The values for ``acu_section.html.j2``. Charts are added to those of ``page``."""
+    """Return the values for ``acu_section.html.j2``. Charts are added to those of ``page``."""
     return {
         "anchor": ANCHOR,
         "answers": [claim_answer(study, unit) for unit in study.units],
@@ -35,8 +35,8 @@ def report_acu(
 ) -> None:
     """Write the page of context use of the study ``name``; styles and scripts are in the folder of ``template``.
 
-    ``notices``: what a reader must know of its generators. ``reproduction``: fills ``reproduction.html.j2``
-    for the page, if the study is compared with published means.
+    ``notices``: what readers must know about its generators. ``reproduction``: fills ``reproduction.html.j2`` for the
+    page if the study is compared with published means.
     """
     question = "How far does evidence move the model?"
     page = Page(name, question, [claim_answer(study, unit) for unit in study.units], {"main": "Context use"}, notices)

@@ -1,4 +1,4 @@
-"""The tables of a claims study as the page shows them."""
+"""Make a claims study's tables for the page."""
 
 import polars as pl
 
@@ -15,7 +15,7 @@ SAID = ("True", "None", "False")
 
 
 def usage_table(study: ClaimsStudy) -> Table:
-    """ACU and what the model said, by stance."""
+    """Show ACU and what the model said, by stance."""
     return table_of(
         study.usage, *UNIT, name("stance"), *SIZES, between("mean ACU", "mean_acu"),
         numeric("median ACU", "median_acu"),
@@ -28,7 +28,7 @@ def usage_table(study: ClaimsStudy) -> Table:
 
 
 def said_table(study: ClaimsStudy) -> Table:
-    """What the model said without the evidence and with it, and the total probability of the three words."""
+    """Show what the model said without the evidence and with it, and the total probability of the three words."""
     of_mass = textual(
         "probability of the three words", lambda row: f"{_part(row['mean_mass'])} → {_part(row['mean_mass_evidence'])}"
     )
@@ -36,7 +36,7 @@ def said_table(study: ClaimsStudy) -> Table:
 
 
 def acu_correlation_table(study: ClaimsStudy) -> Table:
-    """Characteristics and ACU: both coefficients, each with its own p-value."""
+    """Show both coefficients between characteristics and ACU, each with its own p-value."""
     keys = ["claims", "generator", "template", "stance", "characteristic"]
     frames = [study.correlations.filter(coefficient=name) for name in COEFFICIENTS]
     wide = frames[0].join(frames[1].drop("n", "n_claims", "n_missing", "reason"), on=keys, suffix="_pearson")
@@ -52,7 +52,7 @@ def acu_correlation_table(study: ClaimsStudy) -> Table:
 
 
 def composition_table(study: ClaimsStudy) -> Table:
-    """Pairs of each set of claims by stance and relevance."""
+    """Count the pairs of each set of claims by stance and relevance."""
     relevance = {True: "yes", False: "no", None: "not said"}
     return table_of(
         study.composition, name("claims"), Column("stance", False, True, text=lambda row: row["stance"] or "none"),
@@ -62,13 +62,13 @@ def composition_table(study: ClaimsStudy) -> Table:
 
 
 def acu_means_table(study: ClaimsStudy) -> Table:
-    """The mean of each characteristic in each set of claims."""
+    """Show the mean of each characteristic in each set of claims."""
     missing = numeric("missing", "n_missing", count)
     return table_of(study.means, *UNIT, name("characteristic"), between("mean", "mean"), *SIZES, missing, REMARK)
 
 
 def word_token_table(study: ClaimsStudy) -> Table:
-    """The tokens whose probabilities are summed for each word, and the engine that computed them."""
+    """Show the tokens whose probabilities are summed for each word, and the engine that computed them."""
     rows = [
         [claims, generator, word, ", ".join(f"{token['text']!r} ({token['id']})" for token in tokens),
          "yes" if all(token["whole"] for token in tokens) else "not all",

@@ -1,7 +1,7 @@
 """Compute a row per claim and evidence from stored likelihoods: probabilities, predictions and ACU.
 
-ACU, accumulated context usage, is how far the evidence moves the words' probabilities in the direction of its stance.
-Source: Hagström et al., A Reality Check on Context Utilisation for RAG, ACL 2025.
+ACU, accumulated context usage, is how far the evidence moves the words' probabilities in the direction of its stance
+(Hagström et al., A Reality Check on Context Utilisation for RAG, ACL 2025).
 """
 
 from collections.abc import Sequence
@@ -44,15 +44,12 @@ Array = npt.NDArray[np.float64]
 def compute_acu(
     claims: pl.DataFrame, keys: pl.DataFrame, template: str, words: LikelihoodStore, texts: LikelihoodStore
 ) -> pl.DataFrame:
-    """ACU of each row of ``claims`` that has a stance (columns SCHEMA, in their order) under one ``template``.
+    """Compute ACU of each row of ``claims`` with a stance under one ``template``: columns SCHEMA, in their order.
 
-    ``keys`` (asked.KEYS) says which likelihoods of the stores ``words`` and ``texts`` belong to which pair. p_… are the
-    probabilities of the words' first tokens, change_… their ΔP, ``mass`` the sum of the three: how much of the
-    distribution ACU speaks of. A prediction is the likeliest of the three. ``memory_conflict``: see
-    stances.contradicts. ``switched``: another prediction with the evidence. ``followed``: the prediction that the
-    stance means (None for all but supports and refutes). evidence_perplexity: exp of the mean negative
-    log-probability of the evidence's tokens, each given those before it, without a prompt; null for a text without a
-    token to score.
+    ``keys`` (requests.KEYS) tells which likelihoods of the stores ``words`` and ``texts`` belong to which pair. p_… are
+    the probabilities of the words' first tokens. ``followed`` compares with the word that the stance means, which is
+    None for all stances except supports and refutes. evidence_perplexity is exp of the mean negative log-probability of
+    the evidence's tokens, each given the previous ones, without a prompt.
     Raises InputError if a likelihood is missing in a store.
     """
     p = _probabilities(keys.filter(template=template), words)
@@ -82,8 +79,8 @@ def compute_acu(
 
 
 def _probabilities(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
-    """id, then PROBABILITIES: per word the sum over its tokens, at most 1 (rounding may reach beyond)."""
-    logprobs = _found(keys, store).with_columns(
+    """Return id and PROBABILITIES: per word the sum over its tokens, clipped to 1, which rounding may exceed."""
+    logprobs = _looked_up(keys, store).with_columns(
         column=pl.lit("p_")
         + pl.col("word").str.to_lowercase()
         + pl.col("evidence").replace_strict(SIDES, return_dtype=pl.String)
@@ -93,24 +90,24 @@ def _probabilities(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
 
 
 def _perplexities(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
-    logprobs = _found(keys.filter(pl.col("template").is_null()), store)
+    logprobs = _looked_up(keys.filter(pl.col("template").is_null()), store)
     value = pl.when(pl.col("tokens") > 0).then((-pl.col("logprob") / pl.col("tokens")).exp())
     return logprobs.select("id", evidence_perplexity=value)
 
 
-def _found(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
+def _looked_up(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
     scored = keys.join(store.look_up(keys.select(KEY).unique()), on=KEY, how="left", maintain_order="left")
-    if lacking := scored["logprob"].null_count():
+    if missing := scored["logprob"].null_count():
         expected = "all of them; run again with --forcerun score_claims"
-        raise InputError(store.folder, f"no likelihood for {lacking} of {len(scored)} keys", expected)
+        raise InputError(store.folder, f"no likelihood for {missing} of {len(scored)} keys", expected)
     return scored
 
 
 def change(without: Array, with_evidence: Array) -> Array:
-    """ΔP(t) of probabilities ``without`` the evidence and ``with_evidence``, of one shape; values in [-1, 1].
+    """Compute ΔP(t) from probabilities ``without`` the evidence and ``with_evidence``, of one shape; in [-1, 1].
 
-    The change as a share of the largest possible one: (P_E - P) / (1 - P) up, (P_E - P) / P down. Both are defined
-    wherever they apply except at P = P_E = 1, where the change is 0. Raises ValueError for values outside [0, 1].
+    It is the change as a share of the largest possible change: (P_E - P) / (1 - P) up, (P_E - P) / P down. At P = P_E =
+    1, where the former is undefined, the change is 0. Raises ValueError for values outside [0, 1].
     """
     before, after = np.asarray(without, dtype=np.float64), np.asarray(with_evidence, dtype=np.float64)
     for values in (before, after):
@@ -121,10 +118,10 @@ def change(without: Array, with_evidence: Array) -> Array:
 
 
 def acu(without: Array, with_evidence: Array, stances: Sequence[str]) -> Array:
-    """ACU (n,) of the probabilities of True, None and False (n, 3) and the evidence's ``stances``; in [-1, 1].
+    """Compute ACU (n,) from the probabilities of True, None and False (n, 3) and the ``stances``; in [-1, 1].
 
-    The mean over the words of D(t, S) ΔP(t): 1 where every probability went all the way that the stance says, -1 where
-    it went all the way against it, 0 where nothing changed. Raises KeyError for an unknown stance.
+    It is the mean over the words of D(t, S) ΔP(t): 1 if every probability went all the way in the stance's direction,
+    -1 if all the way against it, 0 if nothing changed. Raises KeyError for an unknown stance.
     """
     directions = np.array([DIRECTIONS[stance] for stance in stances], dtype=np.float64).reshape(-1, 3)
     return (directions * change(without, with_evidence)).mean(axis=1)

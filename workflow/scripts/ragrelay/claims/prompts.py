@@ -1,4 +1,4 @@
-"""Prompts that ask for a claim's verdict, without evidence and with it: YAML data with named placeholders."""
+"""Build prompts that ask for a claim's verdict, with and without evidence, from YAML with named placeholders."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +13,7 @@ from ragrelay.prompting.layout import prompt_id
 from ragrelay.prompting.templates import check_part, template_data
 
 PARTS = ("without_evidence", "with_evidence")
-TOLD = ("id", "claim", "claimant", "evidence")
+PROMPTED = ("id", "claim", "claimant", "evidence")
 OPTIONAL = ("claimant", "source", "system", "words_with_evidence")
 SCHEMA: dict[str, Any] = {
     "id": pl.String,
@@ -26,33 +26,32 @@ SCHEMA: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class ClaimTemplate:
-    """Texts with {claim}, and {evidence} where there is some.
-
-    Where ``claimant`` is given, a line with {claimant}, both have {claimant} for its place: empty for a claim of nobody
-    known. ``system`` is the system part of a chat, without placeholders. Examples (shots) are in the texts.
-    ``words_with_evidence`` are the words that ``with_evidence`` asks for in the place of True, None and False; none
-    where it asks for these.
-    """
+    """The texts of a prompt, including any examples (shots)."""
 
     without_evidence: str
+    """Has {claim}."""
     with_evidence: str
+    """Has {claim} and {evidence}."""
     claimant: str = ""
+    """A line with {claimant}, which replaces {claimant} in both texts; empty for a claim without a known claimant."""
     system: str = ""
+    """The system part of a chat, without placeholders."""
     words_with_evidence: tuple[str, ...] = ()
+    """The words that ``with_evidence`` asks for instead of True, None and False, if any."""
 
     def render(self, claim: str, claimant: str | None, evidence: str | None) -> str:
-        """The prompt for ``claim``, with ``evidence`` where it is given."""
-        who = self.claimant.format(claimant=claimant) if self.claimant and claimant else ""
+        """Return the prompt for ``claim``, with ``evidence`` unless it is None."""
+        claimant_line = self.claimant.format(claimant=claimant) if self.claimant and claimant else ""
         if evidence is None:
-            return self.without_evidence.format(claim=claim, claimant=who)
-        return self.with_evidence.format(claim=claim, claimant=who, evidence=evidence)
+            return self.without_evidence.format(claim=claim, claimant=claimant_line)
+        return self.with_evidence.format(claim=claim, claimant=claimant_line, evidence=evidence)
 
 
 def load_claim_template(path: str | Path) -> ClaimTemplate:
     """Read a template of claims.
 
-    Raises InputError as ragrelay.prompting.templates.load_template does, and where ``words_with_evidence`` has not
-    three different words.
+    Raises InputError as ragrelay.prompting.templates.load_template does, and if ``words_with_evidence`` is not three
+    different words.
     """
     path = Path(path)
     data = template_data(path, PARTS, OPTIONAL)
@@ -78,13 +77,13 @@ def _three_words(words: object) -> bool:
 
 
 def build_claim_prompts(claims: pl.DataFrame, template: ClaimTemplate) -> pl.DataFrame:
-    """Two rows per row of ``claims`` (see claims.SCHEMA) with a stance: without the evidence, and with it.
+    """Build two prompts per row of ``claims`` (claims.SCHEMA) with a stance: without the evidence, and with it.
 
-    Columns: id, evidence (whether it is in the prompt), prompt, system, prompt_id. The prompts without evidence of one
-    claim are equal, and so is their prompt_id: a claim is asked once, however much evidence it has.
+    Columns: id, evidence (whether it is in the prompt), prompt, system, prompt_id. A claim's prompts without evidence
+    share a prompt_id, so the model is asked once, however much evidence there is.
     """
     rows = []
-    for name, claim, claimant, evidence in with_stance(claims).select(*TOLD).iter_rows():
+    for name, claim, claimant, evidence in with_stance(claims).select(*PROMPTED).iter_rows():
         for shown in (None, evidence):
             prompt = template.render(claim, claimant, shown)
             rows.append((name, shown is not None, prompt, template.system, prompt_id(prompt, template.system)))
@@ -92,6 +91,6 @@ def build_claim_prompts(claims: pl.DataFrame, template: ClaimTemplate) -> pl.Dat
 
 
 def check_system(place: str, template: ClaimTemplate, chat: bool) -> None:
-    """Raise InputError for a system part that a raw completion has no place for."""
+    """Raise InputError for a system part in a template for raw completions."""
     if template.system and not chat:
         raise InputError(place, "a template with a system part", "generators with chat: true, or a template without")

@@ -20,14 +20,14 @@ KEYS: dict[str, Any] = {
     "prompt_id": pl.String,
     "continuation": pl.String,
 }
-"""Which likelihoods belong to a row of the claims: per template, with evidence or without, and word; a word may have
-two. Those of the evidence's own text have no template and no word."""
+"""The likelihoods of a pair: by template, with or without evidence, and word, which may have two first tokens. The
+likelihood of the evidence itself has no template and no word."""
 
 
 class Asked:
     """The requests to ``generator`` about the ``claims`` with a stance, with the ``prompts`` of each template.
 
-    ``own_words``: by template, the words that its prompts with evidence ask for in the place of WORDS, in their order.
+    ``own_words``: by template, the words that its prompts with evidence ask for instead of WORDS, in the same order.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class Asked:
         self.of_evidence = with_continuation(self._of_evidence(with_stance(claims)))
 
     def keys(self) -> pl.DataFrame:
-        """A row per likelihood and row of the claims: columns KEYS."""
+        """Return a row per likelihood and pair: columns KEYS."""
         return pl.concat([frame.select(*KEYS) for frame in (self.of_words, self.of_evidence)])
 
     def spelled(self) -> dict[str, list[dict[str, Any]]]:
-        """The tokens of each word, for the receipt."""
+        """Return the tokens of each word, for the receipt."""
         words = {word: ids for own in self.own_words.values() for word, ids in own.items()}
         return spelled(self.tokenizer, {**self.words, **words})
 
@@ -59,8 +59,8 @@ class Asked:
             shown = pl.col("evidence")
             named = dict(zip(WORDS, own.values(), strict=True))
             parts = [(prompts.filter(~shown), self.words), (prompts.filter(shown), named)]
-        asked = [part.join(token_table(words), how="cross", maintain_order="left_right") for part, words in parts]
-        return pl.concat(asked).select(
+        requests = [part.join(token_table(words), how="cross", maintain_order="left_right") for part, words in parts]
+        return pl.concat(requests).select(
             pl.lit(template).alias("template"), "id", "evidence", "word", "prompt", "system", "prompt_id", "token_ids"
         )
 

@@ -14,25 +14,25 @@ from ragrelay.display.findings import Conclusion, Findings, side_of_zero
 from ragrelay.display.numbers import count, counted, listing, number, share, with_interval
 
 LITTLE = 0.5
-"""If the three words have less of the probability than this, the model would mostly answer something else."""
+"""With less of the probability on the three words, the model would mostly answer something else."""
 MOST_NAMED = 5
 MOVED = {1: "moves the model in the direction of its stance", -1: "moves the model against its stance"}
 
 
 def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
-    """On which side of zero mean ACU is, for one set of claims, generator and template."""
+    """Conclude on which side of zero mean ACU is, for one set of claims, generator and template."""
     row = study.usage.filter(**dict(zip(UNITS, unit, strict=True)), stance=ALL).row(0, named=True)
-    asked = " · ".join(unit), "How far does evidence move the model?"
+    heading = " · ".join(unit), "How far does evidence move the model?"
     if _mass(row) < LITTLE:
-        return Conclusion(*asked, "The model does not answer with True, None or False, so we do not know")
+        return Conclusion(*heading, "The model does not answer with True, None or False, so we do not know")
     side = side_of_zero(row)
     strong = f"Evidence {MOVED[side]}" if side else "We do not know in which direction evidence moves the model"
     mean = with_interval(row["mean_acu"], row["low"], row["high"])
-    return Conclusion(*asked, strong, f"mean ACU {mean}, {counted(row['n'], 'pair')} of claim and evidence")
+    return Conclusion(*heading, strong, f"mean ACU {mean}, {counted(row['n'], 'pair')} of claim and evidence")
 
 
 def claim_sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
-    """Findings on one set of claims, generator and template."""
+    """State the findings on one set of claims, generator and template."""
     claims, generator, template = unit
     chosen = (pl.col("claims") == claims, pl.col("generator") == generator, pl.col("template") == template)
     rows = {row["stance"]: row for row in study.usage.filter(*chosen).to_dicts()}
@@ -48,7 +48,7 @@ def claim_sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
 
 
 def _mass(row: dict[str, Any]) -> float:
-    """The probability of the three words together, without evidence or with it, whichever is less."""
+    """Return the total probability of the three words, without or with evidence, whichever is lower."""
     return min(row["mean_mass"], row["mean_mass_evidence"])
 
 
@@ -61,13 +61,13 @@ def _silent(row: dict[str, Any]) -> str:
 
 
 def _moved(rows: dict[str, dict[str, Any]]) -> str:
-    said = [f"{with_interval(row['mean_acu'], row['low'], row['high'])} where it {stance}"
-            for stance, row in rows.items() if stance in ("supports", "refutes")]  # fmt: skip
+    by_stance = [f"{with_interval(row['mean_acu'], row['low'], row['high'])} where it {stance}"
+                 for stance, row in rows.items() if stance in ("supports", "refutes")]  # fmt: skip
     whole = rows[ALL]
     how = {1: "moved the model in the direction of its stance", -1: "moved the model against its stance"}
     moved = how.get(side_of_zero(whole) or 0, "moved the model in neither direction clearly")
     pairs = f"{counted(whole['n'], 'pair')} of claim and evidence ({counted(whole['n_claims'], 'claim')})"
-    ends = f"; {listing(said)}" if said else ""
+    ends = f"; {listing(by_stance)}" if by_stance else ""
     mean = with_interval(whole["mean_acu"], whole["low"], whole["high"])
     return f"On average, evidence {moved}, over {pairs}: ACU {mean}{ends}."
 

@@ -1,4 +1,4 @@
-"""Base classes of places that claims come from, and of the formats of their files."""
+"""Define the base classes of sources of claims and of the formats of their files."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +10,7 @@ from ragrelay.claims.claims import Records, claims_frame
 from ragrelay.kinds import Kind, Kinds
 
 STATEMENTS = ("known", "other")
-"""The statement that the data set treats as known (true, or remembered by a model), and its rival."""
+"""A data set's known statement (true, or remembered by a model), and its rival."""
 
 
 class ClaimSource(Kind):
@@ -33,22 +33,22 @@ class ClaimFormat(Kind):
     """A format of a file of claims; it has no keys."""
 
     def records(self, path: Path) -> Records:
-        """The rows of ``path``. Raises InputError for a file that has another format."""
+        """Return the rows of ``path``. Raises InputError for a file with another format."""
         raise NotImplementedError
 
     def check_path(self, place: str, path: Path) -> None:
-        """Raise InputError where ``path``, which exists, can't have the format by its name."""
+        """Raise InputError if ``path``, which exists, has a name that the format doesn't allow."""
 
 
 class RivalStatements(ClaimFormat):
     """A format whose records have two rival statements, which are recast as claims."""
 
     def records(self, path: Path) -> Records:
-        """The rows of the statement that is the claim in the paper."""
+        """Return the rows of the statement that is the claim in the paper."""
         return self.recast(path, rivals=False)
 
     def recast(self, path: Path, rivals: bool) -> Records:
-        """The rows of one statement of each record, or with ``rivals`` of both."""
+        """Return the rows of one statement of each record, or with ``rivals`` of both."""
         raise NotImplementedError
 
 
@@ -57,7 +57,7 @@ CLAIM_FORMATS = Kinds(ClaimFormat, "ragrelay.claims.formats", "format")
 
 
 def prepare_claims(definition: Mapping[str, Any]) -> pl.DataFrame:
-    """The claims of an entry of the catalogue ``claims`` (see claims_frame)."""
+    """Read the claims of an entry of the catalogue ``claims`` (see claims_frame)."""
     source = CLAIM_KINDS.of(definition)
     return claims_frame(source.records(), source.origin())
 
@@ -70,12 +70,10 @@ def recast(
     verdicts: Mapping[str, bool | None],
     claimed: tuple[str, ...],
 ) -> Records:
-    """Two rows for each of ``claimed``, names of STATEMENTS: its claim with the evidence for it, and with the rival's.
+    """Yield two rows for each of ``claimed``, names of STATEMENTS: the claim with its own evidence, and the rival's.
 
-    ``claims``, ``evidence`` and ``verdicts`` (whether the claim is true; None where that is unknown) are of each
-    statement; ``name`` begins the ids.
-
-    Source: the scripts ``src/recast`` of Hagström et al., ACL 2025, for the two rows of one claim.
+    ``claims``, ``evidence`` and ``verdicts`` (whether the claim is true; None if unknown) are by statement; ``name``
+    begins the ids. The two rows of one claim follow the scripts ``src/recast`` of Hagström et al., ACL 2025.
     """
     for statement in claimed:
         verdict = verdicts[statement]

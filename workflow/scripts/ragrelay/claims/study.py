@@ -15,33 +15,35 @@ from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.vocabulary.columns import read_table
 
 TABLES = {"usage": USAGE, "correlations": CORRELATIONS, "composition": COMPOSITION, "means": MEANS}
-"""The columns of the tables that are read, by their names in ClaimsStudy."""
+"""Columns of the tables to read, by their names in ClaimsStudy."""
 
 
 @dataclass(frozen=True)
 class ClaimsStudy:
-    """The tables that the page shows; receipts of scoring and detectors of entities, by what they belong to."""
+    """The tables that the page shows, and how they came about."""
 
     usage: pl.DataFrame
     correlations: pl.DataFrame
     composition: pl.DataFrame
     means: pl.DataFrame
     receipts: Mapping[tuple[str, str], Mapping[str, Any]]
+    """Receipts of scoring, by claims and generator."""
     entities: Mapping[str, str]
+    """Detectors of entities, by claims."""
 
     @property
     def keys(self) -> dict[str, str]:
-        """The keys that distinguish its files: none, since a study has one claims study."""
+        """Return the keys that distinguish its files: none, since a study has one claims study."""
         return {}
 
     @property
     def units(self) -> list[tuple[str, str, str]]:
-        """(claims, generator, template), in their order."""
+        """Return (claims, generator, template) of each unit, in order."""
         return self.usage.select(UNITS).unique(maintain_order=True).rows()
 
 
 def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
-    """Read it from ``files``: acu_<name> of each of TABLES, acu_receipts, acu_entities; None without claims."""
+    """Read a claims study from ``files``: acu_<name> of each of TABLES, acu_receipts, acu_entities. None without it."""
     if "acu_receipts" not in files:
         return None
     tables = {name: read_table(files[f"acu_{name}"].of({}), columns) for name, columns in TABLES.items()}

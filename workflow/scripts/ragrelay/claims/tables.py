@@ -18,7 +18,7 @@ PAIRS = {**UNIT_COLUMNS, **ACU, **{name: column for name, column in CHARACTERIST
 
 
 class Tables(NamedTuple):
-    """``pairs``: PAIRS; the others' columns are declared where they are made."""
+    """``pairs`` has columns PAIRS; the modules that compute the other tables declare their columns."""
 
     pairs: pl.DataFrame
     usage: pl.DataFrame
@@ -34,7 +34,7 @@ def analyse_acu(
     resamples: int,
     seed: int,
 ) -> Tables:
-    """Make the tables from the files ``pairs`` of each of UNITS, the others by set of claims."""
+    """Compute the tables from files: ``pairs`` per unit, ``claims`` and ``characteristics`` per set of claims."""
     sets = {name: pl.read_parquet(path) for name, path in claims.items()}
     described = {name: pl.read_parquet(path) for name, path in characteristics.items()}
     frames = [

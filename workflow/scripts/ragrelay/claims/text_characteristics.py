@@ -1,4 +1,4 @@
-"""Characteristics of evidence from its words: similarity to the claim, readability, hedging, references."""
+"""Compute characteristics of evidence from its words: similarity to the claim, readability, hedging, references."""
 
 import re
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ HEDGING_PHRASES = (
     "in some cases", "is said to", "it is not known", "more or less", "not certain", "not clear", "not known",
     "some say", "to some extent",
 )  # fmt: skip
-"""A lexicon of this project's own making: words and phrases that make a statement less than certain."""
+"""This project's own lexicon of words and phrases that make a statement less than certain."""
 REFERRING = (
     "according to", "a study", "a report", "an article", "as reported by", "data from", "figures from", "in a study",
     "in an interview", "researchers found", "researchers say", "statistics from", "studies", "survey", "told reporters",
@@ -30,26 +30,26 @@ VERDICT = {word: re.compile(rf"\b{word}\b", re.IGNORECASE) for word in ("true", 
 
 
 def _words(text: str) -> list[str]:
-    """The words of ``text`` in lower case, without punctuation around them."""
+    """Return the words of ``text`` in lower case, without surrounding punctuation."""
     return [match[0].lower() for match in WORD.finditer(text)]
 
 
 def jaccard(claim: str, evidence: str) -> float | None:
-    """Shared words over all distinct words of both (Jaccard 1901); None where neither has any."""
-    one, other = set(_words(claim)), set(_words(evidence))
-    return len(one & other) / len(one | other) if one | other else None
+    """Divide the number of shared words by that of all distinct words (Jaccard 1901); None if neither has words."""
+    of_claim, of_evidence = set(_words(claim)), set(_words(evidence))
+    return len(of_claim & of_evidence) / len(of_claim | of_evidence) if of_claim | of_evidence else None
 
 
 def claim_words_in(claim: str, evidence: str) -> float | None:
-    """Share of the claim's distinct words that the evidence has; None for a claim without words."""
-    ours = set(_words(claim))
-    return len(ours & set(_words(evidence))) / len(ours) if ours else None
+    """Return the share of the claim's distinct words that the evidence has; None for a claim without words."""
+    of_claim = set(_words(claim))
+    return len(of_claim & set(_words(evidence))) / len(of_claim) if of_claim else None
 
 
 def repeats(claim: str, evidence: str) -> bool | None:
-    """Whether the claim's words are in the evidence, together and in order."""
-    ours = " ".join(_words(claim))
-    return f" {ours} " in f" {' '.join(_words(evidence))} " if ours else None
+    """Tell whether the claim's words are in the evidence, together and in order; None for a claim without words."""
+    joined = " ".join(_words(claim))
+    return f" {joined} " in f" {' '.join(_words(evidence))} " if joined else None
 
 
 def reading_ease(text: str) -> float | None:
@@ -58,48 +58,48 @@ def reading_ease(text: str) -> float | None:
 
 
 def hedging_words(text: str) -> int:
-    """How many words of ``text`` are in HEDGES."""
+    """Count the words of ``text`` that are in HEDGES."""
     return sum(word in HEDGES for word in _words(text))
 
 
 def hedging_phrases(text: str) -> int:
-    """How often a phrase of HEDGING_PHRASES occurs in ``text``."""
+    """Count the occurrences of HEDGING_PHRASES in ``text``."""
     joined = f" {' '.join(_words(text))} "
     return sum(joined.count(f" {phrase} ") for phrase in HEDGING_PHRASES)
 
 
 def hedging_rate(text: str) -> float | None:
-    """Words and phrases of HEDGES and HEDGING_PHRASES per word of ``text``; None for a text without words."""
+    """Return the number of HEDGES and HEDGING_PHRASES per word of ``text``; None for a text without words."""
     length = len(_words(text))
     return (hedging_words(text) + hedging_phrases(text)) / length if length else None
 
 
 def contains(word: str, text: str) -> bool:
-    """Whether ``text`` has ``true`` or ``false`` as a word, whatever its case."""
+    """Tell whether ``text`` contains ``word``, which is ``true`` or ``false``, in any case."""
     return VERDICT[word].search(text) is not None
 
 
 def refers_elsewhere(text: str) -> bool:
-    """Whether ``text`` names something it relies on: an address, or a phrase of REFERRING."""
+    """Tell whether ``text`` refers to something else: it has an address, or a phrase of REFERRING."""
     joined = f" {' '.join(_words(text))} "
     return ADDRESS.search(text) is not None or any(f" {phrase} " in joined for phrase in REFERRING)
 
 
-def host_of(source: str) -> str:
-    """The host of an address or domain, in lower case."""
-    return re.sub(r"^[a-z][a-z0-9+.-]*://", "", source.strip().lower()).split("/")[0].rpartition("@")[2].split(":")[0]
+def host_of(address: str) -> str:
+    """Return the host of an address or domain, in lower case."""
+    return re.sub(r"^[a-z][a-z0-9+.-]*://", "", address.strip().lower()).split("/")[0].rpartition("@")[2].split(":")[0]
 
 
-def listed(domains: Sequence[str], source: str) -> bool:
-    """Whether ``source``, an address or a domain, belongs to one of ``domains`` or to a part of it."""
-    host = host_of(source)
+def listed(domains: Sequence[str], address: str) -> bool:
+    """Tell whether ``address``, an address or a domain, belongs to one of ``domains`` or to a subdomain."""
+    host = host_of(address)
     return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 
-def official(source: str) -> bool:
-    """Whether ``source``, an address or a domain, is of a government or a university: .gov, .gov.* or .edu.
+def official(address: str) -> bool:
+    """Tell whether ``address``, an address or a domain, is a government's or a university's: .gov, .gov.* or .edu.
 
-    Source: ``src/property_detection`` of Hagström et al., ACL 2025.
+    As in ``src/property_detection`` of Hagström et al., ACL 2025.
     """
-    host = host_of(source)
+    host = host_of(address)
     return host.endswith((".gov", ".edu")) or ".gov." in host

@@ -24,7 +24,7 @@ from ragrelay.vocabulary.columns import (
 
 ALL = "all stances"
 SUFFICIENT = "supports or refutes"
-"""Stances of evidence that suffices for a verdict, over which Figure 3 of Hagström et al. has a data set's mean."""
+"""Stances that suffice for a verdict; Figure 3 of Hagström et al. shows a data set's mean over these."""
 CLAIMS_AT_LEAST = 4
 METHOD = "bootstrap BCa over claims, expanded"
 UNIT_COLUMNS = {
@@ -65,12 +65,10 @@ SCHEMA = schema_of(COLUMNS)
 
 
 def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
-    """Columns SCHEMA, a row per unit and stance, then of SUFFICIENT and of ALL; ``pairs``: pairs.SCHEMA with UNITS.
+    """Summarise ``pairs`` (pairs.SCHEMA with UNITS) per unit and stance, then for SUFFICIENT and ALL: columns SCHEMA.
 
-    ``low`` and ``high`` bound the 95% interval of the mean ACU over claims, whose evidence is resampled together: rows
-    of one claim share its probabilities without evidence. said_… are shares of predictions, without the evidence and
-    with it. share_conflict is of the n_memory pairs with a stance other than not_applicable, share_switched_conflict
-    of the n_conflict of them that conflict (stances.contradicts). Null values come with a ``reason`` or a count of 0.
+    For the interval of the mean ACU, a claim's pairs are resampled together, because they share its probabilities
+    without evidence. Conflicts: see stances.contradicts. Null values come with a ``reason`` or a count of 0.
     """
     rows = [
         {**names, **_counted(part), **_interval(part, resamples, seed)} for names, part in strata(pairs) if part.height
@@ -79,7 +77,7 @@ def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
 
 
 def strata(pairs: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
-    """The rows of each unit and stance, of its SUFFICIENT ones and of all its stances; units in their order."""
+    """Yield the rows of each unit and stance, of its SUFFICIENT stances and of all; units in their order."""
     for key, unit in pairs.group_by(UNITS, maintain_order=True):
         names = dict(zip(UNITS, map(str, key), strict=True))
         for stance in STANCES:
@@ -89,17 +87,17 @@ def strata(pairs: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame]]
 
 
 def clustered_interval(clusters: Array, sums: Array, resamples: int, seed: int) -> Interval:
-    """Interval of a mean by resampling whole clusters of values; ``clusters`` (n,) are numbers from 0."""
+    """Compute the interval of a mean by resampling whole clusters of values; ``clusters`` (n,) are numbers from 0."""
     size = int(clusters.max()) + 1
     totals = np.column_stack([np.bincount(clusters, minlength=size), np.bincount(clusters, sums, minlength=size)])
     whole = totals.sum(axis=0)
     drawn = np.vstack([weights @ totals for weights in resample_counts(size, resamples, seed)])
-    left = whole - totals
-    return bca_interval(float(whole[1] / whole[0]), drawn[:, 1] / drawn[:, 0], left[:, 1] / left[:, 0])
+    left_out = whole - totals
+    return bca_interval(float(whole[1] / whole[0]), drawn[:, 1] / drawn[:, 0], left_out[:, 1] / left_out[:, 0])
 
 
 def numbered(claim_ids: pl.Series) -> Array:
-    """The claims of rows (n,) as numbers from 0."""
+    """Return the claims of rows (n,) as numbers from 0."""
     return claim_ids.rank("dense").cast(pl.Int64).to_numpy() - 1
 
 
@@ -121,13 +119,13 @@ def _interval(part: pl.DataFrame, resamples: int, seed: int) -> dict[str, Any]:
 
 def _counted(part: pl.DataFrame) -> dict[str, Any]:
     conflicting = part.filter(pl.col("memory_conflict"))
-    said = {
+    predictions = {
         f"said_{word}{ending}": part.select(pl.col(f"prediction{ending}").str.to_lowercase() == word).mean().item()
         for word in ("true", "none", "false")
         for ending in ("", "_evidence")
     }
     means = ("change_true", "change_none", "change_false", "mass", "mass_evidence")
-    return said | {
+    return predictions | {
         "n": part.height,
         "n_claims": part["claim_id"].n_unique(),
         "mean_acu": part["acu"].mean(),

@@ -1,1 +1,1 @@
-"""The kinds of annotation sources, one in each module."""
+"""Define the kinds of annotation sources, one in each module."""

@@ -1,4 +1,4 @@
-"""Labels of several sources in one."""
+"""Combine the labels of several sources."""
 
 from collections.abc import Mapping
 from typing import Any, Literal
@@ -28,7 +28,7 @@ class Combination(AnnotationSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """The sources must be there."""
+        """Check that the sources exist and are no combinations."""
         super().check(place, study)
         catalogue = study.config["annotations"]
         singles = [name for name, definition in catalogue.items() if ANNOTATION_KINDS[definition["kind"]].single]
@@ -41,9 +41,9 @@ class Combination(AnnotationSource):
         return list(self.sources)
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Whether all combined labels are 0 or 1: never for a mean."""
-        made = [ANNOTATION_KINDS.of(catalogue[name]) for name in self.sources]
-        return self.combine != "mean" and all(kind.whole(catalogue) and not kind.graded for kind in made)
+        """Tell whether all combined labels are 0 or 1, which a mean never ensures."""
+        kinds = [ANNOTATION_KINDS.of(catalogue[name]) for name in self.sources]
+        return self.combine != "mean" and all(kind.whole(catalogue) and not kind.graded for kind in kinds)
 
     def labels(self, data: SourceData) -> pl.DataFrame:
         """Label the passages that all of its sources label."""
@@ -51,10 +51,10 @@ class Combination(AnnotationSource):
             raise ValueError("a combination without its sources' labels")
         keys = ["references", "qid", "docno"]
         first, *others = [data.scaled(name).select(*keys, pl.col("label").alias(name)) for name in self.sources]
-        both = first
+        joined = first
         for other in others:
-            both = both.join(other, on=keys, maintain_order="left")
+            joined = joined.join(other, on=keys, maintain_order="left")
         columns = [pl.col(name) for name in self.sources]
         if self.combine == "product":
-            return both.with_columns(pl.fold(pl.lit(1.0), lambda made, column: made * column, columns).alias("label"))
-        return both.with_columns(COMBINE[self.combine](*columns).alias("label"))
+            return joined.with_columns(label=pl.fold(pl.lit(1.0), lambda product, column: product * column, columns))
+        return joined.with_columns(COMBINE[self.combine](*columns).alias("label"))

@@ -1,4 +1,4 @@
-"""Label a passage by the score of the answer to it alone: eRAG (Salemi and Zamani, SIGIR 2024)."""
+"""Label a passage by the score of the answer from it alone: eRAG (Salemi and Zamani, SIGIR 2024)."""
 
 import polars as pl
 from pydantic import Field
@@ -27,11 +27,10 @@ class Erag(ContinuousSource):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """The scorer must be the grid's, with scores from 0 to 1; so must the generator, with answers to passages."""
+        """Check that the scorer is in the grid and bounded, and that the generator can answer from single passages."""
         super().check(place, study)
         entries = study.config["generators"]
-        asked = study.asked
-        able = [name for name in study.grid.generators if name in asked or "single_passages" in entries[name]]
+        able = [name for name in study.grid.generators if name in study.asked or "single_passages" in entries[name]]
         for name in study.grid.generators if self.generator is None else [self.generator]:
             if name not in able:
                 found = f"generator {name}, which answers no prompts"

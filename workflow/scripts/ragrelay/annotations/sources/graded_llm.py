@@ -1,4 +1,4 @@
-"""A generator that grades passages from 0 to 3."""
+"""Label passages by a generator that grades them from 0 to 3."""
 
 from typing import ClassVar
 
@@ -45,7 +45,7 @@ class GradedLlm(JudgeSource, Graded):
         return self.prefix
 
     def judged(self) -> list[pl.Expr]:
-        """The likeliest grade (the lowest of equally likely ones), and the expected grade."""
+        """Compute the likeliest grade (the lowest of equally likely ones) and the expected grade."""
         shares = [pl.col("shares").list.get(grade) for grade in GRADES]
         expected = pl.sum_horizontal(share * grade for share, grade in zip(shares, GRADES, strict=True))
         return [pl.col("shares").list.arg_max().cast(pl.Float64).alias("label"), expected.alias("gain")]

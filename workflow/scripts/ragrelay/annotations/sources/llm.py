@@ -1,4 +1,4 @@
-"""A generator asked about passages."""
+"""Label passages by a generator that is asked whether they are relevant."""
 
 import polars as pl
 from pydantic import Field
@@ -22,5 +22,5 @@ class Llm(JudgeSource, ContinuousSource):
         return [self.yes_word, self.no_word]
 
     def judged(self) -> list[pl.Expr]:
-        """The share of yes (Nogueira et al., Findings of EMNLP 2020)."""
+        """Compute the share of yes (Nogueira et al., Findings of EMNLP 2020)."""
         return [pl.col("shares").list.first().alias("label")]

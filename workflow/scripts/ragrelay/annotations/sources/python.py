@@ -1,4 +1,4 @@
-"""Annotation sources that a user writes: a function of a query and a passage."""
+"""Label passages by a user's function of a query and a passage."""
 
 import polars as pl
 from pydantic import Field

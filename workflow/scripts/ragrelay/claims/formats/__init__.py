@@ -1,1 +1,1 @@
-"""The formats of local claims, one in each module."""
+"""Define the formats of local claims, one in each module."""

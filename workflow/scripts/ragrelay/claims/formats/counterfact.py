@@ -15,11 +15,11 @@ class Counterfact(RivalStatements):
     """records of CounterFact (Meng et al., NeurIPS 2022, or as sampled by Ortu et al., ACL 2024), recast as claims."""
 
     def recast(self, path: Path, rivals: bool) -> Records:
-        """A JSON list, or JSON lines, of facts with a false one in their place.
+        """Recast a JSON list, or JSON lines, of facts, each with a false rival.
 
         A record has ``requested_rewrite`` (prompt with {}, subject, target_true and target_new with a ``str``), or
         ``base_prompt``, ``target_true`` and ``target_new``. The false statement is the claim, once with itself as
-        evidence and once with the true one; with ``rivals`` the true statement is a claim too.
+        evidence and once with the true statement; with ``rivals``, the true statement is a claim too.
         """
         for place, record in _listed(path):
             try:
@@ -37,7 +37,7 @@ class Counterfact(RivalStatements):
 
 
 def _parts(record: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The statement's beginning, and its true and its false end."""
+    """Return the statement's beginning, its true end and its false end."""
     if "base_prompt" in record:
         start, known, other = record["base_prompt"], record["target_true"], record["target_new"]
     else:
@@ -48,7 +48,7 @@ def _parts(record: Mapping[str, Any]) -> tuple[str, str, str]:
 
 
 def _listed(path: Path) -> Records:
-    """The objects of a JSON list, or of JSON lines by the file's ending."""
+    """Yield the objects of JSON lines (by the file's ending) or a JSON list."""
     if path.suffix == ".jsonl":
         yield from json_records(path)
         return

@@ -1,1 +1,1 @@
-"""The kinds of claims' sources, one in each module."""
+"""Define the sources of claims, one in each module."""

@@ -1,4 +1,4 @@
-"""Claims of a data set on the Hugging Face hub, as the hub's own Parquet files: nothing that comes with it is run."""
+"""Read claims from a data set on the Hugging Face hub, as the hub's own Parquet files, without running its code."""
 
 from pydantic import Field
 
@@ -19,9 +19,9 @@ class Huggingface(ClaimSource):
     revision: Text = Field("refs/convert/parquet", description="Branch or commit with the Parquet files.")
 
     def records(self) -> Records:
-        """The rows of the files ``<subset>/<split>/*.parquet``, which the hub keeps in the branch of the default.
+        """Yield the rows of the files ``<subset>/<split>/*.parquet``, which the hub keeps in the default revision.
 
-        Raises InputError where there are none or the hub can't be reached.
+        Raises InputError if there are none or the hub can't be reached.
         """
         pattern = f"{self.subset}/{self.split}/*.parquet"
         place = f"data set {self.id} at {self.revision}"
