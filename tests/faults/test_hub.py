@@ -47,7 +47,7 @@ def test_unreachable_then_fetched_then_offline(study: HubStudy, finished: Sandbo
     before = sorted(study.folder.glob("cache/answers/*"))
     [line] = errors(study)
     assert f"config key 'generators.demo-lm.model': found '{MODEL}' unavailable" in line
-    assert "expected a hub that can be reached (HF_ENDPOINT)" in line
+    assert "expected a reachable hub (HF_ENDPOINT)" in line
     assert sorted(study.folder.glob("cache/answers/*")) == before, "nothing was started"
 
     with FakeHub({MODEL: ROOT / "resources/demo/model"}) as hub:
@@ -69,7 +69,7 @@ def test_a_job_says_what_is_missing(study: HubStudy) -> None:
         [line, *_] = errors(study, ONE_RETRIEVER)
         assert len(hub.asked) == asked, "a job asked the hub"
     assert f"generator model '{MODEL}': found nothing of '{MODEL}' in the hub's cache" in line
-    assert "expected it fetched where its source can be reached: snakemake prefetch" in line
+    assert "expected `snakemake prefetch` first, on a machine that can reach the hub" in line
 
 
 KILLS: dict[str, tuple[signal.Signals, str, int]] = {

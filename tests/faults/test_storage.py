@@ -35,7 +35,7 @@ def test_damaged_part(copied: Copy, finished: Sandbox, damage: Callable[[Path], 
     damage(part)
     faulty.study.snakemake(faulty.target)
     assert attempt(faulty.log) == Attempt(held=ASKED - rows, made=rows)
-    assert f"{part.name}: found a damaged part" in faulty.log.read_text()
+    assert f"{part.name}: a damaged part" in faulty.log.read_text()
     assert faulty.study.tables() == finished.tables()
 
 

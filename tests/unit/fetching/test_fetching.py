@@ -58,10 +58,10 @@ def test_fetched_once_then_served_without_the_hub(ask: Ask, tiny_llama: Path) ->
 
 
 def test_unreachable_unknown_and_switched_off(ask: Ask, tiny_llama: Path) -> None:
-    assert "expected a hub that can be reached" in ask(MODEL, HF_ENDPOINT="http://127.0.0.1:9")
+    assert "expected a reachable hub" in ask(MODEL, HF_ENDPOINT="http://127.0.0.1:9")
     with FakeHub({"lab/other": tiny_llama}) as hub:
         assert "config key x: found 'lab/lm' unavailable" in ask(MODEL, HF_ENDPOINT=hub.url)
-    assert "as HF_HUB_OFFLINE is set; unset that to fetch it" in ask(MODEL, HF_HUB_OFFLINE="1")
+    assert "since HF_HUB_OFFLINE is set; unset that to download it" in ask(MODEL, HF_HUB_OFFLINE="1")
 
 
 def test_missing_shard(ask: Ask, tiny_llama: Path, tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ def test_a_part_lost_between_the_look_and_the_read(store: AnswerStore) -> None:
     part = store.append([row("a")], META)
     held = store.held(keys(("a", 1)))
     part.unlink()
-    with pytest.raises(InputError, match="a part lost since it was looked at"):
+    with pytest.raises(InputError, match="a part that disappeared during the job"):
         store.read(held)
 
 

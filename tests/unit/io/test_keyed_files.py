@@ -39,7 +39,7 @@ def test_a_path_is_found_where_its_names_could_be_read_in_two_ways() -> None:
 
 @pytest.mark.parametrize("path", ["d/runs/a.run", "d/other/a.run.gz", "runs/a.run.gz", "d/runs/x/a.run.gz"])
 def test_a_path_of_another_pattern_is_refused(path: str) -> None:
-    with pytest.raises(ValueError, match="is not of the pattern"):
+    with pytest.raises(ValueError, match="does not match the pattern"):
         _ = KeyedFiles("<results>/{dataset}/runs/{retriever}.run.gz", (Path(path),)).keyed
 
 

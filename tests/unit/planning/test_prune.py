@@ -122,7 +122,7 @@ def test_no_run_begins_during_a_removal(cache: Path) -> None:
     removal = Use(cache, REMOVAL)
     removal.note()
     try:
-        with pytest.raises(InputError, match=r"found a cache from which process .* removes what is not needed"):
+        with pytest.raises(InputError, match=r"found a cache from which process .* is removing files"):
             note_run(cache)
     finally:
         removal.end()

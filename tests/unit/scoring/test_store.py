@@ -181,7 +181,7 @@ def test_a_whole_part_of_other_columns_is_left_out(tmp_path: Path, caplog: pytes
     assert made.held(keys)["answer_hash"].to_list() == ["a"]
     assert made.read(made.held(keys)).equals(row("a", "r", 0.25))
     for part, wrong in zip(others, ("f1", "recall", "more", "answer_hash"), strict=True):
-        assert f"{part}: found a damaged part (other columns than this store's: {wrong}" in caplog.text
+        assert f"{part}: a damaged part (other columns than this store's: {wrong}" in caplog.text
     assert str(own) not in caplog.text
 
 
@@ -241,5 +241,5 @@ def test_a_part_that_goes_while_a_table_is_written_is_told(tmp_path: Path) -> No
         writer.add(row("a", "r", 0.25))
     held = made.held(pl.DataFrame({"answer_hash": ["a"], "references_hash": ["r"]}))
     made.parts()[0].unlink()
-    with pytest.raises(InputError, match="a part lost since"):
+    with pytest.raises(InputError, match="a part that disappeared during the job"):
         made.read(held)

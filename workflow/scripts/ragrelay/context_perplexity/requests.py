@@ -7,7 +7,7 @@ import polars as pl
 
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import PromptTokenizer, plain_ids
-from ragrelay.likelihoods.continuations import raw, with_continuation
+from ragrelay.likelihoods.continuations import with_continuation, without_chat
 from ragrelay.prompting.layout import prompt_id
 from ragrelay.vocabulary.columns import QID, real, schema_of, whole
 
@@ -49,7 +49,7 @@ def context_requests(
     template. Texts longer than the cutoffs, or than the generator's window, are cut at the end. A text without a token
     has no row.
     """
-    tokenizer, window = PromptTokenizer(raw(generator)), window_of(generator)
+    tokenizer, window = PromptTokenizer(without_chat(generator)), window_of(generator)
     texts = dict(contexts.sort("qid", "rank").group_by("qid", maintain_order=True).agg("text").iter_rows())
     rows = []
     for qid, query in queries.select("qid", "query").iter_rows():

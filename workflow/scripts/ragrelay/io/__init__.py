@@ -1,1 +1,1 @@
-"""Input and output: files written atomically, hashes, text lines with their places, append-only Parquet parts."""
+"""Read and write files: atomic writes, hashes, numbered text lines, append-only Parquet parts."""

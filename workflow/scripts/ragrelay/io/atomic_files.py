@@ -28,8 +28,8 @@ _swept: set[Path] = set()
 def atomic(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path in the folder of ``path``; rename it to ``path`` on success, remove it on any error.
 
-    The temporary name starts with a dot and ends as ``path`` does, so that writers that look at the
-    suffix (``.gz``, ``.parquet``) do the right thing and readers that look for names of their own never see it.
+    The temporary name starts with a dot, so that readers that list files by pattern skip it, and ends like ``path``,
+    since writers look at the suffix (``.gz``, ``.parquet``).
     """
     path = Path(path)
     make_folder(path.parent)
@@ -43,7 +43,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """As ``atomic``, for a folder that the caller makes. If another job has made ``path`` meanwhile, that one stays."""
+    """Do as ``atomic`` for a folder that the caller makes. A ``path`` that another job has made meanwhile stays."""
     make_folder(path.parent)
     temporary = temporary_beside(path)
     try:
@@ -60,9 +60,9 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and its parents if they are missing. A group that may write into a parent may write into them.
+    """Make a folder and its missing parents. A group that may write into a parent may write into them, too.
 
-    As in a cache that a group shares: whose files are removed or replaced is decided by the folder, not by the umask.
+    In a cache that a group shares, the folder decides who may remove or replace files, whatever the umask.
     """
     if not path.is_dir():
         make_folder(path.parent)
@@ -101,9 +101,9 @@ def write_csv(frame: pl.DataFrame, path: str | Path) -> None:
 
 
 def write_spreadsheet(frame: pl.DataFrame, path: str | Path) -> None:
-    """As write_csv, for programs that take a text such as ``=1+1`` for a formula: an apostrophe is put before it.
+    """Do as write_csv, with an apostrophe before texts such as ``=1+1`` that spreadsheet programs take for formulas.
 
-    Numbers, also those in columns of text, stay as they are.
+    Numbers stay as they are, also in columns of text.
     """
     text = pl.col(pl.String)
     formula = text.str.contains(r"^[=+\-@\t\r\n]") & ~text.str.contains(r"^[+-](\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
@@ -122,9 +122,9 @@ def write_json(value: Any, path: str | Path) -> None:
 
 
 def temporary_beside(path: Path) -> Path:
-    """A name next to ``path`` for what becomes ``path``: it says which process made it, and ends as ``path`` does.
+    """Return a temporary name next to ``path``, which contains this process and ends like ``path``.
 
-    The first one in a folder removes what processes that have ended left there: a killed job removes nothing itself.
+    The first call for a folder removes what ended processes left there, since a killed job removes nothing itself.
     """
     if path.parent not in _swept:
         _swept.add(path.parent)
@@ -137,14 +137,14 @@ def temporary_beside(path: Path) -> Path:
 
 
 def leftovers(folder: Path) -> Iterator[Path]:
-    """Everything in ``folder`` that has a temporary name, of living processes too."""
+    """Return everything in ``folder`` with a temporary name, also of living processes."""
     return folder.glob(".tmp-*")
 
 
 def ended(temporary: Path) -> bool:
-    """Return whether the process that made ``temporary`` is known to have ended.
+    """Return whether the process that made ``temporary`` has ended, as far as this machine knows.
 
-    This can only be known of processes of this machine since its last start; those of other nodes count as alive.
+    It knows only its own processes since its last start. Those of other nodes count as alive.
     """
     owner = OWNED.fullmatch(temporary.name)
     if owner is None or owner["machine"] != _machine():
@@ -155,7 +155,7 @@ def ended(temporary: Path) -> bool:
     except ProcessLookupError:
         return True
     except OSError:
-        pass  # another user's
+        pass  # another user's process
     state, start = _state(process)
     # Process numbers are reused. A zombie has ended, although its parent doesn't know yet.
     return state in ("Z", "X") or start not in (0, int(owner["start"]))
@@ -177,7 +177,7 @@ def living_owner(claim: Path, dead_after: float) -> str:
 
 
 def remove(path: Path) -> None:
-    """Remove a leftover; another job may do so at the same time."""
+    """Remove a leftover, even if another job does so at the same time."""
     if path.is_dir():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -186,7 +186,7 @@ def remove(path: Path) -> None:
 
 
 def _state(process: int) -> tuple[str, int]:
-    """State of a process and the time of its start, in clock ticks since the machine's; ("", 0) where unknown.
+    """Return a process's state, and its start in clock ticks since the machine's start; ("", 0) if unknown.
 
     Source: proc_pid_stat(5), fields 3 and 22; the name before them may contain blanks and parentheses.
     """
@@ -199,7 +199,7 @@ def _state(process: int) -> tuple[str, int]:
 
 @functools.cache
 def _machine() -> str:
-    """Eight digits for where a process number means something: a host since its last start, or a container there."""
+    """Return eight digits for the scope of process numbers: a host since its last start, or a container there."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         namespace = str(Path("/proc/self/ns/pid").readlink())

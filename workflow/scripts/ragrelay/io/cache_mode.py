@@ -1,6 +1,6 @@
-"""Whether jobs may write to the cache: config key ``cache_mode``, which reaches them through the environment.
+"""Check whether jobs may write to the cache: config key ``cache_mode``, which reaches them through the environment.
 
-It is no param of a rule, since the mode changes no result.
+The mode is no param of a rule, since it changes no result.
 """
 
 import os
@@ -18,7 +18,9 @@ def read_only() -> bool:
 
 
 def check_writable(missing: str, folder: Path) -> None:
-    """Raise InputError where the cache is read-only; ``missing``, of ``folder``, would have to be made."""
+    """Raise InputError if the cache is read-only. ``missing``: the start of a sentence on what ``folder`` lacks."""
     if read_only():
         found = f"{READ_ONLY}, and {missing} {folder}"
-        raise InputError("config key 'cache_mode'", found, "a cache with all that the study asks for, or read-write")
+        raise InputError(
+            "config key 'cache_mode'", found, "a cache with everything that the study needs, or read-write"
+        )

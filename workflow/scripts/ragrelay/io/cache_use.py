@@ -1,7 +1,7 @@
-"""Who uses a cache: a file per run and per removal in ``<cache_dir>/.in-use``, so that nothing is removed under a run.
+"""Note who uses a cache, in a file per run and per removal in ``<cache_dir>/.in-use``, so that no run loses files.
 
-A run notes its use, then looks for a removal; a removal notes itself, then looks for runs. So one of the two sees the
-other, whichever comes first. Notes are renewed; the note of a process that has ended does not count.
+A run writes its note, then looks for a removal; a removal writes its note, then looks for runs. So at least one of the
+two sees the other. Notes are renewed. The note of an ended process does not count.
 """
 
 import atexit
@@ -19,7 +19,7 @@ log = logging.getLogger(__name__)
 
 FOLDER = ".in-use"
 RENEWED_EVERY, DEAD_AFTER = 60.0, 600.0
-"""Seconds between two signs of life of a note, and without one, after which the process of another node is dead."""
+"""Seconds between two signs of life of a note; seconds without one after which another node's process is dead."""
 RUN, REMOVAL = "run", "removal"
 
 
@@ -31,7 +31,7 @@ class Use:
         self._ended = threading.Event()
 
     def note(self) -> None:
-        """Write the note, and renew it from now on. Raises OSError where the cache may not be written to."""
+        """Write the note and keep renewing it. Raises OSError if the cache can't be written to."""
         make_folder(self.path.parent)
         self.path.write_text(f"process {os.getpid()} on {socket.gethostname()}", encoding="utf-8")
         atexit.register(self.end)
@@ -43,7 +43,7 @@ class Use:
         self.path.unlink(missing_ok=True)
 
     def others(self, kind: str) -> list[str]:
-        """Living processes of ``kind``, in words. Ages are by the file system's clock, as this note's time has it."""
+        """Describe the other living processes of ``kind``. The file system's clock, in this note's time, tells ages."""
         os.utime(self.path)
         now, owners = self.path.stat().st_mtime, []
         for path in leftovers(self.path.parent):
@@ -64,9 +64,9 @@ class Use:
 
 
 def note_run(cache_dir: Path) -> None:
-    """Note that this process runs a study with the cache. Raises InputError while something is removed from it.
+    """Note that this process runs a study with the cache. Raises InputError while a process removes files from it.
 
-    In a cache that may not be written to there is no note.
+    A cache that can't be written to gets no note.
     """
     if read_only():
         return
@@ -78,5 +78,5 @@ def note_run(cache_dir: Path) -> None:
         return
     if removing := use.others(REMOVAL):
         use.end()
-        found = f"a cache from which {removing[0]} removes what is not needed"
-        raise InputError(f"config key 'cache_dir' ({cache_dir})", found, "the same command when it has ended")
+        found = f"a cache from which {removing[0]} is removing files"
+        raise InputError(f"config key 'cache_dir' ({cache_dir})", found, "the same command after it has ended")

@@ -8,16 +8,16 @@ from typing import Any
 from ragrelay.errors import InputError
 
 ENOUGH = 0.5
-"""A page warns where a file has less than this share."""
+"""Share of the needed things in a file below which a page warns."""
 
 
 def count_missing(
     place: str | Path, found: int, needed: int, what: tuple[str, str], given: str, expected: str
 ) -> dict[str, Any]:
-    """Return how many of ``needed`` things the user's file at ``place`` does not have, to be shown (what, count, of).
+    """Return the count (what, count, of) of ``needed`` things that the user's file at ``place`` lacks.
 
-    ``what``: in the plural, what is needed, and what is counted where that is missing. Raises InputError where nothing
-    is ``found``; ``given`` says what the file has in its place.
+    ``what``: plurals for what is needed, and for what is counted if it is missing. Raises InputError if nothing is
+    ``found``; ``given`` says what the file has instead.
     """
     if needed and not found:
         raise InputError(place, f"0 of {needed:,} {what[0]} ({given})", expected)
@@ -25,16 +25,16 @@ def count_missing(
 
 
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A sentence per dataset and file with less than ENOUGH of what is needed; ``counts``: those of left_out.json.
+    """Return a sentence per dataset and file with less than ENOUGH of what is needed. ``counts``: from left_out.json.
 
     Counts that do not come from count_missing are ignored.
     """
-    said: dict[tuple[str, str], list[str]] = defaultdict(list)
+    lacking: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in counts:
         about = row.get("detail") or {}
         if "needed" in about and row["count"] > (1 - ENOUGH) * about["needed"]:
-            said[row["dataset"], about["file"]].append(f"{row['count']:,} of {about['needed']:,} {row['what']}")
+            lacking[row["dataset"], about["file"]].append(f"{row['count']:,} of {about['needed']:,} {row['what']}")
     return [
-        f"{dataset}: {file} has little of what the study needs: {'; '.join(some)}."
-        for (dataset, file), some in said.items()
+        f"{dataset}: {file} has little of what the study needs: {'; '.join(parts)}."
+        for (dataset, file), parts in lacking.items()
     ]

@@ -1,6 +1,6 @@
-"""Hashes of files in the cache, written when these are made and checked when they are used.
+"""Write hashes of files in the cache when the files are made, and check them when the files are used.
 
-Files of older caches that have no hash get one at their first use.
+Files of older caches, which have no hashes, get them at their first use.
 """
 
 import hashlib
@@ -25,18 +25,18 @@ log = logging.getLogger(__name__)
 
 NAME = "hashes.json"
 BLOCK_BYTES = 1 << 22
-"""Bytes of the blocks whose hashes are hashed to a file's hash, so that several cores can work."""
+"""Bytes of a block. A file's hash is the hash of its blocks' hashes, so that several cores can work."""
 SAMPLES, SAMPLE_BYTES = 64, 1 << 16
 """Blocks of the quick hash, evenly spread from a file's first byte to its last."""
 THREADS = 8
 UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, pl.exceptions.PolarsError)
-"""What reading a damaged file of the cache raises, or one that is no longer the file of its hashes."""
+"""Errors when reading a file of the cache that is damaged, or that no longer has its hashes."""
 FOLDER = "hashes"
 BARE = re.compile(rb"[0-9a-f]{64}")
 
 
 def write_hashes(path: Path) -> None:
-    """Write the size and two hashes, of samples and of all bytes, of file ``path``, or of every file in that folder.
+    """Write the size and two hashes (of samples, of all bytes) of the file ``path``, or of every file in that folder.
 
     They go into ``hashes.json`` in the folder, or ``<name>.hashes.json`` next to the file.
     """
@@ -44,10 +44,10 @@ def write_hashes(path: Path) -> None:
 
 
 def check_hashes(path: Path, whole: bool) -> None:
-    """Raise ValueError where file ``path``, or a file in that folder, isn't as it was when its hashes were written.
+    """Raise ValueError if the file ``path``, or a file in that folder, has changed since its hashes were written.
 
-    ``whole``: every byte is read, else sizes and samples alone. Files that came later are not looked at. Where there
-    are no hashes, they are written from what is there, and the log names ``path``.
+    ``whole``: whether to read every byte, or only sizes and samples. Files added later are ignored. If there are no
+    hashes, they are written now, and the log names ``path``.
     """
     place = _place(path)
     if not place.is_file():
@@ -67,7 +67,7 @@ def check_hashes(path: Path, whole: bool) -> None:
 
 
 def _adopt(path: Path) -> None:
-    log.warning("%s: made before hashes were; taken as it is now, and hashed from now on", path)
+    log.warning("%s: has no hashes, as in older caches; taken as it is, and hashed from now on", path)
     if read_only():
         return
     try:
@@ -81,7 +81,7 @@ def _place(path: Path) -> Path:
 
 
 def _files(path: Path) -> dict[str, Path]:
-    """Return files below ``path`` by their place there, or that file itself."""
+    """Return the files below the folder ``path`` by their relative paths, or that file itself."""
     if not path.is_dir():
         return {path.name: path}
     files = {str(file.relative_to(path)): file for file in sorted(path.rglob("*")) if file.is_file()}
@@ -99,14 +99,14 @@ def _blocks(size: int) -> Sequence[int]:
 
 
 def _samples(size: int) -> Sequence[int]:
-    """Where the samples start: the last one ends with the file; all of a small file is sampled."""
+    """Return the starts of the samples. The last sample ends with the file; a small file is sampled completely."""
     if size <= SAMPLES * SAMPLE_BYTES:
         return range(0, size, SAMPLE_BYTES)
     return [(size - SAMPLE_BYTES) * place // (SAMPLES - 1) for place in range(SAMPLES)]
 
 
 def _hash(file: Path, starts: Sequence[int], length: int) -> str:
-    """SHA-256, 64 hex digits, of the SHA-256 of each block of ``length`` bytes at ``starts``."""
+    """Return the SHA-256, 64 hex digits, of the SHA-256 of each block of ``length`` bytes at ``starts``."""
     descriptor = os.open(file, os.O_RDONLY)
     try:
         with ThreadPoolExecutor(THREADS) as threads:
@@ -117,7 +117,7 @@ def _hash(file: Path, starts: Sequence[int], length: int) -> str:
 
 
 def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = file_hash) -> str:
-    """The hash that ``make`` gives for ``path``, or was kept if the file has not changed since. Raises as ``make``."""
+    """Return the kept hash of ``path`` if the file has not changed since, else ``make(path)``. Raises as ``make``."""
     if cache_dir is None:
         return make(path)
     entry = cache_dir / FOLDER / _name(path)
@@ -141,10 +141,10 @@ def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = 
 
 
 def kept_damage(entry: Path) -> str:
-    """Return what is wrong with an entry, or with its hash if the file has not changed since; empty if nothing is."""
+    """Return what is wrong with an entry, or with its hash of an unchanged file; empty if nothing is wrong."""
     kept = entry.read_bytes()
     if BARE.fullmatch(kept):
-        return ""  # the file is not known
+        return ""  # an old entry, which does not name its file
     digest, path = kept[:64].decode("ascii", "replace"), Path(kept[82:].decode("utf-8", "replace"))
     if kept != _entry(entry.name, digest, path):
         return "its bytes do not have their hash"

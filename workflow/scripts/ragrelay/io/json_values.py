@@ -1,4 +1,4 @@
-"""JSON that others wrote, and lines of it: what is wrong, named by line, in the words of a message."""
+"""Read the user's JSON files and JSON lines, with messages that name the line and the fault."""
 
 import json
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import Any
 from ragrelay.errors import InputError
 
 FAULTS = (ValueError, RecursionError)
-"""What json.loads raises: for no JSON, for a number of more digits than Python reads, and for endless nesting."""
+"""Errors of json.loads: for invalid JSON, for a number with more digits than Python reads, and for endless nesting."""
 
 
 def json_fault(error: Exception) -> str:
@@ -23,7 +23,7 @@ def json_fault(error: Exception) -> str:
 
 
 def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
-    """Return the JSON object in the file at ``path``; raises InputError with ``place`` and ``expected`` otherwise."""
+    """Return the JSON object in the file ``path``. Raises InputError with ``place`` and ``expected`` for all else."""
     try:
         value = json.loads(path.read_text(encoding="utf-8-sig"))
     except FAULTS as error:
@@ -36,14 +36,14 @@ def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
 
 
 def read_json(path: str | Path) -> Any:
-    """Return the value of a JSON file that this package wrote; raises as the standard library does."""
+    """Return the value of a JSON file that this package wrote. Raises as the standard library does."""
     return json.loads(Path(path).read_text(encoding="utf-8"))
 
 
 def json_record(path: Path, number: int, line: str, halves: bool = False) -> dict[str, Any]:
-    """Return the object of one line; raises InputError for no object, a key twice, or half of a surrogate pair.
+    """Return the object of a line. Raises InputError for no object, a repeated key, or half of a surrogate pair.
 
-    ``halves``: the caller looks for these in the values that it reads.
+    ``halves``: skip the last check, since the caller makes it for the values that it reads.
     """
     try:
         record = DECODER.decode(line)
@@ -60,7 +60,7 @@ def json_record(path: Path, number: int, line: str, halves: bool = False) -> dic
 
 
 class _KeyTwiceError(Exception):
-    """A key that an object of JSON has already."""
+    """A key that occurs twice in a JSON object."""
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -75,7 +75,7 @@ DECODER = json.JSONDecoder(object_pairs_hook=_once)
 
 
 def _is_text(record: Any) -> bool:
-    """Whether a record can be written as UTF-8: JSON's escapes can name half a character, as a cut text has it."""
+    """Return whether a record can be written as UTF-8. JSON's escapes can name half a character, as in a cut text."""
     try:
         json.dumps(record, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:

@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 Key = dict[str, Any]
-"""Value by wildcard: k and seed are whole numbers, all others texts."""
+"""Value by wildcard: k and seed are integers, all others texts."""
 NUMBERS = ("k", "seed")
 WILDCARD = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
 class KeyedFiles:
-    """``paths`` of one ``pattern``, such as ``<results>/{dataset}/runs/{retriever}.run.gz``, each once, in their order.
+    """Distinct ``paths`` of a ``pattern``, such as ``<results>/{dataset}/runs/{retriever}.run.gz``, in their order.
 
-    Only what follows ``<results>/`` is compared, since results may be anywhere. Raises ValueError for a path of another
-    pattern.
+    Only the part after ``<results>/`` is compared, since results may be anywhere. Raises ValueError for a path that
+    doesn't match the pattern.
     """
 
     pattern: str
@@ -33,15 +33,12 @@ class KeyedFiles:
         for path in self.paths:
             values = whole.fullmatch(path.as_posix())
             if values is None:
-                raise ValueError(f"{path} is not of the pattern {self.pattern}")
+                raise ValueError(f"{path} does not match the pattern {self.pattern}")
             keyed.append(({n: int(v) if n in NUMBERS else v for n, v in values.groupdict().items()}, path))
         return keyed
 
     def by(self, *names: str) -> dict[Any, Path]:
-        """Return the path of each value of a wildcard, or of each tuple of several.
-
-        Raises ValueError where two files have the same.
-        """
+        """Return the path by value of a wildcard, or by tuple of several. Raises ValueError if two have the same."""
         paths = {tuple(key[name] for name in names): path for key, path in self.keyed}
         if len(paths) < len(self.paths):
             raise ValueError(f"{len(self.paths)} files of {self.pattern}, but {len(paths)} by {', '.join(names)}")
@@ -52,7 +49,7 @@ class KeyedFiles:
         return replace(self, paths=tuple(path for key, path in self.keyed if key.items() >= values.items()))
 
     def of(self, key: Mapping[str, Any]) -> Path:
-        """Return the one path that the pattern gives, filled from ``key``. Raises ValueError where it is not there."""
+        """Return the path of the pattern filled from ``key``. Raises ValueError if it is not among the files."""
         filled = WILDCARD.sub(lambda match: str(key[match[1]]), self.pattern.removeprefix("<results>/"))
         paths = [path for path in self.paths if f"/{path.as_posix()}".endswith(f"/{filled}")]
         if len(paths) != 1:
@@ -61,11 +58,11 @@ class KeyedFiles:
 
 
 def keyed_files(patterns: Mapping[str, str], files: Mapping[str, str | Iterable[str]]) -> dict[str, KeyedFiles]:
-    """Return a job's input by name, for each name in ``patterns``; ``files`` has a path or several under the name."""
+    """Return a job's inputs by name, for each name in ``patterns``. ``files`` has one or several paths by name."""
     return {name: of_pattern(pattern, files[name]) for name, pattern in patterns.items()}
 
 
 def of_pattern(pattern: str, files: str | Iterable[str]) -> KeyedFiles:
-    """``files`` of ``pattern``: a path or several, one of them maybe several times."""
+    """Return KeyedFiles of ``pattern`` for a path or several ``files``. A path may occur several times."""
     paths = [files] if isinstance(files, str) else files
     return KeyedFiles(pattern, tuple(map(Path, dict.fromkeys(paths))))

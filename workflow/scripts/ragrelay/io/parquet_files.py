@@ -1,4 +1,4 @@
-"""Parquet files that may be damaged, read by Arrow: it refuses bytes at which Polars panics or ends the process."""
+"""Read Parquet files that may be damaged by Arrow, which refuses bytes at which Polars panics or ends the process."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,29 +16,29 @@ PLAIN = (
     pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_integer, pa.types.is_floating,
     pa.types.is_decimal, pa.types.is_boolean, pa.types.is_null,
 )  # fmt: skip
-"""Types that Polars takes from Arrow without checking the values."""
+"""Types that Polars imports from Arrow as they are."""
 
 
 def read_frame(path: str | Path) -> pl.DataFrame:
-    """Return all of the Parquet file ``path``, which a study has written. Raises FAULTS."""
+    """Read the whole Parquet file ``path``, which a study has written. Raises FAULTS."""
     return pl.DataFrame(_table(path))
 
 
 def _table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return the ``columns`` that are there, or all, of the Parquet file ``path``, every value valid. Raises FAULTS.
+    """Read all columns of the Parquet file ``path``, or those of ``columns`` that exist, and validate every value.
 
-    Parquet's checksums are compared where the file has them.
+    Raises FAULTS. Parquet's checksums are compared if the file has them.
     """
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         names = file.schema_arrow.names
         table = file.read(columns=None if columns is None else [name for name in columns if name in names])
         _check_rows(table.num_rows, file)
-    table.validate(full=True)  # that texts are UTF-8, and lists end where their values do
+    table.validate(full=True)  # checks that texts are UTF-8, and that lists end where their values do
     return table
 
 
 def check_parquet(path: str | Path) -> None:
-    """Read all of the Parquet file ``path``, a batch at a time. Raises FAULTS."""
+    """Read the whole Parquet file ``path`` batch by batch, to check it. Raises FAULTS."""
     with pq.ParquetFile(path, page_checksum_verification=True) as file:
         rows = 0
         for batch in file.iter_batches():
@@ -48,7 +48,7 @@ def check_parquet(path: str | Path) -> None:
 
 
 def _check_rows(rows: int, file: pq.ParquetFile) -> None:
-    """Raise ValueError for fewer rows than the file says, as where a row group's own number is damaged."""
+    """Raise ValueError if the number of rows is not that in the metadata, as when a row group's count is damaged."""
     if rows != file.metadata.num_rows:
         raise ValueError(f"{rows} rows, not {file.metadata.num_rows}")
 
@@ -59,10 +59,10 @@ def fault(error: BaseException) -> str:
 
 
 def read_parquet(path: Path, expected: str, required: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
-    """Return the columns ``required``, and those of ``optional`` that are there, of the file ``path`` of the user's.
+    """Read the columns ``required``, and those of ``optional`` that exist, of the user's file ``path``.
 
-    Categories and dates are texts. ``expected``: what kind of file, for messages. Raises InputError for a file that is
-    missing, damaged or no Parquet, a column that is missing or there twice, and one of other values than texts,
+    Categories and dates become texts. ``expected``: the kind of file, for messages. Raises InputError for a file that
+    is missing, damaged or no Parquet, for a missing or repeated column, and for a column with values other than texts,
     numbers, truth values, or lists or records of these.
     """
     if not path.is_file():
@@ -71,7 +71,7 @@ def read_parquet(path: Path, expected: str, required: Sequence[str], optional: S
         table = _table(path, (*required, *optional))
         columns = [_without_categories(column) for column in table.columns]
     except FAULTS as error:
-        raise InputError(path, f"no Parquet file that can be read ({fault(error)})", expected) from None
+        raise InputError(path, f"no readable Parquet file ({fault(error)})", expected) from None
     names = table.column_names
     if missing := [name for name in required if name not in names]:
         raise InputError(path, f"no column {', '.join(missing)}", expected)
@@ -85,7 +85,7 @@ def read_parquet(path: Path, expected: str, required: Sequence[str], optional: S
 
 
 def _without_categories(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return texts in place of categories and dates."""
+    """Convert categories and dates to texts."""
     if pa.types.is_dictionary(values.type):
         return values.cast(values.type.value_type)
     return values.cast(pa.string()) if pa.types.is_temporal(values.type) else values

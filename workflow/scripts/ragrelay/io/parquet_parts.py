@@ -1,11 +1,11 @@
-"""Append-only Parquet parts: answers and scores are kept so that nothing is made twice and no job's death loses work.
+"""Keep answers and scores in append-only Parquet parts, so that nothing is made twice and no killed job loses work.
 
 Several jobs on several nodes may append at once: a part is written under a temporary name and renamed, and parts are
-never changed. Jobs that run at the same time may both make a key; readers then take the earliest part's.
+never changed. Jobs that run at the same time may both make a key; readers then take the row of the earliest part.
 
-Parts that follow one another can be joined. The new part has the first one's time, so that the same rows count, and
-``<part>.json`` next to it, written before it, lists those that it replaces: readers leave them out from the moment that
-it is there. They are removed a day later, when no reader has them in its hands.
+Consecutive parts can be joined. The new part has the first one's time, so that the same rows count. ``<part>.json``
+next to it, written before it, lists the parts that it replaces: readers ignore them as soon as the new part exists.
+They are removed a day later, when no reader uses them any more.
 """
 
 import hashlib
@@ -29,24 +29,24 @@ log = logging.getLogger(__name__)
 
 HASH_DIGITS = 16
 WRITTEN = "%Y%m%dT%H%M%S%f"
-"""How a part's metadata and name say when it was written, UTC."""
-# Parts read in one go: enough that thousands of small parts cost no query each, few enough to bound memory.
+"""Format of the time (UTC) at which a part was written, in its metadata and name."""
+# Parts read together: enough that thousands of small parts don't need a query each, few enough to bound memory.
 PARTS_AT_ONCE = 32
-# Hashing waits for the disk, and on a network file system for its answers.
+# Hashing waits for the disk or the network file system.
 HASHING_THREADS = 8
 JOINED_BYTES = 128 << 20
-"""Size of the parts that a joined part is made of, at most."""
+"""Maximum total size of the parts that are joined into one."""
 GRACE = 24 * 60 * 60.0
-"""Seconds for which parts stay that another one replaces: longer than any reader's time between two looks at a part."""
+"""Seconds for which replaced parts stay: longer than a reader may need between two looks at a part."""
 SUMMED, PEAKS, FIRST = ("seconds", "tokens", "_tokens"), ("_mib",), ("start_seconds", "written")
-"""How the metadata of joined parts is merged, by the ends of its keys; for all other keys the parts have to agree."""
+"""How to merge the metadata of joined parts, by endings of keys. Parts must agree in all other keys."""
 
 
 class PartStore:
-    """Rows of ``schema`` in ``folder``, found by the columns ``key``.
+    """Rows of ``schema`` in ``folder``, looked up by the columns ``key``.
 
-    ``later``: columns that came to the schema after parts had been written without them; they are null there.
-    ``at_most``: the highest value of columns that have one; a part with another was not written by this store.
+    ``later``: columns added to the schema later; they are null in parts without them. ``at_most``: maximum values of
+    columns; a part with a higher value was not written by this store.
     """
 
     def __init__(
@@ -62,9 +62,9 @@ class PartStore:
         self._checked: dict[Path, bool] = {}
 
     def parts(self) -> list[Path]:
-        """Readable parts, earliest first (names start with the time); damaged ones are left out with a warning.
+        """Return the readable parts, earliest first (names start with the time). Damaged ones only get a warning.
 
-        Bytes are hashed before anything else reads them, since a garbled Parquet file may crash a reader.
+        All bytes are hashed before anything else reads them, since a garbled Parquet file may crash a reader.
         """
         paths = sorted(self.folder.glob("part-*.parquet"))
         with ThreadPoolExecutor(HASHING_THREADS) as threads:
@@ -74,9 +74,9 @@ class PartStore:
         return [part for part in whole if part.name not in replaced]
 
     def join(self, most: int = JOINED_BYTES) -> tuple[int, int]:
-        """Join parts of the same origin that follow one another, ``most`` bytes of them at a time.
+        """Join consecutive parts of the same origin, up to ``most`` bytes of them into one.
 
-        Returns how many were joined, and into how many. The old ones stay; see remove_replaced.
+        Returns the number of joined parts and of new parts. The old ones stay; see remove_replaced.
         """
         joined = made = 0
         for run in self._runs(most):
@@ -92,7 +92,7 @@ class PartStore:
         return joined, made
 
     def remove_replaced(self, grace: float = GRACE) -> tuple[int, int]:
-        """Remove parts that another one has replaced for ``grace`` seconds; returns how many, and how many wait."""
+        """Remove parts that were replaced at least ``grace`` seconds ago. Returns how many, and how many must wait."""
         removed = waiting = 0
         for listing in sorted(self.folder.glob("part-*.json")):
             part, names = listing.with_suffix(".parquet"), _replaced(listing)
@@ -107,7 +107,7 @@ class PartStore:
         return removed, waiting
 
     def _runs(self, most: int) -> Iterator[list[Path]]:
-        """Groups of two or more parts that can be joined. Only neighbours, so that the same rows count as before."""
+        """Yield groups of two or more parts to join. They are neighbours, so that the same rows count as before."""
         run: list[Path] = []
         size, origin = 0, None
         for part in self.parts():
@@ -121,9 +121,9 @@ class PartStore:
             yield run
 
     def add(self, rows: pl.DataFrame, metadata: Mapping[str, str]) -> Path:
-        """Write ``rows`` (columns of the schema) as one more part with ``metadata``; returns its path.
+        """Write ``rows`` (columns of the schema) as a new part with ``metadata``; return its path.
 
-        A part's name ends with a hash of its bytes: Parquet's own checks let some damaged pages pass as other values.
+        A part's name ends with a hash of its bytes, because Parquet's own checks miss some damaged pages.
         """
         path, content = self._packed(rows, metadata, datetime.now(UTC).strftime(WRITTEN))
         _write(content, path)
@@ -137,9 +137,9 @@ class PartStore:
         return path, content
 
     def held(self, keys: pl.DataFrame) -> pl.DataFrame:
-        """Return the ``keys`` that are in the store, each once, with the ``part`` that counts: the earliest.
+        """Return the distinct ``keys`` that are in the store, with the earliest ``part`` that has each.
 
-        Only key columns are read, as a stream: 200,000 keys among 2 million rows take seconds and some 200 MiB.
+        Only key columns are read, as a stream: 200,000 keys among 2 million rows take seconds and about 200 MiB.
         """
         wanted, parts = keys.select(self.key).unique(), self.parts()
         if not parts or wanted.is_empty():
@@ -149,24 +149,24 @@ class PartStore:
         return rows.sort("part").unique(self.key, keep="first", maintain_order=True)
 
     def read(self, located: pl.DataFrame, columns: Sequence[str] = ()) -> pl.DataFrame:
-        """Return the stored rows of ``located``, a selection of what ``held`` returned; each once, without order.
+        """Return the stored rows of ``located``, a selection of what ``held`` returned, each once, in any order.
 
-        Of the columns those of the key and ``columns``, or all. Raises InputError where a part has gone since, or a
-        value is beyond ``at_most``.
+        Returns the key and ``columns``, or all columns. Raises InputError if a part has disappeared since, or a value
+        exceeds ``at_most``.
         """
         wanted = [name for name in self.schema if not columns or name in columns or name in self.key]
         frames = [pl.DataFrame(schema={name: self.schema[name] for name in wanted})]
         for some in _batches(located):
             parts = some["part"].unique(maintain_order=True).to_list()
             scan = self.scan(parts, wanted)
-            # Filtered by the first key before the join, so that the other columns are decoded for those rows alone.
+            # Filter by the first key column before the join, so that other columns are decoded only for these rows.
             near = scan.filter(pl.col(self.key[0]).is_in(some[self.key[0]].unique().implode()))
             try:
-                # Not as a stream, whose filters keep every decoded text in memory.
+                # Not as a stream, since its filters keep every decoded text in memory.
                 rows = near.join(some.lazy(), on=[*self.key, "part"], how="semi").collect(engine="in-memory")
             except (pl.exceptions.PolarsError, OSError) as error:
-                lost = f"a part lost since it was looked at ({str(error).splitlines()[0]})"
-                raise InputError(self.folder, lost, "a store that is left alone") from error
+                lost = f"a part that disappeared during the job ({str(error).splitlines()[0]})"
+                raise InputError(self.folder, lost, "a store from which nothing is deleted meanwhile") from error
             self._check_values(rows)
             if len(rows) > len(some):
                 rows = rows.unique(self.key, keep="first", maintain_order=True)
@@ -179,7 +179,7 @@ class PartStore:
         return {key.decode(): value.decode() for key, value in raw.items() if not key.startswith(b"ARROW")}
 
     def scan(self, parts: list[Path] | list[str], columns: Sequence[str]) -> pl.LazyFrame:
-        """``columns`` of all rows of ``parts``, and the ``part`` of each."""
+        """Scan ``columns`` of all rows of ``parts``, and add the ``part`` of each row."""
         scan = pl.scan_parquet(
             parts, schema=self.schema, missing_columns="insert", include_file_paths="part", glob=False
         )
@@ -194,16 +194,16 @@ class PartStore:
                 raise InputError(f"{part}, row {row}, column {name}", str(value), f"at most {self.at_most[name]:g}")
 
     def _readable(self, part: Path) -> bool:
-        """Whether ``part`` is whole and has this store's columns; parts never change, so each is looked at once."""
+        """Return whether ``part`` is complete and has this store's columns. Parts never change: one check is enough."""
         if part not in self._checked:
             reason = damage(part) or self._wrong_columns(part)
             if reason:
-                log.warning("%s: found a damaged part (%s); its rows are made again, it may be deleted", part, reason)
+                log.warning("%s: a damaged part (%s); its rows are made again, and it may be deleted", part, reason)
             self._checked[part] = not reason
         return self._checked[part]
 
     def _wrong_columns(self, part: Path) -> str:
-        """Return which columns of ``part`` are not this store's; a complete part may belong to another store."""
+        """Describe the columns of ``part`` that are not this store's. A complete part may belong to another store."""
         try:
             schema = pl.read_parquet_schema(part)
         except (OSError, pl.exceptions.PolarsError) as error:
@@ -215,7 +215,7 @@ class PartStore:
 
 
 def damage(part: Path) -> str:
-    """Return why ``part`` can't be read or doesn't have the bytes it was written with; empty where it is whole."""
+    """Return why ``part`` can't be read, or that its bytes have changed; empty if it is complete."""
     try:
         whole = file_hash(part)[:HASH_DIGITS] == part.stem.rpartition("-")[2]
     except OSError as error:
@@ -229,7 +229,7 @@ def _write(content: bytes, path: Path) -> None:
 
 
 def _replaced(listing: Path) -> list[str]:
-    """The names of the parts that a joined one replaces; none while nothing can be read, as when it is removed."""
+    """Return the names of the parts that a joined part replaces; none if the listing can't be read."""
     try:
         names = json.loads(listing.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -244,20 +244,20 @@ def _origin(metadata: Mapping[str, str]) -> dict[str, str]:
 
 
 def _together(described: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return the metadata of the part that joins parts with these."""
-    made = {}
+    """Return the metadata of a part that joins parts with the metadata ``described``."""
+    joined = {}
     for key in dict.fromkeys(key for metadata in described for key in metadata):
         values = [metadata[key] for metadata in described if key in metadata]
-        made[key] = values[0]
+        joined[key] = values[0]
         if key.endswith(PEAKS):
-            made[key] = max(values, key=float)
+            joined[key] = max(values, key=float)
         elif key.endswith(SUMMED) and key not in FIRST:
-            made[key] = f"{sum(map(float, values)):.2f}" if key == "seconds" else str(sum(map(int, values)))
-    return made
+            joined[key] = f"{sum(map(float, values)):.2f}" if key == "seconds" else str(sum(map(int, values)))
+    return joined
 
 
 def _batches(located: pl.DataFrame) -> Iterator[pl.DataFrame]:
-    """``located`` (with ``part``) in pieces of PARTS_AT_ONCE parts, earliest first."""
+    """Yield ``located`` (with ``part``) in pieces of PARTS_AT_ONCE parts, earliest first."""
     number = pl.col("part").rle_id() // PARTS_AT_ONCE
     for _, piece in located.sort("part").group_by(number.alias("batch"), maintain_order=True):
         yield piece

@@ -1,6 +1,6 @@
-"""Secrets: recognise them in a configuration, and keep a key that is sent to a server out of its replies.
+"""Recognise secrets in a configuration, and hide a key that was sent to a server in the server's replies.
 
-Access tokens with their makers' prefixes, addresses with passwords and long random texts look like secrets.
+Access tokens with known prefixes, addresses with passwords and long random texts look like secrets.
 """
 
 import math
@@ -13,9 +13,9 @@ from typing import Any
 from ragrelay.errors import InputError
 
 HUB_TOKEN = re.compile(r"\bhf_[A-Za-z0-9]{20,}")
-# From the beginning of a run, whose first mark alone counts, and of a word: a search is linear then.
+# Each pattern starts at the beginning of a run or word and tries only its first mark, so that a search is linear.
 TOKENS = re.compile(
-    # OpenAI, Anthropic, OpenRouter, Stripe and others; a name that begins so has shorter words.
+    # OpenAI, Anthropic, OpenRouter, Stripe and others. Names that begin like this have shorter words.
     r"(?<![\w-])(?>[\w-]*?\b(?:sk|rk|pk|gsk|pplx|xai|nvapi|tgp|fw|glpat|npm|dop)[-_])"
     r"[\w-]*?(?<![A-Za-z0-9])(?=[A-Za-z]*\d)[A-Za-z0-9]{16,}"
     r"|\bgh[opsur]_\w{20,}|\bgithub_pat_\w{20,}"
@@ -27,24 +27,24 @@ TOKENS = re.compile(
 PASSWORD = re.compile(r"\w://[^/\s?#]*@")
 QUERY = re.compile(r"[?&](?:api[-_]?key|key|(?:access[-_]?|auth[-_]?)?token|secret|password|pwd|sig|signature)=", re.I)
 RANDOM = re.compile(r"[A-Za-z0-9]{32,}|[A-Za-z0-9+/_-]{40,}={0,2}")
-"""A run that a random text of letters and digits has; hexadecimal ones are commits and hashes."""
+"""A run that may be random letters and digits; _is_random excludes hexadecimal ones, such as commits and hashes."""
 VARIABLE_KEY = "api_key_env"
 SHORTEST_SECRET = 8
-"""Characters of the shortest key that counts as secret; EMPTY, local and similar texts stand for no key."""
+"""Length of the shortest key that counts as secret. EMPTY, local and similar texts stand for no key."""
 SHOWN, KEPT = 8, 12
-"""Characters of a key in a row that no message shows and that no reply may have."""
+"""Numbers of consecutive characters of a key that no message shows, and that no kept reply has."""
 ESCAPE = re.compile(rb"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.S)
-"""A character as JSON and Python write it."""
+"""An escaped character in JSON and Python."""
 WEB_ESCAPE = re.compile(rb"(?:%|&#[xX]0*)([0-9a-fA-F]{2});?|&#0*(\d{2,3});?")
-"""A character as an address and HTML write it."""
+"""An escaped character in a URL and HTML."""
 STRING = re.compile(rb'"((?:[^"\\]|\\.)*+)("\s*:|"|)', re.S)
-"""A JSON string, also one that is cut off; its second group ends with a colon where it is a key."""
+"""A JSON string, maybe cut off. The second group ends with a colon if it is a key."""
 SEPARATORS = bytes(byte for byte in range(256) if not (byte < 128 and chr(byte).isalnum()))
 STATUS = re.compile(r".*?HTTP \d{3}")
 
 
 def check_no_secret(value: Any, key: str = "") -> None:
-    """Raise InputError where a key or value of a configuration looks like a secret; no part of it is shown.
+    """Raise InputError if a key or value of a configuration looks like a secret, without showing any part of it.
 
     The configuration is written into the results, and messages repeat its values.
     """
@@ -64,34 +64,36 @@ def check_no_secret(value: Any, key: str = "") -> None:
 def _check(text: str, key: str, is_variable: bool) -> None:
     if (secret := secret_in(text)) is not None:
         raise InputError(f"config key {key!r}", *secret)
-    # Shorter keys, or those of hexadecimal digits, pass as texts elsewhere; a variable's name looks otherwise.
+    # Elsewhere, short or hexadecimal keys pass as texts. A variable's name looks different from them.
     if is_variable and len(text) >= 16 and not re.fullmatch(r"[A-Z0-9_]+|[a-z_]+|[A-Za-z_]+", text):
-        raise InputError(f"config key {key!r}", "what looks like the key itself", "the name of the variable with it")
+        raise InputError(
+            f"config key {key!r}", "what looks like the key itself", "the name of the variable that has the key"
+        )
 
 
 def secret_in(text: str) -> tuple[str, str] | None:
     """Return the kind of secret that ``text`` seems to contain, and where it belongs; None if it contains none."""
     if HUB_TOKEN.search(text):
-        return "an access token", "it in the environment variable HF_TOKEN alone"
+        return "an access token", "no token here; put it in the environment variable HF_TOKEN"
     if TOKENS.search(text):
-        return "what looks like an access token or key", "it in the environment alone; api_key_env names the variable"
+        return "what looks like an access token or key", "no key here; api_key_env names the variable that has it"
     if PASSWORD.search(text):
         return (
             "an address with a user or password",
-            "one without; api_key_env names the variable with an endpoint's key",
+            "an address without it; api_key_env names the variable with an endpoint's key",
         )
     if QUERY.search(text):
         return (
             "an address with a key in its query",
-            "one without; api_key_env names the variable with an endpoint's key",
+            "an address without it; api_key_env names the variable with an endpoint's key",
         )
     if any(map(_is_random, RANDOM.findall(text))):
-        return "a long random text, as keys are", "it in the environment alone; api_key_env names the variable"
+        return "a long random text, which looks like a key", "no key here; api_key_env names the variable that has it"
     return None
 
 
 def _is_random(run: str) -> bool:
-    """Whether letters of both cases and digits are mixed as by chance: names have few digits, and have them together.
+    """Return whether ``run`` mixes letters of both cases and digits at random. Names have few digits, side by side.
 
     Of 32 random letters and digits, 5 are digits, in 4 or 5 places; their entropy is at least 4 bits a character.
     """
@@ -101,7 +103,7 @@ def _is_random(run: str) -> bool:
         return False
     counts = Counter(run)
     entropy = -sum(n / len(run) * math.log2(n / len(run)) for n in counts.values())
-    changes = sum(_sort(one) != _sort(other) for one, other in pairwise(run))
+    changes = sum(_sort(left) != _sort(right) for left, right in pairwise(run))
     return entropy >= 4 and changes >= len(run) * 0.45
 
 
@@ -110,10 +112,10 @@ def _sort(character: str) -> str:
 
 
 class SentKey:
-    """A key that is sent to a server, which may send it back: in a reply that is kept, or in one that is shown.
+    """A key that is sent to a server, which may send it back in a reply that is kept or shown.
 
-    It is found as it is; with JSON's, Python's, HTML's or a URL's escapes; over several strings of a JSON text; in
-    capitals; and with other characters in between, as in UTF-16. A server that wants to hide it from us still can.
+    It is recognised unchanged; with escapes of JSON, Python, HTML or URLs; spread over several strings of a JSON text;
+    in capitals; and with other characters in between, as in UTF-16. A server that hides it on purpose still can.
     """
 
     def __init__(self, key: str | None) -> None:
@@ -121,7 +123,7 @@ class SentKey:
         self.letters = _letters(self.key)
 
     def is_in(self, *texts: bytes) -> bool:
-        """Return whether one of ``texts`` has the key, or KEPT characters in a row of a longer one."""
+        """Return whether one of ``texts`` has the key, or KEPT consecutive characters of a longer one."""
         least = min(KEPT, len(self.key))
         whole = self.letters if len(self.letters) >= KEPT else None
         return bool(self.key) and any(
@@ -131,9 +133,9 @@ class SentKey:
         )
 
     def hidden(self, text: str) -> str:
-        """Return ``text`` for a message, *** for each SHOWN or more characters in a row of the key.
+        """Return ``text`` for a message, with *** for each SHOWN or more consecutive characters of the key.
 
-        If it has them in another form, only the status at its beginning is left.
+        If it has them in another form, only the status at its beginning is returned.
         """
         if not self.key:
             return text
@@ -160,7 +162,7 @@ def _letters(text: bytes) -> bytes:
 
 
 def _views(text: bytes) -> Iterator[bytes]:
-    """Forms of ``text``: itself, all its strings, its strings that are no JSON keys; each also without its escapes."""
+    """Yield forms of ``text``: itself, its JSON strings, its JSON strings that are no keys; each also unescaped."""
     text = text.replace(b"\0", b"")
     yield from _unescaped(text)
     if b'"' in text:
@@ -187,10 +189,10 @@ def _meant(match: re.Match[bytes]) -> bytes:
 
 
 def _has_run(text: bytes, key: bytes, length: int) -> bool:
-    """Return whether ``text`` has ``length`` characters of ``key`` in a row."""
+    """Return whether ``text`` has ``length`` consecutive characters of ``key``."""
     if len(key) < length:
         return False
-    # Each such run has one of these pieces whole, which are found faster than all runs.
+    # Each such run contains one of these pieces. Searching for the pieces first is faster.
     piece = (length + 1) // 2
     if not any(key[start : start + piece] in text for start in range(0, len(key) - piece + 1, piece)):
         return False

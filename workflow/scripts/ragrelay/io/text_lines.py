@@ -13,10 +13,10 @@ _BLANKS = " \t"
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield (line number from 1, line without its end); a byte-order mark and CRLF are taken off, blank lines left out.
+    """Yield (line number from 1, line without its end), without a byte-order mark and blank lines.
 
-    Raises InputError where the file is missing, not UTF-8, or a damaged .gz, or where a line contains a carriage
-    return: a file with these alone for line ends would be one line.
+    Raises InputError if the file is missing, not UTF-8, or a damaged .gz, or if a line contains a carriage return: a
+    file with only these as line ends would be one line.
     """
     if not path.is_file():
         raise InputError(path, "no such file", "a text file")
@@ -32,14 +32,16 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     except UnicodeDecodeError as error:
         raise InputError(f"{path}, line {number}", f"byte {error.object[error.start]:#04x}", "UTF-8 text") from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(f"{path}, after line {number}", f"damaged gzip data ({error})", "a whole .gz file") from None
+        raise InputError(
+            f"{path}, after line {number}", f"damaged gzip data ({error})", "a complete .gz file"
+        ) from None
 
 
 def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """Yield (line number from 1, fields) of a file in TREC's format, whose columns ``names`` are split by blanks.
+    """Yield (line number from 1, fields) of a file in TREC's format, whose columns ``names`` are split at blanks.
 
-    ``header``: lines before the first row that are ``#``, or begin with it and a blank, are comments and left out.
-    Raises InputError as numbered_lines does, and for another number of columns or a character that nobody sees.
+    ``header``: skip comments before the first row, lines that are ``#`` or begin with ``#`` and a blank. Raises
+    InputError as numbered_lines does, and for another number of columns or an invisible character.
     """
     for number, line in numbered_lines(path):
         if header and (line == "#" or line.startswith(("# ", "#\t"))):

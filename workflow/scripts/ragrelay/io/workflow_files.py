@@ -1,4 +1,4 @@
-"""Where the workflow's own files are: in a checkout, or in a wheel."""
+"""Locate the workflow's own files, in a checkout or in an installed wheel."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,14 +6,14 @@ from typing import Any
 
 PACKAGE = Path(__file__).parents[1]
 INSTALLED = PACKAGE / "workflow_files"
-"""Files that a wheel contains (setup.py), in folders named as in a checkout."""
+"""The workflow's files in a wheel (setup.py), in folders named as in a checkout."""
 ROOT = INSTALLED if INSTALLED.is_dir() else PACKAGE.parents[2]
 OWN = "resources/"
-"""Beginning of the configuration's paths to the demo's collection and model, and to published tables."""
+"""Start of the configuration's paths to the demo's collection and model, and to published tables."""
 
 
 def with_own_files(config: Mapping[str, Any]) -> dict[str, Any]:
-    """``config`` with paths below ``resources/`` that do not exist here, but come with the workflow, made absolute."""
+    """Return ``config`` with absolute paths to files of ``resources/`` that the workflow has and the user doesn't."""
     return {key: _replaced(value) for key, value in config.items()}
 
 

@@ -1,5 +1,5 @@
-"""YAML files in which no mapping has a key twice (YAML's own readers keep the last), no anchors multiply, and no number
-is another one than it looks like."""
+"""Read YAML strictly: refuse repeated keys (YAML's readers keep the last), anchors that multiply, and numbers that YAML
+reads as other numbers."""
 
 import re
 from collections.abc import Mapping
@@ -11,16 +11,16 @@ import yaml
 from ragrelay.errors import InputError
 
 MOST_VALUES, MOST_DEEP = 100_000, 50
-"""Most values of a configuration or template, counting an anchor's content wherever it is used."""
+"""Maximum values and levels of a configuration or template. An anchor's content counts wherever it is used."""
 MOST_NESTED = 1000
-"""Most levels of nesting that LibYAML's reader may reach."""
+"""Maximum levels of nesting for LibYAML's reader."""
 
 UNLIKE = re.compile(r"[-+]?(0_*[0-7][0-7_]*$|[0-9][0-9_]*:)")
 """Octal and sexagesimal numbers."""
 
 
 class _Loader(yaml.CSafeLoader):
-    """A safe loader that raises InputError for a key that a mapping has already."""
+    """A safe loader that raises InputError for a repeated key of a mapping."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path.read_bytes())
@@ -28,7 +28,7 @@ class _Loader(yaml.CSafeLoader):
         self._checked: set[int] = set()
 
     def flatten_mapping(self, node: yaml.MappingNode) -> None:
-        """Check the keys, then merge those of ``<<``: before a mapping is built, and again where another merges it."""
+        """Check the keys, then merge those of ``<<``. Called before a mapping is built, and when another merges it."""
         if id(node) not in self._checked:
             self._checked.add(id(node))
             self._check(node)
@@ -47,7 +47,7 @@ class _Loader(yaml.CSafeLoader):
                 seen[name] = line
 
     def construct_number(self, node: yaml.ScalarNode) -> Any:
-        """Return a number, unless YAML 1.1 takes it for another than it looks like: 1:30 for 90, and 010 for 8."""
+        """Return a number. Raises InputError if YAML 1.1 reads it as another, such as 1:30 as 90 or 010 as 8."""
         integer = node.tag.endswith(":int")
         value = self.construct_yaml_int(node) if integer else self.construct_yaml_float(node)
         if UNLIKE.match(node.value):
@@ -63,8 +63,8 @@ for kind in ("int", "float"):
 def read_yaml(path: str | Path) -> Any:
     """Return the content of the YAML (or JSON) file at ``path``, in plain types.
 
-    Raises InputError naming the line where a mapping has a key again, as check_size does, and yaml.YAMLError for what
-    is no YAML.
+    Raises InputError with the line of a repeated key, InputError as check_size does, and yaml.YAMLError for invalid
+    YAML.
     """
     _check_nesting(Path(path))
     loader = _Loader(Path(path))
@@ -77,7 +77,7 @@ def read_yaml(path: str | Path) -> Any:
 
 
 def check_size(data: Any, place: str) -> None:
-    """Raise InputError for more values than anyone writes: nested anchors multiply, and one may contain itself."""
+    """Raise InputError for too many values. Nested anchors multiply, and an anchor may contain itself."""
     waiting, seen = [(data, 0)], 0
     while waiting:
         value, deep = waiting.pop()
@@ -95,10 +95,10 @@ def _too_many(place: str) -> InputError:
 
 
 def _check_nesting(path: Path) -> None:
-    """Raise InputError for nesting that would end the process: LibYAML's reader calls itself for each level.
+    """Raise InputError for nesting that would crash the process, since LibYAML's reader calls itself for each level.
 
-    Levels are counted where there are marks enough for many; those of mappings by indentation take a line each, and
-    the square of their number in blanks.
+    Counts levels only if there are enough marks. Levels by indentation need a line each, and as many blanks as the
+    square of their number.
     """
     content = path.read_bytes()
     if sum(map(content.count, (b"[", b"{", b"- ", b"? "))) < MOST_NESTED:

@@ -1,1 +1,1 @@
-"""Teacher-forced scores: log-probabilities of given continuations of prompts."""
+"""Compute teacher-forced scores: log-probabilities of given continuations of prompts."""

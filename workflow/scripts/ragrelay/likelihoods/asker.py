@@ -1,4 +1,4 @@
-"""Answer the requests of a question from the stores, and with one engine if some are missing; or only count them."""
+"""Answer the requests of a question from the stores, and with one engine if some are missing."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -9,7 +9,7 @@ import polars as pl
 from ragrelay.generation.engines.vllm import Vllm
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import EngineInJob
-from ragrelay.likelihoods.continuations import raw
+from ragrelay.likelihoods.continuations import without_chat
 from ragrelay.likelihoods.job import fill_likelihoods
 from ragrelay.likelihoods.store import LikelihoodStore, decisive, text_store
 
@@ -21,7 +21,7 @@ class Asker(Protocol):
     """The definition of the generator that is asked."""
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
-        """Ask for the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids); returns the receipt.
+        """Request the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids); return the receipt.
 
         ``chat``: whether to put the texts into a chat. ``certain``: False for requests that the plan can only estimate.
         """
@@ -36,14 +36,16 @@ class EngineAsker:
     def __init__(self, generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int) -> None:
         self.generator, self.fingerprint, self.cache_dir = generator, fingerprint, Path(cache_dir)
         self.start = one_engine(generator, fingerprint, cache_dir, threads)
-        """A function of a definition and a window that gives the job's engine."""
+        """A function that returns the job's engine, given a definition and a window."""
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
         """Fill the store (see Asker). Returns and raises as fill_likelihoods does."""
         if chat:
             store = LikelihoodStore(self.cache_dir, self.fingerprint)
             return fill_likelihoods(asked, store, self.generator, self.start)
-        return fill_likelihoods(asked, text_store(self.generator, self.cache_dir), raw(self.generator), self.start)
+        return fill_likelihoods(
+            asked, text_store(self.generator, self.cache_dir), without_chat(self.generator), self.start
+        )
 
 
 def one_engine(

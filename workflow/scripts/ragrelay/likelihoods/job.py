@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 TOTALS = ("tokens", *REQUEST)
 STEP_TOKENS = 4096
-"""Tokens per engine step where the generator doesn't say: a longer prompt's logits would fill a GPU."""
+"""Default tokens per engine step: with more, a long prompt's logits would fill a GPU."""
 
 
 def fill_likelihoods(
@@ -60,10 +60,7 @@ def fill_likelihoods(
 
 
 def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
-    """``asked`` (prompt_id, token_ids, …) with its continuation, tokens and logprob, in its order.
-
-    Raises InputError if one is missing in the store.
-    """
+    """Add continuation, tokens, logprob to ``asked`` (prompt_id, token_ids, …). Raises InputError if one is missing."""
     keyed = with_continuation(asked)
     looked_up = keyed.join(store.look_up(keyed.select(KEY)), on=KEY, how="left", maintain_order="left")
     if lacking := looked_up["logprob"].null_count():
@@ -73,9 +70,9 @@ def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
 
 
 def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The distinct keys of ``asked`` (prompt_id, prompt, system, token_ids) in its order, and those not in ``store``.
+    """Return the distinct keys of ``asked`` (prompt_id, prompt, system, token_ids), and those not in ``store``.
 
-    Both with the column continuation.
+    Both are in the order of ``asked``, with the column continuation.
     """
     keyed = with_continuation(asked).unique(KEY, keep="first", maintain_order=True)
     return keyed, keyed.join(store.held(keyed), on=KEY, how="anti", maintain_order="left")
@@ -84,8 +81,8 @@ def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFram
 def scorings_of(missing: pl.DataFrame, generator: Mapping[str, Any], window: int) -> Iterator[Scoring]:
     """Yield the requests for ``missing`` (prompt_id, prompt, system, token_ids), sorted by text.
 
-    So prompts that begin alike, such as those about the same answer or passage, follow each other, and the engine's
-    prefix cache serves what they share. Raises InputError for a prompt that is too long with its continuation.
+    Sorting puts prompts with a common beginning, such as those about one answer, next to each other for the engine's
+    prefix cache. Raises InputError for a prompt that is too long with its continuation.
     """
     tokenizer = PromptTokenizer(generator)
     rows = (

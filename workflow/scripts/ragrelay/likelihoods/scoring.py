@@ -1,4 +1,4 @@
-"""Log-probabilities of continuations by vLLM: exact, whatever the rank of a token."""
+"""Compute log-probabilities of continuations by vLLM, exact for tokens of any rank."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from ragrelay.generation.engine import VllmEngine
 from ragrelay.likelihoods.continuations import continuation_id
 
 AT_ONCE = 128
-"""Most single tokens of one request (vLLM's MAX_LOGPROB_TOKEN_IDS)."""
+"""Maximum single tokens in a request (vLLM's MAX_LOGPROB_TOKEN_IDS)."""
 
 
 REQUEST = ("requests", "prompt_tokens", "cached_tokens")
-"""What is counted of requests: their number, the tokens that the engine got, and those its prefix cache served."""
+"""Counts of requests: their number, the tokens sent to the engine, and those that its prefix cache served."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def _parameters(scoring: Scoring) -> Any:
     if scoring.single:
         tokens = [continuation[0] for continuation in scoring.continuations]
         return SamplingParams(temperature=0.0, max_tokens=1, logprob_token_ids=tokens)
-    # 0: the prompt's own tokens alone, without the likeliest.
+    # 0: only the prompt's own tokens, without the likeliest ones.
     return SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0)
 
 

@@ -15,7 +15,7 @@ from ragrelay.prompting.layout import prompt_id
 
 
 def with_prompts(rows: pl.DataFrame, prompts: Sequence[str]) -> pl.DataFrame:
-    """``rows`` with a plain prompt each: columns prompt_id, prompt, and system, which is empty."""
+    """Add a plain prompt to each of ``rows``: columns prompt_id, prompt and an empty system."""
     ids = pl.Series([prompt_id(prompt, "") for prompt in prompts], dtype=pl.String)
     return rows.with_columns(prompt_id=ids, prompt=pl.Series(prompts, dtype=pl.String), system=pl.lit("", pl.String))
 
@@ -23,7 +23,7 @@ def with_prompts(rows: pl.DataFrame, prompts: Sequence[str]) -> pl.DataFrame:
 def with_words(
     questions: pl.DataFrame, tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ()
 ) -> pl.DataFrame:
-    """``questions`` (prompt_id and more) with each token that represents a word: columns word and token_ids.
+    """Repeat ``questions`` (prompt_id and more) for each token that represents a word: columns word and token_ids.
 
     ``tokens``: token ids by word (see words.first_tokens); ``begins``: token ids that precede the word in the answer.
     """
@@ -33,7 +33,7 @@ def with_words(
 def ask_words(
     questions: pl.DataFrame, words: Sequence[str], begins: str, asker: Asker, certain: bool = True
 ) -> dict[str, Any]:
-    """Ask for ``words`` after the text ``begins`` for ``questions`` (prompt_id, prompt, system).
+    """Request the probabilities of ``words`` after the text ``begins`` for ``questions`` (prompt_id, prompt, system).
 
     Returns the asker's receipt with words, tokens, spelled and begins, which asked_shares needs. Raises
     InputError for words that the tokenizer can't tell apart, and for a question that doesn't fit the window.
@@ -48,7 +48,7 @@ def ask_words(
 def asked_shares(
     questions: pl.DataFrame, receipt: Mapping[str, Any], cache_dir: str | Path, by: Sequence[str] = ("prompt_id",)
 ) -> pl.DataFrame:
-    """Columns ``by`` and shares (see words.word_shares) of each of ``questions`` (prompt_id and ``by``, distinct).
+    """Return ``by`` and shares (see words.word_shares) for each of ``questions`` (prompt_id and ``by``, distinct).
 
     ``receipt``: what ask_words returned, possibly for other questions to the same generator.
     """

@@ -1,4 +1,4 @@
-"""The tokens that represent a word at the beginning of an answer."""
+"""Find the tokens that represent a word at the beginning of an answer, and compute words' shares of probability."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,12 +9,12 @@ from ragrelay.errors import InputError
 
 
 def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, list[int]]:
-    """Token ids of each of ``words`` (one or two): the first token of the word, with and without a leading space.
+    """Return one or two token ids for each of ``words``: its first token, with and without a leading space.
 
-    The variant with a space counts where it has no more tokens than the other (some tokenizers make the space a token
-    of its own, which says nothing about the word). The probability of a word is the sum over its ids. Source:
-    Hagström et al., DRUID, whose code takes the first token and warns where it is not the whole word. Raises
-    InputError, with ``place`` for the tokenizer, where two words share a token or a word has none of its own.
+    The variant with a space counts only if it has no more tokens than the other, since some tokenizers make the space a
+    separate token. The probability of a word is the sum over its ids. Source: Hagström et al., DRUID, whose code takes
+    the first token and warns if it is not the whole word. Raises InputError, with ``place`` for the tokenizer, if two
+    words share a token or a word has no token.
     """
     ids_of = {}
     for word in words:
@@ -26,7 +26,9 @@ def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, 
         for other in words[:place_of]:
             if shared := set(ids_of[word]) & set(ids_of[other]):
                 text = tokenizer.convert_ids_to_tokens(min(shared))
-                raise InputError(place, f"{other!r} and {word!r} with the first token {text!r}", "different ones")
+                raise InputError(
+                    place, f"{other!r} and {word!r} with the first token {text!r}", "different first tokens"
+                )
     return ids_of
 
 
@@ -48,9 +50,9 @@ def spelled(tokenizer: Any, tokens: dict[str, list[int]]) -> dict[str, list[dict
 
 
 def word_shares(likelihoods: pl.DataFrame, words: Sequence[str], by: Sequence[str]) -> pl.DataFrame:
-    """Columns ``by`` and shares: each of ``words``' share in the probability of all of them, a list in their order.
+    """Return ``by`` and shares: a list with the share of each of ``words`` in the probability of all of them.
 
-    ``likelihoods``: ``by``, word and logprob, a row per token; a word's probability is the sum over its tokens. Source
+    ``likelihoods``: ``by``, word and logprob, a row per token. A word's probability is the sum over its tokens. Source
     of the quotient: Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence Model, Findings of EMNLP
     2020.
     """
@@ -69,10 +71,10 @@ def word_shares(likelihoods: pl.DataFrame, words: Sequence[str], by: Sequence[st
 
 
 def text_ids(tokenizer: Any, text: str) -> list[int]:
-    """Token ids of a text without the tokenizer's special tokens around it.
+    """Return the token ids of a text, without the tokenizer's special tokens around it.
 
-    Unlike plain_ids (generation/tokens.py), it reads the text of a special token as that token, since words and what
-    begins an answer come from the study's templates and not from passages.
+    Unlike plain_ids (generation/tokens.py), it reads the text of a special token as that token, since words and the
+    beginnings of answers come from the study's templates, not from passages.
     """
     return list(tokenizer(text, add_special_tokens=False)["input_ids"])
 

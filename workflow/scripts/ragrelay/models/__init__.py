@@ -1,1 +1,1 @@
-"""Where models are: packaged, in a local folder, or on a hub."""
+"""Locate and check models: packaged, in a local folder, or on a hub."""

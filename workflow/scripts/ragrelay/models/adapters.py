@@ -1,4 +1,4 @@
-"""LoRA adapters (Hu et al., LoRA, ICLR 2022) as vLLM takes them."""
+"""Give vLLM its arguments for LoRA adapters (Hu et al., LoRA, ICLR 2022)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from ragrelay.models.locations import ADAPTER_CONFIG, is_folder, model_path
 
 
 def adapter_path(generator: Mapping[str, Any]) -> Path:
-    """Return the adapter's folder; one of a hub is downloaded at its revision."""
+    """Return the adapter's folder. A hub's adapter is downloaded at its revision."""
     if is_folder(generator["adapter"]):
         return Path(model_path(generator["adapter"]))
     adapter, revision = generator["adapter"], generator.get("adapter_revision")
@@ -21,7 +21,7 @@ def adapter_path(generator: Mapping[str, Any]) -> Path:
 
 
 def adapter_arguments(generator: Mapping[str, Any]) -> dict[str, Any]:
-    """vLLM's engine arguments for the generator's adapter; none where there is none."""
+    """Return vLLM's engine arguments for the generator's adapter; none without an adapter."""
     if "adapter" not in generator:
         return {}
     from vllm.config.lora import MaxLoRARanks
@@ -30,7 +30,7 @@ def adapter_arguments(generator: Mapping[str, Any]) -> dict[str, Any]:
     rank = json_object(path, str(path), "an adapter's configuration").get("r")
     fitting = [known for known in get_args(MaxLoRARanks) if isinstance(rank, int) and rank <= known]
     if not fitting:
-        raise InputError(path, f"rank r {rank!r}", f"an integer up to {max(get_args(MaxLoRARanks))}, as vLLM takes")
+        raise InputError(path, f"rank r {rank!r}", f"an integer up to {max(get_args(MaxLoRARanks))}, vLLM's maximum")
     return {"enable_lora": True, "max_lora_rank": min(fitting), "max_loras": 1}
 
 

@@ -1,4 +1,4 @@
-"""Downloads from hubs, and what a job reports as missing, since jobs have no access to hubs."""
+"""Download from hubs, and report what a job lacks, since jobs have no access to hubs."""
 
 import os
 import sys
@@ -8,15 +8,15 @@ from typing import Any
 from ragrelay.errors import InputError
 from ragrelay.models.locations import PACKAGED, is_folder, model_config
 
-FETCHED = "it fetched where its source can be reached: snakemake prefetch"
+FETCHED = "`snakemake prefetch` first, on a machine that can reach the hub"
 DESCRIPTIONS = ("config.json", "tokenizer_config.json", "adapter_config.json", "modules.json")
-"""Files of which a model, tokenizer or adapter has at least one."""
+"""A model, tokenizer or adapter has at least one of these files."""
 TCT_TOKENIZER = "bert-base-uncased"
-"""The tokenizer of pyterrier-dr's TCT-ColBERT, whatever its model."""
+"""The tokenizer of pyterrier-dr's TCT-ColBERT, for every model."""
 
 
 def check_cached(name: str, revision: str | None, place: str) -> None:
-    """Raise InputError where hub access is off and nothing of a hub's model, tokenizer or adapter is in its cache."""
+    """Raise InputError if hub access is off and a hub's model, tokenizer or adapter is not in the cache."""
     if not on_hub(name) or not offline():
         return
     from huggingface_hub import try_to_load_from_cache
@@ -28,7 +28,7 @@ def check_cached(name: str, revision: str | None, place: str) -> None:
 
 
 def model_description(model: str, revision: str | None, place: str) -> dict[str, Any]:
-    """A model's config.json, which a hub's must have in its cache where hub access is off; empty where it has none.
+    """Return a model's config.json; empty if the model has none. If hub access is off, a hub's must be in the cache.
 
     Raises InputError if it is not available, or no JSON object.
     """
@@ -50,9 +50,9 @@ def offline() -> bool:
 
 
 def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
-    """Bring a repository of a hub into its cache (``HF_HOME``) and return its folder.
+    """Download a hub's repository to its cache (``HF_HOME``) and return the folder.
 
-    ``choice`` goes to huggingface_hub's snapshot_download. Raises InputError, naming ``place``, if the download fails.
+    ``choice`` goes to huggingface_hub's snapshot_download. Raises InputError, with ``place``, if the download fails.
     """
     from huggingface_hub import snapshot_download
     from huggingface_hub.utils import disable_progress_bars
@@ -68,5 +68,5 @@ def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
 
 def _expected() -> str:
     if offline():
-        return "it in the hub's cache, as HF_HUB_OFFLINE is set; unset that to fetch it"
-    return "a hub that can be reached (HF_ENDPOINT), an id that is there, and HF_TOKEN where it asks for one"
+        return "it in the hub's cache, since HF_HUB_OFFLINE is set; unset that to download it"
+    return "a reachable hub (HF_ENDPOINT), an existing id, and HF_TOKEN if the hub asks for one"

@@ -1,4 +1,4 @@
-"""Where a model named in the configuration is: packaged, a local folder, or a hub."""
+"""Locate a model named in the configuration (packaged, in a local folder, or on a hub), and check a local one."""
 
 import importlib.util
 import os
@@ -24,11 +24,11 @@ ADAPTER_CONFIG = "adapter_config.json"
 LAYERS = ("encoder_layers", "num_hidden_layers", "num_layers", "n_layers", "n_layer")
 """Keys of models' configurations for the number of an encoder's layers."""
 FIXED_ROPE = ("su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_llama_scaling")
-"""Scalings of positions that max_position_embeddings has in it already, as vLLM reads it."""
+"""Scalings of positions that max_position_embeddings already includes, according to vLLM."""
 
 
 def is_folder(model: str, folder: Path = Path()) -> bool:
-    """Whether ``model`` means a local folder: it exists, or it can't be a hub id (``name`` or ``owner/name``)."""
+    """Return whether ``model`` is a local folder: it exists, or it can't be a hub id (``name`` or ``owner/name``)."""
     return (folder / model).is_dir() or model.startswith((".", "/", "~")) or model.count("/") > 1
 
 
@@ -46,8 +46,9 @@ def model_path(model: str, folder: Path = Path()) -> str:
 def check_model(
     place: str, model: str, folder: Path = Path(), tokenizer: bool = False, weights: bool = True, own_code: bool = False
 ) -> None:
-    """Raise InputError where ``model`` means a local folder whose configuration, weights or tokenizer is missing,
-    cut, or of a type that no library knows; ``own_code``: it may bring the code of its type.
+    """Raise InputError if a local model's configuration, weights or tokenizer is missing, truncated or of unknown type.
+
+    ``own_code``: the model may have the code of its type.
     """
     if model in PACKAGED or not is_folder(model, folder):
         return
@@ -64,13 +65,13 @@ def check_model(
 
 
 def check_tokenizer(place: str, model: str, folder: Path = Path()) -> None:
-    """Raise InputError where ``model`` means a local folder without a tokenizer, or with a cut one."""
+    """Raise InputError if ``model`` is a local folder without a tokenizer, or with a truncated one."""
     if is_folder(model, folder):
         check_tokenizer_ends(place, folder / model)
 
 
 def check_adapter(place: str, adapter: str, folder: Path = Path()) -> None:
-    """Raise InputError where ``adapter`` is a local folder without a LoRA adapter."""
+    """Raise InputError if ``adapter`` is a local folder without a LoRA adapter."""
     if not is_folder(adapter, folder):
         return
     path = folder / adapter
@@ -84,18 +85,18 @@ def check_adapter(place: str, adapter: str, folder: Path = Path()) -> None:
 
 
 def check_layer(place: str, model: str, layer: int, folder: Path = Path()) -> None:
-    """Raise InputError where a local model's configuration names fewer layers than ``layer``."""
+    """Raise InputError if a local model's configuration has fewer layers than ``layer``."""
     described = model_config(place, model, folder)
     available = next((described[name] for name in LAYERS if isinstance(described.get(name), int)), layer)
     if layer > available:
-        raise InputError(place, f"layer {layer}", f"a layer from 1 to {available}, which is what the model has")
+        raise InputError(place, f"layer {layer}", f"a layer from 1 to {available}, the model's last")
 
 
 def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> None:
-    """Raise InputError where a generator's window is longer than its model's, or its answers alone would fill it.
+    """Raise InputError if a generator's window is longer than its model's, or no longer than its longest answer.
 
-    As far as it is known here, and unless the environment allows vLLM longer ones. ``place``: the entry's name as
-    messages begin, an open quotation mark in it.
+    Checks nothing if the model's window is unknown here. VLLM_ALLOW_LONG_MAX_MODEL_LEN allows longer ones. ``place``:
+    the start of messages, with the entry's key and an open quotation mark.
     """
     known = _longest(model_config(f"{place}.model'", generator["model"], folder))
     window = generator.get("max_model_len", known)
@@ -109,14 +110,14 @@ def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()
 
 
 def known_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> int | None:
-    """Return a generator's window in tokens, as far as it is known here."""
+    """Return a generator's window in tokens; None if it is unknown here."""
     if "max_model_len" in generator:
         return int(generator["max_model_len"])
     return _longest(model_config(place, generator["model"], folder))
 
 
 def _longest(described: Mapping[str, Any]) -> int | None:
-    """Positions of a model by its config.json, with the factor of scaled ones; None where that doesn't say."""
+    """Return the number of positions in a model's config.json, times their scaling; None if it doesn't say."""
     inner = described.get("text_config")
     text = inner if isinstance(inner, Mapping) else described
     positions = text.get("max_position_embeddings")
@@ -124,13 +125,13 @@ def _longest(described: Mapping[str, Any]) -> int | None:
     if type(positions) is not int or not isinstance(rope, Mapping):
         return None
     if any(isinstance(value, Mapping) for value in rope.values()):
-        return None  # other scalings in other layers
+        return None  # scalings that differ by layer
     factor = rope.get("factor") if rope.get("rope_type", rope.get("type")) not in FIXED_ROPE else None
     return int(positions * factor) if isinstance(factor, int | float) else positions
 
 
 def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any]:
-    """Return a local model's config.json; empty for a hub's. Raises InputError where it is no JSON object."""
+    """Return a local model's config.json; empty for a hub's model. Raises InputError if it is no JSON object."""
     if model not in PACKAGED and not is_folder(model, folder):
         return {}
     return json_object(Path(model_path(model, folder)) / "config.json", place, "a model's configuration")
@@ -141,9 +142,9 @@ def model_identity(
 ) -> str:
     """Return what determines a model's output: ``hub-id@revision``, or a hash over a folder's files.
 
-    Hashing tens of gigabytes at every start would be slow, so that file hashes are kept in
-    ``<cache_dir>/hashes/`` under path, size and modification time where ``cache_dir`` is given. A tokenizer is parsed
-    when its hash is made, since that takes as long: raises InputError where it is none.
+    Hashing tens of gigabytes at every start would be slow. With a ``cache_dir``, file hashes are therefore kept in
+    ``<cache_dir>/hashes/`` by path, size and modification time. A tokenizer is parsed when its hash is made. Raises
+    InputError if it is invalid.
     """
     if model not in PACKAGED and not is_folder(model, folder):
         return f"{model}@{revision or 'main'}"

@@ -1,7 +1,7 @@
-"""Check the files of a model's folder before anything loads them: complete, and of a type that the libraries know.
+"""Check before loading that the files of a model's folder are complete and of a type that the libraries know.
 
-A start reads the beginning and end of each file and no more; ``tokenizer.json`` is read whole once, when its hash is
-made. Whether a library knows a name is looked up in the text of its own list, since importing it takes seconds.
+A start reads only the beginning and end of each file. ``tokenizer.json`` is read completely once, when its hash is
+made. Known names are looked up in the text of a library's own list, since importing the library takes seconds.
 """
 
 import functools
@@ -21,8 +21,8 @@ TOKENIZER_FILES = (
     "sentencepiece.bpe.model",
 )  # fmt: skip
 LONGEST_HEADER = 100_000_000
-"""Bytes; safetensors itself reads no longer one."""
-WHOLE = "a whole file; copy or download it again"
+"""Maximum bytes of a header that safetensors itself reads."""
+WHOLE = "a complete file; copy or download it again"
 HEAD = 1 << 20
 """Bytes at the beginning of a tokenizer.json that contain its added tokens."""
 MODEL_TYPES = (
@@ -34,7 +34,7 @@ QUANTIZATIONS = (("vllm", "model_executor/layers/quantization/__init__.py"),)
 
 
 def check_weights(place: str, folder: Path) -> None:
-    """Raise InputError where ``folder`` has no weights, an unreadable .safetensors file, or not all files of a list."""
+    """Raise InputError if ``folder`` has no weights, an unreadable .safetensors file, or lacks a file of an index."""
     files = sorted(folder.glob("*.safetensors"))
     if not files and not any(path.stat().st_size for path in folder.glob("*.bin")):
         raise InputError(place, f"no weights in {folder}", "model.safetensors")
@@ -45,11 +45,13 @@ def check_weights(place: str, folder: Path) -> None:
         names = set(map(str, listed.values())) if isinstance(listed, dict) else set()
         missing = sorted(name for name in names if not (folder / name).is_file())
         if missing or not names:
-            raise InputError(place, f"no {missing[0] if missing else 'weight_map'} of {index}", "all files it lists")
+            raise InputError(
+                place, f"no {missing[0] if missing else 'weight_map'} of {index}", "all files that the index lists"
+            )
 
 
 def check_safetensors(place: str, path: Path) -> None:
-    """Raise InputError where ``path`` is no safetensors file, or of another length than its header says.
+    """Raise InputError if ``path`` is no safetensors file, or has another length than in its header.
 
     The format: 8 bytes with the header's length, little-endian; the header, a JSON object of tensors by name with their
     ``data_offsets``; their bytes (https://github.com/huggingface/safetensors#format).
@@ -60,15 +62,15 @@ def check_safetensors(place: str, path: Path) -> None:
         try:
             header = json.loads(file.read(length)) if 2 <= length <= min(size - 8, LONGEST_HEADER) else None
             ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]  # type: ignore[union-attr]
-            told = 8 + length + max(ends, default=0)
+            expected_size = 8 + length + max(ends, default=0)
         except (*FAULTS, AttributeError, TypeError, KeyError, IndexError):
             raise InputError(place, f"{path}, which is no safetensors file ({size} bytes)", WHOLE) from None
-    if size != told:
-        raise InputError(place, f"{path} of {size} bytes, not the {told} of its header", WHOLE)
+    if size != expected_size:
+        raise InputError(place, f"{path} of {size} bytes, not the {expected_size} of its header", WHOLE)
 
 
 def check_tokenizer_ends(place: str, folder: Path) -> None:
-    """Raise InputError where ``folder`` has no tokenizer, or one that is empty, or begins or ends as no JSON object."""
+    """Raise InputError if ``folder`` has no tokenizer, or an empty one, or one that doesn't begin and end as JSON."""
     files = [folder / name for name in TOKENIZER_FILES if (folder / name).is_file()]
     if not files:
         raise InputError(place, f"no tokenizer in {folder}", "one of " + ", ".join(TOKENIZER_FILES))
@@ -85,14 +87,14 @@ def check_tokenizer_ends(place: str, folder: Path) -> None:
 
 
 def check_tokenizer_json(path: Path) -> None:
-    """Raise InputError where a ``tokenizer.json`` is no JSON object with a ``model``."""
+    """Raise InputError unless a ``tokenizer.json`` is a JSON object with a ``model``."""
     place = f"model {path.parent}"
     if not isinstance(json_object(path, place, WHOLE).get("model"), dict):
         raise InputError(path, "no key 'model' with a mapping", "a tokenizer.json of the library tokenizers")
 
 
 def check_chat_template(place: str, folder: Path) -> None:
-    """Raise InputError where a tokenizer's ``folder`` has no chat template; one of Mistral's own format brings it."""
+    """Raise InputError if a tokenizer's ``folder`` has no chat template. Mistral's own format needs none."""
     if (folder / "tekken.json").is_file() or any(folder.glob("chat_template.*")):
         return
     path = folder / "tokenizer_config.json"
@@ -105,7 +107,7 @@ def check_chat_template(place: str, folder: Path) -> None:
 def added_tokens(folder: Path) -> dict[str, bool]:
     """Return the tokens that a tokenizer's ``folder`` adds to its vocabulary, and whether each is special.
 
-    Of ``tokenizer.json`` the beginning is read, where the library tokenizers writes them.
+    Reads the beginning of ``tokenizer.json``, where the library tokenizers writes them.
     """
     path = folder / "tokenizer.json"
     listed = _added_tokens(path) if path.is_file() else []
@@ -128,7 +130,7 @@ def _added_tokens(path: Path) -> list[Any]:
         return []
     try:
         return list(json.JSONDecoder().raw_decode(head, begun.end())[0])
-    except FAULTS:  # a list that is longer than that, or none
+    except FAULTS:  # a list longer than HEAD, or none
         return list(json_object(path, f"model {path.parent}", WHOLE).get("added_tokens") or [])
 
 
@@ -145,19 +147,19 @@ def _tokenizer_config(folder: Path) -> dict[str, Any]:
 
 
 def check_model_type(place: str, path: Path, described: Mapping[str, Any], own_code: bool) -> None:
-    """Raise InputError where no library knows the ``model_type`` of a config.json; it may bring its ``own_code``."""
+    """Raise InputError if no library knows the ``model_type`` of a config.json. ``own_code``: the model may have it."""
     kind = described.get("model_type")
     if kind is None or (own_code and described.get("auto_map")):
         return
     if not isinstance(kind, str) or not _listed(kind, MODEL_TYPES):
         expected = "a model type that this version of transformers or vLLM knows"
         if described.get("auto_map"):
-            expected += ", or, of a generator, trust_remote_code: true, as the model brings code of its own"
+            expected += ", or, for a generator, trust_remote_code: true, since the model has its own code"
         raise InputError(place, f"model_type {kind!r} in {path}", expected)
 
 
 def check_quantization(place: str, method: str) -> None:
-    """Raise InputError where vLLM has no quantisation ``method``, unless plugins may bring it."""
+    """Raise InputError if vLLM has no quantisation ``method``, unless a plugin may have it."""
     if _listed(method, QUANTIZATIONS):
         return
     plugins = [plugin.value for plugin in entry_points(group="vllm.general_plugins")]
@@ -166,7 +168,7 @@ def check_quantization(place: str, method: str) -> None:
 
 
 def _listed(name: str, files: tuple[tuple[str, str], ...]) -> bool:
-    """Return whether ``name`` is a text in the installed libraries' ``files``; true if there are no such files."""
+    """Return whether ``name`` is a string in the installed libraries' ``files``; true if there are no such files."""
     texts = [text for package, inside in files if (text := _text(package, inside))]
     return not texts or (name.strip() != "" and any(f'"{name}"' in text for text in texts))
 

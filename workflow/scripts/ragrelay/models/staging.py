@@ -1,6 +1,6 @@
 """Copy a model to a node's own storage, once per node: config key ``stage_models``.
 
-As ``cache_mode``, the key reaches jobs through the environment and is no param, since it changes no result.
+Like ``cache_mode``, the key reaches jobs through the environment. It is no param, since it changes no result.
 """
 
 import fcntl
@@ -21,10 +21,10 @@ VARIABLE = "RAGRELAY_STAGE_MODELS"
 
 
 def staged_model(model: str, revision: str | None) -> str:
-    """A copy of ``model`` in the folder that VARIABLE names, or what model_path returns where there is no room for one.
+    """Return a copy of ``model`` in the folder that VARIABLE names, or its original path if a copy is impossible.
 
-    The first job of a node copies; others that start meanwhile wait for it. Any problem with the folder is
-    logged, as the model can be read from where it is.
+    The first job of a node makes the copy; others that start meanwhile wait for it. Problems with the folder are only
+    logged, since the original model can be read.
     """
     named = os.environ.get(VARIABLE, "")
     if not named:
@@ -32,19 +32,19 @@ def staged_model(model: str, revision: str | None) -> str:
     source = fetch(model, revision, f"generator model {model!r}") if on_hub(model) else Path(model_path(model))
     folder = os.path.expandvars(Path(named).expanduser())
     if "$" in folder:
-        log.warning("config key stage_models: %s is not set here; %s is read where it is", named, model)
+        log.warning("config key stage_models: %s is not set here; %s is read from its own folder", named, model)
         return model_path(model)
     try:
         return str(_copied(source, Path(folder) / f"ragrelay-models-{os.getuid()}"))
     except OSError as error:
-        log.warning("config key stage_models: no copy (%s); %s is read where it is", error, model)
+        log.warning("config key stage_models: no copy (%s); %s is read from its own folder", error, model)
         return model_path(model)
 
 
 def _copied(source: Path, folder: Path) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     info = folder.lstat()
-    # A node's storage is often writable by everyone: no other user's weights are read, and no link is followed.
+    # A node's storage is often writable by everyone: don't read another user's weights or follow a link.
     if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid() or info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise PermissionError(f"{folder}: others may write to it")
     files = sorted(path for path in source.rglob("*") if path.is_file())

@@ -10,7 +10,7 @@ from ragrelay.asking.question import QuestionJob
 from ragrelay.generation.requests import block_tokens, shared_prefix, window_of
 from ragrelay.generation.store import KEY
 from ragrelay.generation.thought_marks import thought_marks, without_thinking
-from ragrelay.likelihoods.continuations import continuation_id, raw
+from ragrelay.likelihoods.continuations import continuation_id, without_chat
 from ragrelay.likelihoods.job import missing_of, scorings_of
 from ragrelay.likelihoods.store import LikelihoodStore, text_store
 from ragrelay.planning.generator_plan import GeneratorPlan
@@ -39,7 +39,7 @@ class PlanAsker:
 
         Raises InputError for a prompt that is too long with its continuation.
         """
-        generator = self.generator if chat else raw(self.generator)
+        generator = self.generator if chat else without_chat(self.generator)
         store = self.planned.likelihoods if chat else text_store(self.generator, self.planned.cache_dir)
         counted = likelihood_work(asked, store, generator, self.planned.pace.device)
         self.count(counted.with_columns(certain=pl.lit(certain)))

@@ -222,14 +222,14 @@ class Plan:
 
     def cache_needs(self, rules: Any, indexes: Iterable[StudyFile]) -> dict[str, Any]:
         """Return the arguments of planning.cache.Needed. ``indexes``: receipts of the study's indexes."""
-        from ragrelay.likelihoods.continuations import raw
+        from ragrelay.likelihoods.continuations import without_chat
         from ragrelay.likelihoods.store import likelihood_fingerprint
         from ragrelay.nuggets.writing import Limits
         from ragrelay.scoring.scorer import make_scorer
 
         study, cache_dir = self.study, self.study.cache_dir
         asked = [study.generator(name) for name in self.generators]
-        scored = [raw(definition) for definition in asked] + asked
+        scored = [without_chat(definition) for definition in asked] + asked
         for kind in study.nuggets_of.values():
             if kind.written_by:
                 asked += Limits(**kind.limits()).definitions(study.generator(kind.written_by))
