@@ -1,4 +1,4 @@
-"""The tables of a claims study: pairs with their characteristics, ACU by stance, correlations."""
+"""Compute the tables of a claims study: pairs with their characteristics, ACU by stance, correlations."""
 
 from ragrelay.claims.tables import analyse_acu
 from ragrelay.io.atomic_files import write_csv, write_spreadsheet
@@ -11,6 +11,6 @@ with job_log(snakemake.log[0], snakemake.input):
     claims, characteristics = (files[name].by("claims") for name in ("claims", "characteristics"))
     tables = analyse_acu(files["pairs"], claims, characteristics, **params.draws)
     for name, table in tables._asdict().items():
-        # Pairs, which have ids and sources, are for people alone; the others are read again.
+        # Only people read the table of pairs, which has ids and sources. Scripts read the others again.
         write = write_spreadsheet if name == "pairs" else write_csv
         write(table, snakemake.output[f"acu_{name}"])

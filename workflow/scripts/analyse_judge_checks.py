@@ -1,4 +1,4 @@
-"""By how much a judge's scores change where nothing should count."""
+"""Measure how much a judge's scores change after a change that should not matter."""
 
 import polars as pl
 from ragrelay.analysis.judge_checks import analyse_judge_checks

@@ -1,7 +1,7 @@
-"""utility, measures, prompts (for their docnos), rankings, judgements, scores, answers -> the tables of ``Analysis``.
+"""Analyse relevance transmission: the tables of ``Analysis``.
 
-params: patterns, kinds (of the retrievers), resamples, seed, reference_retriever (may be None),
-equivalence_margin, primary (may be None), relevant (the label from which binary measures count).
+params: patterns, kinds (of the retrievers), resamples, seed, reference_retriever (may be None), equivalence_margin,
+primary (may be None), relevant (the lowest label that binary measures count as relevant).
 """
 
 import polars as pl

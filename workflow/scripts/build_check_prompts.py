@@ -1,4 +1,4 @@
-"""Prompts of the checks of a judge of passages."""
+"""Build the prompts for the checks of a judge of passages."""
 
 import polars as pl
 from ragrelay.annotations.passage_checks import build_check_prompts

@@ -1,4 +1,4 @@
-"""Context candidates of one retriever, and the passages without text that they skip."""
+"""Select the context candidates of a retriever, and list the skipped passages without text."""
 
 import polars as pl
 from ragrelay.collection import open_collection

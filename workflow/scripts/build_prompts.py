@@ -1,4 +1,4 @@
-"""Prompts of one retriever (or of zero-shot) in every ordering and k of the grid."""
+"""Build the prompts of a retriever (or zero-shot) in every ordering and k of the grid."""
 
 import polars as pl
 from ragrelay.io.atomic_files import write_parquet

@@ -1,4 +1,4 @@
-"""The TREC run of one retriever for one dataset."""
+"""Build the TREC run of a retriever for a dataset."""
 
 from pathlib import Path
 
@@ -31,5 +31,5 @@ with job_log(snakemake.log[0], snakemake.input):
     run_files = RETRIEVER_KINDS.of(params.definition).files(snakemake.wildcards.dataset)
     doubts = [count for path in run_files for count in count_doubts(read_ranks(path), queries)]
     write_json(doubts, snakemake.output.doubts)
-    told = header(params.metadata, snakemake.wildcards.retriever) if params.metadata else []
-    write_run(run, snakemake.output.run, snakemake.wildcards.retriever, told)
+    comments = header(params.metadata, snakemake.wildcards.retriever) if params.metadata else []
+    write_run(run, snakemake.output.run, snakemake.wildcards.retriever, comments)

@@ -1,4 +1,4 @@
-"""Prompts with each of a retriever's first passages alone."""
+"""Build prompts with one passage each, for a retriever's first passages."""
 
 import polars as pl
 from ragrelay.io.atomic_files import write_parquet

@@ -1,4 +1,4 @@
-"""Read every byte of the cache, and name what is damaged or was left by jobs that were killed."""
+"""Read every byte of the cache, and list what is damaged or was left by killed jobs."""
 
 from pathlib import Path
 
@@ -6,4 +6,4 @@ from ragrelay.display.terminal import say
 from ragrelay.jobs.cache_check import check_cache
 
 damaged = list(check_cache(Path(snakemake.params.cache_dir)))
-say(*damaged, f"{len(damaged)} things in {snakemake.params.cache_dir} are damaged or left over.")
+say(*damaged, f"{len(damaged)} files or folders in {snakemake.params.cache_dir} are damaged or left over.")

@@ -1,4 +1,4 @@
-"""Counts of the passages in contexts that a file of quality does not have."""
+"""Count the passages in contexts that a quality file lacks."""
 
 from pathlib import Path
 

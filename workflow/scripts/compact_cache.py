@@ -1,4 +1,4 @@
-"""Join the many small files of the cache's stores into few."""
+"""Join the many small files of the cache's stores into fewer."""
 
 from pathlib import Path
 
@@ -10,4 +10,4 @@ from ragrelay.planning.cache import compact_cache
 cache_dir = Path(snakemake.params.cache_dir)
 with on_terminal():
     check_writable("joined parts would be written to", cache_dir)
-say(*compact_cache(cache_dir), f"{cache_dir} is compact.")
+say(*compact_cache(cache_dir), f"{cache_dir}: no more parts to join.")

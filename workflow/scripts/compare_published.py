@@ -1,4 +1,4 @@
-"""Comparison of a study's cells with a published table: measures of reproduction, and tests of the paper's findings."""
+"""Compare a study's cells with a published table: measures of reproduction, and tests of the paper's findings."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A table of the study compared with the published one of its kind."""
+"""Compare a table of the study with the published one of its kind."""
 
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.jobs.scripts import job_log

@@ -1,4 +1,4 @@
-"""Comparison of two studies: which queries changed, with paired tests."""
+"""Compare two studies: which queries changed, with paired tests."""
 
 from ragrelay.compare.write import compare_studies
 from ragrelay.jobs.scripts import job_log

@@ -1,4 +1,4 @@
-"""scores of all retrievers -> utility per query. params: patterns, mode, counted."""
+"""Compute utility per query from the scores of all retrievers. params: patterns, mode, counted."""
 
 import polars as pl
 from ragrelay.analysis.utility import compute_utility, write_utility

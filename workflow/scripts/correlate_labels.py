@@ -1,4 +1,4 @@
-"""How every annotation source's measures follow end-to-end performance and utility, and the best one's lead."""
+"""Correlate annotation sources' measures with end-to-end performance and utility, and test the best one's lead."""
 
 import polars as pl
 from ragrelay.annotations.choices import label_choices

@@ -1,4 +1,4 @@
-"""Statistics of the words of a dataset's passages, kept in the cache; the output is a receipt."""
+"""Count the words of a dataset's passages. The cache keeps the counts; the output is a receipt."""
 
 import polars as pl
 from ragrelay.collection import open_collection

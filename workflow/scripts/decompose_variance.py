@@ -1,4 +1,4 @@
-"""scores of all retrievers -> queries and seeds as components of variance, and the reliability of utility.
+"""Decompose the variance of all retrievers' scores into queries and seeds, and compute the reliability of utility.
 
 params: patterns, mode (of utility).
 """

@@ -1,4 +1,4 @@
-"""Lengths, ends and cost of one generator's answers to one dataset."""
+"""Describe a generator's answers to a dataset: lengths, finish reasons and cost."""
 
 import polars as pl
 from ragrelay.analysis.cost import answer_cost

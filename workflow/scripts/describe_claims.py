@@ -1,4 +1,4 @@
-"""Characteristics of evidence, whichever generator uses it."""
+"""Describe the characteristics of evidence, which don't depend on the generator."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Cost of labelling passages one by one, compared with end-to-end answers."""
+"""Compare the cost of labelling passages one by one with that of end-to-end answers."""
 
 import polars as pl
 from ragrelay.annotations.cost import EACH, END_TO_END, cost_by_k, describe_label_cost

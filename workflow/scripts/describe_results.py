@@ -1,4 +1,4 @@
-"""The study's results described as an RO-Crate."""
+"""Describe the study's results as an RO-Crate."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Spread over seeds, and utility by the place of the relevant passages in the prompt."""
+"""Describe scores: their spread over seeds, and utility by the position of relevant passages in the prompt."""
 
 import polars as pl
 from ragrelay.analysis.positions import utility_by_position

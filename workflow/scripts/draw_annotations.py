@@ -1,4 +1,4 @@
-"""Tables and figure of one scorer's annotation sources, over datasets, generators and retrievers."""
+"""Write tables and figure of a scorer's annotation sources, over datasets, generators and retrievers."""
 
 from pathlib import Path
 

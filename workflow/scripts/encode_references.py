@@ -1,4 +1,4 @@
-"""A dataset's reference texts made ready for one scorer (encoded once, kept in the cache); the output is a receipt."""
+"""Prepare a dataset's reference texts for a scorer (encoded once, kept in the cache). The output is a receipt."""
 
 from ragrelay.io.atomic_files import write_json
 from ragrelay.jobs.scripts import job_log
@@ -6,7 +6,7 @@ from ragrelay.scoring.reference_sets import read_gold, read_references
 from ragrelay.scoring.scorer import make_scorer
 
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
-    read = read_gold if snakemake.params.scorer.get("references") == "gold" else read_references
-    queries = read(snakemake.input.references)
+    read_texts = read_gold if snakemake.params.scorer.get("references") == "gold" else read_references
+    queries = read_texts(snakemake.input.references)
     scorer = make_scorer(snakemake.params.scorer, snakemake.params.cache_dir, snakemake.threads)
     write_json(scorer.prepare([text for query in queries.values() for text in query.texts]), snakemake.output[0])

@@ -1,4 +1,4 @@
-"""How well predictions do, of one dataset, generator and scorer."""
+"""Evaluate the predictions for a dataset, generator and scorer."""
 
 from ragrelay.io.atomic_files import write_csv, write_parquet
 from ragrelay.io.keyed_files import keyed_files

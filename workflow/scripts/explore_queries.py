@@ -1,4 +1,4 @@
-"""The query explorer's data of one dataset x generator x scorer, a script per query."""
+"""Write the query explorer's data of one dataset x generator x scorer, a script per query."""
 
 from ragrelay.explorer.reading import ExplorerFiles
 from ragrelay.explorer.write import explore_queries

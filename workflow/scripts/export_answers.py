@@ -1,4 +1,4 @@
-"""The answers of one generator to one dataset, in the formats of other programs."""
+"""Export the answers of a generator to a dataset in the formats of other programs."""
 
 import polars as pl
 from ragrelay.exchange.export import export_answers

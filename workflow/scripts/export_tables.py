@@ -1,4 +1,4 @@
-"""The study's tables as Parquet, with a data card."""
+"""Export the study's tables as Parquet, with a data card."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Fetch one thing that the grid takes of a hub, of ir_datasets or of Terrier; the output is a receipt."""
+"""Download one input of the grid from a hub, ir_datasets or Terrier. The output is a receipt."""
 
 from ragrelay.fetching.inputs import fetch_input
 from ragrelay.io.atomic_files import write_json

@@ -1,4 +1,4 @@
-"""Provenance and counts of what was left out, for the report."""
+"""Gather provenance, and counts of what was left out, for the report."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
 from ragrelay.report.provenance import gather_left_out, gather_provenance, primary_origin
 
-# Stage by what its counts are of.
+# The stage of each group of counts.
 STAGES = {
     "collection": "collection",
     "references": "collection",
@@ -23,7 +23,7 @@ STAGES = {
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
     files = keyed_files(params.patterns, snakemake.input)
-    # Snakemake doesn't give a script the paths of benchmark files; they are where the Snakefile puts them.
+    # Snakemake doesn't give scripts the paths of benchmark files, so this follows the Snakefile.
     benchmarks = Path(snakemake.output.provenance).parents[1] / "benchmarks"
     provenance = gather_provenance(params.config, params.fingerprints, files["receipts"], benchmarks)
     provenance["data"] = {

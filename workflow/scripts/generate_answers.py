@@ -1,4 +1,4 @@
-"""Fill the answer store with one shard of a retriever's answers; the output is a receipt."""
+"""Generate one shard of a retriever's answers into the answer store. The output is a receipt."""
 
 import math
 import time
@@ -28,7 +28,7 @@ with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join
 
     contexts = snakemake.input.get("contexts")
     receipt_file, shard = snakemake.output.receipt, int(snakemake.wildcards.shard)
-    # Minutes; none where the profile sets no limit.
+    # Minutes; None if the profile sets no limit.
     limit = snakemake.resources.get("runtime")
     until = time.monotonic() + SHARE_OF_RUNTIME * 60 * limit if limit else math.inf
     receipt = generate_answers(

@@ -1,4 +1,4 @@
-"""The index of one corpus, kept in the cache; the output is a receipt."""
+"""Index a corpus. The cache keeps the index; the output is a receipt."""
 
 from ragrelay.collection import open_collection
 from ragrelay.io.atomic_files import write_json

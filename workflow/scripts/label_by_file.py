@@ -1,4 +1,4 @@
-"""Labels of passages from a file of judgements, and how many it does not have."""
+"""Read labels of passages from a file of judgements, and count those that it lacks."""
 
 from pathlib import Path
 

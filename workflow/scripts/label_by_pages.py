@@ -1,4 +1,4 @@
-"""Labels of passages by gold pages that a file names."""
+"""Label passages by the gold pages that a file names."""
 
 from pathlib import Path
 

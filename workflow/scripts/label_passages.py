@@ -1,4 +1,4 @@
-"""eRAG labels by one scorer of all passages that were given to the generator alone."""
+"""Compute eRAG labels by a scorer, for all passages from which the generator answered one by one."""
 
 from ragrelay.annotations.erag_labels import label_passages
 from ragrelay.io.atomic_files import write_parquet

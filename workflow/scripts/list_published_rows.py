@@ -1,4 +1,4 @@
-"""The tables and figures of the papers that the study is compared with."""
+"""List the papers' tables and figures with which the study is compared."""
 
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.jobs.scripts import job_log

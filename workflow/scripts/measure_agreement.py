@@ -1,4 +1,4 @@
-"""How annotation sources agree with people's labels, and what both say together of all queries."""
+"""Measure how annotation sources agree with people's labels, and combine both for estimates over all queries."""
 
 import polars as pl
 from ragrelay.annotations.people import Labelled, Labellers, measure_agreement

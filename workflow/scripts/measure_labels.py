@@ -1,4 +1,4 @@
-"""Labels of all annotation sources, and what they make of every retriever's ranking."""
+"""Gather the labels of all annotation sources, and measure every retriever's ranking with them."""
 
 from ragrelay.annotations.study_labels import LabelledFiles, LabelMeasures, made_tables, measure_labels
 from ragrelay.io.atomic_files import write_parquet

@@ -1,4 +1,4 @@
-"""Retrieval measures of the ranking that is prompted, and what its contexts had to leave out at the grid's k.
+"""Compute retrieval measures of the prompted ranking, and count what its contexts left out at the grid's k.
 
 params: measures, ks, relevant (the label from which binary measures count), zeros (whether queries without results get
 0).

@@ -1,4 +1,4 @@
-"""Print what the study will ask of its engines, and write it as CSV; no engine is started."""
+"""Print the study's requests to its engines, and write them as CSV, without starting an engine."""
 
 from ragrelay.display.terminal import say
 from ragrelay.io.atomic_files import write_csv, write_json

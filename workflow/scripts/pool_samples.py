@@ -1,4 +1,4 @@
-"""utility, retrieval measures and prompts (for their docnos) of all sections -> the study's answers over them.
+"""Pool utility, retrieval measures and contexts of all sections into the study's answers over them.
 
 params: sections (dataset, generator, scorer, primary), patterns, kinds (of the retrievers), margin.
 """
@@ -21,7 +21,7 @@ with job_log(snakemake.log[0], snakemake.input):
     for dataset, scorer in dict.fromkeys((section["dataset"], section["scorer"]) for section in sections):
         own = [section for section in sections if (section["dataset"], section["scorer"]) == (dataset, scorer)]
         retrieval = files["retrieval"].matching(dataset=dataset).by("retriever")
-        # Of several templates, what is shown by all of them.
+        # With several templates, the contexts that all of them show.
         shown = read_answers(files["prompts"].matching(dataset=dataset), ["qid", "docnos"])
         samples.append(
             Sample(

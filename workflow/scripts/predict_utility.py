@@ -1,4 +1,4 @@
-"""Predictions of one retriever and generator: every predictor's value per query, k and ordering."""
+"""Compute every predictor's value per query, k and ordering, for a retriever and generator."""
 
 from ragrelay.collection import open_collection
 from ragrelay.generation.store import AnswerStore

@@ -4,6 +4,6 @@ from ragrelay.claims.source import prepare_claims
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.jobs.scripts import job_log
 
-# It runs where snakemake is started, as fetch_inputs does, and may ask a hub.
+# Runs where snakemake is started, as fetch_input does, and may download from a hub.
 with job_log(snakemake.log[0], snakemake.input, hub=True):
     write_parquet(prepare_claims(snakemake.params.claims), snakemake.output[0])

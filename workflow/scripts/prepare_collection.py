@@ -1,4 +1,4 @@
-"""Queries and judgements of one dataset; all of its files, and imported runs and answers, are checked here."""
+"""Prepare the queries and judgements of a dataset, and check all of its files, imported runs and answers."""
 
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare_collection, prepare_references

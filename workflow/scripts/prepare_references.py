@@ -1,4 +1,4 @@
-"""References of one dataset: its passages that are judged at or above the lowest grade."""
+"""Prepare the references of a dataset: the passages judged at or above the lowest grade."""
 
 import polars as pl
 from ragrelay.collection import open_collection

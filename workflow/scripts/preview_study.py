@@ -15,7 +15,7 @@ with on_terminal():
     config = preview_config(params.config, cells)
 overlay = Path(snakemake.log[0]).with_suffix(".yaml")
 write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), overlay)
-# Without a lock: Snakemake would remove those of the run that is going on.
+# Without a lock, since Snakemake would remove the locks of the current run.
 command = [params.python, "-m", "snakemake", "--snakefile", params.snakefile, "--cores", str(snakemake.threads)]
 command += ["--nolock", "--rerun-incomplete", "--configfile", str(overlay)]
 sys.exit(subprocess.run(command, check=False).returncode)

@@ -1,4 +1,4 @@
-"""Answer files of all of a retriever's cells, from files that were made elsewhere."""
+"""Write the answer files of all of a retriever's cells, from imported answers."""
 
 from ragrelay.collection import open_collection
 from ragrelay.exchange.cell_files import read_answers

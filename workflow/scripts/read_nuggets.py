@@ -1,4 +1,4 @@
-"""Lists of nuggets from a file."""
+"""Read lists of nuggets from a user's file."""
 
 from pathlib import Path
 

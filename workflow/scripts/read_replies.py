@@ -1,4 +1,4 @@
-"""Make the table of what a question was replied, from the stores."""
+"""Make a question's table of replies, from the stores."""
 
 import json
 

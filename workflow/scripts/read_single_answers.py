@@ -1,4 +1,4 @@
-"""Answers to single passages from files that were made elsewhere."""
+"""Read imported answers to single passages."""
 
 import polars as pl
 from ragrelay.annotations.file_labels import ranked_passages

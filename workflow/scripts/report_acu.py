@@ -1,4 +1,4 @@
-"""The page of a claims study, and its figures as SVG, PNG and PDF."""
+"""Write the page of a claims study, and its figures as SVG, PNG and PDF."""
 
 from functools import partial
 from pathlib import Path

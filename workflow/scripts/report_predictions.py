@@ -1,4 +1,4 @@
-"""The page of predictions, and its figures as SVG, PNG and PDF."""
+"""Write the page of predictions, and its figures as SVG, PNG and PDF."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Scores of the passages of a retriever's contexts by a reranker's model."""
+"""Score the passages of a retriever's contexts by a reranker's model."""
 
 import polars as pl
 from ragrelay.io.atomic_files import write_parquet

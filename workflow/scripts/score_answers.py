@@ -1,4 +1,4 @@
-"""Score table of one retriever's answers; what is in the score store already is not computed again."""
+"""Score a retriever's answers. Scores in the score store are not computed again."""
 
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log

@@ -1,4 +1,4 @@
-"""Print what the cache holds and for which studies, or what of it nobody needs, which is removed on demand."""
+"""Print the cache's contents and the studies that use them, or list (and on demand remove) what no study needs."""
 
 from pathlib import Path
 

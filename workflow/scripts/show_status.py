@@ -1,4 +1,4 @@
-"""Print what is generated so far, and which jobs failed; nothing is written."""
+"""Print what is generated so far, and which jobs failed. Writes nothing."""
 
 from datetime import datetime
 from pathlib import Path
@@ -11,5 +11,5 @@ from ragrelay.jobs.used import Benchmarks, jobs_used, show_used
 params = snakemake.params
 table = generation_status([Shard(**shard) for shard in params.shards], datetime.now())
 failed = failed_jobs(Path(params.logs), [Logged(*rule) for rule in params.rules])
-told = show_status(table, {str(log): record.last for log, record in failed})
-say(*filter(None, [show_used(jobs_used(Benchmarks(**params.used))), told]))
+status = show_status(table, {str(log): record.last for log, record in failed})
+say(*filter(None, [show_used(jobs_used(Benchmarks(**params.used))), status]))

@@ -1,4 +1,4 @@
-"""Utility by whether the context was good and whether it was used."""
+"""Split utility by whether the context was good and whether it was used."""
 
 from ragrelay.analysis.context_use_split import split_utility
 from ragrelay.io.atomic_files import write_csv

@@ -1,4 +1,4 @@
-"""How well regressions trained on the other datasets predict one dataset."""
+"""Evaluate regressions trained on the other datasets on a dataset."""
 
 from ragrelay.io.atomic_files import write_csv
 from ragrelay.io.keyed_files import keyed_files

@@ -1,4 +1,4 @@
-"""Answer files of all of a retriever's cells, from the store."""
+"""Write the answer files of all of a retriever's cells, from the store."""
 
 from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.store import AnswerStore

@@ -1,4 +1,4 @@
-"""The answers made with each passage alone, from the store."""
+"""Write the file of answers to single passages, from the store."""
 
 from ragrelay.annotations.single_answers import read_single_passages, view_single_answers
 from ragrelay.generation.store import AnswerStore

@@ -98,7 +98,7 @@ def test_indexes(cache: Path, read_only: Callable[[], None], write_dataset: Call
     read_only()
     before = content(cache)
     assert index_corpus(collection, "bm25", PISA, cache, 1)["path"] == receipt["path"]
-    with pytest.raises(InputError, match=REFUSED.format("no whole index is in")):
+    with pytest.raises(InputError, match=REFUSED.format("no complete index is in")):
         index_corpus(collection, "bm25", {**PISA, "stemmer": "none"}, cache, 1)
     assert content(cache) == before
     write_hashes(cache / receipt["path"])

@@ -113,7 +113,7 @@ def test_system_parts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("system", "parts"),
     [
-        (SYSTEM.split("\n")[0], ["key 'system_zeroshot' alone", "system_kshot, or neither"]),
+        (SYSTEM.split("\n")[0], ["only key 'system_zeroshot'", "system_kshot, or neither"]),
         (SYSTEM.replace("Read.", "Read {query}."), ["'system_kshot'", "{query}", "no placeholder"]),
         (SYSTEM.replace('"Read."', "[1]"), ["'system_kshot'", "no text", "no placeholder"]),
     ],

@@ -1,4 +1,4 @@
-"""The grid of a study: which names of the catalogue, and which values, it crosses."""
+"""Declare the grid of a study: the names of the catalogue, and the values, that it crosses."""
 
 from typing import Annotated, Literal
 

@@ -1,9 +1,9 @@
-"""A kind of catalogue entry is one class in one file: its fields are the entry's keys, its methods what it does.
+"""Define kinds of catalogue entries. A kind is a class in a file of its own: its fields are the entry's keys.
 
-A sort of entries (retrievers, scorers, …) is a base class and a package in which every module has one kind and is named
-as the kind is. Schema, defaults, key reference, checks, inputs and downloads all ask the class, so that a new kind is a
-new module there and nothing else. The kinds of a configuration's entries are imported when Snakemake starts: a module
-of a kind imports what is heavy inside methods.
+A section of the catalogue (retrievers, scorers, …) has a base class, and a package in which every module has one kind
+and the kind's name. Schema, defaults, key reference, checks, inputs and downloads all come from the class, so a new
+kind only takes a new module there. Snakemake imports the kinds of a configuration's entries when it starts, so they
+import heavy libraries inside methods.
 """
 
 import importlib
@@ -25,7 +25,7 @@ from ragrelay.settings import FUNCTION, JsonSchema, RefusedError, Settings, chec
 
 
 class CheckedStudy:
-    """A study as its kinds check it: what it selects and defines, and where its files are."""
+    """The part of a study that kinds use in their checks: its selection, its definitions, and where its files are."""
 
     def __init__(self, config: Mapping[str, Any], folder: str | Path, prompts: Sequence[str | Path]) -> None:
         self.given = config
@@ -33,18 +33,18 @@ class CheckedStudy:
         self.folder = Path(folder)
         """Where relative paths are looked up."""
         self.prompts = [Path(path) for path in prompts]
-        """Folders of templates, of which the first that has one wins."""
+        """Folders of templates. The first that has a template wins."""
         self.config: dict[str, Any] = {}
         """The configuration with defaults."""
         self.grid: GridSettings
-        """Its grid, in which ``permutations`` are written out."""
+        """Its grid, with the orderings that ``permutations`` stands for."""
         self.asked: list[str] = []
         """The grid's generators that have an engine, which answers prompts."""
 
     def template_path(self, name: str, folder: str | None = None) -> Path:
-        """File of the template ``name``, in a folder of prompts or one of the name ``folder`` next to it.
+        """Return the file of the template ``name``, in a folder of prompts or in one named ``folder`` next to it.
 
-        In the first of these folders where none has it.
+        If none of these folders has it, return its path in the first.
         """
         paths = [(path.parent / folder if folder else path) / f"{name}.yaml" for path in self.prompts]
         return next((path for path in paths if path.is_file()), paths[0])
@@ -63,23 +63,23 @@ class Kind(Settings):
     """Base class of all kinds of catalogue entries."""
 
     code: SkipJsonSchema[dict[str, str]] = Field(default={})
-    """Hashes of the modules that its functions are in, by key; no key of the configuration."""
+    """Hashes of the modules of the user's functions, by key. It is no key of the configuration."""
 
     @classmethod
     def known(cls) -> list[str]:
-        """Return the keys that users may write, without the one that names the kind."""
+        """Return the keys that users may set, without the key that names the kind."""
         return [key for key in super().known() if key != "code"]
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        """``definition`` with the defaults that depend on its other keys, and with ``code``."""
+        """Add the defaults that depend on other keys, and ``code``, to ``definition``."""
         named = {key: definition[key] for key in cls.functions() if key in definition}
         return {**definition, **({"code": code_hashes(named, folder)} if cls.functions() else {})}
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Raise InputError for what can't work in ``study``, as far as the types of the keys can't say it.
+        """Raise InputError for whatever can't work in ``study`` and the types of the keys allow.
 
-        ``place``: how messages name the entry, an open quotation mark in it; a key follows as ``.key'``.
+        ``place``: the start of messages, with the entry's key and an open quotation mark; a key follows as ``.key'``.
         """
         for key in self.functions():
             if (name := getattr(self, key)) is not None:
@@ -87,15 +87,15 @@ class Kind(Settings):
 
     @classmethod
     def check_written(cls, given: Mapping[str, Any]) -> None:
-        """Raise RefusedError for an entry that users may not write, though a job may get the like in its params."""
+        """Raise RefusedError for an entry that users must not write, although a job's params may have the like."""
 
     def downloads(self) -> Iterator[Download]:
-        """Yield what it names that may be on a hub."""
+        """Yield the models and tokenizers that it names."""
         yield from ()
 
     @classmethod
     def functions(cls) -> list[str]:
-        """Keys that name functions of the user's own."""
+        """Return the keys that name a user's own functions."""
         fields = cls.model_fields.items()
         return [
             key for key, field in fields if _is_function(field) or any(map(_is_function, get_args(field.annotation)))
@@ -103,7 +103,7 @@ class Kind(Settings):
 
     @classmethod
     def branch(cls, selector: str, name: str) -> JsonSchema:
-        """JSON Schema of the whole entry, whose key ``selector`` says ``name``."""
+        """Return the JSON Schema of the whole entry, whose key ``selector`` has the value ``name``."""
         required = cls.required()
         properties = dict(sorted(cls.properties().items(), key=lambda item: item[0] not in required))
         extra = cls.model_config.get("json_schema_extra") or {}
@@ -125,9 +125,9 @@ K = TypeVar("K", bound=Kind)
 
 
 class Kinds(Generic[K]):
-    """The kinds of one sort: subclasses of ``base``, one a module of ``package``, named by the key ``selector``.
+    """The kinds of a section: subclasses of ``base``, one per module of ``package``, named by the key ``selector``.
 
-    As metadata of a type, it marks a definition, which is validated by its kind.
+    As metadata of a type, it marks a definition, which its kind validates.
     """
 
     def __init__(self, base: type[K], package: str, selector: str = "kind") -> None:
@@ -143,7 +143,7 @@ class Kinds(Generic[K]):
         return f"{self.package}.{definition[self.selector]}"
 
     def __getitem__(self, name: str) -> type[K]:
-        module = sys.modules.get(f"{self.package}.{name}")  # looked for among the files once
+        module = sys.modules.get(f"{self.package}.{name}")  # imported before
         if not module:
             if name not in self.names():
                 raise InputError(self.selector, repr(name), one_of(self.names(), name))
@@ -187,12 +187,12 @@ class Kinds(Generic[K]):
         return dict(sorted({**values.mapping(), self.selector: name}.items()))
 
     def choices(self, lead: str) -> JsonSchema:
-        """JSON Schema of a key that names a kind; the description, of each kind, begins with ``lead``."""
-        told = "; ".join(f"`{name}` {self[name].description().rstrip('.')}" for name in self.names())
-        return {"description": f"{lead}{told}.", "enum": self.names()}
+        """Return the JSON Schema of a key that names a kind. Its description of all kinds begins with ``lead``."""
+        kinds = "; ".join(f"`{name}` {self[name].description().rstrip('.')}" for name in self.names())
+        return {"description": f"{lead}{kinds}.", "enum": self.names()}
 
     def schema(self) -> JsonSchema:
-        """JSON Schema of an entry."""
+        """Return the JSON Schema of an entry."""
         return {"oneOf": [self[name].branch(self.selector, name) for name in self.names()]}
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
@@ -203,9 +203,9 @@ class Kinds(Generic[K]):
 
 
 class MergedKinds(Kinds[K]):
-    """Kinds that share one set of keys: an entry has those of all, with their defaults, and heeds those of its own.
+    """Kinds that share one set of keys: an entry has the keys of all kinds, with defaults, and uses those of its own.
 
-    So an overlay may change an entry's kind, ``default`` where none is said, and leave the other keys.
+    So an overlay may change an entry's kind (by default ``default``) without its other keys.
     """
 
     def __init__(self, base: type[K], package: str, selector: str, default: str) -> None:
@@ -213,25 +213,25 @@ class MergedKinds(Kinds[K]):
         self.default = default
 
     def of(self, definition: Mapping[str, Any]) -> K:
-        """Return the kind that ``definition`` asks for, with those keys that it heeds."""
+        """Return the kind of ``definition``, with the keys that it uses."""
         kind = self[definition[self.selector]]
         return self._made({key: value for key, value in definition.items() if key in kind.model_fields}, definition)
 
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:
-        """Raise InputError for a key of ``given``, an entry without its defaults, that only other kinds heed."""
+        """Raise InputError for a key of ``given``, an entry without its defaults, that only other kinds use."""
         own = self[given.get(self.selector, self.default)].model_fields
         for key in given:
             if key not in own and key != self.selector:
-                heed = [name for name in self.names() if key in self[name].model_fields]
-                raise InputError(f"{place}.{key}'", "a key without effect", f"{self.selector}: {' or '.join(heed)}")
+                users = [name for name in self.names() if key in self[name].model_fields]
+                raise InputError(f"{place}.{key}'", "a key without effect", f"{self.selector}: {' or '.join(users)}")
 
     def own(self, definition: Mapping[str, Any]) -> dict[str, Any]:
-        """``definition`` without the keys that its kind doesn't heed."""
-        heeded = {self.selector, *self[definition[self.selector]].model_fields}
-        return {key: value for key, value in definition.items() if key in heeded}
+        """Return ``definition`` without the keys that its kind doesn't use."""
+        used = {self.selector, *self[definition[self.selector]].model_fields}
+        return {key: value for key, value in definition.items() if key in used}
 
     def validated(self, given: dict[str, Any]) -> dict[str, Any]:
-        """Return ``given``, an entry as users write it, with the defaults of all kinds and its keys in sorted order."""
+        """Return ``given``, an entry as users write it, with the defaults of all kinds and sorted keys."""
         merged = _merged(tuple(self[name] for name in self.names()))
         check_keys(given, [self.selector, *merged.known()], [])
         name = self._named(given.get(self.selector, self.default))
@@ -239,7 +239,7 @@ class MergedKinds(Kinds[K]):
         return self._with_defaults(merged, name, given)
 
     def schema(self) -> JsonSchema:
-        """JSON Schema of an entry: one object with the keys of all kinds; its text says which only some require."""
+        """Return the JSON Schema of an entry: an object with the keys of all kinds. Descriptions name the required."""
         properties = {key: dict(sub) for name in self.names() for key, sub in self[name].properties().items()}
         required = {name: self[name].required() for name in self.names()}
         common = [key for key in required[self.default] if all(key in keys for keys in required.values())]
@@ -256,7 +256,7 @@ class MergedKinds(Kinds[K]):
 
 @cache
 def _merged(kinds: tuple[type[Kind], ...]) -> type[Settings]:
-    """Return the keys of all ``kinds``, of which those that some kinds require may be absent."""
+    """Return a model with the keys of all ``kinds``, in which keys that only some kinds require may be absent."""
     fields = {key: copy(kind.model_fields[key]) for kind in kinds for key in kind.known()}
     for field in fields.values():
         if field.is_required():

@@ -1,7 +1,7 @@
-"""Functions and classes that a user writes: named in the configuration as ``module:name``, and found in the study's
-folder or among the installed packages.
+"""Find a user's own functions and classes, which the configuration names as ``module:name``.
 
-At the start a module of functions is found and parsed, and not run; a job imports it.
+Modules are looked up in the study's folder, then among the installed packages. The start only parses them; jobs import
+them.
 """
 
 import ast
@@ -21,7 +21,7 @@ from ragrelay.io.hashing import file_hash
 def check_function(place: str, name: str, folder: Path, kind: str = "function") -> None:
     """Raise InputError if ``name`` (module:name) is neither in ``folder`` nor installed.
 
-    ``kind``: what the name is of, for the message.
+    ``kind``: what the name stands for, in the message.
     """
     module, _, function = name.partition(":")
     path = _module_file(name, folder)
@@ -39,13 +39,13 @@ def check_function(place: str, name: str, folder: Path, kind: str = "function") 
 
 
 def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:
-    """Key → 16 hex digits of the file of the module that the key's function is in, for those that are found."""
+    """Return key → 16 hex digits of the file of the module with the key's function, for modules that exist."""
     files = {key: _module_file(name, folder) for key, name in functions.items()}
     return {key: file_hash(path)[:16] for key, path in files.items() if path}
 
 
 def function_named(name: str) -> Callable[..., Any]:
-    """Return the function ``name`` (module:function), imported; raises InputError where the module has none."""
+    """Import the function ``name`` (module:function). Raises InputError if the module lacks it."""
     module, _, function = name.partition(":")
     loaded = getattr(module_of(name), function, None)
     if not callable(loaded):
@@ -60,7 +60,7 @@ def module_of(name: str) -> ModuleType:
 
 
 def names_from(package: str, name: str, folder: Path) -> list[str]:
-    """What the module of ``name`` imports from ``package``, anywhere in it: ``module`` or ``module:name``, sorted."""
+    """List what the module of ``name`` imports from ``package`` anywhere: ``module`` or ``module:name``, sorted."""
     path = _module_file(name, folder)
     imported = set()
     for node in ast.walk(ast.parse(path.read_bytes())) if path else ():

@@ -1,4 +1,4 @@
-"""Kinds that call a function of the user's own on pairs of texts."""
+"""Define a base class of kinds that call a user's own function on pairs of texts."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar

@@ -1,8 +1,8 @@
-"""A study's generator and scorers in PyTerrier pipelines: a reader, a scorer of answers, and measures for experiments.
+"""Use a study's generator and scorers in PyTerrier pipelines: a reader, a scorer of answers, and measures.
 
-Frames have PyTerrier-RAG's columns (qid, query, qcontext, qanswer). Answers and scores are read from the stores of a
-finished study and, where they are missing, made and kept there, so that the numbers are the workflow's own. Start
-Python where the study was run, since its paths are relative to that folder.
+Frames have PyTerrier-RAG's columns (qid, query, qcontext, qanswer). Answers and scores come from the stores of a
+finished study; missing ones are made and kept there, so that the numbers equal the workflow's. Start Python in the
+folder where the study was run, since its paths are relative to it.
 """
 
 import tempfile
@@ -39,23 +39,23 @@ from ragrelay.study import files
 from ragrelay.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
 
 GIVEN = "given"
-"""The retriever's name of answers in a frame, in tables."""
+"""Name of the retriever, in tables, for answers in a frame."""
 HERE = ("descending", 1)
-"""Their ordering and k there; each has one context."""
+"""Ordering and k, in tables, for answers in a frame, each of which has one context."""
 
 
 class _OfStudy:
-    """What readers and scorers take from a finished study: definitions, collection, the place of the stores."""
+    """What readers and scorers need of a finished study: definitions, collection, the path of the stores."""
 
     def __init__(self, study: Results, dataset: str | None, generator: str | None, scorer: str | None = None) -> None:
-        """Raises InputError for an unfinished study, an unknown name, and where the cache is not found."""
+        """Raise InputError for an unfinished study, an unknown name, or a missing cache."""
         self.study, self.config = study, study.provenance["config"]
         self.section = study.section_key(dataset, generator, scorer)
         self.generator = self.config["generators"][self.section["generator"]]
         self.cache = Path(self.config["cache_dir"]).expanduser()
         if not self.cache.is_dir():
-            where = "Python started in the folder where the study was run"
-            raise InputError(f"cache_dir of {study.folder}", f"no folder {self.cache}", where)
+            expected = "Python started in the folder where the study was run"
+            raise InputError(f"cache_dir of {study.folder}", f"no folder {self.cache}", expected)
 
     def path(self, file: files.StudyFile) -> Path:
         return self.study.folder / file.at(**self.section).path
@@ -79,21 +79,20 @@ def topics(study: Results, dataset: str | None = None) -> pd.DataFrame:
 
 
 def qrels(study: Results, dataset: str | None = None) -> pd.DataFrame:
-    """Return their judgements: qid, docno, label."""
+    """Return the judgements of a study's dataset (by default its first): qid, docno, label."""
     return _OfStudy(study, dataset, None).qrels.to_pandas()
 
 
 class Reader(pt.Transformer):  # type: ignore[misc]
-    """Answers each query from its first ``k`` passages, as a generator of ``study`` does; without passages for k = 0.
+    """Answers each query from its first ``k`` passages with a generator of ``study``; without passages if k = 0.
 
     Input: qid, query, docno, score; for k = 0 qid, query. Texts are the collection's. Output: the ranking down to the
-    study's ``context_depth``, passages without text left out (qid, query, docno, score, rank from 0; for k = 0 a row
-    per query), and in each row of a query ``qcontext`` (its passages' texts in prompt order, a line each), ``qanswer``
-    (of the first seed), ``qanswers`` (of all ``seeds``; None where one is missing) and ``docnos`` (in prompt order).
-    ``one_row``: a row per query instead, as PyTerrier-RAG's readers give. An engine starts only for answers that are
-    not in the study's store, which then gets them.
-    Raises InputError for a name that the study does not have, for answers that were made elsewhere, and as the
-    workflow's job does, for example for a prompt that is too long.
+    study's ``context_depth``, without passages that have no text (qid, query, docno, score, rank from 0; for k = 0 a
+    row per query), and in each row of a query ``qcontext`` (its passages' texts in prompt order, a line each),
+    ``qanswer`` (of the first seed), ``qanswers`` (of all ``seeds``; None if missing) and ``docnos`` (in prompt order).
+    ``one_row``: a row per query instead, as from PyTerrier-RAG's readers. An engine starts only for answers that the
+    study's store lacks, and the store keeps them. Raises InputError for a name that the study does not have, for
+    imported answers, and as the workflow's job does, for example for a prompt that is too long.
     """
 
     def __init__(
@@ -121,7 +120,7 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         return ["qid", "query", *(["docno", "score"] if self.k else [])]
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        """Return the frame with answers; columns as the class says."""
+        """Return the frame with answers (see the class)."""
         pt.validate.columns(inp, includes=["qid", "query", *(["docno", "score"] if self.k else [])])
         frame = pl.DataFrame(
             {name: inp[name].to_numpy() for name in inp.columns if name in ("qid", "query", "docno", "score")}
@@ -135,7 +134,7 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         return answered.select(name for name in (*RANKED, *ONE_ROW[2:]) if name in answered.columns).to_pandas()
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
-        """Columns of the output, by which an experiment checks its pipelines before it runs them."""
+        """Return the output's columns, by which an experiment checks its pipelines before it runs them."""
         pt.validate.columns(pd.DataFrame(columns=input_columns), includes=self._columns)
         return list(ONE_ROW) if not self.k or self.one_row else [*RANKED, *ONE_ROW[2:]]
 
@@ -149,7 +148,7 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         return rows.select("qid", "query", "docno", "score", pl.col("rank") - 1, "text")
 
     def _answers(self, asked: pl.DataFrame, ranking: pl.DataFrame) -> pl.DataFrame:
-        """qid, qcontext, qanswer, qanswers, docnos."""
+        """Return qid, qcontext, qanswer, qanswers, docnos."""
         of, generator = self._of, self._of.generator
         fingerprint = of.study.provenance["generators"][of.section["generator"]]["fingerprint"]
         store = AnswerStore(of.cache, fingerprint)
@@ -190,12 +189,12 @@ ONE_ROW = ("qid", "query", "qcontext", "qanswer", "qanswers", "docnos")
 
 
 class Scorer(pt.Transformer):  # type: ignore[misc]
-    """Adds to a reader's answers ``p``, their mean score over seeds (P), and ``p0``, that of the zero-shot answers.
+    """Adds ``p``, the mean score over seeds (P), and ``p0``, that of the zero-shot answers, to a reader's answers.
 
     Input: qid and ``qanswers`` (a list, an answer per seed), or else ``qanswer``; and, for unseen references,
-    ``docnos`` of the context. ``references``: a grade of the dataset or ``gold``, by default the first, also with
-    ``-unseen``. Both are null for a query without such a reference.
-    Raises InputError for names that the study does not have, and for a scorer that asks a judge.
+    ``docnos`` of the context. ``references``: a grade of the dataset or ``gold``, by default the first, maybe with
+    ``-unseen``. Both scores are null for a query without such a reference. Raises InputError for names that the study
+    does not have, and for a scorer that asks a judge.
     """
 
     def __init__(
@@ -222,7 +221,7 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
         self._zero = Reader(study, 0, dataset=dataset, generator=generator)
         first = study.section_key(None, None, None)
         self.named = [name for key, name in self._of.section.items() if name != first[key]]
-        """Names of its scorer, generator and dataset, where they are not the study's first."""
+        """Names of its scorer, generator and dataset that are not the study's first."""
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         """Return the frame with p and p0."""
@@ -231,13 +230,13 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
         return inp.merge(scores, on="qid", how="left")
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
-        """Return the same and p, p0."""
+        """Return the input's columns and p, p0."""
         return [*input_columns, "p", "p0"]
 
     def scores(self, answers: pd.DataFrame) -> pl.DataFrame:
-        """qid, p, p0 of the queries that have references: all of the study's, a query without an answer at its p0.
+        """Return qid, p, p0 of all the study's queries that have references.
 
-        (The last where queries without results count as zero-shot in the study, as they do by default.)
+        A query without an answer has its p0 as p, if queries without results count as zero-shot in the study (default).
         """
         of = self._of
         with tempfile.TemporaryDirectory() as name:
@@ -277,7 +276,7 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
 
 
 def _by_query(answers: pd.DataFrame) -> pl.DataFrame:
-    """qid, docnos, answers (a list), a row per query."""
+    """Return qid, docnos, answers (a list), a row per query."""
     column = "qanswers" if "qanswers" in answers.columns else "qanswer"
     pt.validate.columns(answers, includes=[column])
     once = answers.drop_duplicates("qid")
@@ -288,7 +287,7 @@ def _by_query(answers: pd.DataFrame) -> pl.DataFrame:
 
 
 def _written(rows: pl.DataFrame, folder: Path, seeds: Sequence[int]) -> dict[int, Path]:
-    """Return files of answers by seed, and ``prompts.parquet``, as score_answers reads them."""
+    """Write ``prompts.parquet`` and files of answers for score_answers; return the latter by seed."""
     folder.mkdir()
     rows = rows.with_columns(prompt_id=pl.col("qid").map_elements(text_hash, pl.String))
     rows.select("qid", "docnos", "prompt_id").write_parquet(folder / "prompts.parquet")
@@ -304,17 +303,17 @@ def _written(rows: pl.DataFrame, folder: Path, seeds: Sequence[int]) -> dict[int
 
 
 def P(scorer: Scorer) -> ir_measures.Measure:  # noqa: N802 - a measure, named as P is everywhere
-    """P of the answers in a run, for pt.Experiment: per query the mean score over seeds, by ``scorer``."""
+    """Return P as a measure for pt.Experiment: per query a run's mean score over seeds, by ``scorer``."""
     return _measure("P", scorer, lambda scores: scores["p"])
 
 
 def Gain(  # noqa: N802
     scorer: Scorer, baseline: pt.Transformer | pd.DataFrame | None = None, over: str = "baseline"
 ) -> ir_measures.Measure:
-    """P less that of ``baseline`` (a pipeline, or the frame that it gave), per query; by default the zero-shot answers.
+    """Return P minus P of ``baseline`` (a pipeline or its output frame; by default zero-shot answers) as a measure.
 
-    Means over queries of the default are ``mean_difference`` of the study's gain.csv. ``over`` names the baseline in
-    the measure's name: pt.Experiment takes measures of one name for one measure.
+    Means over queries of the default equal ``mean_difference`` in the study's gain.csv. ``over`` names the baseline in
+    the measure's name, since pt.Experiment identifies measures by name.
     """
     cached: dict[str, float] = {}
 
@@ -331,7 +330,7 @@ def Gain(  # noqa: N802
 
 
 def _measure(what: str, scorer: Scorer, value: Callable[[pl.DataFrame], pl.Series], *more: str) -> ir_measures.Measure:
-    """A measure whose name has the references, ``more``, and the scorer or generator that isn't the study's first."""
+    """Define a measure. Its name has the references, ``more``, and any scorer or generator but the study's first."""
     name = f"{what}({', '.join([scorer.references, *scorer.named, *more])})"
 
     def evaluate(judged: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, float]]:

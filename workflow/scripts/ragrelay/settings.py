@@ -1,7 +1,7 @@
-"""Typed mappings of the configuration: the types of their values, and the messages for values that do not fit.
+"""Define typed mappings of the configuration, with messages for values that do not fit.
 
-pydantic validates, and gives the JSON Schema. Here is what it lacks: keys that may be absent but not null, and types
-whose messages say what is expected (config/messages.py has the whole messages).
+pydantic validates, and makes the JSON Schema. This module adds keys that may be absent but not null, and types whose
+messages say what is expected (config/messages.py completes the messages).
 """
 
 import functools
@@ -31,14 +31,14 @@ JsonSchema = dict[str, Any]
 TYPES = {
     "int_type": "an integer", "float_type": "a number", "finite_number": "a number", "string_type": "a text",
     "string_unicode": "a text in Unicode", "list_type": "a list", "dict_type": "a mapping", "model_type": "a mapping",
-    # Snakemake takes --config key=true for a text.
+    # Snakemake reads --config key=true as a text.
     "bool_type": "true or false (after --config: True or False)",
 }  # fmt: skip
-"""What is expected where pydantic's error is one of a wrong type."""
+"""What is expected, by pydantic's error for a wrong type."""
 
 
 class RefusedError(ValueError):
-    """The error of a validator, by the two halves of its message; ``key`` is one of the mapping that it validates."""
+    """The error of a validator, with both halves of its message. ``key``: the key, if it validates a mapping."""
 
     def __init__(self, found: str, expected: str, key: str | None = None) -> None:
         super().__init__(found, expected)
@@ -60,7 +60,7 @@ class Matching:
         return validator.__get_pydantic_core_schema__(source, handler)
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchema:
-        # "$" is the end of the text here; what has no bounded length has no pattern either, but its format.
+        # Here "$" means the end of the text. Texts of unbounded length have a format instead of a pattern.
         return {**handler(schema), **({"format": self.format} if self.format else {"pattern": f"^{self.pattern}$"})}
 
     def check(self, value: Any) -> Any:
@@ -72,7 +72,7 @@ class Matching:
 
 @dataclass(frozen=True)
 class OneOf:
-    """Marks a value that has to be one of ``names()``, which is called when there is a value."""
+    """Marks a value that has to be one of ``names()``, which is called only to check a value."""
 
     names: Callable[[], Collection[str]]
 
@@ -83,7 +83,7 @@ class OneOf:
         return {"enum": list(self.names())}
 
     def check(self, value: Any) -> Any:
-        """Return ``value`` if it is one of them."""
+        """Return ``value`` if it is one of the names."""
         if value not in (names := list(self.names())):
             raise RefusedError(repr(value), one_of(names, value))
         return value
@@ -97,7 +97,7 @@ class _OrNull:
         return {**handler(schema), "nullable": True}
 
     def check(self, value: Any, validate: Callable[[Any], Any]) -> Any:
-        """Validate ``value``; the message for one of another type says that null is accepted."""
+        """Validate ``value``. The message for a value of another type says that null is accepted."""
         try:
             return validate(value)
         except ValidationError as error:
@@ -122,11 +122,11 @@ Unique = Annotated[list[T], BeforeValidator(_no_value_twice), Field(json_schema_
 """A list that has each value once."""
 FUNCTION = Matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", "a function as module:function")
 Function = Annotated[str, FUNCTION]
-"""A function of the user's own, as ``module:function``: checked, and hashed into the definition's ``code``."""
+"""A user's own function, as ``module:function``. It is checked, and hashed into the definition's ``code``."""
 CLASS = Matching(FUNCTION.pattern, "a class as module:Class")
 ClassName = Annotated[str, CLASS]
-"""A class of the user's own, as ``module:Class``."""
-# It becomes part of paths.
+"""A user's own class, as ``module:Class``."""
+# Names become parts of paths.
 NAME = Matching(
     "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}",
     "a name of letters, digits, -, _ and ., at most 64, that starts with a letter or digit",
@@ -134,26 +134,26 @@ NAME = Matching(
 Name = Annotated[str, NAME]
 """The name of another entry, or of a template."""
 Text = Annotated[str, Field(min_length=1)]
-# Snakemake takes what is in braces for a wildcard, in the path of a file as in a job's params.
+# Snakemake reads text in braces as a wildcard, in paths and in params.
 PATH = Matching(r"[^\0{}]*", "a path without braces or NUL", "path")
 File = Annotated[Text, PATH]
-"""A path of the user's."""
+"""A user's path."""
 DATASET_PATH = Matching(
     r"([^\0{}]|\{dataset\})*", "a path without NUL, and with no braces but those of {dataset}", "path of a dataset"
 )
 DatasetFile = Annotated[Text, DATASET_PATH]
-"""A path with the dataset's name in the place of ``{dataset}``."""
+"""A path in which ``{dataset}`` stands for the dataset's name."""
 Model = Annotated[Text, Matching(r"[^\0]*", "a local folder or a hub id, without NUL", "model")]
 """A local folder or a hub id."""
 
 
 def file_of(path: str, dataset: str) -> str:
-    """Return a DatasetFile's path of ``dataset``."""
+    """Fill ``dataset`` into a DatasetFile."""
     return str(Path(path.replace("{dataset}", dataset)))
 
 
 class _NotNull:
-    """What stands for null where a key may only be absent: no type accepts it, and messages show it as None."""
+    """Stands for null in keys that may be absent but not null. No type accepts it, and messages show it as None."""
 
     def __repr__(self) -> str:
         return "None"
@@ -162,20 +162,20 @@ class _NotNull:
 class Settings(BaseModel):
     """A mapping with known keys. The first paragraph of a subclass's docstring describes it to users.
 
-    A field without default is a required key. One with the default None is a key that may be absent, and may be null
-    only where its type is Nullable.
+    A field without default is a required key. A field with the default None is a key that may be absent; it may be null
+    only if its type is Nullable.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     @classmethod
     def known(cls) -> list[str]:
-        """Return the keys that users may write."""
+        """Return the keys that users may set."""
         return list(cls.model_fields)
 
     @classmethod
     def required(cls) -> list[str]:
-        """Return the keys that users have to write."""
+        """Return the keys that users have to set."""
         return [key for key, field in cls.model_fields.items() if field.is_required()]
 
     @classmethod
@@ -192,7 +192,7 @@ class Settings(BaseModel):
         return {k: _NotNull() if value is None and not cls.nullable(k) else value for k, value in given.items()}
 
     def mapping(self) -> dict[str, Any]:
-        """Return the keys in sorted order, with defaults, and without those that are absent."""
+        """Return the sorted keys with their values or defaults, without absent ones."""
         values = {key: getattr(self, key) for key in sorted(self.known())}
         return {k: _plain(value) for k, value in values.items() if value is not None or self.nullable(k)}
 
@@ -204,7 +204,7 @@ class Settings(BaseModel):
     @classmethod
     @functools.cache
     def properties(cls) -> dict[str, JsonSchema]:
-        """JSON Schema of each key."""
+        """Return the JSON Schema of each key."""
         schema = cls.model_json_schema()
         parts = schema.get("$defs", {})
         return {key: _finished(sub, parts) for key, sub in schema["properties"].items()}
@@ -219,14 +219,14 @@ def check_keys(given: Mapping[Any, Any], known: Collection[str], required: Colle
 
 
 def _plain(value: Any) -> Any:
-    """``value`` with mappings in the place of Settings, and the keys of every mapping sorted."""
+    """Return ``value`` with mappings in place of Settings, and the keys of every mapping sorted."""
     if isinstance(value, Settings):
         return value.mapping()
     return {key: _plain(value[key]) for key in sorted(value)} if isinstance(value, dict) else value
 
 
 def _finished(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> JsonSchema:
-    """pydantic's JSON Schema with ``parts`` (its ``$defs``) written out, and a null only where one is accepted."""
+    """Write ``parts`` (``$defs``) out in pydantic's JSON Schema, and leave null only where it is accepted."""
     finished = dict(schema)
     if finished.pop("finished", False):  # a kind's, made of its properties()
         return finished

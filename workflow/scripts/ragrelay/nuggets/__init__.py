@@ -1,1 +1,1 @@
-"""Nuggets: the facts that a good answer states. Lists of them per query, and scores of answers from them."""
+"""Write and read lists of nuggets (facts that a good answer states) per query, and score answers by them."""

@@ -27,13 +27,13 @@ from ragrelay.prompting.templates import Template
 
 NUGGET = ["qid", "nugget"]
 UNCUT = Layout(Template(), Path(), None)
-"""No prompt is laid out again: one that is too long is an error."""
+"""A layout that shortens no prompt: one that is too long is an error."""
 SUMS = ("asked", "held", "made", "prompt_tokens", "cached_tokens", "answer_tokens")
 Start = Callable[[Mapping[str, Any], Any], EngineInJob]
 
 
 class Stores:
-    """The answer stores of first and of second attempts at lists. ``start`` is None if nothing may be missing."""
+    """The answer stores of first and second attempts at lists. Without ``start``, nothing may be missing."""
 
     def __init__(self, definitions: Sequence[Mapping[str, Any]], cache_dir: str | Path, start: Start | None) -> None:
         self.definitions, self.start = definitions, start
@@ -43,9 +43,9 @@ class Stores:
         self.receipts: list[dict[str, Any]] = []
 
     def ask(self, asked: pl.DataFrame) -> dict[str, Written]:
-        """Return the reply to each prompt_id of ``asked`` (writing.ASKED). A list that was cut is written again, once.
+        """Return the reply to each prompt_id of ``asked`` (writing.ASKED). A truncated list is written once more.
 
-        Raises InputError if the stores lack a list and no engine may be started.
+        Raises InputError if the stores lack a list and no engine may start.
         """
         lists_written: dict[str, Written] = {}
         wanted = keys(asked)
@@ -78,10 +78,10 @@ def written(store: AnswerStore, asked: pl.DataFrame, tries: int) -> dict[str, Wr
 def write_nuggets(
     topics: Sequence[Topic], template: NuggetTemplate, limits: Limits, asker: EngineAsker
 ) -> dict[str, Any]:
-    """Fill the stores with the lists of ``topics`` and the probabilities of their importance; returns the receipt.
+    """Fill the stores with the lists of ``topics`` and the probabilities of their importance; return the receipt.
 
-    It has SUMS over the windows, counts of lists, windows, those that were written again and those that were cut even
-    so, texts that repeat another one, the receipt of the likelihoods with the words' tokens, and seconds.
+    It has SUMS over the windows, the counts of Lists, the receipt of the likelihoods with the words' tokens, and
+    seconds.
     """
     began, generator = time.monotonic(), asker.generator
     tokens = importance_tokens(generator)
@@ -105,7 +105,7 @@ def view_nuggets(
     likelihoods: str,
     cache_dir: str | Path,
 ) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Columns lists.COLUMNS of the lists that write_nuggets wrote for ``topics``, and its counts, from the stores.
+    """Return from the stores the lists (lists.COLUMNS) that write_nuggets wrote for ``topics``, and its counts.
 
     A nugget is vital if the word vital is likelier than okay.
     """
@@ -121,13 +121,13 @@ def view_nuggets(
 
 
 def importance_tokens(generator: Mapping[str, Any]) -> dict[str, list[int]]:
-    """Token ids of vital and of okay. Raises InputError if the tokenizer can't tell the two words apart."""
+    """Return the token ids of vital and of okay. Raises InputError if the tokenizer can't distinguish them."""
     tokenizer = load_tokenizer(generator)
     return first_tokens(tokenizer, list(IMPORTANCE), f"tokenizer of model {generator['model']!r}")
 
 
 def importance_asked(lists: Lists, template: NuggetTemplate, tokens: Mapping[str, Sequence[int]]) -> pl.DataFrame:
-    """qid, nugget, text, prompt_id, prompt, system, word, token_ids: a row per nugget and token of a word."""
+    """Return qid, nugget, text, prompt_id, prompt, system, word, token_ids: a row per nugget and token of a word."""
     rows = []
     for topic in lists.topics:
         for number, text in enumerate(lists.texts[topic.qid], start=1):

@@ -1,4 +1,4 @@
-"""Lists of nuggets: their columns, and files of them."""
+"""Read files of lists of nuggets, and declare the lists' columns."""
 
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -27,11 +27,11 @@ FORMAT = '{"qid": ..., "nuggets": [{"text": ..., "importance": "vital" or "okay"
 
 
 def read_nuggets(path: Path) -> pl.DataFrame:
-    """Columns COLUMNS of the file ``path``: Parquet (by its ending) with qid, text and vital, or else JSON lines.
+    """Read COLUMNS from the file ``path``: Parquet (by its ending) with qid, text and vital, or else JSON lines.
 
-    A line has a query's list as nuggetizer and TREC RAG write it (FORMAT); other keys are left alone, such as query and
-    a nugget's assignment. Raises InputError for the first line or row that is none, an empty list, an importance other
-    than vital or okay, a query or a nugget's text twice, and a file without lists.
+    A line has a query's list as nuggetizer and TREC RAG write it (FORMAT). Other keys, such as query and a nugget's
+    assignment, are ignored. Raises InputError for the first malformed line or row, an empty list, an importance other
+    than vital or okay, a repeated query or text in a list, and a file without lists.
     """
     rows: list[tuple[str, int, str, bool, None]] = []
     seen: dict[str, set[str]] = {}
@@ -48,8 +48,7 @@ def read_nuggets(path: Path) -> pl.DataFrame:
 
 
 def folded(text: str) -> str:
-    """A nugget's text as it is compared with others: letters in lower case and Unicode's form NFC, without characters
-    of no width, one space between words."""
+    """Return a nugget's text as it is compared with others: casefolded NFC, visible characters, single spaces."""
     seen = ZERO_WIDTH.sub("", unicodedata.normalize("NFC", text))
     return " ".join(unicodedata.normalize("NFC", seen.casefold()).split())
 
@@ -57,8 +56,8 @@ def folded(text: str) -> str:
 def of_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) -> tuple[pl.DataFrame, int]:
     """Return the rows of ``nuggets`` whose query is one of ``qids``, and the number of lists of other queries.
 
-    A track's file has the lists of all of its topics, and a dataset may have some of them. Raises InputError, with
-    ``place`` for the file, where no list is of a query in ``qids``.
+    A track's file has the lists of all its topics, and a dataset may have only some of them. Raises InputError, with
+    ``place`` for the file, if no list belongs to a query in ``qids``.
     """
     ours = nuggets.filter(pl.col("qid").is_in(list(qids)))
     if ours.is_empty():
@@ -70,9 +69,9 @@ def of_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) 
 def left_out(
     nuggets: pl.DataFrame, qids: Sequence[str], others: int = 0, written: Mapping[str, int] | None = None
 ) -> list[dict[str, Any]]:
-    """Counts (``what``, ``count``) of queries that have no list, or none of vital nuggets.
+    """Return the counts (``what``, ``count``) of queries without a list, or without a vital nugget.
 
-    ``others``: lists of other queries in a file. ``written``: of lists that a generator wrote, writing.Lists.counts.
+    ``others``: lists of other queries in a file. ``written``: writing.Lists.counts, if a generator wrote the lists.
     """
     listed = set(nuggets["qid"])
     vital = set(nuggets.filter("vital")["qid"])
@@ -92,7 +91,7 @@ def left_out(
 
 
 def _json_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:
-    """Place, qid, text and whether it is vital, of each nugget."""
+    """Yield place, qid, text and whether it is vital, of each nugget."""
     lines: dict[str, int] = {}
     for number, line in numbered_lines(path):
         place, record = f"{path}, line {number}", json_record(path, number, line)

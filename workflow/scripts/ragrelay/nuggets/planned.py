@@ -1,4 +1,4 @@
-"""Count the requests of a job that writes lists of nuggets: exact as far as the store has the earlier windows."""
+"""Count the requests of a job that writes lists of nuggets. Counts are exact if the store has the earlier windows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,23 +13,23 @@ from ragrelay.nuggets.prompts import NuggetTemplate
 from ragrelay.nuggets.writing import Limits, Lists, Topic
 
 NUGGET_TOKENS = 15
-"""Tokens of a nugget that is not written yet: about a dozen words."""
+"""Assumed tokens of a nugget that is not written yet: about a dozen words."""
 WINDOW: dict[str, Any] = {"prompt_id": pl.String, "cached": pl.Boolean, "certain": pl.Boolean, "requests": pl.Int64,
                           "prompt_tokens": pl.Float64, "answer_tokens": pl.Float64}  # fmt: skip
 TO_COME: dict[str, Any] = {"prompt_id": pl.String, "item": pl.String, "prompt_tokens": pl.Float64}
 
 
 def plan_lists(topics: Sequence[Topic], template: NuggetTemplate, limits: Limits, asker: Any) -> None:
-    """Count a request per query and window, and one per nugget for its importance, by the plan's ``asker``.
+    """Count a request per query and window, and one per nugget for its importance, with the plan's ``asker``.
 
-    Requests for windows are exact, except that a list cut by max_tokens is asked for once more. If an earlier window is
-    not written yet, the prompt's length is an estimate. A list that is not written counts with the largest number of
-    nuggets that it may have. Both are marked as uncertain.
+    The number of windows is exact, but a list truncated by max_tokens is requested once more. If an earlier window is
+    not written yet, the prompt's length is an estimate. An unwritten list counts with the largest number of nuggets
+    allowed. Both are marked as uncertain.
     """
     lists, tokenizer = Lists(topics, template, limits), PromptTokenizer(asker.generator)
     longest = limits.most * NUGGET_TOKENS
     cache_dir, definitions = asker.planned.cache_dir, limits.definitions(asker.generator)
-    first, second = (AnswerStore(cache_dir, fingerprint(each, cache_dir=cache_dir)) for each in definitions)
+    first, second = (AnswerStore(cache_dir, fingerprint(attempt, cache_dir=cache_dir)) for attempt in definitions)
     windows: list[tuple[Any, ...]] = []
     unknown: set[str] = set()
     for number in range(lists.steps()):

@@ -1,4 +1,4 @@
-"""Prompts for lists of nuggets: YAML data with named placeholders."""
+"""Read templates of prompts for lists of nuggets: YAML data with named placeholders."""
 
 import json
 from collections.abc import Sequence
@@ -17,10 +17,10 @@ OPTIONAL = ("source", "system")
 
 @dataclass(frozen=True)
 class NuggetTemplate:
-    """``list`` takes {query}, {contexts} (each passage as ``context``, with {i} and {text}), {nuggets} (the list so
-    far), {most}; ``importance`` {query} and {nugget}.
+    """A template: ``list`` has the placeholders {query}, {contexts}, {nuggets} (the list so far) and {most}.
 
-    ``system`` is the system part of a chat, without placeholders, before both; empty where there is none.
+    {contexts} has each passage as ``context`` (with {i} and {text}). ``importance`` has {query} and {nugget}.
+    ``system``, without placeholders, is the system part of a chat before both; it may be empty.
     """
 
     list: str
@@ -40,7 +40,7 @@ class NuggetTemplate:
 
 
 def load_nugget_template(path: str | Path) -> NuggetTemplate:
-    """Read a template of nuggets; raises InputError as ragrelay.prompting.templates.load_template does."""
+    """Read a template of nuggets. Raises InputError as ragrelay.prompting.templates.load_template does."""
     path = Path(path)
     data = template_data(path, list(PLACEHOLDERS), OPTIONAL)
     for part, names in PLACEHOLDERS.items():

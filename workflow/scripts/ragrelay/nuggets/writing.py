@@ -4,7 +4,7 @@ Source of the procedure: Pradeep et al., Initial Nugget Evaluation Results for t
 AutoNuggetizer Framework (arXiv 2411.09607): windows of 10 passages, lists of at most 30.
 
 A reply is a JSON array of texts, which vLLM's structured output enforces. Its form is a regular expression, not a JSON
-schema: it excludes escapes and line ends, so that every reply can be read, even half a character.
+schema. It excludes escapes and line ends, so that even a truncated reply can be read.
 """
 
 import re
@@ -21,16 +21,16 @@ from ragrelay.nuggets.prompts import NuggetTemplate
 from ragrelay.prompting.layout import prompt_id
 
 LIST_SEED = 0
-"""The seed of all lists, which are written without sampling."""
+"""The seed of all lists, which are generated without sampling."""
 ASKED: dict[str, Any] = {
     "prompt_id": pl.String, "seed": pl.Int64, "qid": pl.String, "docnos": pl.List(pl.String), "prompt": pl.String,
     "system": pl.String,
 }  # fmt: skip
 NEUTRAL = {"temperature": 0.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "min_tokens": 0, "stop": []}
 RETRY = 2
-"""A list that max_tokens cut is written once more, with so many times the tokens."""
+"""A list truncated by max_tokens is written once more, with this many times the tokens."""
 LONGEST_TEXT = 150
-"""Characters of a nugget, which should have up to a dozen words: without a bound a small model may never end one."""
+"""Maximum characters of a nugget of about a dozen words. Without a bound, a small model may never end one."""
 _CHARACTER = r'[^"\\\x00-\x1f\x7f]'
 _ITEM = re.compile(rf'"({_CHARACTER}*)"')
 
@@ -44,7 +44,7 @@ class Topic(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A generator's reply to a prompt. ``tries``: how often it was asked; ``cut``: whether the last reply was cut."""
+    """A generator's reply to a prompt. ``tries``: number of attempts; ``cut``: whether the reply was truncated."""
 
     answer: str
     tries: int
@@ -52,7 +52,7 @@ class Written(NamedTuple):
 
 
 Ask = Callable[[pl.DataFrame], Mapping[str, Written]]
-"""From prompts (ASKED) to what was written for each prompt_id."""
+"""A function from prompts (ASKED) to the reply to each prompt_id."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Limits:
     max_tokens: int
 
     def definitions(self, generator: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return the definitions of ``generator`` for a first and a second attempt: greedy decoding within the form."""
+        """Return ``generator`` with greedy decoding in the form of a list, for a first and for a second attempt."""
         penalties = {name: 1.0 if name == "repetition_penalty" else 0.0 for name in PENALTIES if name != "min_tokens"}
         others = {name: value for name, value in generator.items() if name not in ("repetition_window", "thinking")}
         fixed = {**NEUTRAL, **penalties, "over_window": "error", "structured": form(self.most)}
@@ -72,7 +72,10 @@ class Limits:
 
 
 class Lists:
-    """Lists of nuggets of some topics, made window by window. ``counts`` has the numbers for the receipt, by name."""
+    """Lists of nuggets of some topics, made window by window.
+
+    ``counts`` for the receipt: lists, windows, windows written again, replies still truncated, repeated texts.
+    """
 
     def __init__(self, topics: Sequence[Topic], template: NuggetTemplate, limits: Limits) -> None:
         self.topics = [topic for topic in topics if topic.passages]
@@ -81,7 +84,7 @@ class Lists:
         self.counts = {"lists": len(self.texts), "windows": 0, "again": 0, "cut": 0, "repeated": 0}
 
     def write(self, ask: Ask) -> None:
-        """Ask for all windows: the first of every query together, then the second of all, and so on."""
+        """Request all windows: the first of all queries together, then the second of all, and so on."""
         for number in range(self.steps()):
             asked = self.asked(number)
             replies = ask(asked)
@@ -89,7 +92,7 @@ class Lists:
                 self.take(qid, replies[name])
 
     def steps(self) -> int:
-        """Windows of the topic with the most passages."""
+        """Return the number of windows of the topic with the most passages."""
         return max((-(-len(topic.passages) // self.limits.window) for topic in self.topics), default=0)
 
     def asked(self, number: int) -> pl.DataFrame:
@@ -105,8 +108,8 @@ class Lists:
                 yield prompt_id(prompt, system), LIST_SEED, topic.qid, [docno for docno, _ in shown], prompt, system
 
     def take(self, qid: str, written: Written) -> None:
-        """Replace a query's list by what was written for its next window."""
-        # A list that was cut may lack nuggets that it had before.
+        """Replace a query's list by the reply for its next window."""
+        # A truncated list may lack nuggets that the earlier list had.
         before = self.texts[qid] if written.cut else []
         listed = read_list(written.answer, before)
         self.counts["windows"] += 1
@@ -122,7 +125,7 @@ def keys(asked: pl.DataFrame) -> pl.DataFrame:
 
 
 class WrittenList(NamedTuple):
-    """``texts`` of a list. ``repeated``: how many texts were left out as blank, or as already in the list."""
+    """The ``texts`` of a list. ``repeated``: number of texts left out because they are blank or already in the list."""
 
     texts: list[str]
     repeated: int
@@ -135,7 +138,7 @@ def form(most: int) -> str:
 
 
 def read_list(answer: str, before: Sequence[str] = ()) -> WrittenList:
-    """The complete texts of a list of this form, which may have been cut, followed by further texts of ``before``."""
+    """Return the complete texts of a list, which may be truncated, followed by texts that only ``before`` has."""
     items = [" ".join(text.split()) for text in _ITEM.findall(answer)]
     texts: dict[str, str] = {}
     for text in filter(None, items):

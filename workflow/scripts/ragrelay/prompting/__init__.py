@@ -1,1 +1,1 @@
-"""Prompting: templates, and contexts laid out by them."""
+"""Read prompt templates, and lay out contexts as prompts."""

@@ -1,4 +1,4 @@
-"""The prompting stage: a retriever's contexts laid out by a template, one passage alone, or fewer to fit a window."""
+"""Lay out contexts as prompts: a retriever's contexts, single passages, or fewer passages to fit a window."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -29,10 +29,10 @@ def zeroshot_prompts(queries: pl.DataFrame, template: Template) -> pl.DataFrame:
 def kshot_prompts(
     queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, ordering: str, k: int
 ) -> pl.DataFrame:
-    """Prompts with the top k of ``contexts`` (qid, rank, docno, text) in ``ordering``, in the order of ``queries``.
+    """Return prompts with the top k of ``contexts`` (qid, rank, docno, text) in ``ordering``.
 
-    Returns qid, docnos (in prompt order), prompt, system (the system part of a chat, else empty), prompt_id (see
-    prompt_id). A query with fewer than k passages gets all it has; one without any gets no row.
+    Columns COLUMNS, in the order of ``queries``. A query with fewer than k passages gets all it has; a query without
+    passages gets no row.
     """
     top = contexts.filter(pl.col("rank") <= k).sort("rank").group_by("qid", maintain_order=True).agg("docno", "text")
     passages = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in top.iter_rows()}
@@ -44,7 +44,7 @@ def kshot_prompts(
 
 
 def prompt_id(prompt: str, system: str = "") -> str:
-    """SHA-256 of the prompt's text; with a system part, of both."""
+    """Return the SHA-256 of the prompt's text; with a system part, of both."""
     return value_hash([system, prompt], digits=64) if system else text_hash(prompt)
 
 
@@ -57,7 +57,7 @@ def _row(
 
 
 class Layout:
-    """The texts that prompts were made of. They are read only if a prompt is too long.
+    """The texts from which prompts were made. They are read only if a prompt is too long.
 
     ``queries`` and ``contexts`` are the files of the collection and the retriever's contexts (None for zero-shot).
     """
@@ -66,9 +66,9 @@ class Layout:
         self.template, self.queries, self.contexts = template, queries, contexts
 
     def shortened(self, qid: str, docnos: Sequence[str]) -> Iterator[tuple[int, str]]:
-        """Yield (passages dropped, prompt) for 1, 2, ... dropped from the end of the ranking, the rest in order.
+        """Yield (passages dropped, prompt) for 1, 2, ... passages dropped from the end of the ranking.
 
-        The last passage is never dropped: without any, the answer would be a zero-shot one under another name.
+        The others stay in prompt order. The last passage is never dropped, since the answer would be a zero-shot one.
         """
         if self.contexts is None:
             return
@@ -84,8 +84,8 @@ class Layout:
 def build_single_prompts(queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, depth: int) -> pl.DataFrame:
     """Return the k = 1 prompts of the passages at ranks 1 to ``depth`` of ``contexts`` (qid, rank, docno, text).
 
-    Columns of prompting.kshot_prompts with ``rank`` first, in the order of rank and of ``queries``. The texts, and so
-    the prompt_ids, are those of any k = 1 cell that has the passage.
+    Columns of kshot_prompts after ``rank``, in the order of rank, then of ``queries``. The texts, and so the
+    prompt_ids, are the same as in any k = 1 cell that has the passage.
     """
     ranks = [
         kshot_prompts(

@@ -1,4 +1,4 @@
-"""Prompt templates: YAML data with named placeholders, checked when read; zero-shot and k-shot parts in one file.
+"""Read and check prompt templates: YAML data with named placeholders, with zero-shot and k-shot parts in one file.
 
 Instead of parts, a template may name a user's own function that makes the text.
 """
@@ -27,10 +27,10 @@ BUILDER = "builder"
 class Template:
     """A prompt template: zeroshot takes {query}; kshot takes {query} and {contexts}; context takes {i} and {text}.
 
-    ``system_zeroshot`` and ``system_kshot`` are the system part of a chat, without placeholders; empty where there is
-    none. ``swapped`` is kshot with its parts in another order, which only checks of a judge ask; empty where there is
-    none. ``builder`` is a function (module:function) that makes the texts in place of these three, which are empty
-    then, and ``code`` the hash of its module.
+    ``system_zeroshot`` and ``system_kshot``, without placeholders, are the system part of a chat. ``swapped`` is kshot
+    with its parts in another order, used only in checks of a judge. All three may be empty. ``builder`` is a function
+    (module:function) that makes the texts in place of zeroshot, kshot and context, which are empty then; ``code`` is
+    the hash of its module.
     """
 
     zeroshot: str = ""
@@ -43,11 +43,11 @@ class Template:
     swapped: str = ""
 
     def system(self, passages: Sequence[str]) -> str:
-        """Return the system part of the prompt that ``render`` makes of the same passages."""
+        """Return the system part of the prompt that ``render`` makes from the same passages."""
         return self.system_kshot if passages else self.system_zeroshot
 
     def render(self, query: str, passages: Sequence[str]) -> str:
-        """Return the prompt for ``query`` with ``passages`` in prompt order; zero-shot where there is none.
+        """Return the prompt for ``query`` with ``passages`` in prompt order; without passages, the zero-shot prompt.
 
         Raises InputError if a user's own function returns no text.
         """
@@ -66,17 +66,16 @@ _builder: Callable[[str], Callable[..., Any]] = functools.cache(function_named)
 
 
 def load_template(path: str | Path, folder: Path = Path()) -> Template:
-    """Read a template file; its function, where it names one, is looked up in ``folder``.
+    """Read a template file. A user's own function is looked up in ``folder``.
 
-    Raises InputError where the file or a part is missing, a part is unknown, a placeholder is not one of its part's, or
-    the function is not found.
+    Raises InputError if the file, a part or the function is missing, or a part or a placeholder is unknown.
     """
     path = Path(path)
     data = template_data(path, list(PLACEHOLDERS), sorted({*OPTIONAL_KEYS, BUILDER}))
     own = {}
     if BUILDER in data:
-        if beside := [part for part in (*PLACEHOLDERS, SWAPPED) if part in data]:
-            raise InputError(path, f"key {beside[0]!r} and {BUILDER!r}", "one of them")
+        if parts_too := [part for part in (*PLACEHOLDERS, SWAPPED) if part in data]:
+            raise InputError(path, f"key {parts_too[0]!r} and {BUILDER!r}", "one of them")
         check_function(f"{path}, key {BUILDER!r}", str(data[BUILDER]), folder)
         own = {BUILDER: data[BUILDER], **code_hashes({"code": data[BUILDER]}, folder)}
     for part, names in PLACEHOLDERS.items() if not own else ():
@@ -85,16 +84,16 @@ def load_template(path: str | Path, folder: Path = Path()) -> Template:
         check_part(path, SWAPPED, data[SWAPPED], PLACEHOLDERS["kshot"])
     system_parts = [part for part in SYSTEM if part in data]
     if len(system_parts) == 1:
-        raise InputError(path, f"key {system_parts[0]!r} alone", " and ".join(SYSTEM) + ", or neither")
+        raise InputError(path, f"only key {system_parts[0]!r}", " and ".join(SYSTEM) + ", or neither")
     for part in system_parts:
         check_part(path, part, data[part], set())
-    # Formatted without values, so that {{ is a brace in a system part as it is in the others.
+    # Format without values, so that {{ means a brace in a system part, as in the others.
     parts = own or {part: data[part] for part in (*PLACEHOLDERS, SWAPPED) if part in data}
     return Template(**parts, **{part: data[part].format() for part in system_parts})
 
 
 def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> dict[str, Any]:
-    """Return the mapping in a template file; raises InputError where it is none or has a key that is not allowed."""
+    """Return the mapping in a template file. Raises InputError if it is no mapping or has an unknown key."""
     if not path.is_file():
         raise InputError(path, "no such file", "a prompt template")
     try:
@@ -111,7 +110,7 @@ def template_data(path: Path, parts: Sequence[str], optional: Sequence[str]) -> 
 
 
 def check_part(path: Path, part: str, text: object, names: set[str]) -> None:
-    """Raise InputError where a part is no text, or its placeholders are others than ``names`` (i may be absent)."""
+    """Raise InputError if a part is no text, or its placeholders are not ``names`` (i may be missing)."""
     allowed = ", ".join(f"{{{n}}}" for n in sorted(names)) or "no placeholder"
     if not isinstance(text, str):
         raise InputError(f"{path}, key {part!r}", "no text", f"text with {allowed}")

@@ -1,1 +1,1 @@
-"""Retrievers make TREC runs; contexts and measures are made from the runs."""
+"""Retrieve TREC runs, and make contexts from them."""

@@ -1,7 +1,7 @@
-"""BM25 by bm25s (Lù, 2024): scores computed when the index is made, which is then kept in memory.
+"""Index and search with BM25 by bm25s (Lù, 2024), whose index has precomputed scores and is kept in memory.
 
-Words are PISA's (its tokenizer, stemmers and stopwords), so that the engines differ in their formula and their speed
-alone: the method is Lucene's, whose IDF is never negative.
+Tokenizer, stemmers and stopwords are PISA's, so that the engines differ only in formula and speed. The formula is
+Lucene's, whose IDF is never negative.
 """
 
 import functools
@@ -20,7 +20,7 @@ DOCNOS = "docnos.json"
 
 
 def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-    """Index ``collection`` in folder ``path`` with the definition's stemmer, k1 and b; ``threads`` is not used."""
+    """Index ``collection`` in folder ``path`` with the definition's stemmer, k1 and b. ``threads`` is not used."""
     import bm25s
 
     docnos, tokenised = [], []
@@ -34,9 +34,9 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 
 
 def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
-    """Run BM25 for ``queries`` (qid, query) over ``index``; returns qid, docno, score, without scores of 0.
+    """Run BM25 for ``queries`` (qid, query) over ``index``; return qid, docno, score, without scores of 0.
 
-    Stopwords are taken from the queries, as PISA does. A word that a query has twice counts twice.
+    Stopwords are removed from the queries, as in PISA. A repeated word of a query counts each time.
     """
     import bm25s
 
@@ -73,7 +73,7 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
 
 
 def stemmed_words(text: str, stemmer: str | None) -> list[str]:
-    """PISA's words of ``text``, stemmed, in their order."""
+    """Return PISA's words of ``text``, stemmed, in their order."""
     from pyterrier_pisa import PisaStemmer, tokenize
 
     stemmed: list[str] = tokenize(text, PisaStemmer(stemmer))
@@ -82,7 +82,7 @@ def stemmed_words(text: str, stemmer: str | None) -> list[str]:
 
 @functools.cache
 def stopwords(name: str) -> frozenset[str]:
-    """Terrier's list, unless ``name`` is none."""
+    """Return Terrier's stopwords; no words if ``name`` is none."""
     if name == "none":
         return frozenset()
     from pyterrier_pisa.stopwords import _STOPWORDS

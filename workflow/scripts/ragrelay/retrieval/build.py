@@ -25,9 +25,9 @@ def build_run(
 ) -> pl.DataFrame:
     """Return the ranked run (qid, docno, rank, score) of a retriever for ``queries``.
 
-    ``index`` is the retriever's index, where its kind has one; ``runs`` are the files of its stages' runs, or the
-    an imported one; ``answers`` files of answers, each with what its name says; ``name`` is the retriever's.
-    Raises InputError where the run has no result for any query.
+    ``index``: the retriever's index, if its kind has one; ``runs``: the files of its stages' runs, or of an imported
+    run; ``answers``: files of answers, each with the values in its name; ``name``: the retriever's name. Raises
+    InputError if the run has no result for any query.
     """
     retriever = RETRIEVER_KINDS.of(definition)
     within = pl.col("rank") <= definition["depth"] if "depth" in definition else pl.lit(True)

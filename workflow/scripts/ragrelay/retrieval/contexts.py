@@ -1,4 +1,4 @@
-"""Context candidates: the best passages with text of each query's ranking, to a fixed depth whatever the grid's k."""
+"""Select context candidates: the best passages with text of each query's ranking, to a depth independent of k."""
 
 from typing import Any
 
@@ -29,8 +29,8 @@ def build_contexts(
     """Return the first ``depth`` passages with text per query, and the passages without text that were skipped.
 
     ``run`` has qid, docno, rank, score in rank order. Returns COLUMNS, and SKIPPED_COLUMNS of passages that would rank
-    within ``depth``. A passage without text is skipped and the next one taken. Raises InputError where no passage of
-    the run has a text.
+    within ``depth``. After a passage without text, the next one is taken. Raises InputError if no passage of the run
+    has a text.
     """
     with_text = _with_text(run, collection, depth)
     contexts = (
@@ -52,7 +52,7 @@ def build_contexts(
 def count_left_out(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int]
 ) -> list[dict[str, Any]]:
-    """Return what the contexts of ``ks`` had to leave out (what, count), from the two tables of build_contexts."""
+    """Return the counts (what, count) of what contexts of ``ks`` leave out, from the two tables of build_contexts."""
     deepest = max(ks)
     lengths = contexts.group_by("qid").len()
     unjudged = contexts.filter(pl.col("label").is_null(), pl.col("rank") <= deepest)
@@ -66,8 +66,8 @@ def count_left_out(
 
 
 def _with_text(run: pl.DataFrame, collection: Collection, depth: int) -> pl.DataFrame:
-    """``run`` with a column text (null = none), as deep as each query needs for ``depth`` passages with text."""
-    # A few more than asked are looked up, so that the usual few without text cost no second look-up.
+    """Add the column text (null = none) to ``run``, as deep as each query needs for ``depth`` passages with text."""
+    # Look up a few more than needed, so that a few passages without text cost no second look-up.
     near = pl.col("rank") <= 2 * depth + 20
     texts = collection.texts(run.filter(near)["docno"].unique().to_list())
     has_text = pl.col("docno").is_in(list(texts))

@@ -9,12 +9,12 @@ from ragrelay.retrieval.trec import RUN
 
 
 def as_queries(queries: pl.DataFrame) -> pd.DataFrame:
-    """PyTerrier's topics (qid, query) from a queries frame."""
+    """Return PyTerrier's topics (qid, query) from a queries frame."""
     return pd.DataFrame({"qid": queries["qid"].to_list(), "query": queries["query"].to_list()})
 
 
 def as_results(queries: pl.DataFrame, run: pl.DataFrame, texts: Mapping[str, str]) -> pd.DataFrame:
-    """PyTerrier's results (qid, query, docno, text, score, rank from 0) of those of a ranked run that have a text."""
+    """Return a ranked run's passages with text as PyTerrier's results (qid, query, docno, text, score, rank from 0)."""
     query_of = dict(queries.select("qid", "query").iter_rows())
     rows = [
         (qid, query_of[qid], docno, texts[docno], score, rank - 1)

@@ -1,4 +1,4 @@
-"""Indexes: built once per corpus and settings, kept in the cache under a hash, never changed after."""
+"""Build indexes once per corpus and settings, and keep them unchanged in the cache under a hash."""
 
 import json
 import logging
@@ -26,11 +26,11 @@ def index_name(definition: Mapping[str, Any]) -> str:
 def index_corpus(
     collection: Collection, kind: str, definition: Mapping[str, Any], cache_dir: str | Path, threads: int
 ) -> dict[str, Any]:
-    """Build the index of ``definition``, that of a retriever of ``kind``, over ``collection`` unless the cache has it.
+    """Build the index ``definition`` of a retriever of ``kind`` over ``collection``, unless the cache has it.
 
-    Returns a receipt: path (relative to the cache), corpus, passages (how many), definition. A half-built index is
-    never seen: it is built under a temporary name and renamed; where two jobs build the same one, the first rename
-    wins. One whose files don't have the sizes or sampled bytes that they were built with is built again.
+    Returns a receipt: path (relative to the cache), corpus, passages (their number), definition, seconds. The index is
+    built under a temporary name and renamed, so that no job sees half of one. If two jobs build the same index, the
+    first rename wins. An index whose files have other sizes or sampled bytes than when it was built is built again.
     """
     retriever, corpus = RETRIEVER_KINDS[kind], collection.corpus_identity()
     decisive = {"corpus": corpus, **retriever.index_identity(definition)}
@@ -38,7 +38,7 @@ def index_corpus(
     final = Path(cache_dir) / relative
     started = time.monotonic()
     if not _usable(final):
-        check_writable("no whole index is in", final)
+        check_writable("no complete index is in", final)
         with atomic_folder(final) as temporary:
             retriever.build_index(collection, definition, temporary, threads)
             write_hashes(temporary)
@@ -52,28 +52,28 @@ def index_corpus(
 
 
 def opened_index(receipt: str | Path, collection: Collection, kind: str, cache_dir: str | Path, threads: int) -> Path:
-    """Return the folder that ``receipt`` speaks of; what is damaged or gone there is built again, as by index_corpus.
+    """Return the folder of the index that ``receipt`` names. A damaged or missing index is built again.
 
-    Raises InputError where the index of ``collection`` isn't the receipt's.
+    Raises InputError if the new index of ``collection`` is not the receipt's.
     """
     known = json.loads(Path(receipt).read_text(encoding="utf-8"))
     path = Path(cache_dir) / known["path"]
     if not _usable(path):
         built = index_corpus(collection, kind, known["definition"], cache_dir, threads)
         if built["path"] != known["path"]:
-            expected = f"{built['path']}, of the corpus and model as they are now; delete this receipt"
+            expected = f"{built['path']}, the index of the present corpus and model; delete this receipt"
             raise InputError(receipt, f"index {known['path']}", expected)
     return path
 
 
 def _usable(path: Path) -> bool:
-    """Return whether there is an index at ``path``, as it was built; a damaged one is removed."""
+    """Return whether there is an unchanged index at ``path``, and remove a damaged one."""
     if not path.is_dir():
         return False
     try:
         check_hashes(path, whole=False)
     except (OSError, ValueError, KeyError) as error:
-        log.warning("%s: found a damaged index (%s); it is built again", path, error)
+        log.warning("%s: a damaged index (%s); it is built again", path, error)
         check_writable("a damaged index is in", path)
         remove_folder(path)
         return False

@@ -1,4 +1,4 @@
-"""Base classes of retrievers that draw passages by their judgements."""
+"""Define the base classes of retrievers that draw passages by their judgements."""
 
 import random
 from abc import abstractmethod
@@ -25,13 +25,13 @@ class Judged(Retriever):
 
     @abstractmethod
     def drawn(self, labels: Mapping[str, int], qid: str) -> list[str]:
-        """Return a query's passages, best rank first, from those with ``labels``; none where there are too few."""
+        """Return a query's passages, best rank first, from those with ``labels``; none if there are too few."""
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Judged passages with text; a query that can't be served has no row.
+        """Return the drawn passages, all with text. A query with too few passages has no row.
 
-        A permutation is decided by (seed, qid); the score falls with the place, so that contexts nest as k grows and
-        ``descending`` is the order in which they were drawn.
+        A permutation depends on (seed, qid). The score falls with the rank, so that contexts nest as k grows, and
+        ``descending`` is the order in which passages were drawn.
         """
         texts, rows = task.collection.texts(task.qrels["docno"].unique().to_list()), []
         for (qid,), judged in task.qrels.sort("docno").group_by("qid", maintain_order=True):
@@ -51,10 +51,10 @@ class Judged(Retriever):
         return docnos
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
-        """With the bounds of labels."""
+        """Return the error with the bounds of labels."""
         bounds = ((key, getattr(self, key)) for key in ("min_label", "max_label"))
         labels = ", ".join(f"{key} {label}" for key, label in bounds if label is not None) or "any label"
-        return InputError(f"{place} ({labels})", "no result for any query", "judgements that fit it")
+        return InputError(f"{place} ({labels})", "no result for any query", "judgements within these bounds")
 
 
 class TwoSided(Judged):

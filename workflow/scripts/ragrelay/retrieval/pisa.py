@@ -1,4 +1,4 @@
-"""BM25 by PISA (Mallia et al., OSIRRC 2019) through PyTerrier: an inverted index without Java."""
+"""Index and search with BM25 by PISA (Mallia et al., OSIRRC 2019) through PyTerrier, without Java."""
 
 import contextlib
 import os
@@ -23,10 +23,10 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 
 
 def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
-    """Run BM25 (k1, b, depth of ``settings``) for ``queries`` (qid, query) over ``index``; returns qid, docno, score.
+    """Run BM25 (k1, b, depth of ``settings``) for ``queries`` (qid, query) over ``index``; return qid, docno, score.
 
-    PISA writes block weights for each (k1, b) next to the index; they go to a folder of links instead, so that the
-    shared index stays as it is.
+    PISA writes block weights for each (k1, b) next to the index. A temporary folder of links keeps them out of the
+    shared index.
     """
     with tempfile.TemporaryDirectory(prefix="ragrelay-pisa-") as folder:
         for file in index.resolve().iterdir():
@@ -46,7 +46,7 @@ def _index(path: Path, stemmer: str | None, stopwords: str, threads: int) -> Any
 
 @contextlib.contextmanager
 def _pisa_quiet() -> Iterator[None]:
-    """PISA's C++ code writes hundreds of progress lines to the file descriptors; they go nowhere unless it fails."""
+    """Hide the hundreds of progress lines that PISA's C++ code writes to the file descriptors, unless it fails."""
     with tempfile.TemporaryFile() as sink:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -57,8 +57,8 @@ def _pisa_quiet() -> Iterator[None]:
             yield
         except BaseException:
             sink.seek(0)
-            said = sink.read()[-4000:].decode("utf-8", "replace")
-            os.write(kept[1], escaped(said).encode())
+            output = sink.read()[-4000:].decode("utf-8", "replace")
+            os.write(kept[1], escaped(output).encode())
             raise
         finally:
             sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Base class of retrievers, and the other retrievers that one is made of."""
+"""Define the base class of retrievers, and list the other retrievers on which a retriever depends."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ from ragrelay.kinds import Kind, Kinds
 class RunTask:
     """The data for a run: ``queries`` (qid, query), ``qrels`` if the kind needs them, the collection.
 
-    ``index``: folder of the index, where the kind has one. ``runs``: ranked runs (qid, docno, rank, score), cut at the
-    retriever's depth: those of its stages, or else imported ones. ``answers``: files of answers that it reads,
-    each with what its name says of them; ``name``: the retriever's.
+    ``index``: folder of the index, if the kind has one. ``runs``: ranked runs (qid, docno, rank, score), cut at the
+    retriever's depth: those of its stages, or imported ones. ``answers``: files of answers that it reads, each with the
+    values in its name. ``name``: the retriever's name.
     """
 
     queries: pl.DataFrame
@@ -32,27 +32,27 @@ class RunTask:
 
     @property
     def index_folder(self) -> Path:
-        """The index of a kind that has one."""
+        """The index. Raises ValueError for a kind without one."""
         if self.index is None:
             raise ValueError("a retriever without its index")
         return self.index
 
 
 class Retriever(Kind):
-    """Anything that yields a run. Where there is a key ``depth``, the run is cut there."""
+    """Anything that yields a run. A key ``depth`` cuts the run."""
 
     needs_qrels: ClassVar[bool] = False
     threads: ClassVar[int] = 1
     """CPU threads of the job that makes its run."""
     whole: ClassVar[bool] = True
-    """Whether a query without results was searched and nothing was found."""
+    """Whether a query without results was really searched, so that it counts as found nothing."""
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Columns qid, docno, score, in any order."""
+        """Return qid, docno, score, in any order."""
         raise NotImplementedError
 
     def stages(self) -> list[tuple[str, str]]:
-        """Return the retrievers whose runs it is made of, as (key that names it, name)."""
+        """Return the retrievers whose runs it uses, as (key that names it, name)."""
         return []
 
     def files(self, dataset: str) -> list[str]:
@@ -60,7 +60,7 @@ class Retriever(Kind):
         return []
 
     def answers(self, dataset: str) -> list[tuple[Path, dict[str, Any]]]:
-        """Return files of answers to ``dataset`` that it reads, each with the keys in its name."""
+        """Return the files of answers to ``dataset`` that it reads, each with the values in its name."""
         return []
 
     def index_definition(self) -> dict[str, Any] | None:
@@ -69,12 +69,12 @@ class Retriever(Kind):
 
     @classmethod
     def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, Any]:
-        """Everything besides the corpus that determines the files of an index of ``definition``."""
+        """Return everything besides the corpus that determines the files of an index of ``definition``."""
         return dict(definition)
 
     @classmethod
     def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-        """Index ``collection`` as the index ``definition`` says, in the new folder ``path``."""
+        """Build the index ``definition`` of ``collection`` in the new folder ``path``."""
         raise NotImplementedError
 
     def uses_terrier(self) -> bool:
@@ -82,7 +82,7 @@ class Retriever(Kind):
         return False
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
-        """Return the error where no query has a result; ``place`` names the kind, ``runs`` are the files it had."""
+        """Return the error for a run without results. ``place`` names the kind; ``runs`` are the files that it read."""
         return InputError(place, "no result for any query", "qids of the dataset's queries")
 
 
@@ -90,7 +90,7 @@ RETRIEVER_KINDS = Kinds(Retriever, "ragrelay.retrieval.retrievers")
 
 
 def needed(names: Sequence[str], catalogue: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """``names`` and all that they are made of, sorted. Raises InputError for an unknown or circular one."""
+    """Return ``names`` and the retrievers that they need, sorted. Raises InputError for unknown names and cycles."""
     all_names: set[str] = set()
     for name in names:
         all_names |= _below(name, catalogue, [])

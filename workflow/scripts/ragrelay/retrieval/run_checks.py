@@ -1,7 +1,7 @@
-"""Imported run files are checked before any engine starts: each version of a file once per dataset.
+"""Check imported run files before any engine starts, each version of a file once per dataset.
 
-With its dataset's other files where the dataset is prepared; one that joins the study later, or has changed, at the
-start. No job's inputs depend on which run files there are, so that adding or removing one reruns no other retriever.
+The job that prepares a dataset checks its run files. A file that is added or changed later is checked at the next
+start. No job's inputs depend on the set of run files, so that adding or removing one reruns no other retriever.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,7 +21,7 @@ from ragrelay.retrieval.trec import check_run
 
 
 def check_joined_runs(paths: Sequence[str], dataset: Mapping[str, Any], cache_dir: str | Path) -> None:
-    """Check those run files of a prepared ``dataset`` (its definition) that have not been; raises InputError."""
+    """Check the unchecked run files of a prepared ``dataset`` (its definition). Raises as check_runs does."""
     if any(not _mark(path, dataset, cache_dir).exists() for path in paths):
         collection = open_collection(dataset)
         queries = judged_queries(collection.queries(), collection.qrels())
@@ -37,7 +37,7 @@ def check_runs(
 ) -> None:
     """Check the run files ``paths`` against a dataset's judged ``queries`` (qid) and ``collection``, each once.
 
-    Raises InputError for the first that can't work, see check_run.
+    Raises InputError for the first unusable file (see check_run).
     """
     for path in paths:
         mark = _mark(path, dataset, cache_dir)
@@ -48,7 +48,7 @@ def check_runs(
 
 
 def _mark(path: str, dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:
-    """Where it is written down that this run file has been checked with the dataset's files as they are."""
+    """Return the file that records that this run file was checked against the dataset's present files."""
     files = [Path(path), *DATASET_KINDS.of(dataset).files(Path())]
     versions = [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files]
     return Path(cache_dir) / "run_checks" / f"{value_hash([versions, dict(dataset)])}.json"

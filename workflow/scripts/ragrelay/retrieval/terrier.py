@@ -1,7 +1,7 @@
-"""BM25 by Terrier through PyTerrier (Macdonald et al., CIKM 2021), with its query expansions; needs Java 11 or newer.
+"""Index and search with BM25 by Terrier through PyTerrier (Macdonald et al., CIKM 2021), with its query expansions.
 
-Terrier's jars are PyTerrier's to fetch, once, into its home (PYTERRIER_HOME, ``~/.pyterrier`` by default). Their
-versions are fixed here: PyTerrier would ask Maven Central for the newest at each start.
+Needs Java 11 or newer. PyTerrier downloads Terrier's jars once, to its home (PYTERRIER_HOME, by default
+``~/.pyterrier``). Their versions are fixed here: otherwise PyTerrier asks Maven Central for the newest at each start.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ LONGEST_DOCNO = 64  # bytes; Terrier's table of docnos has rows of a fixed lengt
 def build_index(collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
     """Index ``collection`` in folder ``path`` with the definition's stemmer and stopwords, in the corpus's order.
 
-    Raises InputError for a docno longer than LONGEST_DOCNO. ``threads`` is not used: several would shuffle the corpus.
+    Raises InputError for a docno longer than LONGEST_DOCNO. ``threads`` is not used, since several shuffle the corpus.
     """
     pt = started()
     indexer = pt.terrier.TerrierIndex(path).indexer(
@@ -31,10 +31,10 @@ def build_index(collection: Collection, definition: Mapping[str, Any], path: Pat
 
 
 def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, threads: int) -> pl.DataFrame:
-    """Run BM25, maybe with expansion, for ``queries`` (qid, query) over ``index``; returns qid, docno, score.
+    """Run BM25, maybe with expansion, for ``queries`` (qid, query) over ``index``; return qid, docno, score.
 
-    Queries lose their punctuation first, since Terrier's query language has operators; one without a word has no row.
-    ``threads`` is not used: PyTerrier calls its own experimental.
+    Punctuation is removed from queries first, since Terrier's query language has operators. A query without a word has
+    no row. ``threads`` is not used, since PyTerrier calls its own threads experimental.
     """
     pt = started()
     topics = pt.rewrite.tokenise()(as_queries(queries))
@@ -46,15 +46,15 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
 
 
 def _expansion(index: Any, settings: Mapping[str, Any]) -> Any:
-    """RM3 (Abdul-Jaleel et al., TREC 2004), Bo1 or KL (Amati and van Rijsbergen, TOIS 2002)."""
-    learns = {"fb_docs": settings["feedback_passages"], "fb_terms": settings["feedback_terms"]}
+    """Return RM3 (Abdul-Jaleel et al., TREC 2004), Bo1 or KL (Amati and van Rijsbergen, TOIS 2002)."""
+    feedback = {"fb_docs": settings["feedback_passages"], "fb_terms": settings["feedback_terms"]}
     if settings["expansion"] == "rm3":
-        return index.rm3(fb_lambda=settings["original_weight"], **learns)
-    return index.bo1(**learns) if settings["expansion"] == "bo1" else index.kl(**learns)
+        return index.rm3(fb_lambda=settings["original_weight"], **feedback)
+    return index.bo1(**feedback) if settings["expansion"] == "bo1" else index.kl(**feedback)
 
 
 def started() -> Any:
-    """PyTerrier with its Java started. Raises InputError where there is no Java or a jar can't be had."""
+    """Return PyTerrier after starting Java. Raises InputError without Java or if a jar is not available."""
     import pyterrier as pt
 
     if not pt.java.started():

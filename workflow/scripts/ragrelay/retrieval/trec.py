@@ -1,4 +1,4 @@
-"""TREC runs: read with checks, brought into trec_eval's order, written with ranks from 1; the header of metadata."""
+"""Read and check TREC runs, sort them in trec_eval's order, and write them with ranks from 1 and a metadata header."""
 
 import gzip
 import logging
@@ -24,22 +24,22 @@ GREATEST = 3.4028235e38
 log = logging.getLogger(__name__)
 START, END = "# ir_metadata.start", "# ir_metadata.end"
 STAGE = {"first_stage": "reranks", "retrievers": "interpolates"}
-"""Keys that name other retrievers, and what the schema calls them."""
+"""Keys that name other retrievers, and their names in ir_metadata's schema."""
 
 
 def read_run(path: str | Path) -> pl.DataFrame:
     """Read a TREC run file (qid, Q0, docno, rank, score, tag), plain or .gz, into qid, docno, score in file order.
 
-    Comments at its beginning, such as a header of ir_metadata, are left out. Raises InputError as read_ranks does.
+    Skips comments at its beginning, such as a header of ir_metadata. Raises InputError as read_ranks does.
     """
     return read_ranks(path).drop("given")
 
 
 def read_ranks(path: str | Path) -> pl.DataFrame:
-    """Return as read_run, with the rank column of the file as text: given.
+    """Read as read_run does, with the file's rank column as text: given.
 
-    Raises InputError naming the line for wrong columns, ids with a character that nobody sees, a score that trec_eval
-    would not read as it is written, or a docno twice for a query.
+    Raises InputError with the line for wrong columns, ids with an invisible character, a score that trec_eval would
+    read as another number, or a repeated docno of a query.
     """
     path, rows = Path(path), []
     seen: dict[tuple[str, str], int] = {}
@@ -50,7 +50,7 @@ def read_ranks(path: str | Path) -> pl.DataFrame:
             score = float(text)
         except ValueError:
             score = math.nan
-        # Python also reads 1_000 and digits of other scripts; trec_eval stops at these, and has single precision.
+        # Python also reads 1_000 and digits of other scripts. trec_eval stops there, and has single precision.
         if not abs(score) <= GREATEST or not text.isascii() or "_" in text:
             raise InputError(f"{path}, line {number}", f"score {text!r}", "a finite number as trec_eval reads it")
         if (qid, docno) in seen:
@@ -65,10 +65,10 @@ def read_ranks(path: str | Path) -> pl.DataFrame:
 
 
 def check_run(path: str | Path, queries: pl.DataFrame, collection: Collection) -> None:
-    """Read an imported run file as read_run does, and see that it is of this dataset.
+    """Read an imported run file as read_run does, and check that it belongs to this dataset.
 
-    Raises InputError also where it has no result for any of ``queries``, or no docno with a text in ``collection``.
-    Logs what count_doubts finds.
+    Also raises InputError if it has no result for any of ``queries``, or no docno with a text in ``collection``. Logs
+    the counts of count_doubts.
     """
     ranks = read_ranks(path)
     for doubt in count_doubts(ranks, queries):
@@ -78,17 +78,17 @@ def check_run(path: str | Path, queries: pl.DataFrame, collection: Collection) -
     if run.is_empty():
         raise InputError(path, "no result for any query", "qids of the dataset's queries")
     docnos = run.sort("rank", maintain_order=True)["docno"].unique(maintain_order=True)
-    # The best ranked first: one look-up is enough unless something is wrong.
+    # Best ranks first: one look-up is enough unless something is wrong.
     slices = (docnos.slice(start, 1000) for start in range(0, len(docnos), 1000))
-    if not any(collection.texts(some.to_list()) for some in slices):
+    if not any(collection.texts(part.to_list()) for part in slices):
         raise InputError(path, "no docno with a text in the collection", "docnos of the dataset's passages")
 
 
 def count_doubts(run: pl.DataFrame, queries: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return what makes a run file, as read_ranks gives it, doubtful though it can be used (what, count).
+    """Return counts (what, count) of what is doubtful in a usable run file, as read by read_ranks.
 
-    Its lines for others than ``queries`` (qid); queries whose ranks differ while all scores are equal, or whose scores
-    never fall where the ranks grow: scores alone count, as in trec_eval.
+    Counted are lines for queries other than ``queries`` (qid), and queries whose ranks differ although all scores are
+    equal, or whose scores never fall with the rank. Only scores count, as in trec_eval.
     """
     known = run.join(queries.select("qid"), on="qid", how="semi")
     by_rank = known.with_columns(pl.col("given").cast(pl.Int64, strict=False), pl.col("score").cast(pl.Float32)).sort(
@@ -113,12 +113,12 @@ def count_doubts(run: pl.DataFrame, queries: pl.DataFrame) -> list[dict[str, Any
 
 
 def ranked(run: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:
-    """``run`` (qid, docno, score) in trec_eval's order with a rank column from 1; queries in the order of ``queries``.
+    """Sort ``run`` (qid, docno, score) in trec_eval's order, add a rank from 1; queries in the order of ``queries``.
 
-    trec_eval ignores a run's ranks: it compares scores as float32, descending, and breaks ties by docno, descending.
+    trec_eval ignores a run's ranks. It sorts by score as float32, descending, and breaks ties by docno, descending.
     """
     order = queries.select("qid").with_row_index("place")
-    # Byte-wise order of docnos, as strcmp has it: polars compares strings so.
+    # Polars compares docnos byte by byte, as strcmp does.
     return (
         run.join(order, on="qid")
         .with_columns(single=pl.col("score").cast(pl.Float32))
@@ -143,10 +143,10 @@ def write_run(run: pl.DataFrame, path: str | Path, tag: str, header: Sequence[st
 def describe_run(
     name: str, retrievers: Mapping[str, Mapping[str, Any]], dataset: str, source: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Method and data of the run of retriever ``name`` for ``dataset``, whose definition is ``source``.
+    """Return method and data of the run of retriever ``name`` for ``dataset``, whose definition is ``source``.
 
-    ``retrievers``: definitions by name. The method has an entry per retriever that the run is made of, itself last.
-    A run made without a person is ``automatic``; imported run files and those of judgements do not say.
+    ``retrievers``: definitions by name. The method has an entry per retriever on which the run depends, itself last. A
+    run made without human input is ``automatic``; for imported runs and runs from judgements this is unknown.
     """
     stages = [*(other for other in needed([name], retrievers) if other != name), name]
     kinds = [RETRIEVER_KINDS.of(retrievers[stage]) for stage in stages]
@@ -169,8 +169,8 @@ def _stage(name: str, definition: Mapping[str, Any], kind: Retriever) -> dict[st
 
 
 def header(described: Mapping[str, Any], tag: str) -> list[str]:
-    """Return the lines of a header that says ``described``, the run's ``tag`` and this package's version."""
+    """Return the lines of a header with ``described``, the run's ``tag`` and this package's version."""
     libraries = {"python": [f"ragrelay=={ragrelay.__version__}"]}
-    told = {"tag": tag, "platform": {"software": {"libraries": libraries}}, **described}
-    lines = yaml.safe_dump(told, sort_keys=False, allow_unicode=True, width=2**20).splitlines()
+    content = {"tag": tag, "platform": {"software": {"libraries": libraries}}, **described}
+    lines = yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=2**20).splitlines()
     return [START, *(f"# {line}" for line in lines), END]

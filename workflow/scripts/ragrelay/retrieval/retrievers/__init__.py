@@ -1,1 +1,1 @@
-"""The kinds of retrievers, one in each module."""
+"""Kinds of retrievers, one per module."""

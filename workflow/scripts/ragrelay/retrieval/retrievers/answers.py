@@ -32,11 +32,11 @@ class Answers(Retriever):
                 raise InputError(f"{place}.path'", f"no file {self.path}", "a file of answers")
 
     def answers(self, dataset: str) -> list[tuple[Path, dict[str, Any]]]:
-        """Return the files of answers that the path names."""
+        """Return the files of answers that match the path."""
         return [(file.path, file.values) for file in answer_files(self.path, dataset)]
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return each query's longest list of passages, from answers in the ordering `descending` or in none."""
+        """Return each query's longest list of passages, from answers in the ordering `descending` or without any."""
         from ragrelay.answer_formats.answer_rows import read_answer_rows
         from ragrelay.answer_formats.file_patterns import AnswerFile
 

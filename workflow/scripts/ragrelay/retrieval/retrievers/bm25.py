@@ -1,4 +1,4 @@
-"""BM25, by PISA, Terrier or bm25s."""
+"""Retrieve with BM25, by PISA, Terrier or bm25s."""
 
 from collections.abc import Mapping
 from importlib.metadata import version
@@ -77,17 +77,17 @@ class Bm25(Retriever):
         for key in (*FEEDBACK, RM3_WEIGHT):
             alone = ("rm3",) if key == RM3_WEIGHT else ("rm3", "bo1", "kl")
             if (value := getattr(self, key)) is not None and self.expansion not in alone:
-                raise InputError(f"{place}.{key}'", str(value), f"it with expansion {' or '.join(alone)} alone")
+                raise InputError(f"{place}.{key}'", str(value), f"it only with expansion {' or '.join(alone)}")
 
     def index_definition(self) -> dict[str, Any]:
-        """Settings of the text; k1 and b belong to the search, but for bm25s, whose index has the scores."""
+        """Return the settings of texts. With bm25s, whose index has the scores, also k1 and b."""
         if self.engine == "bm25s":
             return {"index": self.engine, "stemmer": self.stemmer, "k1": self.k1, "b": self.b}
         return {"index": self.engine, "stemmer": self.stemmer, "stopwords": self.stopwords}
 
     @classmethod
     def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, Any]:
-        """With Terrier's version, and bm25s's."""
+        """Return the definition, with the version of Terrier or bm25s."""
         if definition["index"] == "pisa":
             return dict(definition)
         if definition["index"] == "bm25s":
@@ -98,11 +98,11 @@ class Bm25(Retriever):
 
     @classmethod
     def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-        """An inverted index by the engine."""
+        """Build the engine's inverted index."""
         _engine(definition["index"]).build_index(collection, definition, path, threads)
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the engine's results, with expansion where there is one."""
+        """Return the engine's results, with query expansion if it is set."""
         results: pl.DataFrame = _engine(self.engine).search(task.queries, dict(self), task.index_folder, task.threads)
         return results
 

@@ -1,4 +1,4 @@
-"""Dense retrieval: a bi-encoder's vectors in a flat index, searched exactly, by pyterrier-dr."""
+"""Retrieve with a bi-encoder's vectors in a flat index, searched exactly, by pyterrier-dr."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -62,13 +62,13 @@ class Dense(Retriever):
 
     @classmethod
     def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, Any]:
-        """With the model's weights, without the batch size."""
+        """Return the definition with the model's weights and without the batch size."""
         settings = {key: value for key, value in definition.items() if key != "batch_size"}
         return {**settings, "weights": model_identity(definition["model"])}
 
     @classmethod
     def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-        """A vector index of all passages, each encoded after the definition's prefix."""
+        """Build a vector index of all passages, each encoded after the definition's prefix."""
         from pyterrier_dr import FlexIndex
 
         index, prefix = FlexIndex(str(path), verbose=False), definition["passage_prefix"]
@@ -88,7 +88,7 @@ class Dense(Retriever):
     def vectors(
         self, queries: pl.DataFrame, docnos: Sequence[str], index: Path, threads: int
     ) -> tuple[dict[str, Array], dict[str, Array]]:
-        """Vectors of ``queries`` (qid, query), encoded, by qid, and those in ``index`` of passages, by docno."""
+        """Return the encoded ``queries`` (qid, query) by qid, and the vectors of passages in ``index`` by docno."""
         import pandas as pd
         from pyterrier_dr import FlexIndex
 
@@ -104,7 +104,7 @@ class Dense(Retriever):
 
 
 def _encoder(definition: Mapping[str, Any], threads: int) -> Any:
-    """TCT-ColBERT (Lin et al., 2020), TAS-B (Hofstaetter et al., SIGIR 2021) or any sentence-transformers model."""
+    """Load TCT-ColBERT (Lin et al., 2020), TAS-B (Hofstaetter et al., SIGIR 2021) or a sentence-transformers model."""
     import torch
     from pyterrier_dr import SBertBiEncoder, TasB, TctColBert
 

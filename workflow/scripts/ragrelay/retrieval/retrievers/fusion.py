@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion of other retrievers' runs."""
+"""Fuse other retrievers' runs by reciprocal rank."""
 
 import polars as pl
 from pydantic import Field
@@ -26,6 +26,6 @@ class Fusion(Retriever):
         return [("retrievers", name) for name in self.retrievers]
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the sum over the stages' runs; a passage that is not in a run gets nothing from it."""
+        """Return the sum over the stages' runs. A passage outside a run gets nothing from it."""
         share = 1 / (self.rank_constant + pl.col("rank"))
         return pl.concat(task.runs).group_by("qid", "docno", maintain_order=True).agg(score=share.sum())

@@ -1,4 +1,4 @@
-"""Oracles: retrievers that know the judgements (Tian et al., ECIR 2025)."""
+"""Draw passages by their judgements, as oracles do (Tian et al., ECIR 2025)."""
 
 from collections.abc import Mapping
 from math import inf
@@ -39,6 +39,6 @@ class Oracle(Judged):
             raise InputError(place + "'", "min_label above max_label", "min_label ≤ max_label")
 
     def drawn(self, labels: Mapping[str, int], qid: str) -> list[str]:
-        """Return all between the bounds, sampled or by label."""
+        """Return all passages between the bounds, in seeded order or by label."""
         docnos = self.permuted(labels, self.min_label, self.max_label, qid)
         return sorted(docnos, key=lambda docno: -labels[docno]) if self.ideal else docnos

@@ -1,4 +1,4 @@
-"""Places of relevance, as Liu et al. (TACL 2024) place an answer."""
+"""Put one relevant passage at a chosen rank, as Liu et al. (TACL 2024) place an answer."""
 
 from collections.abc import Mapping
 
@@ -19,7 +19,7 @@ class Position(TwoSided):
     place: int = Field(ge=1, description="Rank of the relevant passage, from 1; at most the smallest k of the grid.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Every context must have the place."""
+        """Check that every context has the place."""
         super().check(place, study)
         smallest = min(study.grid.k)
         if self.place > smallest:

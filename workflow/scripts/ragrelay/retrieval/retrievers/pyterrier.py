@@ -1,4 +1,4 @@
-"""Retrievers that a user writes: a function that returns a PyTerrier transformer."""
+"""Retrieve with a user's own function, which returns a PyTerrier transformer."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,7 +37,7 @@ class Pyterrier(Retriever):
     options: dict[str, Any] = Field({}, description="Keyword arguments of the pipeline's function.")
 
     def stages(self) -> list[tuple[str, str]]:
-        """Return the first stage, where there is one."""
+        """Return the first stage, if there is one."""
         return [("first_stage", self.first_stage)] if self.first_stage else []
 
     def index_definition(self) -> dict[str, Any] | None:
@@ -48,14 +48,14 @@ class Pyterrier(Retriever):
 
     @classmethod
     def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-        """Whatever the user's function writes."""
+        """Let the user's function write the index."""
         path.mkdir(parents=True)
         function_named(definition["builder"])(corpus=collection, folder=path)
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return the transformer's results.
 
-        Raises InputError where the function returns no transformer, or that returns no results.
+        Raises InputError if the function returns no transformer, or the transformer no results.
         """
         import pyterrier as pt
 

@@ -1,4 +1,4 @@
-"""Reranking another retriever's top: MonoT5 (Nogueira et al., Findings of EMNLP 2020) or a cross-encoder."""
+"""Rerank another retriever's top with MonoT5 (Nogueira et al., Findings of EMNLP 2020) or a cross-encoder."""
 
 import functools
 from collections.abc import Iterator, Mapping
@@ -35,15 +35,15 @@ class Rerank(Retriever):
     batch_size: int = Field(16, ge=1, description="Passages scored at once.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """A tokenizer is for MonoT5 alone; a local model must be whole."""
+        """Check that only MonoT5 has a tokenizer, and that a local model is complete."""
         if self.tokenizer is not None:
             if self.reranker != "monot5":
-                raise InputError(f"{place}.tokenizer'", repr(self.tokenizer), "it with reranker monot5 alone")
+                raise InputError(f"{place}.tokenizer'", repr(self.tokenizer), "it only with reranker monot5")
             check_tokenizer(f"{place}.tokenizer'", self.tokenizer, study.folder)
         check_model(place + ".model'", self.model, study.folder, tokenizer=self.tokenizer is None)
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the model, and a tokenizer of its own."""
+        """Yield the model, and a separate tokenizer."""
         yield Download("model", self.model)
         if self.tokenizer is not None:
             yield Download("tokenizer", self.tokenizer, part="tokenizer")
@@ -55,7 +55,7 @@ class Rerank(Retriever):
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return the first stage's passages that have a text, rescored.
 
-        MonoT5's score is the log-probability of relevance, a cross-encoder's is its logit, before any sigmoid that
+        MonoT5's score is the log-probability of relevance. A cross-encoder's is its logit, before any sigmoid, which
         would make ties. Neither depends on what else is in the batch.
         """
         (first,) = task.runs
@@ -65,7 +65,7 @@ class Rerank(Retriever):
     def rescored(
         self, queries: pl.DataFrame, first: pl.DataFrame, texts: Mapping[str, str], threads: int
     ) -> pl.DataFrame:
-        """qid, docno, score of the passages of ``first`` (qid, docno, rank, score) that are in ``texts``, by docno."""
+        """Return qid, docno, score of the passages of ``first`` (qid, docno, rank, score) with a text in ``texts``."""
         import torch
 
         from ragrelay.retrieval.frames import as_results, as_run
@@ -82,11 +82,11 @@ class Rerank(Retriever):
         model = model_path(self.model)
         tokenizer = model_path(self.tokenizer) if self.tokenizer else model
         reranker = MonoT5ReRanker(tok_model=tokenizer, model=model, batch_size=self.batch_size, verbose=False)
-        # The reranker pads to the longest of a batch and then cuts at the window. Padding on the left and truncating
-        # each text by itself, before the padding, leaves a batch's other texts without a say in what the model sees.
+        # The reranker pads to the longest text of a batch and then cuts at the window. With padding on the left, and
+        # each text truncated before the padding, a batch's other texts don't affect what the model sees.
         reranker.tokenizer.padding_side = "left"
         window = reranker.model.config.n_positions - len(reranker.tokenizer("Relevant:")["input_ids"])
-        # One more than the window: the reranker takes the end-of-sequence token off again.
+        # One more than the window, since the reranker removes the end-of-sequence token again.
         reranker.tokenizer = functools.partial(reranker.tokenizer, truncation=True, max_length=window + 1)
         return reranker(top)
 
@@ -109,7 +109,7 @@ class Rerank(Retriever):
 def rerank_contexts(
     queries: pl.DataFrame, contexts: pl.DataFrame, k: int, definition: Mapping[str, Any], threads: int
 ) -> pl.DataFrame:
-    """qid, docno, score of the first ``k`` of ``contexts`` (qid, docno, rank, score, text)."""
+    """Return qid, docno, score of the first ``k`` of ``contexts`` (qid, docno, rank, score, text)."""
     shown = contexts.filter(pl.col("rank") <= k)
     reranker = Rerank(**{key: value for key, value in definition.items() if key != "kind"})
     return reranker.rescored(queries, shown, dict(shown.select("docno", "text").iter_rows()), threads)

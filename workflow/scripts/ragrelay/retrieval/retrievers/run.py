@@ -18,7 +18,7 @@ class Run(Retriever):
     path: DatasetFile = Field(description="The run file, plain or .gz; `{dataset}` is replaced by the dataset's name.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """There must be a file for every dataset of the grid."""
+        """Check that every dataset of the grid has a file."""
         for dataset in study.grid.datasets:
             for path in self.files(dataset):
                 if not (study.folder / path).is_file():
