@@ -268,7 +268,7 @@ def test_answers_of_another_cell_are_refused(tmp_path: Path, overlap: Overlap) -
     one, other = ("descending", 1, 1), ("descending", 1, 2)
     swapped[one], swapped[other] = swapped[other], swapped[one]
     message = refused({**files, "answers": swapped}, tmp_path)
-    assert "with seed 2; expected those of seed 1" in message
+    assert "with seed 2; expected answers of seed 1" in message
     assert "answers-descending-1-2.parquet" in message
     prompts = {context: path for context, path in files["prompts"].items() if context != ("descending", 3)}
     assert "without their prompts" in refused({**files, "prompts": prompts}, tmp_path)

@@ -1,1 +1,1 @@
-"""Scoring: how close every answer is to every reference of its query, each pair computed once."""
+"""Score how close every answer is to every reference of its query, computing each pair once."""

@@ -1,4 +1,4 @@
-"""From an answer's scores with every reference to one score with a set of them."""
+"""Aggregate an answer's scores with every reference to a score with a set of references."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,9 +9,9 @@ from ragrelay.scoring.store import VALUES
 
 
 class Aggregation:
-    """``max``: the reference of highest F1; ``mean``: of all; ``centroid``: see scorers.cosine.
+    """An aggregation by name: ``max`` (reference with the highest F1), ``mean``, ``centroid`` (see scorers.cosine).
 
-    ``norm`` gives the length of the mean embedding of texts, for ``centroid``.
+    ``norm`` returns the length of the mean embedding of texts, for ``centroid``.
     """
 
     def __init__(self, name: str, norm: Callable[[Sequence[str]], float] | None = None) -> None:
@@ -21,13 +21,13 @@ class Aggregation:
     def __call__(
         self, values: Mapping[str, np.ndarray], members: np.ndarray, texts: Sequence[str], shown: np.ndarray
     ) -> tuple[np.ndarray, np.ma.MaskedArray]:
-        """Precision, recall and F1 (answers, 3), NaN where the measure has none, and the best references (answers,).
+        """Return precision, recall and F1 (answers, 3), NaN if undefined, and the best references (answers,).
 
-        ``values``: (answers, references) by name; ``members`` (references,), bool, at least one; ``texts`` as the
-        references; ``shown`` (answers, references), bool: what the answer's context shows. The best is the place of
-        the reference with the highest F1, the first of equals, but of several with its text one that the context
-        shows, since that one was copied. It is masked where the highest F1 is 0, as an empty
-        answer's is with every reference, and unless ``max``.
+        ``values``: (answers, references) by name; ``members`` (references,), bool, at least one true; ``texts`` of the
+        references; ``shown`` (answers, references), bool: whether the answer's context shows the reference. The best is
+        the index of the reference with the highest F1, the first of equals; among references with the same text, it is
+        one that the context shows, since that was copied. It is masked if the highest F1 is 0, as for an empty answer,
+        and without ``max``.
         """
         if self.name == "max":
             best = np.where(members, values["f1"], -np.inf).argmax(axis=1)
@@ -50,7 +50,7 @@ class Aggregation:
 
 
 def _copied(best: np.ndarray, members: np.ndarray, texts: Sequence[str], shown: np.ndarray) -> np.ndarray:
-    """``best`` with, in the place of a reference, the first of its text that the answer's context shows."""
+    """Replace each reference in ``best`` by the first with the same text that the answer's context shows, if any."""
     first = {text: place for place, text in reversed(list(enumerate(texts)))}
     if len(first) == len(texts):
         return best

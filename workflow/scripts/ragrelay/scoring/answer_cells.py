@@ -1,4 +1,4 @@
-"""The answers of a retriever's cells: read, checked against the prompts they were made for, hashed."""
+"""Read and hash the answers of a retriever's cells, and check that they belong to the cells' prompts."""
 
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,9 +24,8 @@ class AnswerCells:
     """Answer files by cell (ordering, k, seed), with ``contexts``: (ordering, k) to qid to the prompt's docnos.
 
     ``keys``: one row per answer to a query in ``qids`` (qid, ordering, k, seed, answer_hash). Texts are not kept;
-    ``texts`` reads them. Missing answers (null, with a finish_reason that says why) have none. Raises InputError where
-    an answer is null without a reason or twice, has another seed than its cell, or was made for another prompt than the
-    cell's.
+    ``texts`` reads them. Missing answers (null, with the reason as finish_reason) have no row. Raises InputError if an
+    answer is null without a reason or repeated, or has a seed or prompt other than its cell's.
     """
 
     def __init__(
@@ -45,7 +44,7 @@ class AnswerCells:
         self.keys = pl.concat([pl.DataFrame(schema=_KEYS), *parts])
 
     def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
-        """(answer_hash, answer) of a selection of ``keys``, which names every hash once."""
+        """Yield (answer_hash, answer) for a selection of ``keys`` that has every hash once."""
         for cells in _parts(list(keys.select("ordering", "k", "seed").unique(maintain_order=True).iter_rows())):
             named, files = self._files(cells)
             wanted = keys.join(named, on=["ordering", "k", "seed"]).select("path", "qid", "answer_hash")
@@ -55,7 +54,7 @@ class AnswerCells:
             yield from answers.select("answer_hash", "answer").collect().iter_rows()
 
     def cited_sentences(self) -> pl.DataFrame:
-        """qid, ordering, k, seed and cited_sentences of all answers (see answer_files.read_cited_sentences)."""
+        """Return qid, ordering, k, seed and cited_sentences of all answers (see answer_files.read_cited_sentences)."""
         cells = (
             read_cited_sentences(path).with_columns(
                 ordering=pl.lit(ordering, pl.String), k=pl.lit(k, pl.Int64), seed=pl.lit(seed, pl.Int64)
@@ -70,7 +69,7 @@ class AnswerCells:
         return named, pl.scan_parquet(named["path"].to_list(), glob=False, include_file_paths="path")
 
     def _compare_orderings(self) -> None:
-        """Count queries whose orderings of one k show different passages (cut to fit a window): worth knowing."""
+        """Warn of queries whose orderings of one k show different passages, since some were cut to fit a window."""
         for k in sorted({k for _, k in self.contexts}):
             sets: dict[str, set[frozenset[str]]] = {}
             for context, docnos in self.contexts.items():
@@ -78,10 +77,12 @@ class AnswerCells:
                     for qid, shown in docnos.items():
                         sets.setdefault(qid, set()).add(frozenset(shown))
             if several := sum(len(passages) > 1 for passages in sets.values()):
-                log.warning("k %d: orderings of %d queries differ in passages; unseen is what none shows", k, several)
+                log.warning(
+                    "k %d: orderings of %d queries show different passages; unseen: in none of them", k, several
+                )
 
     def _keys(self, cells: Sequence[Cell], prompt_ids: Mapping[tuple[str, int], pl.DataFrame]) -> pl.DataFrame:
-        """The rows of ``keys`` of some cells, whose files are read and checked together: there are many small ones."""
+        """Return the rows of ``keys`` for some cells, whose many small files are read and checked together."""
         named, files = self._files(cells)
         asked = [_ASKED]
         for path, ordering, k, _ in named.iter_rows():
@@ -99,9 +100,9 @@ class AnswerCells:
         )
         prompted = pl.col("path").is_in(pl.concat(asked)["path"].unique().implode())
         for wrong, found, expected in (
-            (pl.col("found_seed") != pl.col("seed"), "an answer with seed {found_seed}", "those of seed {seed}"),
+            (pl.col("found_seed") != pl.col("seed"), "an answer with seed {found_seed}", "answers of seed {seed}"),
             (pl.struct("path", "qid").is_duplicated(), "query {qid} twice", "one answer per query"),
-            # If the files of two cells were swapped, the scores would still look plausible, so check.
+            # If the files of two cells were swapped, the scores would still look plausible.
             (
                 prompted & pl.col("prompt_id").ne_missing(pl.col("asked")),
                 "query {qid} answered for another prompt",
@@ -111,7 +112,7 @@ class AnswerCells:
             _refuse(table.filter(wrong), found, expected)
         table = table.filter(pl.col("qid").is_in(self.qids))
         unexplained = table.filter(pl.col("answer").is_null() & pl.col("reason").is_null())
-        _refuse(unexplained, "no answer for query {qid}", "a text, if only an empty one, or a reason")
+        _refuse(unexplained, "no answer for query {qid}", "a text, maybe empty, or a reason")
         table = table.drop_nulls("answer")
         hashes = pl.Series("answer_hash", [text_hash(answer) for answer in table["answer"]], dtype=pl.String)
         return table.with_columns(hashes).select(*_KEYS)
@@ -123,7 +124,7 @@ def _parts(cells: Sequence[Cell]) -> Iterator[Sequence[Cell]]:
 
 
 def _refuse(wrong: pl.DataFrame, found: str, expected: str) -> None:
-    """Raise InputError for the first of ``wrong``'s rows; its values fill the two templates."""
+    """Raise InputError for the first row of ``wrong``, whose values fill the two templates."""
     for row in wrong.head(1).iter_rows(named=True):
         raise InputError(row["path"], found.format(**row), expected.format(**row))
 

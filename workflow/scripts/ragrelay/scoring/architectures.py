@@ -1,7 +1,7 @@
-"""Architectures of encoders whose texts can be encoded in blocks: the rows of several texts in one product.
+"""List the architectures of encoders that can encode texts in blocks: the rows of several texts in one product.
 
-A block has always the same number of rows, so that a text's numbers don't depend on what else is in its block: a matrix
-product's last bits change with its shape, not with the other rows. Attention is computed text by text.
+All blocks have the same number of rows, so that a text's numbers don't depend on the rest of its block: the last bits
+of a matrix product change with its shape, not with other rows. Attention is computed text by text.
 """
 
 from collections.abc import Mapping
@@ -10,10 +10,10 @@ from typing import Any
 BLOCK_ROWS = 256
 """Rows of a block: enough for a product to reach its full speed, few enough for its results to stay in a core's cache.
 
-It decides the last bits of scores, and is a part of their fingerprint.
+It affects the last bits of scores, and is part of their fingerprint.
 """
 PACKED = ("bert", "camembert", "deberta", "deberta-v2", "electra", "roberta", "xlm-roberta")
-"""Values of ``model_type`` of which only attention, which is replaced, looks at more than one row."""
+"""Values of ``model_type`` in which only attention, which is replaced, combines rows."""
 
 
 def packs(described: Mapping[str, Any]) -> bool:

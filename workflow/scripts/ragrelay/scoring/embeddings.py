@@ -1,4 +1,4 @@
-"""Token embeddings of many texts in three flat arrays, in memory, memory-mapped, or on a GPU."""
+"""Hold token embeddings of many texts in three flat arrays, in memory, memory-mapped, or on a GPU."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 class TokenEmbeddings:
     """L2-normalised token embeddings of n texts, T tokens in all.
 
-    ``tokens`` [T, dimension], float32, or float16 where the encoder ran in a 16-bit type; a tensor where they are kept
-    on the GPU that made them and matches them; ``weights`` [T], bool, False
-    for the special tokens that count nothing but may be matched; ``offsets`` [n + 1], int64: text i has the rows
-    offsets[i] to offsets[i + 1]. A text without a token that counts (empty, blank) has no rows.
+    ``tokens`` [T, dimension], float32, or float16 if the encoder ran in a 16-bit type; a tensor if they stay on the GPU
+    that made them. ``weights`` [T], bool, False for special tokens, which don't count but may be matched. ``offsets``
+    [n + 1], int64: text i has the rows offsets[i] to offsets[i + 1]. A text without a token that counts (empty, blank)
+    has no rows.
     """
 
     tokens: "np.ndarray | torch.Tensor"

@@ -1,4 +1,4 @@
-"""The encoder of BERTScore: texts to normalised token embeddings of one hidden layer, as bert-score 0.3.13 has them.
+"""Encode texts to normalised token embeddings of a hidden layer, equal to bert-score 0.3.13.
 
 Source: Zhang et al., BERTScore, ICLR 2020; tokenisation, layer cut and weights follow bert_score/utils.py (sent_encode,
 get_model, and score's idf dictionary, which gives 0 to [CLS] and [SEP] by token id).
@@ -31,16 +31,16 @@ DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch
 TOKENISED_AT_ONCE = 1000
 STORED = {np.dtype(np.float32): torch.float32, np.dtype(np.float16): torch.float16}
 CHECKED = "The embedding of a text must not depend on the texts that are encoded with it."
-# Where architectures keep their list of layers, in bert-score 0.3.13's order (utils.get_model); "block" is a T5
-# encoder's, taken out of its encoder-decoder.
+# Attributes with the list of layers, by architecture, in bert-score 0.3.13's order (utils.get_model). "block" is that
+# of a T5 encoder, taken out of its encoder-decoder.
 STACKS = ("layer", "encoder.layer", "encoder.block", "block", "transformer.layer", "layers")
 BATCH_TOKENS = 8192
-"""Padded tokens of a batch, at least."""
+"""Minimum padded tokens of a batch."""
 MOST_BATCH_TOKENS = 131_072
-"""From here on a larger batch is no faster: a GPU's multiplications are all at work."""
+"""Maximum padded tokens of a batch: a larger batch is no faster, since all of a GPU's multipliers are busy."""
 WIDTHS = 16
-"""Rows of the widest layer that a token takes while a layer is computed, with room to spare: its input, queries, keys,
-values and their attention, the intermediate layer before and after its activation, and what is freed late."""
+"""Memory per token while a layer is computed, in rows of the widest layer, with room to spare: input, queries, keys,
+values, their attention, the intermediate layer before and after its activation, and memory freed late."""
 SHARE = 0.5
 """Share of the free memory; the rest is for stored embeddings and for the matching."""
 
@@ -48,14 +48,13 @@ SHARE = 0.5
 class Encoder:
     """An encoder cut after one layer.
 
-    ``definition``: model, layer (None: cut nowhere); optional revision, dtype (float32), device (auto, or as torch
-    names it), batch_tokens (padded tokens of a batch on a GPU; by its free memory where None). ``packs``: on a CPU,
-    texts go in blocks (the architecture must pack), else one at a time; on a GPU always in padded batches.
-    Attributes: ``dimension``; ``max_length`` in tokens, special ones included, None where the model takes any;
-    ``storage``, the numpy type of its embeddings; ``commit`` of a hub model, else None; ``batched``: whether texts go
-    in padded batches; ``packed``: the model for blocks, or None.
-    Raises InputError for a model that can't be had, a layer it does not have, an unknown dtype, a GPU that isn't
-    there, or blocks that would give a text other bits at another place.
+    ``definition``: model, layer (None: all layers); optional revision, dtype (float32), device (auto, or as in torch),
+    batch_tokens (padded tokens of a batch on a GPU; None: by its free memory). ``packs``: on a CPU, encode texts in
+    blocks (the architecture must allow it), else one at a time. On a GPU they are encoded in padded batches.
+    Attributes: ``dimension``; ``max_length`` in tokens with special ones, None if unlimited; ``storage``, the numpy
+    type of embeddings; ``commit`` of a hub model, else None; ``batched``: whether texts are encoded in padded batches;
+    ``packed``: the model for blocks, or None. Raises InputError for an unavailable model, a layer that it lacks, an
+    unknown dtype, a missing GPU, or if a text's bits depend on its position in a block.
     """
 
     def __init__(self, definition: Mapping[str, Any], threads: int = 1, packs: bool = False) -> None:
@@ -73,7 +72,7 @@ class Encoder:
         self.storage = np.dtype(np.float32 if dtype == "float32" else np.float16)
         self.model = cut_after(model, definition["layer"], self.place).eval().to(self.device)
         self.batch_tokens = definition.get("batch_tokens") or batch_tokens(self.device, self.model)
-        # As bert-score does it by id, so that a "[SEP]" typed in a text counts nothing either.
+        # By id, as in bert-score, so that a "[SEP]" typed in a text does not count either.
         self.weightless = {self.tokenizer.sep_token_id, self.tokenizer.cls_token_id}
         self.padding = self.tokenizer.pad_token_id or 0
         self.packed = PackedModel(self.model, self.padding, BLOCK_ROWS) if packs and not self.batched else None
@@ -82,12 +81,12 @@ class Encoder:
                 worker.submit(self.packed.check, self.tokenise([CHECKED])[0], self.place).result()
 
     def tokenise(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids per text: stripped, special tokens added, cut at ``max_length``; [] where no token would count."""
+        """Return token ids per text: stripped, with special tokens, cut at ``max_length``; [] if no token counts."""
         cut = {"truncation": True, "max_length": self.max_length} if self.max_length else {"truncation": False}
         rest, ids = iter(texts), []
         while some := [text.strip() for text in islice(rest, TOKENISED_AT_ONCE)]:
             ids += self.tokenizer(some, add_special_tokens=True, padding=False, verbose=False, **cut)["input_ids"]
-        # A blank text is empty whatever the model adds to it (T5's end token would count).
+        # A blank text is empty even if the model adds a token that counts (T5's end token).
         counts = (
             bool(text.strip()) and not self.weightless.issuperset(text_ids)
             for text, text_ids in zip(texts, ids, strict=True)
@@ -95,13 +94,13 @@ class Encoder:
         return [text_ids if any_counts else [] for text_ids, any_counts in zip(ids, counts, strict=True)]
 
     def layout(self, ids: Sequence[Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
-        """``weights`` and ``offsets`` of texts' token ids, as in TokenEmbeddings."""
+        """Return ``weights`` and ``offsets`` of texts' token ids, as in TokenEmbeddings."""
         offsets = np.cumsum([0, *map(len, ids)], dtype=np.int64)
         weights = (token not in self.weightless for text_ids in ids for token in text_ids)
         return np.fromiter(weights, bool, count=int(offsets[-1])), offsets
 
     def embed(self, texts: Sequence[str]) -> TokenEmbeddings:
-        """Embeddings of ``texts``, in memory; on a GPU in its own, where there is room for them."""
+        """Return the embeddings of ``texts``, in memory, or in that of the GPU if there is room."""
         ids = self.tokenise(texts)
         weights, offsets = self.layout(ids)
         shape = (int(offsets[-1]), self.dimension)
@@ -120,20 +119,20 @@ class Encoder:
     ) -> None:
         """Write the embeddings of tokenised texts into ``out`` [T, dimension] at ``offsets``; empty texts have none.
 
-        In batches of similar length within ``batch_tokens``, or in blocks or one text at a time by several threads (see
-        workers). ``progress`` is what the texts are, to report on a terminal how many are encoded.
+        Encodes batches of similar length within ``batch_tokens``, or blocks or single texts in several threads (see
+        workers). ``progress``: a plural for the texts, to report progress on a terminal.
         """
-        # Longest first: what doesn't fit in memory shows at once.
+        # Longest first, so that a text that doesn't fit in memory fails at once.
         order = sorted((place for place in range(len(ids)) if ids[place]), key=lambda place: (-len(ids[place]), place))
         shown = Progress(len(order), progress) if progress else None
 
         def run(batch: list[int]) -> None:
-            made = self._forward([ids[place] for place in batch])
+            embeddings = self._forward([ids[place] for place in batch])
             if isinstance(out, torch.Tensor):
-                for place, kept in zip(batch, made, strict=True):
-                    out[offsets[place] : offsets[place + 1]] = kept
+                for place, embedding in zip(batch, embeddings, strict=True):
+                    out[offsets[place] : offsets[place + 1]] = embedding
             else:
-                for place, copied in zip(batch, self._copied(made), strict=True):
+                for place, copied in zip(batch, self._copied(embeddings), strict=True):
                     out[offsets[place] : offsets[place + 1]] = copied
             if shown:
                 shown.add(len(batch))
@@ -151,9 +150,9 @@ class Encoder:
 
     @torch.inference_mode()
     def _forward(self, batch: Sequence[Sequence[int]]) -> list[torch.Tensor]:
-        """Normalised embeddings of a batch, or a block, of token ids, [length, dimension] each, where they were made.
+        """Return the normalised embeddings [length, dimension] of a batch or block of token ids, on the device.
 
-        Those of a batch are views of one tensor.
+        They are views of one tensor.
         """
         lengths = list(map(len, batch))
         if self.packed:
@@ -167,10 +166,10 @@ class Encoder:
         hidden = _normalised(self.model(ids.to(self.device), attention_mask=mask.to(self.device))[0])
         return [hidden[row, :length] for row, length in enumerate(lengths)]
 
-    def _copied(self, made: Sequence[torch.Tensor]) -> list[np.ndarray]:
-        """``made`` of one batch in main memory, in one copy."""
-        lengths = list(map(len, made))
-        rows = (made[0] if len(made) == 1 else torch.cat(list(made))).cpu().numpy()
+    def _copied(self, embeddings: Sequence[torch.Tensor]) -> list[np.ndarray]:
+        """Copy the ``embeddings`` of a batch to main memory at once."""
+        lengths = list(map(len, embeddings))
+        rows = (embeddings[0] if len(embeddings) == 1 else torch.cat(list(embeddings))).cpu().numpy()
         return np.split(rows.astype(self.storage, copy=False), np.cumsum(lengths)[:-1])
 
 
@@ -180,7 +179,7 @@ def _normalised(hidden: torch.Tensor) -> torch.Tensor:
 
 
 def _batches(order: Sequence[int], ids: Sequence[Sequence[int]], batch_tokens: int) -> Iterator[list[int]]:
-    """Consecutive places, longest text first, whose padded size stays within ``batch_tokens`` (one text at least)."""
+    """Yield consecutive places of ``order`` whose padded size stays within ``batch_tokens`` (at least one text)."""
     batch: list[int] = []
     for place in order:
         if batch and (len(batch) + 1) * len(ids[batch[0]]) > batch_tokens:
@@ -194,7 +193,7 @@ def _batches(order: Sequence[int], ids: Sequence[Sequence[int]], batch_tokens: i
 def _device(name: str, place: str) -> torch.device:
     available = torch.cuda.is_available()
     if name.startswith("cuda") and not available:
-        raise InputError(place, "no GPU that torch can use", "one, as device is cuda; auto takes what there is")
+        raise InputError(place, "no GPU that torch can use", "one, since device is cuda; auto uses whatever is there")
     return torch.device(name if name != "auto" else "cuda" if available else "cpu")
 
 
@@ -215,24 +214,24 @@ def _load(name: str, revision: str | None, dtype: torch.dtype, place: str) -> tu
         return model, AutoTokenizer.from_pretrained(source, **options)
     except Exception as error:  # the Rust library of tokenizers raises no narrower type
         reason = " ".join(str(error).split())[:200]
-        expected = "an encoder's folder, or a hub id that is cached or can be reached"
-        raise InputError(place, f"none that loads ({reason})", expected) from error
+        expected = "an encoder's folder, or the id of a cached or reachable hub model"
+        raise InputError(place, f"one that does not load ({reason})", expected) from error
     finally:
         transformers.logging.set_verbosity(verbosity)
 
 
 def _commit(name: str, revision: str | None) -> str | None:
-    """Commit of a hub model just loaded, which is the name of its folder in the hub's cache; None for a local one."""
+    """Return the commit of a loaded hub model, the name of its folder in the hub's cache; None for a local one."""
     source = model_path(name)
     config = None if is_folder(source) else try_to_load_from_cache(source, "config.json", revision=revision)
     return Path(config).parent.name if isinstance(config, str) else None
 
 
 def _max_length(model: Any, tokenizer: Any) -> int | None:
-    """The tokenizer's limit, as bert-score has it; where it names none, the model's absolute positions, if it has any.
+    """Return the tokenizer's limit, as in bert-score; without one, the number of absolute positions, if any.
 
-    bert-score itself passes a missing limit (1e30) on, which fast tokenizers refuse with OverflowError; a text that
-    fits gets the same tokens either way.
+    bert-score itself passes a missing limit (1e30) on, which fast tokenizers refuse with OverflowError. Texts that fit
+    get the same tokens either way.
     """
     if tokenizer.model_max_length < LARGE_INTEGER:
         return tokenizer.model_max_length
@@ -244,14 +243,14 @@ def _max_length(model: Any, tokenizer: Any) -> int | None:
 
 
 def cut_after(model: nn.Module, layer: int | None, place: str) -> nn.Module:
-    """``model``'s encoder with its first ``layer`` layers alone; whole where None.
+    """Cut the encoder of ``model`` after its first ``layer`` layers (None: keep all) and return it.
 
-    Raises InputError with ``place`` where the model has fewer layers or keeps them in no known way.
+    Raises InputError with ``place`` if the model has fewer layers or an unknown list of layers.
     """
     encoder: Any = model.encoder if hasattr(model, "encoder") and hasattr(model, "decoder") else model
     if layer is None:
         return encoder
-    if hasattr(encoder, "n_layers"):  # XLM counts instead of listing.
+    if hasattr(encoder, "n_layers"):  # XLM has a count instead of a list.
         _check(layer, encoder.n_layers, place)
         encoder.n_layers = layer
         return encoder
@@ -274,11 +273,11 @@ def cut_after(model: nn.Module, layer: int | None, place: str) -> nn.Module:
 
 def _check(layer: int, available: int, place: str) -> None:
     if not 1 <= layer <= available:
-        raise InputError(place, f"layer {layer}", f"a layer from 1 to {available}, which is what the model has")
+        raise InputError(place, f"layer {layer}", f"a layer from 1 to {available}, the model's last")
 
 
 def batch_tokens(device: torch.device, model: Any) -> int:
-    """Padded tokens of a batch of ``model`` on ``device``: as many as half of its free memory holds; 8,192 on a CPU."""
+    """Return the padded tokens of a batch of ``model`` on ``device``: those that fit in half of its free memory."""
     if device.type != "cuda":
         return BATCH_TOKENS
     width = max(model.config.hidden_size, getattr(model.config, "intermediate_size", 4 * model.config.hidden_size))
@@ -288,5 +287,5 @@ def batch_tokens(device: torch.device, model: Any) -> int:
 
 
 def fits_memory(size: int, device: torch.device) -> bool:
-    """Return whether ``size`` bytes may be kept on ``device``: half of what is free there now."""
+    """Return whether ``size`` bytes fit in half of the free memory of ``device``."""
     return device.type != "cuda" or size <= SHARE * torch.cuda.mem_get_info(device)[0]

@@ -1,4 +1,4 @@
-"""Base class of scorers that ask a generator about each answer and read the probabilities of fixed words."""
+"""Define the base class of scorers that ask a generator about each answer and read probabilities of fixed words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from ragrelay.settings import Name
 class JudgeCase:
     """An answer, with the texts that a judge may need.
 
-    ``references``: the texts of one set, best label first; ``passages``: those of the answer's own context, in the
-    order of the prompt; ``own``: what the scorer's ``own`` has for the query. ``sentences``: those of an answer whose
-    citations are outside its text; None for others.
+    ``references``: the texts of one set, best label first; ``passages``: the passages of the answer's context, in
+    prompt order; ``own``: the value of the scorer's ``own`` for the query. ``sentences``: the sentences of an answer
+    with citations outside its text; None for other answers.
     """
 
     qid: str
@@ -33,9 +33,9 @@ class JudgeCase:
 
 @dataclass(frozen=True)
 class JudgeQuestion:
-    """What is asked about an answer: ``texts`` for the template's placeholders, where a sequence is of passages.
+    """A question about an answer: ``texts`` for the template's placeholders. A sequence stands for passages.
 
-    ``item`` says for ``measured`` what it is about. A question without texts is not asked, but counted.
+    ``item`` tells ``measured`` what the question is about. A question without texts is not asked, but counts.
     """
 
     texts: Mapping[str, str | Sequence[str]] | None
@@ -43,7 +43,7 @@ class JudgeQuestion:
 
 
 class JudgeScorer(Scorer):
-    """A generator asked about each answer: words' probabilities at one place of its reply."""
+    """A scorer that asks a generator about each answer, and reads words' probabilities at one position of its reply."""
 
     generator: Name = Field(description="Name of the generator that judges, with `engine: vllm`.")
     prompt: Name = Field(description="Name of a template in `config/judge_prompts/`.")
@@ -76,10 +76,11 @@ class JudgeScorer(Scorer):
         raise NotImplementedError
 
     def measured(self) -> list[pl.Expr]:
-        """``f1``, and maybe ``precision`` and ``recall``: aggregations over an answer's questions.
+        """Return aggregations over an answer's questions: ``f1``, and maybe ``precision`` and ``recall``.
 
-        These have the columns number, item and shares: each word's share in the probability of all ``words``, a list
-        in their order; null where nothing was asked. An answer without questions has one row of nulls.
+        The questions' columns are number, item and shares: a list with the share of each of ``words`` in the
+        probability of all of them; null if the question was not asked. An answer without questions has one row of
+        nulls.
         """
         raise NotImplementedError
 
@@ -88,15 +89,15 @@ class JudgeScorer(Scorer):
         return next(measure for measure in self.measured() if measure.meta.output_name() == "f1")
 
     def size(self, case: JudgeCase) -> int | None:
-        """Return number of references of the answer. None: the answer gets no row in the score table."""
+        """Return the answer's number of references. None: the answer gets no row in the score table."""
         return len(case.references)
 
     def own_inputs(self, dataset: str) -> list[str]:
-        """Return the scorer's own files from which it makes questions, including outputs of other rules."""
+        """Return the scorer's own input files for its questions, which may be outputs of other rules."""
         return []
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, Any]:
-        """Estimates that replace ``own`` in the plan until its files are made."""
+        """Return estimates that replace ``own`` in the plan until its files exist."""
         return {}
 
     def own(self, paths: Sequence[Path]) -> Mapping[str, Any]:

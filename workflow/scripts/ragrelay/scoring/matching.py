@@ -1,4 +1,4 @@
-"""Greedy matching of token embeddings: BERTScore's precision, recall and F1 for answers x references.
+"""Match token embeddings greedily: BERTScore's precision, recall and F1 for answers x references.
 
 Source: Zhang et al., BERTScore, ICLR 2020, section 3; numerics as in bert_score.utils.greedy_cos_idf (0.3.13), no idf.
 """
@@ -27,13 +27,13 @@ def match(
     batched: bool = False,
     threads: int = 1,
 ) -> Scores:
-    """Scores of the answers at ``answer_rows`` against the references at ``reference_rows``, in these orders.
+    """Return the scores of the answers at ``answer_rows`` against the references at ``reference_rows``.
 
-    Precision is the mean over an answer's tokens, [CLS] and [SEP] left out, of the highest cosine with any token of the
-    reference, those two included; recall the same the other way round; F1 their harmonic mean, 0 where either is not
-    positive. A text without tokens scores 0. This is bert-score's result for a pair scored alone; in a batch, its
-    padding raises negative maxima to 0, so that its scores depend on the neighbours, those of one-word answers most.
-    ``batched``: answers in padded batches, for a GPU; else one at a time by several threads (see workers).
+    Precision is the mean, over an answer's tokens without [CLS] and [SEP], of the highest cosine with any token of the
+    reference, including these two. Recall is the same the other way round. F1 is their harmonic mean, 0 if either is
+    not positive. A text without tokens scores 0. bert-score gives the same for a pair scored alone; in its batches,
+    padding raises negative maxima to 0, so that scores depend on the neighbours, most of all for one-word answers.
+    ``batched``: match answers in padded batches, for a GPU; else one at a time in several threads (see workers).
     """
     scores = np.zeros((3, len(answer_rows), len(reference_rows)), dtype=np.float32)
     answer_blocks = list(_blocks(answers.lengths[answer_rows], ANSWER_TOKENS if batched else 0))
@@ -59,7 +59,7 @@ def match(
 
 
 def _blocks(lengths: np.ndarray, most_tokens: int) -> Iterator[np.ndarray]:
-    """Places of non-empty texts, by length, cut so that a block's padded size stays in bounds (one text at least)."""
+    """Yield places of non-empty texts, by length, in blocks of bounded padded size (at least one text)."""
     order = np.argsort(lengths, kind="stable")
     order = order[lengths[order] > 0]
     start = 0
@@ -72,7 +72,7 @@ def _blocks(lengths: np.ndarray, most_tokens: int) -> Iterator[np.ndarray]:
 def _padded(embeddings: TokenEmbeddings, rows: np.ndarray, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
     """Return tokens [n, longest, dimension], float32, and weights [n, longest] that sum to 1 per text.
 
-    Shorter texts are filled up with their own first token at weight 0, which changes no maximum: no mask is needed.
+    Shorter texts are padded with their own first token at weight 0. This changes no maximum, so no mask is needed.
     """
     lengths = embeddings.lengths[rows]
     steps = np.arange(lengths.max())
@@ -90,11 +90,11 @@ def _padded(embeddings: TokenEmbeddings, rows: np.ndarray, device: torch.device)
 def _match(
     answers: torch.Tensor, answer_weights: torch.Tensor, references: torch.Tensor, reference_weights: torch.Tensor
 ) -> np.ndarray:
-    """Precision, recall and F1, [3, n_answers, n_references]."""
+    """Return precision, recall and F1, [3, n_answers, n_references]."""
     cosines = answers.flatten(0, 1) @ references.flatten(0, 1).T
     cosines = cosines.view(*answers.shape[:2], *references.shape[:2])
     precision = (cosines.amax(dim=3) * answer_weights[:, :, None]).sum(dim=1)
     recall = (cosines.amax(dim=1) * reference_weights).sum(dim=2)
-    # A harmonic mean is one of positive numbers: near P = -R the quotient has a pole, and a maximum would pick it.
+    # A harmonic mean needs positive numbers: near P = -R the quotient has a pole, and a maximum would select it.
     f1 = torch.where((precision > 0) & (recall > 0), 2 * precision * recall / (precision + recall), 0.0)
     return torch.stack((precision, recall, f1)).cpu().numpy()

@@ -1,6 +1,6 @@
-"""Near copies: which references of a query a passage shows, by its docno or by its text.
+"""Find the references of a query that a passage shows, by its docno or as near copies.
 
-Judged pools are full of near copies, so that an answer can copy a reference whose docno is not in its context.
+Judged pools are full of near copies, so an answer can copy a reference whose docno is not in its context.
 """
 
 import re
@@ -22,7 +22,7 @@ Texts = Mapping[str, Mapping[str, str]]
 
 
 def grams(text: str) -> frozenset[tuple[str, ...]]:
-    r"""The sets of N successive lower-cased ``\w+`` words; a text of fewer words is one gram, one of none has none."""
+    r"""Return the distinct N-grams of lower-cased ``\w+`` words. A text with fewer words is one gram; without, none."""
     words = WORDS.findall(text.lower())
     if len(words) < N:
         return frozenset([tuple(words)] if words else [])
@@ -32,8 +32,8 @@ def grams(text: str) -> frozenset[tuple[str, ...]]:
 def shown_references(query: QueryReferences, passages: Mapping[str, str], share: float | None) -> dict[str, np.ndarray]:
     """Return which references of ``query`` each of ``passages`` (docno to text) shows, by docno: (references,), bool.
 
-    A passage shows the reference of its own docno, and every one with which it shares at least ``share`` of the grams
-    of whichever of the two has fewer (the overlap coefficient); None goes by docno alone.
+    A passage shows the reference with its docno, and every reference with an overlap coefficient of grams of at least
+    ``share`` (shared grams over those of the text that has fewer). None: only docnos count.
     """
     places: dict[tuple[str, ...], list[int]] = defaultdict(list)
     sizes: list[int] = []
@@ -55,7 +55,7 @@ def shown_references(query: QueryReferences, passages: Mapping[str, str], share:
 
 
 class PassageTexts:
-    """The texts of context passages, read some queries at a time from ``contexts`` (files with qid, docno, text)."""
+    """The texts of context passages, read for some queries at a time from ``contexts`` (files: qid, docno, text)."""
 
     def __init__(self, contexts: Sequence[str | Path]) -> None:
         self.contexts = [str(path) for path in contexts]

@@ -1,4 +1,4 @@
-"""Texts encoded in blocks of a fixed number of rows (see architectures.py), each block by one core."""
+"""Encode texts in blocks of a fixed number of rows (see architectures.py), each block on one core."""
 
 from bisect import bisect_left, insort
 from collections import defaultdict
@@ -20,14 +20,14 @@ from ragrelay.errors import InputError
 operators: Any = torch.ops
 NAME = "ragrelay_text_by_text"
 DISENTANGLED = (modeling_deberta.DisentangledSelfAttention, modeling_deberta_v2.DisentangledSelfAttention)
-# Workers share a model, and its layers pass on what they know only.
+# A context variable, since workers share a model, whose layers pass no other values on.
 _lengths: ContextVar[Sequence[int]] = ContextVar("lengths")
 
 
 class PackedModel:
-    """A cut encoder, of an architecture that packs, for blocks of ``rows`` rows. It changes ``model``.
+    """A cut encoder of a suitable architecture, changed to encode blocks of ``rows`` rows. It modifies ``model``.
 
-    A text longer than ``rows`` has a block of as many times ``rows`` as it needs.
+    A text longer than ``rows`` has a block of a multiple of ``rows``.
     """
 
     def __init__(self, model: Any, padding: int, rows: int) -> None:
@@ -41,9 +41,9 @@ class PackedModel:
                     setattr(module, name, InBlocks(child, rows))
 
     def blocks(self, order: Sequence[int], lengths: Sequence[int]) -> list[list[int]]:
-        """Places of texts, block by block; each text of ``order`` goes where the least room is left.
+        """Return the places of texts, block by block. Each text of ``order`` goes where the least room is left.
 
-        Longest first, that leaves 2 to 3% of the rows empty.
+        With the longest texts first, 2 to 3% of the rows stay empty.
         """
         blocks: list[list[int]] = []
         by_room: dict[int, list[int]] = defaultdict(list)
@@ -67,7 +67,7 @@ class PackedModel:
 
     @torch.inference_mode()
     def __call__(self, texts: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Hidden states of a block, [rows, dimension]: those of its texts' tokens, in order, and filling."""
+        """Return the hidden states of a block, [rows, dimension]: its texts' tokens in order, then padding."""
         tokens = [torch.tensor(text) for text in texts]
         lengths = list(map(len, texts))
         ids = self._filled(tokens, self.padding)
@@ -76,9 +76,9 @@ class PackedModel:
             return self.model(ids, position_ids=positions)[0][0]
 
     def check(self, text: Sequence[int], place: str) -> None:
-        """Raise InputError where a text's bits depend on its place in a block: at the start, inside, at the end.
+        """Raise InputError if a text's bits depend on its position in a block: start, middle or end.
 
-        Linear algebra libraries don't promise what this relies on, and a processor may get another kernel.
+        Linear algebra libraries don't guarantee this, and a processor may get another kernel.
         """
         text = text[: self.rows // 4]
         outputs = []
@@ -88,7 +88,7 @@ class PackedModel:
         if not all(torch.equal(outputs[0], other) for other in outputs[1:]):
             raise InputError(
                 place,
-                f"embeddings of a text that differ with its place in a block of {self.rows} rows",
+                f"embeddings of a text that change with its position in a block of {self.rows} rows",
                 "the same bits; the scorer's key 'encoding: single' encodes one text at a time",
             )
 
@@ -96,12 +96,12 @@ class PackedModel:
         return -(-length // self.rows) * self.rows
 
     def _filled(self, parts: Sequence[torch.Tensor], filling: int) -> torch.Tensor:
-        """[1, rows]: the parts one after the other, and ``filling``."""
+        """Join the parts and pad them with ``filling``: [1, rows]."""
         joined = torch.cat(list(parts))
         return nn.functional.pad(joined, (0, self._rounded(len(joined)) - len(joined)), value=filling)[None]
 
     def _positions(self, text: torch.Tensor) -> torch.Tensor:
-        """From 0; RoBERTa's follow its padding token's, whose id is the position of each padding token in a text."""
+        """Return positions from 0; RoBERTa's start after its padding token's id, the position of padding tokens."""
         if self.first_position is None:
             return torch.arange(len(text))
         counts = text != self.first_position
@@ -109,26 +109,26 @@ class PackedModel:
 
 
 def _neighbours(text: Sequence[int], rows: int) -> list[Sequence[int]]:
-    """Other texts, no longer than ``text``, that fill so many rows."""
+    """Return other texts, no longer than ``text``, that fill ``rows`` rows."""
     return [text[::-1][: rows - start] for start in range(0, rows, len(text))]
 
 
 def _onednn_computes_in(dtype: torch.dtype) -> bool:
-    """Not in builds of torch for other processors than x86 and ARM; 16-bit types need instructions beyond AVX2."""
+    """Return whether oneDNN computes in ``dtype``: only on x86 and ARM, and 16-bit types only beyond AVX2."""
     if not torch.backends.mkldnn.is_available():
         return False
-    asks = {
+    checks = {
         torch.bfloat16: operators.mkldnn._is_mkldnn_bf16_supported,
         torch.float16: operators.mkldnn._is_mkldnn_fp16_supported,
     }
-    return dtype not in asks or bool(asks[dtype]())
+    return dtype not in checks or bool(checks[dtype]())
 
 
 class InBlocks(nn.Module):
-    """A linear layer that takes ``rows`` rows at a time, so that longer blocks have the same product.
+    """A linear layer that takes ``rows`` rows at a time, so that longer blocks give the same results.
 
-    Products are oneDNN's, with weights laid out for these rows beforehand: torch's own library for float32 computes at
-    half of a core's rate on AMD processors.
+    It uses oneDNN, with weights laid out for these rows beforehand, because torch's own float32 library only reaches
+    half of a core's speed on AMD processors.
     """
 
     def __init__(self, linear: nn.Linear, rows: int) -> None:
@@ -138,7 +138,7 @@ class InBlocks(nn.Module):
         self.weights = reorder(linear.weight.detach(), rows) if _onednn_computes_in(linear.weight.dtype) else None
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """[1, n * rows, inputs] to [1, n * rows, outputs]."""
+        """Map [1, n * rows, inputs] to [1, n * rows, outputs]."""
         if states.shape[1] <= self.rows:
             return self._product(states)
         return torch.cat([self._product(part) for part in states.split(self.rows, dim=1)], dim=1)
@@ -151,7 +151,7 @@ class InBlocks(nn.Module):
 
 @contextmanager
 def texts_of(lengths: Sequence[int]) -> Iterator[None]:
-    """In this thread, blocks contain texts of these lengths, then filling."""
+    """Declare that blocks in this thread contain texts of these lengths, then padding."""
     token = _lengths.set(lengths)
     try:
         yield
@@ -183,11 +183,11 @@ def _attend(
     scaling: float | None = None,
     **_: Any,
 ) -> tuple[torch.Tensor, None]:
-    """Attention as transformers asks for it: [1, heads, rows, dimension] to [1, rows, heads, dimension]."""
+    """Compute attention for transformers: [1, heads, rows, dimension] to [1, rows, heads, dimension]."""
     attended = torch.zeros_like(query.transpose(1, 2))
     for rows in _texts():
-        one, other, values = (states[:, :, rows] for states in (query, key, value))
-        attended[:, rows] = scaled_dot_product_attention(one, other, values, scale=scaling).transpose(1, 2)
+        queries, keys, values = (states[:, :, rows] for states in (query, key, value))
+        attended[:, rows] = scaled_dot_product_attention(queries, keys, values, scale=scaling).transpose(1, 2)
     return attended, None
 
 
@@ -218,7 +218,7 @@ class DisentangledTexts(nn.Module):
         relative_pos: torch.Tensor | None = None,
         rel_embeddings: torch.Tensor | None = None,
     ) -> tuple[torch.Tensor, None]:
-        """Return as the module that it replaces; distances in a text are those of the block's first rows."""
+        """Return what the replaced module returns. Distances within a text are those of the block's first rows."""
         projected = torch.cat([project(hidden_states) for project in self.projections], dim=-1)
         attended = torch.zeros_like(hidden_states)
         for rows in _texts():
@@ -231,9 +231,9 @@ class DisentangledTexts(nn.Module):
 
 
 class Projected(nn.Module):
-    """A projection of DeBERTa v2: its third of a text's rows, already projected, or the embeddings of distances.
+    """A projection of DeBERTa v2: selects its third of a text's projected rows, or projects embeddings of distances.
 
-    These are the same for every text, and projected once.
+    The latter are the same for every text, and are projected once.
     """
 
     def __init__(self, linear: nn.Linear, place: int = 0) -> None:
@@ -242,7 +242,7 @@ class Projected(nn.Module):
         self.distances: torch.Tensor | None = None
 
     def forward(self, states: torch.Tensor) -> torch.Tensor:
-        """[1, n, 3 * dimension] or [1, distances, dimension] to [1, n or distances, dimension]."""
+        """Map [1, n, 3 * dimension] or [1, distances, dimension] to [1, n or distances, dimension]."""
         if states.shape[-1] == self.width:
             return states.chunk(3, dim=-1)[self.place]
         if self.distances is None:

@@ -1,4 +1,4 @@
-"""Scorers that look at one answer and one reference at a time."""
+"""Define base classes of scorers that compare one answer with one reference at a time."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -11,19 +11,19 @@ from ragrelay.io.hashing import value_hash
 from ragrelay.scoring.scorer import COMPARED, MeasuredScorer, References, Scores, Task
 
 Values = tuple[float, float, float] | float
-"""Precision, recall and F1, or a single value alone."""
+"""Precision, recall and F1, or a single value."""
 Pair = Callable[[str, str], Values]
 Pairs = Callable[[Sequence[str], Sequence[str]], Sequence[Values]]
-"""The values of many pairs: answers, and as many references."""
+"""A function of many pairs: answers, and as many references."""
 SQUAD = 1
-"""Raised by hand when a change in squad.py changes scores."""
+"""To be raised by hand when a change in squad.py changes scores."""
 
 
 class PairScorer(MeasuredScorer):
     """A function of an answer and a reference."""
 
     def decisive(self) -> dict[str, Any]:
-        """Everything that determines its scores, including the kind."""
+        """Return everything that determines its scores, including the kind."""
         raise NotImplementedError
 
     def pair(self) -> Pair:
@@ -41,13 +41,13 @@ class PairScorer(MeasuredScorer):
 
 
 class GoldPairScorer(PairScorer):
-    """A function of an answer and a gold answer, both normalised as SQuAD does it."""
+    """A function of an answer and a gold answer, both normalised as in SQuAD."""
 
     references: References = Field("gold", description=COMPARED)
 
 
 class PairMeasure:
-    """A scorer that takes pair by pair; ``decisive`` says what decides its numbers."""
+    """A scorer of pairs of texts. ``decisive`` has everything that determines its numbers."""
 
     def __init__(self, decisive: Mapping[str, Any], pairs: Pairs) -> None:
         self.decisive, self.pairs = dict(decisive), pairs
@@ -58,7 +58,7 @@ class PairMeasure:
         return {"texts": len(set(references)), "decisive": self.decisive}
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
-        """Scores per task; precision and recall are NaN where the measure is a single value."""
+        """Return scores per task. Precision and recall are NaN if the measure is a single value."""
         return [self._scores(task) for task in tasks]
 
     def _scores(self, task: Task) -> Scores:

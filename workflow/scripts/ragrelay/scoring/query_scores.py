@@ -1,4 +1,4 @@
-"""Answers scored with all references of their queries: the store filled, and read back some queries at a time."""
+"""Score answers with all references of their queries into the store, and read them back some queries at a time."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -28,8 +28,8 @@ class QueryScores(NamedTuple):
 class ScoredAnswers(Generic[Given]):
     """``answers``, made for the queries that have references, with their scores.
 
-    ``references``: the dataset's references or, where the scorer's key ``references`` is `gold` (then ``gold``), the
-    queries' file. Raises InputError for a model that can't be had.
+    ``references``: the dataset's references or, if the scorer's key ``references`` is `gold` (then ``gold``), the
+    queries' file. Raises InputError for an unavailable model.
     """
 
     def __init__(
@@ -43,16 +43,16 @@ class ScoredAnswers(Generic[Given]):
         self.gold = scorer.get("references") == "gold"
         self.queries = read_gold(references) if self.gold else read_references(references)
         self.answers = answers(list(self.queries))
-        made = make_scorer(scorer, cache_dir, threads)
-        self.fingerprint = made.fingerprint
-        self._store = ScoreStore(cache_dir, made.fingerprint)
-        self._located = fill_store(self._store, made, self.answers, self.queries)
-        self.aggregate = aggregation(scorer.get("aggregate", "max"), made)
+        measure = make_scorer(scorer, cache_dir, threads)
+        self.fingerprint = measure.fingerprint
+        self._store = ScoreStore(cache_dir, measure.fingerprint)
+        self._located = fill_store(self._store, measure, self.answers, self.queries)
+        self.aggregate = aggregation(scorer.get("aggregate", "max"), measure)
         if self.aggregate.norm is not None:
-            made.prepare([text for query in self.queries.values() for text in query.texts])
+            measure.prepare([text for query in self.queries.values() for text in query.texts])
 
     def batches(self, queries_at_once: int, order: Sequence[str]) -> Iterator[list[QueryScores]]:
-        """Yield the scores of so many queries at once, so that memory is bounded; a query's answers in ``order``."""
+        """Yield the scores of ``queries_at_once`` queries, to bound memory, each query's answers in ``order``."""
         qids = list(self.queries)
         for start in range(0, len(qids), queries_at_once):
             some = qids[start : start + queries_at_once]

@@ -1,4 +1,4 @@
-"""The references of every query, from the collection's table."""
+"""Read the references of every query from the collection's table."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +12,10 @@ from ragrelay.io.hashing import text_hash, value_hash
 
 @dataclass(frozen=True)
 class QueryReferences:
-    """One query's references, at or above a dataset's lowest grade, by docno.
+    """One query's references, at or above a dataset's lowest grade, sorted by docno.
 
-    ``docnos``, ``texts`` and ``labels`` run alike; ``hash`` is that of the texts in this order; ``place`` is the
-    query's place in the table. Gold answers have no docnos.
+    ``docnos``, ``texts`` and ``labels`` are parallel; ``hash`` is the hash of the texts in this order; ``place`` is the
+    query's index in the table. Gold answers have no docnos.
     """
 
     place: int
@@ -26,9 +26,9 @@ class QueryReferences:
 
 
 def read_references(path: str | Path) -> dict[str, QueryReferences]:
-    """References per qid, in the order of the file (columns qid, docno, label, text).
+    """Read references per qid, in the order of the file (columns qid, docno, label, text).
 
-    Queries without a reference are not in it. Raises InputError where there is none at all, or a passage twice.
+    Queries without a reference are missing. Raises InputError if there is none at all, or a passage is repeated.
     """
     table = pl.read_parquet(path, columns=["qid", "docno", "label", "text"], glob=False)
     if table.is_empty():
@@ -45,9 +45,9 @@ def read_references(path: str | Path) -> dict[str, QueryReferences]:
 
 
 def read_gold(path: str | Path) -> dict[str, QueryReferences]:
-    """Gold answers per qid as references with label 0, in the order of the queries' file (columns qid, answers).
+    """Read gold answers per qid as references with label 0, in the order of the queries' file (columns qid, answers).
 
-    Queries without a gold answer are not in it. Raises InputError where there is none at all.
+    Queries without a gold answer are missing. Raises InputError if there is none at all.
     """
     table = pl.read_parquet(path, glob=False)
     answers = table["answers"].to_list() if "answers" in table.columns else [None] * len(table)
@@ -57,7 +57,7 @@ def read_gold(path: str | Path) -> dict[str, QueryReferences]:
             none: list[str | None] = [None] * len(texts)
             queries[qid] = QueryReferences(len(queries), none, texts, np.zeros(len(texts), dtype=int), _hash(texts))
     if not queries:
-        raise InputError(path, "no gold answer", "column answers, as a scorer with references: gold needs")
+        raise InputError(path, "no gold answer", "column answers, which a scorer with references: gold needs")
     return queries
 
 

@@ -1,4 +1,4 @@
-"""Reference texts encoded once per dataset and encoder, kept on disk and memory-mapped."""
+"""Encode reference texts once per dataset and encoder, and keep them on disk, memory-mapped."""
 
 import json
 import logging
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EncodedReferences:
-    """``embeddings``, memory-mapped; ``rows``: a text's hash to its place there; ``facts``: for the receipt."""
+    """Memory-mapped ``embeddings``; ``rows``: a text's index in them, by its hash; ``facts`` for the receipt."""
 
     embeddings: TokenEmbeddings
     rows: Mapping[str, int]
@@ -37,13 +37,13 @@ class EncodedReferences:
 def open_references(
     cache_dir: Path, fingerprint: str, texts: Sequence[str], encoder: Callable[[], "Encoder"]
 ) -> EncodedReferences:
-    """The encoded distinct ``texts``, from ``<cache_dir>/references/<hash>/``; encoded and put there if they aren't.
+    """Open the encoded distinct ``texts`` in ``<cache_dir>/references/<hash>/``, after encoding them if necessary.
 
-    The hash is that of ``fingerprint`` and the texts, whatever their order. The folder has tokens.npy [T, dimension],
-    weights.npy [T], offsets.npy [n + 1] (see TokenEmbeddings), texts.parquet (text_hash, in the order of the rows),
-    facts.json and the hashes of these, which are checked: what is damaged is made again. The folder is written under a
-    temporary name and renamed; jobs that encode the same at the same time don't disturb each other. ``encoder`` gives
-    the loaded encoder and is called only when there is something to encode.
+    The hash covers ``fingerprint`` and the texts in any order. The folder has tokens.npy [T, dimension], weights.npy
+    [T], offsets.npy [n + 1] (see TokenEmbeddings), texts.parquet (text_hash, in the order of the rows), facts.json and
+    the hashes of these files, which are checked: damaged ones are made again. The folder is written under a temporary
+    name and renamed, so that jobs that encode the same texts don't disturb each other. ``encoder`` returns the loaded
+    encoder, and is called only if there is something to encode.
     """
     distinct = {text_hash(text): text for text in texts}
     hashes = sorted(distinct)
@@ -53,7 +53,7 @@ def open_references(
         try:
             return _open(folder, hashes)
         except UNREADABLE as error:
-            log.warning("%s: found damaged reference embeddings (%s); they are made again", folder, error)
+            log.warning("%s: damaged reference embeddings (%s); they are made again", folder, error)
             check_writable("damaged reference embeddings are in", folder)
             remove_folder(folder)
     check_writable("reference embeddings are not in", folder)
@@ -69,7 +69,7 @@ def _encode(
 ) -> None:
     ids = encoder.tokenise(texts)
     weights, offsets = encoder.layout(ids)
-    # One row at least: numpy can't map an empty file.
+    # At least one row, since numpy can't map an empty file.
     shape = (max(len(weights), 1), encoder.dimension)
     path = folder / "tokens.npy"
     tokens = np.lib.format.open_memmap(path, mode="w+", dtype=encoder.storage, shape=shape)
@@ -95,9 +95,9 @@ def _encode(
 
 
 def _reserve(path: Path) -> None:
-    """Take the room of the mapped file ``path`` now: a write to a map of a full disk ends a process by SIGBUS.
+    """Reserve disk space for the mapped file ``path``, since writing to a map on a full disk ends a process by SIGBUS.
 
-    Raises OSError with the file's name where there is too little.
+    Raises OSError with the file's name if there is too little.
     """
     if sys.platform != "linux":
         return
@@ -109,7 +109,7 @@ def _reserve(path: Path) -> None:
 
 
 def _open(folder: Path, hashes: Sequence[str]) -> EncodedReferences:
-    """What is in ``folder``, of the texts with these ``hashes``; raises one of UNREADABLE where it isn't that."""
+    """Open the encoded texts in ``folder``. Raises one of UNREADABLE unless it has exactly those of ``hashes``."""
     check_hashes(folder, whole=True)
     facts = json.loads((folder / "facts.json").read_text(encoding="utf-8"))
     rows = {text: row for row, text in enumerate(pl.read_parquet(folder / "texts.parquet", glob=False)["text_hash"])}

@@ -1,4 +1,4 @@
-"""A retriever's score table: the best reference of every answer, per set of references."""
+"""Write a retriever's score table: the best reference of every answer, per set of references."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -47,8 +47,8 @@ ANSWERS_AT_ONCE = 20_000
 class AnswerFiles(NamedTuple):
     """A retriever's ``answers`` by (ordering, k, seed), ``prompts`` by (ordering, k), ``zeroshot`` answers by seed.
 
-    The latter: none where the retriever is `zeroshot` itself, whose answers have ordering `none`, k 0. ``contexts``:
-    files with the texts of the prompts' passages.
+    If the retriever is `zeroshot` itself, its answers have ordering `none` and k 0, and ``zeroshot`` is empty.
+    ``contexts``: files with the texts of the prompts' passages.
     """
 
     answers: Mapping[Cell, Path]
@@ -58,10 +58,10 @@ class AnswerFiles(NamedTuple):
 
 
 class References(NamedTuple):
-    """The references' file, or the queries' with its gold answers where the scorer's key ``references`` is `gold`.
+    """The references' file, or the queries' file with gold answers if the scorer's key ``references`` is `gold`.
 
     ``grades``: name to lowest label. ``near_copy``: the share of 5-grams from which a reference counts as seen in a
-    passage (near_copies.shown_references; None: by docno alone).
+    passage (near_copies.shown_references; None: only docnos count).
     """
 
     path: str | Path
@@ -79,14 +79,13 @@ def score_answers(
 ) -> None:
     """Score a retriever's answers and write its table.
 
-    Rows: SCHEMA. The best reference is as Aggregation, or the scorer's key ``aggregate``, says; a measure of one value
-    has it in f1. best_docno and best_in_context are null for gold answers, n_near_copies for sets that are not unseen.
-    ``references`` is `gold`, without more, or a grade's name, or that name with `-unseen`: the references that no
-    context of that query with that k shows.
-    Unseen rows are there for the k-shot answers and, with ordering `none` and that k, for the zero-shot answers on the
-    same set (Tian et al., ECIR 2025, eq. 1: P_k and P_0). A query without a reference in a set has no row for it. Rows
-    go by the query's place in the references' file, then ordering, k, seed, references.
-    Raises InputError for input that contradicts itself and for a model that can't be had.
+    Rows: SCHEMA. Aggregation and the scorer's key ``aggregate`` define the best reference; a measure of one value has
+    it in f1. best_docno and best_in_context are null for gold answers, n_near_copies for sets that are not unseen.
+    ``references`` is `gold`, or a grade's name, or that name with `-unseen`: the references that no context of the
+    query with this k shows. Unseen rows exist for the k-shot answers and, with ordering `none` and the same k, for the
+    zero-shot answers on the same set (Tian et al., ECIR 2025, eq. 1: P_k and P_0). A query without a reference in a set
+    has no row for it. Rows are sorted by the query's index in the references' file, then ordering, k, seed, references.
+    Raises InputError for contradictory input and an unavailable model.
     """
     path, grades, near_copy = references
     zero_cells = {(*ZEROSHOT_CONTEXT, seed): path for seed, path in given.zeroshot.items()}
@@ -122,24 +121,24 @@ def query_rows(
     aggregate: Aggregation,
     unseen: bool,
 ) -> pl.DataFrame:
-    """One query's rows of the table (see score_answers), unsorted.
+    """Return one query's rows of the table (see score_answers), unsorted.
 
-    ``scored``: its answers (ordering, k, seed) and their values. ``contexts``: docnos by (ordering, k).
-    ``shown``: which references (references,) each of these passages shows.
-    ``zero_cells``: the cells of ``scored`` that are zero-shot answers in another retriever's file; they give unseen
-    rows alone. ``unseen``: whether there are such, which gold answers don't have.
+    ``scored``: its answers (ordering, k, seed) and their values. ``contexts``: docnos by (ordering, k). ``shown``:
+    which references (references,) each of these passages shows. ``zero_cells``: the cells of ``scored`` that are
+    zero-shot answers in a retriever's file; they only give unseen rows. ``unseen``: whether there are unseen sets,
+    which gold answers don't have.
     """
     qid, query, answers, values = scored
     cells = list(answers.select("ordering", "k", "seed").iter_rows())
     nowhere = np.zeros(len(query.docnos), dtype=bool)
     in_context = shown_by_context(query, contexts, shown)
     own = np.array([in_context.get((ordering, k), nowhere) for ordering, k, _ in cells])
-    beside, asked_k = np.array([cell in zero_cells for cell in cells]), answers["k"].to_numpy()
+    is_baseline, asked_k = np.array([cell in zero_cells for cell in cells]), answers["k"].to_numpy()
     zero, tables = _zero_instead(values), []
     for name, left_out, members, near in query_sets(query, contexts, in_context, grades, unseen):
-        which = ~beside if left_out is None else beside | (asked_k == left_out)
-        if members.any() and which.any():
-            rows = np.flatnonzero(which)
+        applies = ~is_baseline if left_out is None else is_baseline | (asked_k == left_out)
+        if members.any() and applies.any():
+            rows = np.flatnonzero(applies)
             numbers, best = aggregate({value: values[value][rows] for value in VALUES}, members, query.texts, own[rows])
             ks = asked_k[rows] if left_out is None else np.full(len(rows), left_out)
             same = [np.full(len(rows), constant) for constant in (name, members.sum(), near)]
@@ -150,7 +149,7 @@ def query_rows(
     columns = [np.concatenate(column) for column in zip(*tables, strict=True)]
     rows, ks, chosen, known, numbers, zeros, names, sizes, copies = columns
     best_docnos = [query.docnos[place] if there else None for place, there in zip(chosen, known, strict=True)]
-    # Gold answers have no docnos, so that none can be in a context.
+    # Gold answers have no docnos, so none can be in a context.
     shown_best = pl.when(pl.col("best_docno").is_not_null()).then("best_in_context").alias("best_in_context")
     return pl.DataFrame(
         {
@@ -172,9 +171,9 @@ def query_rows(
 
 
 def _zero_instead(values: Mapping[str, np.ndarray]) -> np.ndarray:
-    """1 for pairs whose F1 is 0 where 2PR / (P + R), as bert-score 0.3.13 has it, is positive, and 0 for others.
+    """Return 1 for pairs whose F1 is 0 although 2PR / (P + R), bert-score 0.3.13's formula, is positive, else 0.
 
-    That is where one of P and R is negative, and their sum too. NaN for a measure that has neither.
+    This happens if one of P and R is negative, and their sum too. NaN for a measure without P and R.
     """
     precision, recall, f1 = (values[name] for name in VALUES)
     instead = (f1 == 0) & (precision * recall < 0) & (precision + recall < 0)
@@ -185,7 +184,7 @@ def _zero_instead(values: Mapping[str, np.ndarray]) -> np.ndarray:
 def shown_by_context(
     query: QueryReferences, contexts: Mapping[tuple[str, int], list[str]], shown: Mapping[str, np.ndarray]
 ) -> dict[tuple[str, int], np.ndarray]:
-    """Return which references (references,) each context shows; ``contexts`` and ``shown`` as for query_rows."""
+    """Return which references (references,) each context shows. ``contexts`` and ``shown`` as in query_rows."""
     nowhere = np.zeros(len(query.docnos), dtype=bool)
     return {
         context: np.any([nowhere, *(shown[docno] for docno in docnos)], axis=0) for context, docnos in contexts.items()
@@ -199,12 +198,12 @@ def query_sets(
     grades: Mapping[str, int],
     unseen: bool,
 ) -> Iterator[tuple[str, int | None, np.ndarray, float]]:
-    """Name of each set of references, the k whose contexts it leaves out (None: none), its members (references,).
+    """Yield each set's name, the k whose contexts it leaves out (or None), its members (references,), and near copies.
 
-    ``in_context``: what shown_by_context returns. Last, how many are left out as near copies alone; NaN for a set that
-    leaves none out.
+    The latter is the number of references left out only as near copies; NaN for a set that leaves none out.
+    ``in_context``: what shown_by_context returns.
     """
-    # The orderings of a k show the same passages, unless some were cut to fit a window; one set per k serves them all.
+    # The orderings of a k show the same passages, unless some were cut to fit a window. All share one set per k.
     seen, held = {}, {}
     for k in sorted({k for _, k in contexts if k and unseen}):
         seen[k] = np.any([flags for (_, of_k), flags in in_context.items() if of_k == k], axis=0)

@@ -1,4 +1,4 @@
-"""Base classes of scorers, which measure answers against references."""
+"""Define the base classes of scorers, which measure answers against references."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ GAIN = "Utility as relative gain (the paper's) or absolute difference."
 
 @dataclass(frozen=True)
 class Scores:
-    """``precision``, ``recall``, ``f1``: arrays [n_answers, n_references], float32.
+    """Arrays ``precision``, ``recall`` and ``f1`` [n_answers, n_references], float32.
 
     A measure of one value has it in ``f1``, and NaN in the others.
     """
@@ -39,15 +39,15 @@ class Task:
 
 
 class Measure(Protocol):
-    """A scorer at work. ``fingerprint`` changes with whatever changes its numbers."""
+    """A scorer ready for work. ``fingerprint`` changes with everything that changes its numbers."""
 
     fingerprint: str
 
     def prepare(self, references: Sequence[str]) -> dict[str, Any]:
-        """Do once what a dataset's reference texts need; returns JSON-like facts for the receipt. Cheap once done."""
+        """Prepare a dataset's reference texts, unless an earlier job did; return JSON-like facts for the receipt."""
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
-        """Scores per task. The references were prepared; an answer that several tasks share is looked at once."""
+        """Return scores per task. The references are prepared. An answer that several tasks share is processed once."""
 
 
 class Scorer(Kind):
@@ -64,12 +64,12 @@ class Scorer(Kind):
         return []
 
     def sets(self, grades: Mapping[str, int]) -> dict[str, int]:
-        """Return names of the sets of references, with their lowest labels: a dataset's ``grades``, or one set."""
+        """Return the names of the reference sets, with their lowest labels: a dataset's ``grades``, or one set."""
         return dict(grades) if self.references == "judged" else {self.references: 0}
 
 
 class MeasuredScorer(Scorer):
-    """A measure that is computed of an answer and each of its references."""
+    """A measure that is computed from an answer and each of its references."""
 
     aggregate: Literal["max", "mean"] = Field(
         "max", description="Over a query's references: the best one (`max`), or the mean of all (`mean`)."

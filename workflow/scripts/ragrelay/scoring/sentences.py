@@ -1,4 +1,4 @@
-"""The sentences of an answer, and the passages that each cites by numbers in brackets."""
+"""Split an answer into sentences, and read the passages that each cites by numbers in brackets."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -12,21 +12,21 @@ CITATION = re.compile(r"(?<!\s)\s*\[(\d+(?:\s*[,;]\s*\d+)*)\]")
 The look-behind keeps a search through a long run of white space linear."""
 NUMBER = re.compile(r"\d+")
 MOST_DIGITS = 9
-"""A longer number is no passage's, as 0 isn't."""
+"""A longer number is no passage's number, and neither is 0."""
 
 
 class Sentence(NamedTuple):
-    """A sentence without its citations; ``cited``: the numbers in these, each once, in their order."""
+    """A sentence without its citations. ``cited``: the distinct numbers in these, in their order."""
 
     text: str
     cited: tuple[int, ...]
 
 
 def cited_sentences(answer: str) -> list[Sentence]:
-    """The sentences of ``answer`` that have a word, with their citations: those that follow the full stop count too."""
+    """Return the sentences of ``answer`` that have a word, with their citations, also those after the full stop."""
     collected: list[tuple[str, dict[int, None]]] = []
     for part in split_sentences(answer):
-        # What stands before the first word belongs to the sentence that ended there.
+        # Citations before the first word belong to the preceding sentence.
         leading = re.match(rf"(?:{CITATION.pattern})+[.,;]?", part)
         if leading and collected:
             collected[-1][1].update(dict.fromkeys(_numbers(leading[0])))
@@ -38,9 +38,9 @@ def cited_sentences(answer: str) -> list[Sentence]:
 
 
 def numbered_citations(cited: Sequence[Mapping[str, Any]] | None, docnos: Sequence[str]) -> list[Sentence] | None:
-    """Sentences with docnos (text, citations) that have a word, each docno as its number in ``docnos``, 0 if absent.
+    """Return the sentences (text, citations) that have a word, with docnos as numbers in ``docnos`` (0 if absent).
 
-    Marks such as ``[1]`` within a text are left out, as the citations are known without them. None for None.
+    Marks such as ``[1]`` in a text are removed, since the citations are known. Returns None for None.
     """
     if cited is None:
         return None

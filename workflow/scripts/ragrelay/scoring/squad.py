@@ -1,4 +1,4 @@
-"""Words of short answers in common, on texts normalised as SQuAD does it.
+"""Compare the words of short answers, normalised as in SQuAD.
 
 Source of the normalisation, exact match and F1: Rajpurkar et al., SQuAD, EMNLP 2016, and its evaluation script.
 """
@@ -12,17 +12,17 @@ PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def words(text: str) -> list[str]:
-    """Return words of ``text``: lower case, without ASCII punctuation and English articles."""
+    """Return the words of ``text`` in lower case, without ASCII punctuation and English articles."""
     return ARTICLES.sub(" ", text.lower().translate(PUNCTUATION)).split()
 
 
 def exact_match(answer: str, gold: str) -> float:
-    """1 where the two have the same words in the same order, else 0."""
+    """Return 1 if both texts have the same words in the same order, else 0."""
     return float(words(answer) == words(gold))
 
 
 def token_f1(answer: str, gold: str) -> tuple[float, float, float]:
-    """Precision, recall and F1 of words in common, with their counts; where either has none, 1 if both, else 0."""
+    """Return precision, recall and F1 of shared words, with multiplicity; if a text has no words, 1 if neither has."""
     ours, theirs = words(answer), words(gold)
     if not ours or not theirs:
         return (float(ours == theirs),) * 3
@@ -34,10 +34,10 @@ def token_f1(answer: str, gold: str) -> tuple[float, float, float]:
 
 
 def containment(answer: str, gold: str) -> float:
-    """1 if the gold answer's words are in the answer, together and in order, else 0.
+    """Return 1 if the answer contains the gold answer's words, together and in order, else 0.
 
-    The accuracy of Liu et al., Lost in the Middle, TACL 2024, and of Mallen et al., ACL 2023, for whole words: there
-    "art" is found in "party", here it isn't. A gold answer of articles and punctuation alone is in no answer.
+    This is the accuracy of Liu et al., Lost in the Middle, TACL 2024, and of Mallen et al., ACL 2023, but for complete
+    words: there, "party" contains "art". A gold answer with only articles and punctuation is in no answer.
     """
     ours, theirs = words(answer), words(gold)
     return float(bool(theirs) and f" {' '.join(theirs)} " in f" {' '.join(ours)} ")

@@ -1,4 +1,4 @@
-"""The score store: all scores ever computed, by answer and its query's references."""
+"""Keep every computed score, by answer and its query's references."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -26,7 +26,7 @@ class ScoreStore(PartStore):
 
     @contextmanager
     def writer(self, metadata: Mapping[str, str], flush_seconds: float) -> Iterator["ScoreWriter"]:
-        """A writer that appends a part about every ``flush_seconds`` and at the end, also when an error ends it."""
+        """Open a writer that appends a part about every ``flush_seconds`` and at the end, even after an error."""
         writer = ScoreWriter(self, metadata, flush_seconds)
         try:
             yield writer
@@ -43,13 +43,13 @@ class ScoreWriter:
         self._flushed = time.monotonic()
 
     def add(self, rows: pl.DataFrame) -> None:
-        """Take ``rows`` (columns of SCHEMA); they are on disk after the next flush."""
+        """Add ``rows`` (columns of SCHEMA). The next flush writes them to disk."""
         self._rows.append(rows.select(*SCHEMA).cast(SCHEMA))
         if time.monotonic() - self._flushed >= self.flush_seconds:
             self.flush()
 
     def flush(self) -> None:
-        """Write the gathered rows as one more part, if there are any."""
+        """Write the gathered rows as a new part, if there are any."""
         if self._rows:
             self.store.add(pl.concat(self._rows), self.metadata)
             self._rows = []

@@ -27,12 +27,12 @@ KNOWN = {"qid": pl.String, "place": pl.Int64, "references_hash": pl.String}
 
 
 class Answers(Protocol):
-    """Answers by what they were made for. ``keys``: qid, answer_hash and more, a row per answer, in its order."""
+    """Answers with their keys. ``keys``: qid, answer_hash and more, a row per answer."""
 
     keys: pl.DataFrame
 
     def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
-        """(answer_hash, answer) of a selection of ``keys``, which names every hash once."""
+        """Yield (answer_hash, answer) for a selection of ``keys`` that has every hash once."""
 
 
 def fill_store(
@@ -41,9 +41,9 @@ def fill_store(
     cells: Answers,
     queries: Mapping[str, QueryReferences],
 ) -> pl.DataFrame:
-    """Score those of ``cells``' answers that are missing in ``store`` against their queries' references.
+    """Score the answers of ``cells`` against their queries' references, if ``store`` lacks the pair.
 
-    Answers go in the order of the first query that they answer, each with all queries it answers, so that every
+    Answers are processed in the order of the first query that they answer, each with all its queries, so that every
     distinct text is read and encoded once. Returns all pairs: answer_hash, references_hash, part.
     """
     known = pl.DataFrame([(qid, query.place, query.hash) for qid, query in queries.items()], schema=KNOWN, orient="row")
@@ -58,9 +58,9 @@ def fill_store(
         metadata = {"fingerprint": scorer.fingerprint, "torch": version("torch")}
         progress = Progress(len(missing), "pairs of answer and references")
         with store.writer(metadata, FLUSH_SECONDS) as writer:
-            for some in _blocks(missing, TEXTS_AT_ONCE):
-                texts = _texts(some, cells)
-                for block in _blocks(some, ANSWERS_AT_ONCE):
+            for large_block in _blocks(missing, TEXTS_AT_ONCE):
+                texts = _texts(large_block, cells)
+                for block in _blocks(large_block, ANSWERS_AT_ONCE):
                     for rows in _score(block, texts, scorer, queries):
                         writer.add(rows)
                         progress.add(len(rows))
@@ -68,13 +68,15 @@ def fill_store(
     located = store.held(pairs)
     if len(located) < len(pairs):
         raise InputError(
-            store.folder, f"{len(pairs) - len(located)} pairs of scores gone", "a store that is left alone"
+            store.folder,
+            f"{len(pairs) - len(located)} missing scores",
+            "a store from which nothing is deleted meanwhile",
         )
     return located
 
 
 def _blocks(missing: pl.DataFrame, answers_at_once: int) -> Iterator[pl.DataFrame]:
-    """``missing`` in blocks of so many distinct answers, an answer's pairs together, answers by their first query."""
+    """Yield ``missing`` in blocks of distinct answers, each with all its pairs, sorted by their first query."""
     ordered = missing.with_columns(first=pl.col("place").min().over("answer_hash"))
     ordered = ordered.sort("first", "answer_hash", "place")
     number = pl.col("answer_hash").rle_id() // answers_at_once

@@ -1,1 +1,1 @@
-"""The kinds of scorers, one in each module."""
+"""Kinds of scorers, one per module."""

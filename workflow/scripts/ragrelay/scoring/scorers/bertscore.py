@@ -1,4 +1,4 @@
-"""BERTScore: every distinct text is encoded once, then matched in bulk."""
+"""Score answers by BERTScore: encode every distinct text once, then match in bulk."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -21,7 +21,7 @@ from ragrelay.settings import Model, Text
 if TYPE_CHECKING:
     from ragrelay.scoring.encoder import Encoder
 
-# Raised by hand when a change of this package changes scores.
+# To be raised by hand when a change in this package changes scores.
 NUMERICS = 1
 DTYPE = (
     "Number type of the encoder. `bfloat16` changes scores in the third digit; on a CPU that computes in it "
@@ -58,22 +58,22 @@ class Bertscore(MeasuredScorer):
         super().check(place, study)
 
     def downloads(self) -> Iterator[Download]:
-        """Return the encoder's model, to download it."""
+        """Yield the encoder's model."""
         yield Download("model", self.model, self.revision)
 
     def measure(self, cache_dir: Path, threads: int) -> "BertMeasure":
-        """Return the model is loaded when a text must be encoded."""
+        """Return the measure, which loads its model when a text must be encoded."""
         return BertMeasure(self, cache_dir, threads)
 
 
 class BertMeasure:
     """BERTScore without idf and without baseline rescaling (Zhang et al., ICLR 2020), equal to bert-score 0.3.13.
 
-    ``fingerprint`` hashes the model (a folder's files, or hub id and revision; both also decide the maximum length),
-    the layer, the dtype, the major version of transformers (its tokenisers and architectures), NUMERICS and, where
-    texts are encoded in blocks (by ``encoding`` and the model's architecture, whatever the machine), their rows. Batch
-    size, threads, device and torch's version stay out: in float32 they move the last bits only.
-    Model and libraries are loaded when a text must be encoded, so that a full store costs nothing.
+    ``fingerprint`` hashes the model (a folder's files, or hub id and revision; both determine the maximum length), the
+    layer, the dtype, the major version of transformers (its tokenisers and architectures), NUMERICS and, if texts are
+    encoded in blocks (by ``encoding`` and the model's architecture, on every machine), their rows. Batch size, threads,
+    device and torch's version don't count: in float32 they only change the last bits. Model and libraries are loaded
+    when a text must be encoded, so that a full store costs nothing.
     """
 
     def __init__(self, scorer: Bertscore, cache_dir: Path, threads: int = 1) -> None:
@@ -89,14 +89,14 @@ class BertMeasure:
         self.packs = scorer.encoding == "packed" and packs(
             model_description(scorer.model, scorer.revision, f"scorer model {scorer.model!r}")
         )
-        if self.packs:  # What is encoded one at a time is named as it was before there were blocks.
+        if self.packs:  # Texts encoded one at a time keep the fingerprint that they had before blocks.
             self.decisive["block_rows"] = BLOCK_ROWS
         self.fingerprint = value_hash(self.decisive)
         self._references: EncodedReferences | None = None
 
     @cached_property
     def encoder(self) -> "Encoder":
-        """The loaded encoder; raises InputError for a missing model or layer."""
+        """The loaded encoder. Raises InputError for a missing model or layer."""
         from ragrelay.scoring.encoder import Encoder
 
         return Encoder(dict(self.scorer), self.threads, self.packs)
@@ -107,7 +107,7 @@ class BertMeasure:
         return {**self._references.facts, "decisive": self.decisive}
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
-        """Scores per task; every distinct answer of the tasks is encoded once. ``prepare`` comes first."""
+        """Return scores per task, encoding every distinct answer once. Needs ``prepare`` first."""
         from ragrelay.scoring.matching import match
 
         references = self._references

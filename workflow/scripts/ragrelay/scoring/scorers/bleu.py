@@ -19,7 +19,7 @@ class Bleu(PairScorer):
         return {"kind": "bleu", "sacrebleu": metadata.version("sacrebleu")}
 
     def pair(self) -> Pair:
-        """BLEU of one answer with one reference."""
+        """Return BLEU of one answer with one reference."""
         from sacrebleu.metrics.bleu import BLEU
 
         metric = BLEU(effective_order=True)

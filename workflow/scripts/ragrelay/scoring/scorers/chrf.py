@@ -23,7 +23,7 @@ class Chrf(PairScorer):
         return {"kind": "chrf", "sacrebleu": metadata.version("sacrebleu"), "word_order": self.word_order}
 
     def pair(self) -> Pair:
-        """chrF of one answer with one reference."""
+        """Return chrF of one answer with one reference."""
         from sacrebleu.metrics.chrf import CHRF
 
         metric = CHRF(word_order=self.word_order)

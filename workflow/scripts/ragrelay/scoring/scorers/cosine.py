@@ -1,4 +1,4 @@
-"""Similarity of sentence embeddings of answers and references."""
+"""Score answers by the similarity of their sentence embeddings with those of references."""
 
 import io
 import logging
@@ -24,7 +24,7 @@ from ragrelay.settings import Model, Text
 
 log = logging.getLogger(__name__)
 
-# Raised by hand when a change of this module changes scores.
+# To be raised by hand when a change in this module changes scores.
 NUMERICS = 1
 
 
@@ -48,11 +48,11 @@ class Cosine(MeasuredScorer):
         super().check(place, study)
 
     def downloads(self) -> Iterator[Download]:
-        """Return the encoder's model, to download it."""
+        """Yield the encoder's model."""
         yield Download("model", self.model, self.revision)
 
     def measure(self, cache_dir: Path, threads: int) -> "CosineMeasure":
-        """Return the model is loaded when a text must be embedded."""
+        """Return the measure, which loads its model when a text must be embedded."""
         return CosineMeasure(self, cache_dir, threads)
 
 
@@ -78,7 +78,7 @@ class CosineMeasure:
 
     @cached_property
     def model(self) -> Any:
-        """The loaded model; raises InputError for a folder without one."""
+        """The loaded model. Raises InputError for a folder without one."""
         from sentence_transformers import SentenceTransformer
 
         check_model("scorer model", self.scorer.model, tokenizer=True)
@@ -87,8 +87,8 @@ class CosineMeasure:
         source = model_path(self.scorer.model)
         try:
             return SentenceTransformer(source, revision=self.scorer.revision, device=device)
-        except Exception as error:  # the Rust library of tokenizers raises nothing more special
-            reason = f"none that loads ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+        except Exception as error:  # the Rust library of tokenizers raises no narrower type
+            reason = f"one that does not load ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
             place = f"scorer model {self.scorer.model!r}"
             raise InputError(place, reason, "an embedding model's folder or hub id") from error
 
@@ -104,8 +104,8 @@ class CosineMeasure:
                 self._references = _read(path, hashes)
                 return facts
             except UNREADABLE as error:
-                log.warning("%s: found damaged reference embeddings (%s); they are made again", path, error)
-        check_writable("whole reference embeddings are not in", path)
+                log.warning("%s: damaged reference embeddings (%s); they are made again", path, error)
+        check_writable("complete reference embeddings are not in", path)
         vectors = self._embedded([distinct[key] for key in hashes])
         buffer = io.BytesIO()
         np.savez(buffer, text_hash=np.array(hashes), vectors=vectors)
@@ -117,31 +117,31 @@ class CosineMeasure:
         return facts
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
-        """Scores per task, f1 being the cosine; every distinct answer is embedded once. ``prepare`` comes first."""
+        """Return scores per task (f1 is the cosine), embedding every distinct answer once. Needs ``prepare`` first."""
         distinct = list(dict.fromkeys(text for task in tasks for text in task.answers))
         vectors = dict(zip(distinct, self._embedded(distinct), strict=True))
         scores = []
         for task in tasks:
             references = self._vectors(task.references).T
-            # One product per answer: its last bits must not depend on which other answers are there.
+            # One product per answer, since its last bits must not depend on other answers.
             cosines = np.stack([vectors[text] @ references for text in task.answers])
             none = np.full_like(cosines, np.nan)
             scores.append(Scores(none, none, cosines))
         return scores
 
     def norm(self, texts: Sequence[str]) -> float:
-        """Length of the mean of the references' embeddings. ``prepare`` comes first."""
+        """Return the length of the mean of the references' embeddings. Needs ``prepare`` first."""
         return float(np.linalg.norm(self._vectors(texts).astype(np.float64).mean(axis=0)))
 
     def _vectors(self, texts: Sequence[str]) -> np.ndarray:
         return np.stack([self._references[text_hash(text)] for text in texts])
 
     def _embedded(self, texts: Sequence[str]) -> np.ndarray:
-        """Unit vectors [n, dimension], float32; zeros for blank texts."""
+        """Return unit vectors [n, dimension], float32; zeros for blank texts."""
         from ragrelay.scoring.workers import single_core_workers
 
-        def embed(some: Sequence[str]) -> np.ndarray:
-            encoded = self.model.encode(list(some), normalize_embeddings=True, show_progress_bar=False)
+        def embed(batch: Sequence[str]) -> np.ndarray:
+            encoded = self.model.encode(list(batch), normalize_embeddings=True, show_progress_bar=False)
             return np.asarray(encoded, dtype=np.float32)
 
         if self.model.device.type != "cpu":
@@ -154,7 +154,7 @@ class CosineMeasure:
 
 
 def _read(path: Path, hashes: Sequence[str]) -> dict[str, np.ndarray]:
-    """Vectors by text_hash, of ``hashes``. Raises one of UNREADABLE for a file that isn't as it was made."""
+    """Read the vectors of ``hashes``, by text_hash. Raises one of UNREADABLE for a file that has changed."""
     check_hashes(path, whole=True)
     with np.load(path, allow_pickle=False) as kept:
         names, vectors = kept["text_hash"].tolist(), kept["vectors"]

@@ -1,4 +1,4 @@
-"""Equality of an answer and a gold answer."""
+"""Score answers by whether they equal a gold answer."""
 
 from typing import Any
 

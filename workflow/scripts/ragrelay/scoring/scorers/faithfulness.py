@@ -29,11 +29,11 @@ class Faithfulness(JudgeScorer):
         return ["yes", "no"]
 
     def size(self, case: JudgeCase) -> int:
-        """Return the passages of the context."""
+        """Return the number of passages in the context."""
         return len(case.passages)
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """One question per sentence; none without a context."""
+        """Return one question per sentence; none without a context."""
         if not case.passages:
             return []
         texts = [sentence.text for sentence in cited_sentences(case.answer)]

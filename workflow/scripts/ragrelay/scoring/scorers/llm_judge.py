@@ -1,4 +1,4 @@
-"""Answers graded by a generator."""
+"""Score answers by a generator's grades."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ HIGHEST = 3
 """The best grade."""
 PROMPTS = {"yes_no": "answer_yes_no", "grades": "answer_grades"}
 ALONE = "_alone"
-"""Ends the name of a template without references."""
+"""Ending of the names of templates without references."""
 
 
 class LlmJudge(JudgeScorer):
@@ -41,26 +41,26 @@ class LlmJudge(JudgeScorer):
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         """Fill in the template of the scale."""
-        made = super().completed(definition, folder)
-        ending = ALONE if made.get("references") == "none" else ""
-        return {**made, "prompt": made.get("prompt") or PROMPTS[made.get("scale", "yes_no")] + ending}
+        filled = super().completed(definition, folder)
+        ending = ALONE if filled.get("references") == "none" else ""
+        return {**filled, "prompt": filled.get("prompt") or PROMPTS[filled.get("scale", "yes_no")] + ending}
 
     def placeholders(self) -> set[str]:
-        """Query, answer and, unless there are none, references."""
+        """Return query, answer and, if the judge gets them, references."""
         return {"query", "answer"} | ({"references"} if self.references != "none" else set())
 
     def words(self) -> list[str]:
-        """Yes and no, or the digits."""
+        """Return yes and no, or the digits."""
         return ["yes", "no"] if self.scale == "yes_no" else [str(grade) for grade in range(HIGHEST + 1)]
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """One question; none about an empty answer."""
+        """Return one question; none about an empty answer."""
         if not case.answer.strip():
             return []
         return [JudgeQuestion({"query": case.query, "answer": case.answer, "references": case.references[: self.best]})]
 
     def measured(self) -> list[pl.Expr]:
-        """Return the share of yes, or the mean of the grades by their shares; 0 of an empty answer."""
+        """Return the share of yes, or the mean of the grades weighted by their shares; 0 for an empty answer."""
         worth = [1.0, 0.0] if self.scale == "yes_no" else [grade / HIGHEST for grade in range(HIGHEST + 1)]
         value = pl.sum_horizontal(pl.col("shares").list.get(place) * credit for place, credit in enumerate(worth))
         asked = pl.col("shares").first().is_not_null()

@@ -94,7 +94,7 @@ class Nuggets(JudgeScorer):
         return file_of(str(self.path), dataset)
 
     def passages_read(self) -> dict[str, Any]:
-        """Return which passages lists are written from, as nuggets.topics.read_topics takes it."""
+        """Return the passages from which lists are written, as arguments of nuggets.topics.read_topics."""
         return {"depth": self.depth, "least_label": self.least_label}
 
     def limits(self) -> dict[str, int]:
@@ -102,7 +102,7 @@ class Nuggets(JudgeScorer):
         return {"window": self.window, "most": self.most, "max_tokens": self.list_tokens}
 
     def judges(self) -> list[str]:
-        """Return the generator that is asked about answers, and the generator that writes lists."""
+        """Return the generator that judges answers, and the generator that writes lists."""
         return [self.generator, *([self.written_by] if self.written_by else [])]
 
     def placeholders(self) -> set[str]:
@@ -118,11 +118,11 @@ class Nuggets(JudgeScorer):
         return list(WORDS)
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, list[tuple[str, bool]]]:
-        """Return as many nuggets as a list may have, of a dozen words each, all of which may count."""
+        """Return the largest number of nuggets that a list may have, with a dozen words each, all of them counting."""
         return {qid: [(f"{qid} {number}" + " word" * 11, True) for number in range(self.most)] for qid in qids}
 
     def own(self, paths: Sequence[Path]) -> Mapping[str, list[tuple[str, bool]]]:
-        """Return text, and whether it is vital, of each nugget of a query."""
+        """Return the text of each nugget of a query, and whether it is vital."""
         nuggets: dict[str, list[tuple[str, bool]]] = {}
         for path in paths:
             columns = ["qid", "text", "vital"]
@@ -131,16 +131,16 @@ class Nuggets(JudgeScorer):
         return nuggets
 
     def size(self, case: JudgeCase) -> int | None:
-        """Return how many nuggets count; without any the answer has no score."""
+        """Return the number of nuggets that count; None, for no score, if there are none."""
         weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
         return sum(weights[not vital] > 0 for _, vital in case.own or []) or None
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """One per nugget that counts; those about an answer without text are not asked."""
+        """Return a question per nugget that counts. Questions about an empty answer have no texts and are not asked."""
         weights = WEIGHTS[self.value.rsplit("_", 1)[0]]
-        asked = {"query": case.query, "answer": case.answer} if case.answer.strip() else None
+        texts = {"query": case.query, "answer": case.answer} if case.answer.strip() else None
         return [
-            JudgeQuestion({**asked, "nugget": text} if asked else None, "vital" if vital else "okay")
+            JudgeQuestion({**texts, "nugget": text} if texts else None, "vital" if vital else "okay")
             for text, vital in case.own
             if weights[not vital]
         ]

@@ -1,4 +1,4 @@
-"""Scorers that a user writes: a function of an answer and a reference."""
+"""Score answers by a user's own function of an answer and a reference."""
 
 import math
 from typing import Any
@@ -25,10 +25,7 @@ class Python(PairScorer, PairFunction):
         return {"kind": "python", "function": self.function, "code": self.code["function"], "options": self.options}
 
     def pairs(self) -> Pairs:
-        """Return the function's values, checked.
-
-        Raises InputError for another number of values than of pairs, and for one that is no finite number.
-        """
+        """Return the function of many pairs. It raises InputError unless there is a finite value per pair."""
         place = f"scorer {self.function}"
         return lambda answers, references: [_checked(place, value) for value in self.called(place, answers, references)]
 

@@ -1,4 +1,4 @@
-"""Whether the passages that an answer cites support it."""
+"""Score answers by whether the passages that they cite support them."""
 
 from typing import Literal
 
@@ -11,7 +11,7 @@ from ragrelay.settings import Name
 
 CITED, UNCITED = "cited", "uncited"
 WORTH = {"full": 1.0, "partial": 0.5, "none": 0.0}
-"""What each word counts, as TREC RAG weighs full, partial and no support."""
+"""The weight of each word: TREC RAG's weights of full, partial and no support."""
 
 
 class Support(JudgeScorer):
@@ -38,26 +38,26 @@ class Support(JudgeScorer):
         return list(WORTH)
 
     def size(self, case: JudgeCase) -> int:
-        """Return the passages of the context."""
+        """Return the number of passages in the context."""
         return len(case.passages)
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """One a sentence that cites; a citation of no passage of the context supports nothing, and is not asked about.
+        """Return a question per sentence; none without a context.
 
-        None without a context.
+        It has no texts, and is not asked, for a sentence that cites no passage of the context.
         """
         if not case.passages:
             return []
-        made = []
+        questions = []
         for text, cited in cited_sentences(case.answer) if case.sentences is None else case.sentences:
             chosen = cited[:1] if self.citations == "first" else cited
             passages = [case.passages[number - 1] for number in chosen if 1 <= number <= len(case.passages)]
             texts = {"passages": passages, "sentence": text} if passages else None
-            made.append(JudgeQuestion(texts, CITED if cited else UNCITED))
-        return made
+            questions.append(JudgeQuestion(texts, CITED if cited else UNCITED))
+        return questions
 
     def measured(self) -> list[pl.Expr]:
-        """Precision (null without a citation), recall (null without a sentence), and their harmonic mean as f1.
+        """Return precision (null without a citation), recall (null without a sentence) and f1, their harmonic mean.
 
         f1 is 0 for an answer that cites nothing.
         """

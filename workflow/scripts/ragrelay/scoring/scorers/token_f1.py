@@ -1,4 +1,4 @@
-"""Words that an answer and a gold answer share."""
+"""Score answers by the words that they share with a gold answer."""
 
 from typing import Any
 
