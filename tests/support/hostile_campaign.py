@@ -217,7 +217,7 @@ RECENT: list[Expected] = [
         ("a.csv", "qid,answer,answer\nq1,a,b\n", "column 'answer' twice"), ("a.csv", "", "0 answers"),
         ("a.csv", "q1,tea\nq2,rice\n", "key 'qid'"), ("a.csv", 'qid,answer\nq1,"tea\n', "after line"),
         ("a.csv", b"qid,answer\nq1,caf\xe9\n", "can't be read"), ("a.tsv", "qid,answer\nq1,tea\n", "key 'qid'"),
-        ("a.parquet", "", "no Parquet file"), ("a.parquet", b"PAR1" * 9, "no Parquet file"),
+        ("a.parquet", "", "no readable Parquet file"), ("a.parquet", b"PAR1" * 9, "no readable Parquet file"),
         ("a.csv.gz", "qid,answer\nq1,tea\n", "can't be read"), ("a.json", '[\n{"qid": "q1"}\n]', "line 1"),
     )),
     *((f"people's labels: {columns}", _people(**columns), expected) for columns, expected in (
@@ -226,7 +226,7 @@ RECENT: list[Expected] = [
         ({"docno": [b"d1"]}, "large_binary"), ({"docno": [""]}, "docno ''"),
     )),
     ("an empty file of labels", annotated(
-        "people", {"people": {"kind": "file", "path": "p.parquet"}}, file("p.parquet", "")), "no Parquet file"),
+        "people", {"people": {"kind": "file", "path": "p.parquet"}}, file("p.parquet", "")), "no readable Parquet file"),
     ("a judge's grade beyond its scale", annotated("grades", {"grades": {
         "kind": "graded_llm", "relevant": 4, "prompt": "plain"}}), "annotations.grades.relevant"),
     ("a judge that is a file", annotated("llm", {"llm": {**JUDGE, "generator": "theirs"}}, answered()), "generator"),

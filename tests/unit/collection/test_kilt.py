@@ -68,7 +68,10 @@ def test_two_tasks_over_the_same_passages(tmp_path: Path, capsys: pytest.Capture
 @pytest.mark.parametrize(
     ("task", "message"),
     [
-        ([{"id": "t1", "output": []}], "line 1: found no input; expected a query; KILT's get_triviaqa_input.py adds"),
+        (
+            [{"id": "t1", "output": []}],
+            "line 1: found no input; expected a query; for TriviaQA, KILT's get_triviaqa_input.py adds",
+        ),
         ([NQ[0], NQ[0]], "line 2: found id 'n1'; expected a text that no other record has"),
         ([{"id": "t1", "input": "tea?"}], "line 1: found no output; expected a list of answers"),
         ([{"id": "t1", "input": "tea?", "output": [{"provenance": [{"title": "Tea"}]}]}], "without wikipedia_id"),

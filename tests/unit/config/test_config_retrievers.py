@@ -29,7 +29,7 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
     ),
     (
         {"kind": "rerank", "first_stage": "bm25", "model": "a/b", "reranker": "cross_encoder", "tokenizer": "c"},
-        ["'retrievers.it.tokenizer'", "'c'", "monot5 alone"],
+        ["'retrievers.it.tokenizer'", "'c'", "only with reranker monot5"],
     ),
     (
         {"kind": "rerank", "first_stage": "bm25", "model": "a/b", "tokenizer": "./none"},

@@ -142,7 +142,7 @@ def test_a_file_that_changes_while_a_job_reads_it_is_named(tmp_path: Path, chang
         path.write_text(f"qid\n{query}\n")
         os.utime(path, (time, time))
     said, log = read(inputs, f"import os, shutil; {change}; {after}", tmp_path / "log")
-    found = f"{inputs[0]}: found a file that changed while the job read it; expected one that stays as it is"
+    found = f"{inputs[0]}: found a file that changed while the job read it; expected a file that stays unchanged"
     assert said.startswith(f"ragrelay: error: {found}") and said.endswith("; run the same command again\n")
     assert said.count("\n") == 1 and found in log
 

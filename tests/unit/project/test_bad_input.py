@@ -51,7 +51,11 @@ def read(folder: Path, name: str) -> object:
         ("queries.tsv", b"\xef\xbb\xbf\nQID\ttext\nq1\tone\n", ["line 2", "a header ('QID' has no judgement)"]),
         ("queries.tsv", b"q1\tone\rq2\ttwo\r", ["line 1", "a carriage return in the line", "LF or CRLF"]),
         ("queries.tsv", b"q1\tone\tmore\n", ["line 1", "3 columns", "2: qid<TAB>text"]),
-        ("queries.tsv", b"q1\x00\tone\n", ["line 1", r"qid 'q1\x00', whose character 3 is U+0000", "can be seen"]),
+        (
+            "queries.tsv",
+            b"q1\x00\tone\n",
+            ["line 1", r"qid 'q1\x00', whose character 3 is U+0000", "visible characters"],
+        ),
         ("queries.tsv", b"q1\t\xe2\x80\x8b\n", ["line 1", "no text for qid 'q1'"]),
         *(
             ("queries.tsv", b"q1\tone\nq2\ta " + character.encode() + b"b\n", ["line 2", f"U+{code} at character 3"])
@@ -78,7 +82,7 @@ def read(folder: Path, name: str) -> object:
             (
                 "passages.jsonl",
                 json.dumps({"doc_id": f"d1{unseen}", "text": "x"}).encode(),
-                ["line 1", f"whose character 3 is U+{ord(unseen):04X}", "can be seen"],
+                ["line 1", f"whose character 3 is U+{ord(unseen):04X}", "visible characters"],
             )
             for unseen in "\0\x1b\x7f\xad\u034f\u115f\u200b\u200c\u200d\u2060\u2800\u3164\ue000\ufe0f\ufeff\U000e0041"
         ),
