@@ -226,7 +226,7 @@ RECENT: list[Expected] = [
         ({"docno": [b"d1"]}, "large_binary"), ({"docno": [""]}, "docno ''"),
     )),
     ("an empty file of labels", annotated(
-        "people", {"people": {"kind": "file", "path": "p.parquet"}}, file("p.parquet", "")), "no readable Parquet file"),
+        "people", {"people": {"kind": "file", "path": "p.parquet"}}, file("p.parquet", "")), "no readable Parquet"),
     ("a judge's grade beyond its scale", annotated("grades", {"grades": {
         "kind": "graded_llm", "relevant": 4, "prompt": "plain"}}), "annotations.grades.relevant"),
     ("a judge that is a file", annotated("llm", {"llm": {**JUDGE, "generator": "theirs"}}, answered()), "generator"),

@@ -70,7 +70,7 @@ def test_two_tasks_over_the_same_passages(tmp_path: Path, capsys: pytest.Capture
     [
         (
             [{"id": "t1", "output": []}],
-            "line 1: found no input; expected a query; for TriviaQA, KILT's get_triviaqa_input.py adds",
+            "line 1: found no input; expected a query; for TriviaQA, KILT's get_",
         ),
         ([NQ[0], NQ[0]], "line 2: found id 'n1'; expected a text that no other record has"),
         ([{"id": "t1", "input": "tea?"}], "line 1: found no output; expected a list of answers"),

@@ -83,7 +83,7 @@ def test_scores_and_references(tmp_path: Path, cache: Path, read_only: Callable[
     score_table(**given, cache_dir=cache)
     assert (tmp_path / "table.parquet").read_bytes() == table
     make_scorer(scorer, cache).prepare(["Tea is grown."])
-    with pytest.raises(InputError, match=REFUSED.format("(whole )?reference embeddings are not in")):
+    with pytest.raises(InputError, match=REFUSED.format("(complete )?reference embeddings are not in")):
         make_scorer(scorer, cache).prepare(["Tea is grown.", "Another."])
     assert content(cache) == before
     with pytest.raises(InputError, match=REFUSED.format("1 of 1 scores are not in")):

@@ -204,5 +204,8 @@ def test_an_index_made_before_hashes_serves_and_is_named(built: Built, caplog: p
 def test_a_receipt_of_another_corpus(built: Built, write_dataset: Callable[..., Path]) -> None:
     shutil.rmtree(built.path)
     built.collection = LocalCollection(write_dataset("other", passages={**PASSAGES, "d1": "changed"}))
-    with pytest.raises(InputError, match=r"receipt.json: found index indexes/\w+; expected indexes/\w+, of the corpus"):
+    with pytest.raises(
+        InputError,
+        match=r"receipt.json: found index indexes/\w+; expected indexes/\w+, the index of the present corpus",
+    ):
         built.opened()
