@@ -54,9 +54,9 @@ rule analyse_transmission:
         prompts=study.prompts_with_context(study.retriever_contexts),
         rankings=files.contexts.each(study.each_retriever),
         qrels=files.qrels,
-        # Their single seeds. Not a table of decompose_variance, which SLURM profiles have in a later group.
+        # For single seeds. Not from a table of decompose_variance, which SLURM profiles run in a later group.
         scores=files.scores.each(study.each_retriever),
-        # Of the primary pair, for their lengths.
+        # The primary pair's answers, for their lengths.
         answers=study.answers_with_context(study.primary_cells),
     output:
         **files.made_by("analyse_transmission"),

@@ -35,7 +35,7 @@ use rule generate_answers as generate_single_answers with:
         fetched=study.fetched_for_generator,
         prompts=study.single_prompts_of,
         queries=files.queries,
-        # After the grid's own jobs, so that what they share is generated once.
+        # Runs after the grid's own jobs, so that answers in both are generated once.
         receipts=study.receipts_of_retrievers,
     output:
         receipt=files.single_receipt,
@@ -119,7 +119,7 @@ rule label_passages:
 
 
 rule label_by_pages:
-    """Label passages by whether they are of a query's gold pages."""
+    """Label passages by whether they belong to a query's gold pages."""
     input:
         dataset_files=study.dataset_files_of,
         contexts=files.contexts.each(study.each_retriever),

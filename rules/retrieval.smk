@@ -9,7 +9,7 @@ if workflow.is_main_process:
         retrieval.check_joined_runs(workflow.pathvars.apply)
 
 
-# One job per source, which the jobs that use it depend on: a new one is no reason to run any other.
+# One job per download, on which the jobs that use it depend: a new download makes no other job run.
 rule fetch_input:
     """Fetch a model, a collection of ir_datasets or Terrier's files, on the submitting machine."""
     output:
@@ -22,7 +22,7 @@ rule fetch_input:
     conda:
         "../envs/retrieval.yaml"
     params:
-        # Its name says all that decides it: what is derived from output is no reason to run again.
+        # The output's name identifies the download. Params derived from output never make a job run again.
         download=lambda wildcards, output: study.downloads[wildcards.fetched],
     script:
         "../workflow/scripts/fetch_input.py"
@@ -44,8 +44,8 @@ rule prepare_collection:
         "../envs/retrieval.yaml"
     params:
         definition=study.dataset_of,
-        # Seen to be right before any engine starts. The outputs don't depend on it, and what is derived from output
-        # is no reason to run again.
+        # Checked before any engine starts. The outputs don't depend on these files, so the param is derived from output
+        # and never makes the job run again.
         checked=study.checked_files_of,
         cache_dir=study.cache_dir,
         code=code_of("prepare_collection.py", study.dataset_module),

@@ -1,11 +1,11 @@
-"""Targets: what a user can ask for by name.
+"""Targets that a user can request by name.
 
 Input: what the other files of rules make; logs and receipts where they are.
 Output: none; plan and plan_receipt, which their rule writes without Snakemake's knowing.
 """
 
-# All that a study is read in: what is deleted of it is made again, although what was made from it is there.
-# Without captions, which Snakemake would look up again, from the place of the rule that has them as inputs.
+# Everything that users read of a study: a deleted file is made again, even if everything made from it exists.
+# Without captions, which Snakemake would look up again, relative to the rule that has them as inputs.
 REPORTED_FILES = [*map(str, [files.report, *rules.write_page.input, *rules.write_tables.output]), *reported.figures]
 
 
@@ -19,7 +19,7 @@ rule prefetch:
     """Downloads, and the indexes of the grid's retrievers: what jobs on nodes without internet need."""
     input:
         rules.fetch_inputs.input,
-        # Built from what was fetched, by jobs of their own: the profile says where.
+        # Indexes are built from the downloads in separate jobs; the profile decides where.
         retrieval.index_receipts,
         claims.fetched_claims,
 
@@ -89,7 +89,7 @@ rule acu:
         lambda wildcards: reported.claims_results(),
 
 
-# Without outputs, so that it runs whenever it is asked for: the store may have changed since.
+# Without outputs, so that it runs whenever it is requested: the store may have changed since.
 rule plan:
     """What the study will ask of its engines, counted; none is started."""
     input:
@@ -157,7 +157,7 @@ rule check_cluster:
         REPORTED_FILES,
 
 
-# Without outputs, so that it runs whenever it is asked for.
+# Without outputs, so that it runs whenever it is requested.
 rule stale:
     """List the files of results/<study>/ that the present configuration does not make, e.g. of a removed retriever."""
     input:
@@ -175,7 +175,7 @@ rule stale:
         "../workflow/scripts/list_stale.py"
 
 
-# Without outputs, too.
+# Also without outputs.
 rule check_cache:
     """Read the whole cache, and list what is damaged in it and what killed jobs left there."""
     input:

@@ -68,7 +68,7 @@ Anchors within anchors that multiply lists, or mappings up to a few million, are
 
 
 def page(ends: dict[str, dict[str, tuple[str, str]]], snakemakes: dict[str, str]) -> str:
-    """Return the page for what each group's cases ended in, (stage, message), and for what Snakemake says by itself."""
+    """Return the page, given each group's cases with (stage, message), and Snakemake's own messages."""
     parts = [HEAD]
     for group, found in ends.items():
         parts += [f"\n## {group}\n\n| what is wrong | when | message |\n|---|---|---|\n"]
@@ -79,12 +79,12 @@ def page(ends: dict[str, dict[str, tuple[str, str]]], snakemakes: dict[str, str]
 
 
 def ends_of_snakemake(folder: Path) -> dict[str, str]:
-    """Return what is wrong → Snakemake's last line, each really tried below ``folder``."""
+    """Try every fault that only Snakemake reports, below ``folder``; return fault → Snakemake's last line."""
     return {end.what: said(end, folder / f"snakemake{number}") for number, end in enumerate(ENDS)}
 
 
 def ends_of_all(folder: Path) -> dict[str, dict[str, tuple[str, str]]]:
-    """Return every case tried below ``folder``: group, what is wrong, (stage, message)."""
+    """Try every case below ``folder``; return group → fault → (stage, message)."""
     model = build_tiny_llama(folder / "model", window=512)
     folders = _folders(folder)
     return {group: {case.what: end_of(case, next(folders), model) for case in cases} for group, cases in CASES.items()}

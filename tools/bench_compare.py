@@ -12,7 +12,7 @@ from tools.performance import RESULTS
 
 LOST = 0.1
 COSTS = {"s", "ms", "B", "MiB", "GiB"}
-"""Units of which less is better. Of a rate more is; of another figure its goal says so, or it is not compared."""
+"""Units of which less is better. Of a rate more is better. Another figure is compared only if its goal tells."""
 
 
 def lost(record: Mapping[str, Any]) -> Iterator[str]:
@@ -37,7 +37,7 @@ def _like(past: Mapping[str, Any], record: Mapping[str, Any]) -> bool:
 
 
 def _better(figure: Mapping[str, Any]) -> int:
-    """1 where more is better, -1 where less is, 0 where nothing says which."""
+    """Return 1 if more is better, -1 if less is, 0 if nothing tells."""
     if goal := figure.get("goal", ""):
         return 1 if goal.startswith(">") else -1
     unit = figure.get("unit", "")

@@ -1,4 +1,4 @@
-"""Parts of pages that tools write, between marks that say so; the rest is written by hand."""
+"""Replace the parts of pages that tools write, between marks. The rest is written by hand."""
 
 import re
 
@@ -7,7 +7,7 @@ REST = re.compile(r"<!-- (?:Below: w|W)ritten from .*", re.DOTALL)
 
 
 def replaced(text: str, start: str, content: str) -> str:
-    """``text`` with ``content`` between the line ``start`` and the next line ``<!-- -->``."""
+    """Put ``content`` into ``text``, between the line ``start`` and the next line ``<!-- -->``."""
     before, mark, rest = text.partition(f"{start}\n")
     _, end, after = rest.partition("\n<!-- -->")
     if not mark or not end:

@@ -40,7 +40,7 @@ def schema_text() -> str:
 
 
 def page(text: str) -> str:
-    """``text`` of config/README.md with its reference written anew."""
+    """Replace the reference in ``text``, config/README.md."""
     introduction, mark, _ = text.partition(START)
     if not mark:
         raise ValueError(f"{PAGE}: found no line {START!r}; expected it above the reference")
@@ -48,7 +48,7 @@ def page(text: str) -> str:
 
 
 def _parts(sub: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Titles and schemas of the tables that a top-level key asks for: none for a plain value, one per kind of entry."""
+    """Return titles and schemas of a top-level key's tables: none for a plain value, one per kind of entry."""
     if "properties" in sub:
         return [("", sub)]
     entry = sub.get("additionalProperties") or {}

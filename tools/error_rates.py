@@ -12,7 +12,7 @@ from tools.blocks import replaced  # noqa: E402
 
 
 def page(text: str) -> str:
-    """``text`` of docs/statistics.md with its tables written anew: those of words, and that of relay."""
+    """Replace the tables in ``text``, docs/statistics.md: those of words, and that of relay."""
     rates = read(ROOT / "benchmarks" / "results" / "word_errors.json")
     for name, relay in (("words", False), ("relay", True)):
         made = table([one for one in rates if (one["word"] == RELAYED) is relay])

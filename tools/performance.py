@@ -31,7 +31,7 @@ def tables(results: Iterable[Mapping[str, Any]]) -> str:
 
 
 def page(text: str, results: Iterable[Mapping[str, Any]]) -> str:
-    """``text`` of docs/reference/performance.md with new tables."""
+    """Replace the tables in ``text``, docs/reference/performance.md."""
     introduction, mark, _ = text.partition(START)
     if not mark:
         raise ValueError(f"{PAGE}: found no line {START!r}; expected it above the tables")

@@ -32,12 +32,12 @@ def table() -> str:
 
 
 def _per(one: Predictor) -> str:
-    """Return what a value is of."""
+    """Return what a predictor's value depends on."""
     return "query, k, ordering" if one.of_ordering else "query, k" if one.of_k else "query"
 
 
 def page(text: str) -> str:
-    """``text`` of docs/predict.md with its table written anew."""
+    """Replace the table in ``text``, docs/predict.md."""
     return replaced(text, START, table())
 
 

@@ -52,7 +52,7 @@ def rows_of(columns: dict[str, Column]) -> dict[str, str]:
 
 
 def common_rows() -> dict[str, str]:
-    """Lines that three or more tables share, by the column's name, where most tables with that name mean the same."""
+    """Return lines that three or more tables share, by column name, if most tables with that column mean the same."""
     declared = {file.columns: columns_of(file) for file in result_files()}
     rows = Counter(row for columns in declared.values() for row in rows_of(columns).items())
     names = Counter(name for columns in declared.values() for name in columns)
@@ -85,7 +85,7 @@ def page() -> str:
 
 
 def captions() -> dict[str, str]:
-    """Captions as reStructuredText, by the name of their file; outputs of one kind and name share theirs."""
+    """Return captions as reStructuredText, by the name of their file. Outputs of one kind and name share one."""
     texts: dict[str, list[str]] = {}
     for output in OUTPUTS:
         if output.endings:

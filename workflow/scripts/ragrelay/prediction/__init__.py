@@ -1,1 +1,1 @@
-"""Predicting utility and answer quality without judgements (query performance prediction for RAG)."""
+"""Predict utility and answer quality without judgements (query performance prediction for RAG)."""

@@ -1,4 +1,4 @@
-"""Other measures of a predictor: does it tell where the context helps, how far are its ranks off, is it the best?"""
+"""Measure predictors further: do they tell where the context helps, how far are their ranks off, which is the best?"""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -74,7 +74,7 @@ def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 
 
 def auroc(x: Array, positive: np.ndarray) -> dict[str, Any]:
-    """Value, interval and p-value of the chance that a ``positive`` query has the larger ``x``, ties counted half."""
+    """Return value, interval and p-value of the chance that a ``positive`` query has the larger ``x`` (ties: half)."""
     m, n = int(positive.sum()), int((~positive).sum())
     if min(m, n) < 2:
         return {"reason": "fewer than two queries with, or without, a gain"}
@@ -91,7 +91,7 @@ def auroc(x: Array, positive: np.ndarray) -> dict[str, Any]:
 
 
 def smare(x: Array, y: Array) -> dict[str, Any]:
-    """Value, interval and chance of the mean scaled distance of ranks."""
+    """Return value, interval and chance level of the mean scaled distance of ranks."""
     if reason := no_coefficient(y, x, "the predictor", "the target"):
         return {"reason": reason}
     n, errors = len(x), sare(x, y)
@@ -101,7 +101,7 @@ def smare(x: Array, y: Array) -> dict[str, Any]:
 
 
 def sare(x: Array, y: Array) -> Array:
-    """Each query's distance between its ranks by ``x`` and by ``y``, over the number of queries; ties share a rank."""
+    """Return each query's distance between its ranks by ``x`` and ``y``, over the number of queries; ties share one."""
     distances: Array = np.abs(stats.rankdata(x) - stats.rankdata(y)) / len(x)
     return distances
 
@@ -109,7 +109,7 @@ def sare(x: Array, y: Array) -> Array:
 def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
     """Return a row (SARE_COLUMNS, without the part of the study) per cell, predictor and query, for P and for the gain.
 
-    sARE of Faggioli et al. (2022), whose mean is the sMARE of ``accuracies``; none where that has a reason.
+    sARE of Faggioli et al. (2022), whose mean is the sMARE of ``accuracies``; no row if that is undefined.
     """
     frames = [pl.DataFrame(schema=SARE_SCHEMA)]
     for cell in cells:
@@ -128,11 +128,11 @@ def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
 
 
 def predictor_comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.DataFrame:
-    """Return each predictor against its cell's best one, and against the retrieval measure: COMPARED_COLUMNS.
+    """Compare each predictor with its cell's best one, and with the retrieval measure: COMPARED_COLUMNS.
 
-    Differences of rho over the same queries, by a jackknife over them and Student's t; ranks are taken once. The best
-    is the one with the largest rho here, so that its lead is one of chance too: a difference that is significant
-    after Holm's correction speaks against the other predictor, none does for the best.
+    Differences of rho over the same queries, by a jackknife over them and Student's t; ranks are computed once. The
+    best is the predictor with the largest rho here, so its lead is partly chance: a significant difference after Holm's
+    correction is evidence against the other predictor, but never for the best.
     """
     rows = [row for cell in cells for row in _compared(cell, measure)]
     table = pl.DataFrame(rows, schema=COMPARED_SCHEMA)
@@ -163,7 +163,7 @@ def _rho(x: Array, y: Array) -> float | None:
 
 
 def rho_difference(x: Array, z: Array, y: Array) -> dict[str, Any]:
-    """rho of ``x`` and ``y`` less that of ``z`` and ``y``, over the queries that have all three."""
+    """Return rho of ``x`` and ``y`` minus rho of ``z`` and ``y``, over the queries that have all three."""
     known = np.isfinite(x) & np.isfinite(z) & np.isfinite(y)
     row: dict[str, Any] = {"n": int(known.sum())}
     reasons = [no_coefficient(y[known], column[known], "a predictor", "the target") for column in (x, z)]

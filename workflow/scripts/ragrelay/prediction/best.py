@@ -1,4 +1,4 @@
-"""The best predictor of each cell, compared with the best of as many on shuffled queries."""
+"""Find the best predictor of each cell, and compare it with the best of equally many on shuffled queries."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ from ragrelay.vocabulary.columns import REASON, STUDY_PART, real, schema_of, tex
 
 WORTH_USING, NOT_BEYOND = "worth using", "not beyond P₀"
 QUERIES_AT_LEAST = 10
-"""Queries of a cell; with fewer nothing is decided."""
+"""Minimum queries of a cell for a verdict."""
 KNOWN_AT_LEAST = 0.8
 CONTAIN_P0 = (GAIN, UTILITY)
 # Of columns of length 1, what is left of one by rounding.
@@ -47,12 +47,12 @@ COLUMNS = {**STUDY_PART, **TABLE}
 def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shuffles: int, seed: int) -> pl.DataFrame:
     """Return a row (COLUMNS, without the part of the study) per cell and target.
 
-    The test compares the largest rho with the largest one on shuffled targets (Westfall and Young 1993), so that the
-    choice of the best and the likeness of predictors count. A query without a predictor's value has its middle rank.
-    The word is said where p < 0.05 after Holm's correction over the cells of a target and reference set, of the
-    retrievers ``rankings``. The gain and the utility contain P_0, with its noise over seeds: a predictor of the answer
-    without context follows them even where no context helps. For these targets, the predictor also has to follow P
-    given P_0 (``beyond_p0``), by the same correction; otherwise the verdict is `not beyond P₀`.
+    The test compares the largest rho with the largest one on shuffled targets (Westfall and Young 1993), which accounts
+    for the choice of the best and for similar predictors. A query without a predictor's value gets its middle rank. The
+    verdict is positive if p < 0.05 after Holm's correction over the cells of a target and reference set, of the
+    retrievers ``rankings``. Gain and utility contain P_0, with its noise over seeds: a predictor of the answer without
+    context follows them even if no context helps. For these targets, the predictor must also follow P given P_0
+    (``beyond_p0``), by the same correction; otherwise the verdict is `not beyond P₀`.
     """
     rows = [row for cell in cells for row in _of_cell(cell, shuffles, seed)]
     table = pl.DataFrame(rows, schema=SCHEMA)
@@ -108,7 +108,7 @@ def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str
 
 
 def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int) -> dict[str, Any]:
-    """Return the predictor that follows ``y`` (n,) best, of centred unit ``ranks`` (n, predictors), next to chance."""
+    """Return the predictor that follows ``y`` (n,) best, given centred unit ``ranks`` (n, predictors), and chance."""
     target = _unit(stats.rankdata(y))
     random = np.random.default_rng([seed, len(y)])
     shuffled = np.array([random.permutation(target) for _ in range(shuffles)])
@@ -126,10 +126,11 @@ def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int)
 
 
 def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: int) -> dict[str, Any]:
-    """Partial rho of a predictor (the column ``place`` of ``ranks``) and P given P_0, next to chance.
+    """Return partial rho of a predictor (column ``place`` of ``ranks``) and P given P_0, and chance.
 
-    Residuals of ranks on P_0's rank and its square, since ranks need not follow one another in a line. The residuals of
-    P are shuffled, and fitted again (Freedman and Lane 1983); the best of all predictors counts, as in ``best``.
+    Residuals of ranks are from a regression on P_0's rank and its square, since ranks need not be linearly related. The
+    residuals of P are shuffled and fitted again (Freedman and Lane 1983). The best of all predictors counts, as in
+    ``best``.
     """
     left = rest_given(p0)
     predictors, rest = left(ranks), left(_unit(stats.rankdata(p)))
@@ -144,9 +145,9 @@ def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed
 
 
 def rest_given(p0: Array) -> Callable[[Array], Array]:
-    """What is left of columns (n, columns) after a regression on the rank of ``p0`` (n,) and its square, of length 1.
+    """Return unit residuals of columns (n, columns) after a regression on the rank of ``p0`` (n,) and its square.
 
-    0 for a column that P_0 determines.
+    They are 0 for a column that P_0 determines.
     """
     of_p0 = _unit(stats.rankdata(p0))
     basis, _ = np.linalg.qr(np.column_stack([np.ones(len(p0)), of_p0, of_p0**2]))
@@ -160,7 +161,7 @@ def rest_given(p0: Array) -> Callable[[Array], Array]:
 
 
 def _ranks(x: Array) -> Array | None:
-    """Centred ranks of length 1; None for a column that is constant or has too few values."""
+    """Return centred ranks of length 1; None for a column that is constant or has too few values."""
     known = np.isfinite(x)
     if known.mean() < KNOWN_AT_LEAST or is_constant(x[known]):
         return None

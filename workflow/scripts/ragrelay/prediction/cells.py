@@ -1,4 +1,4 @@
-"""The data that predictions are evaluated on: per cell, predictors and targets of the same queries."""
+"""Gather the data for evaluating predictions: per cell, predictors and targets of the same queries."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ KEYS = [*CELL_COLUMNS, "target"]
 
 @dataclass(frozen=True)
 class PredictedCell:
-    """``names``: retriever, ordering, k, references; ``qids`` (n,).
+    """A cell: ``names`` (retriever, ordering, k, references) and ``qids`` (n,).
 
-    ``predictors`` and ``targets`` by name, (n,) each, NaN where a query has no value.
+    ``predictors`` and ``targets`` by name, (n,) each, NaN if a query has no value.
     """
 
     names: Mapping[str, str | int]
@@ -44,10 +44,10 @@ class PredictedCell:
 
 
 def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
-    """Predictors by name, their sign turned where a smaller value predicts a larger ``target``.
+    """Return predictors by name, with the sign reversed if a smaller value predicts a larger ``target``.
 
-    The more certain a generator is without a context, the less the context has to gain: predictors of its answers
-    without context are turned the other way for the gain and the utility.
+    The more certain a generator is without a context, the less a context can add: for gain and utility, predictors of
+    answers without context are reversed.
     """
     turned = {predictor.name for predictor in predictors({}) if not predictor.rising}
     if target in (GAIN, UTILITY):
@@ -56,7 +56,7 @@ def oriented(predicted: Mapping[str, Array], target: str) -> dict[str, Array]:
 
 
 def stages(names: Iterable[str] = ()) -> dict[str, str]:
-    """The stage of each predictor, in the order of the stages. Predictors named after a scorer: those in ``names``."""
+    """Return the stage of each predictor, in the order of the stages. ``names``: predictors named after a scorer."""
     return {predictor.name: predictor.stage for predictor in predictors({"scorers": scorers_of(names)})}
 
 
@@ -70,7 +70,7 @@ def predicted_cells(
 ) -> Iterator[PredictedCell]:
     """Yield the cells of one ordering, of each retriever, k and reference set that is not unseen.
 
-    ``predictions`` and ``retrieval`` by retriever, as their files are; ``utility``: the utility table.
+    ``predictions`` and ``retrieval``: tables by retriever; ``utility``: the utility table.
     """
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN))
     ordering = evaluated_ordering(seen.filter(pl.col("k") > 0)["ordering"].unique(maintain_order=True).to_list())

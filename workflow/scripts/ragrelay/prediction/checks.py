@@ -1,4 +1,4 @@
-"""Checks of the configuration's ``prediction``."""
+"""Check the configuration's section ``prediction``."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,18 +18,18 @@ RERANKERS = ("reranker", "cross_encoder")
 
 
 def rerankers(prediction: Mapping[str, Any]) -> list[str]:
-    """Return the retrievers whose models score passages for predictors, each once."""
+    """Return the distinct retrievers whose models score passages for predictors."""
     return list(dict.fromkeys(prediction[key] for key in RERANKERS if prediction[key]))
 
 
 def quality_file(prediction: Mapping[str, Any], dataset: str) -> str | None:
-    """Return the file of the passages' quality in ``dataset``; None where there is none."""
+    """Return the file with the quality of ``dataset``'s passages; None if there is none."""
     path = prediction["passage_quality"]
     return path and file_of(path, dataset)
 
 
 def check_prediction(study: CheckedStudy) -> None:
-    """Raise InputError where a name is not one that a predictor can use, or a file can't be read."""
+    """Raise InputError for a name that no predictor can use, and for an unreadable file."""
     settings, grid = study.config["prediction"], study.grid
     retrievers = study.config["retrievers"]
     usable = [name for name, definition in retrievers.items() if definition["kind"] == "rerank"]

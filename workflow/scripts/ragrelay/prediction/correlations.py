@@ -1,4 +1,4 @@
-"""How well each predictor follows each target over queries, given P_0, and over the contexts of one query."""
+"""Correlate predictors with targets: over queries, given P_0, and over the contexts of one query."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from ragrelay.vocabulary.columns import CELL_COLUMNS, STUDY_PART, adjusted, sche
 from ragrelay.vocabulary.names import UNSEEN
 
 RESAMPLES_AT_MOST = 2_000
-"""Resamples and permutations of each of the many correlations of predictors."""
+"""Number of resamples and permutations for each of the many correlations of predictors."""
 FAMILY = (*KEYS, "coefficient")
 LEFT_OUT = ("measure", "subset", *CELL_COLUMNS)
 TABLE = {**PART, **{n: c for n, c in correlation.TABLE.items() if n not in (*LEFT_OUT, "n_null", "n_unmeasured")}}
@@ -56,13 +56,13 @@ def predictor_correlations(cells: Iterable[PredictedCell], resamples: int, seed:
 
 
 def as_measures(predictions: pl.DataFrame, ordering: str) -> pl.DataFrame:
-    """Predictions in the columns of retrieval measures: qid, measure, k, value."""
+    """Return predictions in the columns of retrieval measures: qid, measure, k, value."""
     of_ordering = predictions.filter(pl.col("ordering").is_null() | (pl.col("ordering") == ordering))
     return of_ordering.select("qid", pl.col("predictor").alias("measure"), "k", "value")
 
 
 def given_p0(predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ordering: str) -> pl.DataFrame:
-    """Partial correlations of every predictor and P given P_0, per cell: GIVEN_P0 without the part of the study."""
+    """Return partial correlations of predictors and P given P_0, per cell: GIVEN_P0 without the part of the study."""
     seen = utility.filter(ordering=ordering).filter(~pl.col("references").str.ends_with(UNSEEN))
     tables = [
         coupling.couplings(seen.filter(retriever=retriever), as_measures(table, ordering))
@@ -74,9 +74,9 @@ def given_p0(predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ord
 def predictors_within_queries(
     predictions: Mapping[str, pl.DataFrame], utility: pl.DataFrame, ordering: str, kinds: Mapping[str, str]
 ) -> pl.DataFrame:
-    """Correlation of predictors and P over the contexts of one query: WITHIN without the part of the study.
+    """Correlate predictors and P over the contexts of one query: WITHIN without the part of the study.
 
-    Only predictors that depend on the retriever: none before retrieval, and none of answers without context.
+    Only predictors that depend on the retriever count: none before retrieval, and none of answers without context.
     """
     seen = utility.filter(ordering=ordering).filter(~pl.col("references").str.ends_with(UNSEEN))
     measures = pl.concat(

@@ -53,10 +53,10 @@ USE, BY_K, BY_RETRIEVER = "context or none", "k", "retriever"
 
 
 def curves(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
-    """Selective retrieval: CURVE_COLUMNS without the part of the study.
+    """Return the curves of selective retrieval: CURVE_COLUMNS without the part of the study.
 
-    Intervals are of mean P by Student's t and Hall's (analysis.mean_tests); chance is the line between never and
-    always. Queries of equal prediction are taken in the order of their ids.
+    Intervals are of mean P by Student's t and Hall's (analysis.mean_tests). Chance is the line between never and always
+    using the context. Queries with equal predictions are in the order of their ids.
     """
     rows = [row for cell in cells for row in _curves(cell, seed)]
     return pl.DataFrame(rows, schema=CURVE_SCHEMA)
@@ -93,11 +93,11 @@ def _curves(cell: PredictedCell, seed: int) -> Iterator[dict[str, Any]]:
 
 
 def policies(cells: Sequence[PredictedCell], seed: int) -> pl.DataFrame:
-    """Regret of each policy against the oracle, and the predicted one against the best fixed one: POLICIES_COLUMNS.
+    """Return the regret of each policy against the oracle, and of prediction against the best fixed option.
 
-    The predicted options follow ridge regressions of P (of the gain, for a context or none) on the predictors before
-    generation, fitted on other folds of the queries. The fixed option that it is compared with is the best one on the
-    same queries, which favours the fixed one.
+    Columns POLICIES_COLUMNS. Predictions are ridge regressions of P (for a context or none, of the gain) on the
+    predictors before generation, fitted on other folds of the queries. The fixed option is the best one on the same
+    queries, which favours it.
     """
     rows = [row for cell in cells for row in _use(cell, seed)]
     for choice, shared in ((BY_K, "retriever"), (BY_RETRIEVER, "k")):
@@ -159,7 +159,7 @@ def _too_few(x: Array, known: np.ndarray) -> str | None:
 def _regrets(
     names: Mapping[str, Any], options: Array, fixed: Sequence[str], chosen: np.ndarray
 ) -> Iterator[dict[str, Any]]:
-    """``options``: P of each query and option; ``fixed``: names of always taking one; ``chosen``: predicted ones."""
+    """Return regrets. ``options``: P by query and option; ``fixed``: names of fixed options; ``chosen``: predicted."""
     oracle, n = options.max(axis=1), len(options)
     best = options[:, int(options.mean(axis=0).argmax())]
     predicted = options[np.arange(n), chosen]

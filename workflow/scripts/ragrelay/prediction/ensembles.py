@@ -1,4 +1,4 @@
-"""Predictors combined by regression, by nested cross-validation: judged on queries that fitted and chose nothing."""
+"""Combine predictors by regression, and evaluate them by nested cross-validation on queries not used in any fit."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,10 +22,10 @@ from ragrelay.vocabulary.columns import INTERVAL, REASON, STUDY_PART, real, sche
 
 FOLDS, INNER_FOLDS = 5, 3
 QUERIES_AT_LEAST = 20
-"""Queries of a cell; fewer are too few for folds within folds."""
+"""Minimum queries of a cell for folds within folds."""
 PERMUTATIONS, PERMUTED_AT_ONCE = 999, 250
 TAIL = ALPHA / 2
-# Fisher's z of a correlation beyond it is infinite but for rounding.
+# Bound on a correlation, since Fisher's z of a larger one is infinite except for rounding.
 LARGEST_R = 1 - 1e-12
 UNTESTED = "no test: permutations through its fits take too long"
 KNOWN_AT_LEAST = 0.8
@@ -62,24 +62,24 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted model: rows of predictors to predictions."""
+    """A fitted model: a function from rows of predictors to predictions."""
 
     predict: Callable[[Array], Array]
 
 
 Chosen = npt.NDArray[np.bool_]
 Model = Callable[[Array, Array, int], Fitted]
-"""Takes predictors (n, predictors; NaN: missing), target (n,) and a seed. COLUMNWISE also take targets (n, m)."""
+"""A function of predictors (n, predictors; NaN: missing), target (n,) and seed. COLUMNWISE ones take targets (n, m)."""
 
 
 def folds(n: int, count: int, seed: int) -> list[Chosen]:
-    """Return the fold (0 ... count - 1) of each of n queries, in one array per fold: True where the query is in it."""
+    """Assign n queries to folds, and return a mask (n,) per fold."""
     order = np.random.default_rng([seed, n]).permutation(n) % count
     return [order == fold for fold in range(count)]
 
 
 def best_single(x: Array, y: Array, seed: int) -> Fitted:
-    """Return a line on the predictor with the largest |rho| of the fitted queries."""
+    """Fit a line on the predictor with the largest |rho| in the fitted queries."""
     filled = _filled(x, x)
     if y.ndim == 2:
         return _best_singles(filled, x, y)
@@ -90,7 +90,7 @@ def best_single(x: Array, y: Array, seed: int) -> Fitted:
 
 
 def _best_singles(filled: Array, x: Array, y: Array) -> Fitted:
-    """Return the same of each target (n, m)."""
+    """Fit best_single for each of several targets (n, m)."""
     varies = np.array([not is_constant(column) for column in filled.T])
     ranks, targets = (_unit(stats.rankdata(columns, axis=0)) for columns in (filled, y))
     places = (np.abs(ranks.T @ targets) * varies[:, None]).argmax(axis=0)
@@ -102,7 +102,7 @@ def _best_singles(filled: Array, x: Array, y: Array) -> Fitted:
 
 
 def ridge(x: Array, y: Array, seed: int, transform: Callable[[Array], Array] = lambda x: x) -> Fitted:
-    """Ridge regression of standardised predictors, its penalty by leaving out each of the fitted queries."""
+    """Fit a ridge regression on standardised predictors, with the penalty chosen by leave-one-out cross-validation."""
     from sklearn.linear_model import RidgeCV
 
     scaled = _Scaled(transform(x))
@@ -111,12 +111,12 @@ def ridge(x: Array, y: Array, seed: int, transform: Callable[[Array], Array] = l
 
 
 def ridge_of_logs(x: Array, y: Array, seed: int) -> Fitted:
-    """Return as ridge, of sign(x) ln(1 + |x|), which is the paper's ln(1 + x) where x is not negative."""
+    """Fit ridge on sign(x) ln(1 + |x|), which equals the paper's ln(1 + x) if x is not negative."""
     return ridge(x, y, seed, lambda rows: np.sign(rows) * np.log1p(np.abs(rows)))
 
 
 def boosting(x: Array, y: Array, seed: int) -> Fitted:
-    """Gradient boosting of shallow trees, their number by cross-validation within the fitted queries."""
+    """Fit gradient boosting of shallow trees, their number chosen by cross-validation within the fitted queries."""
     from sklearn.ensemble import HistGradientBoostingRegressor
     from threadpoolctl import threadpool_limits
 
@@ -127,7 +127,7 @@ def boosting(x: Array, y: Array, seed: int) -> Fitted:
         )  # fmt: skip
         return model.fit(rows, target).predict
 
-    # With so few queries, threads cost more time than they save.
+    # With few queries, threads cost more time than they save.
     with threadpool_limits(1):
         errors = dict.fromkeys(ROUNDS, 0.0)
         for tested in folds(len(y), INNER_FOLDS, seed + 1):
@@ -142,7 +142,7 @@ COLUMNWISE = (SINGLE, RIDGE, LOG)
 
 
 def out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
-    """The prediction of each query, in the shape of y, by a model fitted on the other folds, which don't contain it."""
+    """Predict each query, in the shape of y, by a model fitted on the other folds."""
     predicted = np.full(y.shape, np.nan)
     for tested in folds(len(y), FOLDS, seed):
         predicted[tested] = model(x[~tested], y[~tested], seed).predict(x[tested])
@@ -150,20 +150,20 @@ def out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
 
 
 def mean_of_fitted(x: Array, y: Array, seed: int) -> Fitted:
-    """Return the mean of the fitted queries for all others."""
+    """Fit a model that predicts the mean target of the fitted queries."""
     return Fitted(lambda rows: np.broadcast_to(y.mean(axis=0), (len(rows), *y.shape[1:])))
 
 
 def centred_out_of_fold(model: Model, x: Array, y: Array, seed: int) -> Array:
-    """Predictions as of out_of_fold, each less the mean of the queries that its model was fitted on.
+    """Return predictions of out_of_fold, each minus the mean target of the queries on which its model was fitted.
 
-    That mean is the lower the higher the tested queries are, so that with it noise has a rho below 0.
+    That mean falls as the tested queries rise, so that otherwise noise has a rho below 0.
     """
     return out_of_fold(model, x, y, seed) - out_of_fold(mean_of_fitted, x, y, seed)
 
 
 def matrix(cell: PredictedCell, known: str) -> tuple[list[str], Array]:
-    """Return names and columns (n, predictors) of the predictors that are used before or after generation."""
+    """Return names and columns (n, predictors) of the predictors used before or after generation."""
     of_stage = stages(cell.predictors)
     names = [
         name
@@ -209,14 +209,14 @@ def _word(row: Mapping[str, Any], target: str) -> str:
 
 
 def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERMUTATIONS) -> dict[str, Any]:
-    """rho of out-of-fold predictions with the target, its interval and p-value, and R squared; or the reason.
+    """Return rho of out-of-fold predictions with the target, its interval and p-value, and R squared; or the reason.
 
-    The predictions of two queries share fitted ones, so that rho varies more than that of as many independent pairs.
-    The target is therefore permuted ``permutations`` times through the whole cross-validation, fits, choices and all:
-    the p-value is twice the smaller share of the rhos, this one among them, that are as large, or as small. It is exact
-    where the predictors say nothing. The interval on Fisher's z has the distances of the 2.5% and 97.5% quantiles of
-    these rhos (Hall's), or the jackknife's over queries, the wider at either end: it leaves out 0 only where p < 0.05.
-    0 permutations: no interval, no p-value.
+    The predictions of two queries share fitted queries, so rho varies more than that of independent pairs. The target
+    is therefore permuted ``permutations`` times through the whole cross-validation, with all fits and choices. The
+    p-value is twice the smaller share of rhos, including this one, that are as large, or as small. It is exact if the
+    predictors are uninformative. The interval on Fisher's z uses the distances of the 2.5% and 97.5% quantiles of these
+    rhos (Hall's) or the jackknife's over queries, whichever is wider at either end, so that it excludes 0 only if
+    p < 0.05. With 0 permutations there is no interval and no p-value.
     """
     if len(y) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
@@ -237,7 +237,7 @@ def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERM
     chance = permuted_rhos(model, x, y, seed, permutations)
     share = (1 + min((chance >= rho - ROUNDING).sum(), (chance <= rho + ROUNDING).sum())) / (1 + permutations)
     z = np.arctanh(np.clip(rho, -LARGEST_R, LARGEST_R))
-    # The outermost of them whose p-value is not below 5%.
+    # The outermost rhos whose p-value is not below 5%.
     place = int(np.ceil(TAIL * (1 + permutations))) - 1
     low, high = z - np.sort(np.arctanh(np.clip(chance, -LARGEST_R, LARGEST_R)))[[-place, place - 1]]
     features = pearson_features([(stats.rankdata(predicted), stats.rankdata(y))])
@@ -248,7 +248,7 @@ def judged(model: Model, x: Array, y: Array, seed: int, permutations: int = PERM
 
 
 def permuted_rhos(model: Model, x: Array, y: Array, seed: int, permutations: int) -> Array:
-    """rho of ``judged`` where the predictors say nothing: (permutations,), of a model that takes targets (n, m)."""
+    """Return rhos of ``judged`` under permuted targets: (permutations,), for a model that takes targets (n, m)."""
 
     def rhos(targets: Array) -> Array:
         predicted = centred_out_of_fold(model, x, targets, seed)
@@ -259,14 +259,14 @@ def permuted_rhos(model: Model, x: Array, y: Array, seed: int, permutations: int
 
 
 def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations: int) -> dict[str, float]:
-    """Return whether out-of-fold predictions of the gain ``p`` - ``p0`` (n,) follow ``p`` given ``p0``, or P_0 alone.
+    """Test whether out-of-fold predictions of the gain ``p`` - ``p0`` (n,) follow ``p`` given ``p0``, or only P_0.
 
-    The gain contains P_0 with its noise: predictions that follow that noise follow the gain even where contexts add
-    nothing. given_p0 is the partial rho of predictions and P, as in best.beyond_p0. What P_0 and its square leave of P
-    is permuted ``permutations`` times, and the resulting predictions of the gain are fitted again (Freedman and Lane
-    1983); p_given_p0 is the share of partial rhos, this one among them, that are as large. That is not enough: where
-    P_0 is a noisy sign of how easy a query is, predictors of ease say more of P than P_0 does, and help to predict its
-    noise. Such predictions of the gain do not rise with P itself: rho_with_p and p_with_p (Student's t) are of that.
+    The gain contains P_0 with its noise: predictions that follow that noise follow the gain even if contexts add
+    nothing. given_p0 is the partial rho of predictions and P, as in best.beyond_p0. The residuals of P on P_0 and its
+    square are permuted ``permutations`` times, and the resulting predictions of the gain are fitted again (Freedman and
+    Lane 1983); p_given_p0 is the share of partial rhos, including this one, that are as large. That is not enough: if
+    P_0 is a noisy sign of how easy a query is, predictors of ease tell more about P than P_0 does, and help to predict
+    its noise. Such predictions of the gain do not rise with P itself, which rho_with_p and p_with_p (Student's t) test.
     """
     left = rest_given(p0)
     design = np.column_stack([np.ones(len(p)), p0, p0**2])
@@ -291,7 +291,7 @@ def beyond(model: Model, x: Array, p: Array, p0: Array, seed: int, permutations:
 
 
 def _of_permuted(y: Array, statistic: Callable[[Array], Array], seed: int, permutations: int) -> Array:
-    """``statistic`` (m,) of columns (n, m) that are permutations of ``y``: (permutations,)."""
+    """Return ``statistic`` (m,) of columns (n, m) that are permutations of ``y``: (permutations,)."""
     random, values = np.random.default_rng([seed, len(y)]), []
     for start in range(0, permutations, PERMUTED_AT_ONCE):
         count = min(PERMUTED_AT_ONCE, permutations - start)
@@ -300,14 +300,14 @@ def _of_permuted(y: Array, statistic: Callable[[Array], Array], seed: int, permu
 
 
 def _unit(ranks: Array) -> Array:
-    """Columns of ranks, centred and of length 1; 0 where they are all the same."""
+    """Return columns of ranks, centred and of length 1; 0 if all ranks are equal."""
     centred: Array = ranks - ranks.mean(axis=0)
     length = np.sqrt((centred**2).sum(axis=0))
     return centred / np.where(length > ROUNDING, length, 1.0)
 
 
 class _Scaled:
-    """Columns filled with the fitted ones' medians, centred and divided as these are."""
+    """Fills missing values with the fitted rows' medians, and standardises columns as in the fitted rows."""
 
     def __init__(self, rows: Array) -> None:
         self.rows = rows
@@ -321,7 +321,7 @@ class _Scaled:
 
 
 def _filled(rows: Array, fitted: Array) -> Array:
-    """``rows`` with the medians of ``fitted`` where they have no value; 0 where these have none."""
+    """Fill missing values of ``rows`` with the medians of ``fitted``, or 0 if these have none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         medians = np.nan_to_num(np.nanmedian(fitted, axis=0))

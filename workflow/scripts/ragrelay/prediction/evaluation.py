@@ -1,4 +1,4 @@
-"""All tables of how well predictions do, of one dataset, generator and scorer."""
+"""Compute all tables on the quality of predictions for a dataset, generator and scorer."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -40,7 +40,7 @@ def evaluate_predictions(
     measures = {name: pl.read_parquet(path) for name, path in retrieval.items()}
     ordering = evaluated_ordering(scored.filter(pl.col("k") > 0)["ordering"].unique(maintain_order=True).to_list())
     cells = list(predicted_cells(tables, scored, measures, measure))
-    # Regressions take long, and differ little from one reference set to the next.
+    # Only one reference set, since regressions take long and differ little between sets.
     first = [cell for cell in cells if cell.names["references"] == cells[0].names["references"]]
     return {
         "prediction_best": best_predictors(cells, rankings, RESAMPLES_AT_MOST, seed),

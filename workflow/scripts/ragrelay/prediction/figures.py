@@ -1,4 +1,4 @@
-"""The figure of selective retrieval."""
+"""Draw the figure of selective retrieval."""
 
 import json
 
@@ -13,7 +13,7 @@ from ragrelay.prediction.study import PredictedStudy
 
 
 def selective_retrieval(study: PredictedStudy, theme: Theme) -> Spec:
-    """Mean P against the share of queries whose context is used: chance, oracle, the regression, the best predictor.
+    """Plot mean P by the share of queries whose context is used: chance, oracle, regression, best predictor.
 
     A panel per retriever that ranks, at the largest k. Readers of the page choose the reference set.
     """

@@ -1,4 +1,4 @@
-"""Scores that models give to contexts, from the tables of other jobs."""
+"""Read models' scores of contexts from the tables of other jobs."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ LOGPROB, RERANKER, CROSS_ENCODER, JUDGE, QUALITY = "logprob", "reranker", "cross
 """Names of scores of passages: log-probability per token after the query, a reranker's, that of the cross-encoder of
 BERT-QPP, a judge's labels, and the quality that a file gives."""
 PASSAGES = ("passages of contexts", "passages of contexts without a quality in the file (left out)")
-"""What a file of quality has to have, and what is counted as missing."""
+"""What a quality file should have, and what counts as missing."""
 Scores = dict[str, list[float | None]]
 
 
@@ -67,10 +67,10 @@ def model_scores(
 
 
 def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[dict[str, Any]]:
-    """Return a count of the passages without a quality in the file ``path`` (what, count, of).
+    """Return the count (what, count, of) of passages without a quality in the file ``path``.
 
-    ``contexts``: files of what contexts of up to ``k`` passages are made of (rank, docno); a passage without a rank is
-    of an answer's own context. Raises as read_quality does, and where the file has none of these passages.
+    ``contexts``: files with the passages (rank, docno) of contexts of up to ``k`` passages. A passage without a rank
+    belongs to an answer's own context. Raises as read_quality does, and if the file has none of these passages.
     """
     quality = read_quality(path)
     needed = pl.concat(
@@ -84,10 +84,10 @@ def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[di
 
 
 def read_quality(path: Path) -> pl.DataFrame:
-    """docno, quality of a Parquet file, null where a passage has none.
+    """Read docno, quality from a Parquet file; quality is null for a passage without one.
 
-    Raises InputError where it is none or has no row, where a docno is null or there twice, and where a quality is no
-    finite number.
+    Raises InputError if it is no Parquet file or has no row, a docno is null or repeated, or a quality is no finite
+    number.
     """
     table = read_parquet(path, "a Parquet file with columns docno and quality", ("docno", QUALITY))
     if not table.schema[QUALITY].is_numeric():

@@ -1,4 +1,4 @@
-"""The page of predictions: a section per dataset, generator and scorer."""
+"""Write the page of predictions: a section per dataset, generator and scorer."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from ragrelay.prediction.study import PredictedStudy
 
 TEMPLATE = FOLDER / "predict.html.j2"
 MOST_ROWS = 6_000
-"""Rows of long tables on the whole page, shared by its sections."""
+"""Maximum rows of long tables on the page, shared by its sections."""
 
 
 def report_predictions(

@@ -1,4 +1,4 @@
-"""The tables of predictions as the page shows them."""
+"""Lay out the page's tables of predictions."""
 
 import polars as pl
 
@@ -21,7 +21,7 @@ SIZES = (numeric("predictors", "n_predictors", count), numeric("queries", "n", c
 
 
 def best_table(study: PredictedStudy) -> Table:
-    """Return the best predictor of each cell, next to what chance gives."""
+    """Return the best predictor of each cell, next to the chance level."""
     return table_of(
         study["prediction_best"], *OF_TARGET, name("verdict"), name("predictor"), numeric("ρ", "rho", number, 2),
         numeric("ρ of the best by chance", "chance", number, 2), numeric("its 95% quantile", "chance_high", number, 2),
@@ -31,7 +31,7 @@ def best_table(study: PredictedStudy) -> Table:
 
 
 def predictor_table(study: PredictedStudy, most_rows: int | None = None) -> Table:
-    """Each predictor of P and of the gain in every cell: rho, rho given P_0, AUROC, sMARE; the largest |rho| first."""
+    """Show each predictor of P and gain in every cell: rho, rho given P_0, AUROC, sMARE; largest |rho| first."""
     keys = [*KEYS, "predictor"]
     shown = study["prediction_correlation"].filter(pl.col("target").is_in([P, GAIN]), coefficient="spearman")
     given_p0 = study["prediction_given_p0"].select(
@@ -61,7 +61,7 @@ def ensemble_table(study: PredictedStudy) -> Table:
 
 
 def transfer_table(study: PredictedStudy) -> Table:
-    """Regressions trained on another dataset."""
+    """Show the regressions trained on another dataset."""
     trained = numeric("queries trained on", "n_trained", count)
     return table_of(
         study["prediction_transfer"], name("trained on", "trained_on"), *OF_MODEL, SIZES[0], trained, *SIZES[1:]
@@ -69,7 +69,7 @@ def transfer_table(study: PredictedStudy) -> Table:
 
 
 def policy_table(study: PredictedStudy) -> Table:
-    """Regret of policies against the oracle."""
+    """Show the regret of policies against the oracle."""
     return table_of(
         study["prediction_policies"], name("choice"),
         Column("retriever", False, True, text=lambda row: row["retriever"] or "chosen"),

@@ -1,4 +1,4 @@
-"""Base class of predictors: one number per query, or per query and context, made without judgements."""
+"""Define the base class of predictors: one number per query, or per query and context, made without judgements."""
 
 import functools
 import importlib
@@ -31,11 +31,11 @@ class Predictor(ABC):
     of_ordering: ClassVar[bool] = False
     """Whether it also depends on the ordering."""
     of_context: ClassVar[bool] = False
-    """Whether it looks at the passages of the context, of which answers that were made elsewhere have their own."""
+    """Whether it uses the passages of the context, which may be others for imported answers."""
 
     @abstractmethod
     def value(self, subject: Subject) -> float:
-        """Return the predictor's value for one query, k and ordering. Raises UndefinedError where it has none."""
+        """Return the predictor's value for one query, k and ordering. Raises UndefinedError if it has none."""
 
     @classmethod
     def instances(cls, named: Mapping[str, Any]) -> Iterator["Predictor"]:

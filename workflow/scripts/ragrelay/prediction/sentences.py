@@ -1,4 +1,4 @@
-"""Sentences on what the predictions of one section are worth, with the chance level next to each number."""
+"""Word how good the predictions of a section are, with the chance level next to each number."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,7 +19,7 @@ MOST_NAMED = 4
 
 
 def prediction_answers(studies: Sequence[PredictedStudy]) -> list[Conclusion]:
-    """For the gain and for P, over all sections: in how many cells a predictor is worth using, and the strongest."""
+    """Say, for gain and P over all sections, in how many cells a predictor is worth using, and name the strongest."""
     return [_answer(studies, target) for target in SAID]
 
 
@@ -47,7 +47,7 @@ def _cells(study: PredictedStudy, target: str) -> pl.DataFrame:
 
 
 def prediction_sentences(study: PredictedStudy) -> Findings:
-    """Findings of one section: on its first reference set and the retrievers that rank."""
+    """Word the findings of a section, on its first reference set and the retrievers that rank."""
     lines = [_best(study, target) for target in SAID]
     lines += [said for said in (_ensemble(study), _transfer(study), _policy(study)) if said]
     limits = [

@@ -1,4 +1,4 @@
-"""The predictions of one dataset, generator and scorer, as reports show them."""
+"""Hold the predictions for a dataset, generator and scorer, for reports."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ragrelay.vocabulary.columns import STUDY_PART, read_table
 
 @dataclass(frozen=True)
 class PredictedStudy:
-    """``tables``: by name; ``rankings``: the retrievers that do not draw from the judgements."""
+    """Predictions: ``tables`` by name; ``rankings``: the retrievers that do not draw from the judgements."""
 
     keys: Mapping[str, str]
     tables: Mapping[str, pl.DataFrame]

@@ -1,4 +1,4 @@
-"""The queries of a study with everything that predictors use, read from its files."""
+"""Read the queries of a study with everything that predictors use."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -88,7 +88,7 @@ def study_queries(
 def _at(
     places: Sequence[int], texts: Sequence[str], models: Mapping[str, Sequence[float | None]]
 ) -> tuple[list[str], dict[str, list[float | None]]]:
-    """Return the ``texts`` at ``places``, and the models' scores of them."""
+    """Return the ``texts`` at ``places``, and models' scores of them."""
     return [texts[place] for place in places], {name: [each[at] for at in places] for name, each in models.items()}
 
 
@@ -98,7 +98,7 @@ def needed_docnos(
     ks: Sequence[int],
     shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
 ) -> list[str]:
-    """Docnos of the results whose vectors predictors use, and of the passages that are ``shown``."""
+    """Return the docnos of results whose vectors predictors use, and of passages that are ``shown``."""
     depth = max(settings.vector_depth, *ks)
     retrieved = run.filter(pl.col("rank") <= depth)["docno"].to_list()
     own = [docno for of_query in (shown or {}).values() for docnos in of_query.values() for docno in docnos]
@@ -113,7 +113,7 @@ def read_contexts(path: File) -> pl.DataFrame:
 
 
 def shown_contexts(files: KeyedFiles) -> dict[str, dict[Context, list[str]]] | None:
-    """Docnos in prompt order by qid, then by ordering and k, of the ``files`` of contexts; None without files."""
+    """Read docnos in prompt order by qid, then by ordering and k, from ``files`` of contexts; None without files."""
     if not files.paths:
         return None
     contexts: dict[str, dict[Context, list[str]]] = {}
@@ -124,16 +124,16 @@ def shown_contexts(files: KeyedFiles) -> dict[str, dict[Context, list[str]]] | N
 
 
 def read_ranking(run: File, queries: pl.DataFrame) -> pl.DataFrame:
-    """qid, docno, rank, score of a run file."""
+    """Read qid, docno, rank, score from a run file."""
     return ranked(read_run(run), queries)
 
 
 def answers_of(
     files: KeyedFiles, store: AnswerStore, uses: pl.DataFrame | None = None
 ) -> dict[str, dict[Context, list[Answer]]]:
-    """Answers by qid, then by ordering and k, of answer files, with the tokens' scores of ``store``, seeds rising.
+    """Read answers by qid, then by ordering and k, from answer files, with the tokens' scores in ``store``, by seed.
 
-    ``uses``: context use (ordering, k, qid, seed, context_use), where the study has it.
+    ``uses``: context use (ordering, k, qid, seed, context_use), if the study has it.
     """
     read = read_answers(files, ANSWER).drop_nulls("answer")
     of_tokens = store.look_up(read.select(KEY).unique(), TOKEN_SCORES).select(*KEY, *TOKEN_SCORES)

@@ -1,4 +1,4 @@
-"""The data of predictors: a query with its ranking, the passages of a context, and answers."""
+"""Define the data of predictors: a query with its ranking, the passages of a context, and answers."""
 
 import functools
 from collections import Counter
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class UndefinedError(Exception):
-    """A predictor has no value for a query; the message is the reason."""
+    """Raised if a predictor has no value for a query. The message is the reason."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,9 @@ class Settings:
 
 
 class Answer(NamedTuple):
-    """``logprob``: sum over its ``tokens``; of each of them, ``token_logprobs`` and ``token_entropies``.
+    """An answer: ``logprob`` (sum over its ``tokens``), and ``token_logprobs`` and ``token_entropies`` of each token.
 
-    ``first_token_margin``: between the two likeliest first tokens. None where the answer store lacks one.
+    ``first_token_margin``: between the two likeliest first tokens. Values that the answer store lacks are None.
     """
 
     seed: int
@@ -52,12 +52,11 @@ class Query:
     """A query and its whole ranking: ``docnos`` and ``scores`` (n,), best first.
 
     ``texts`` and ``context_scores``: of its context's passages, best first, to `context_depth`. ``vector`` and
-    ``vectors`` (by docno): dense ones, empty where the study has none. ``zeroshot``: the answers without context, one
+    ``vectors`` (by docno): dense vectors, empty if the study has none. ``zeroshot``: the answers without context, one
     per seed. ``passage_scores``: scores of each of ``texts`` by name (model_scores.py), None without a score;
-    ``whole_logprobs``: log-probability per token of the whole context after the query, by k.
-    ``consistencies``: of the answers over seeds, by scorer, then by ordering and k.
-    ``shown``: of answers that were made elsewhere, the query as with_context gives it, by ordering and k; None where
-    contexts are the first k passages of the ranking.
+    ``whole_logprobs``: log-probability per token of the whole context after the query, by k. ``consistencies``: of the
+    answers over seeds, by scorer, then by ordering and k. ``shown``: for imported answers, the query with their
+    contexts (with_context), by ordering and k; None if contexts are the first k passages of the ranking.
     """
 
     qid: str
@@ -82,7 +81,7 @@ class Query:
         texts: Sequence[str],
         passage_scores: Mapping[str, Sequence[float | None]],
     ) -> "Query":
-        """Return the query with these passages in the place of its ranking; the score of one that it lacks is NaN."""
+        """Return the query with these passages in place of its ranking. A passage outside the ranking has score NaN."""
         known = dict(zip(self.docnos, self.scores, strict=True))
         scores = np.array([known.get(docno, np.nan) for docno in docnos])
         return replace(
@@ -102,7 +101,7 @@ class Query:
 
     @functools.cached_property
     def memo(self) -> dict[str, object]:
-        """Values that predictors share, by name."""
+        """Keeps values that predictors share, by name."""
         return {}
 
     def once(self, name: str, make: Callable[[], T]) -> T:

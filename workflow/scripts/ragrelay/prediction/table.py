@@ -1,4 +1,4 @@
-"""The table of predictions of one retriever and generator."""
+"""Make the table of predictions for a retriever and generator."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -27,11 +27,11 @@ def predictions(
     contexts: Sequence[Context],
     predictors: Sequence[Predictor],
 ) -> pl.DataFrame:
-    """Return a row (SCHEMA) per query, k, predictor and, where the value depends on it, ordering.
+    """Return a row (SCHEMA) per query, k, predictor and, if the value depends on it, ordering.
 
     ``queries``: each with its answers by ordering and k. ``contexts``: all orderings and k of the study. A value that
-    does not depend on k stands in a row per k. Of a query with contexts of its own (``shown``), a value that looks at
-    the context stands in a row per ordering too.
+    does not depend on k is repeated for every k. If a query has contexts of its own (``shown``), a value that uses the
+    context has a row per ordering, too.
     """
     frames = [pl.DataFrame(schema=SCHEMA)]
     for query, answers in queries:
@@ -57,7 +57,7 @@ def _rows(
 
 
 def _of_shown(predictor: Predictor, query: Query, ordering: str, k: int) -> tuple[float | None, str | None]:
-    """Return the same with the passages that the answers were made with, which may be fewer or more than k."""
+    """Return the query with the passages of the answers' own contexts, which may be fewer or more than k."""
     shown = (query.shown or {}).get((ordering, k))
     if shown is None:
         return None, "no answer"

@@ -1,6 +1,6 @@
-"""Statistics of a corpus's words: one pass over its passages, kept in the cache next to the indexes.
+"""Count a corpus's words in one pass over its passages, and keep the statistics in the cache next to the indexes.
 
-Words are those of PISA's tokenizer, Porter2-stemmed and without Terrier's stopwords, for every retriever alike.
+For all retrievers, words are those of PISA's tokenizer, Porter2-stemmed and without Terrier's stopwords.
 """
 
 import json
@@ -25,13 +25,13 @@ from ragrelay.retrieval.bm25s_index import stemmed_words, stopwords
 
 STEMMER, STOPWORDS = "porter2", "terrier"
 MOST_PAIRED = 1000
-"""Distinct words of a query that are paired: the pairs of a whole document would fill the memory."""
+"""Maximum distinct words of a query that are paired, since the pairs of a document would fill the memory."""
 WORDS = {"word": pl.String, "passages": pl.Int64, "occurrences": pl.Int64, "logs": pl.Float64, "squares": pl.Float64}
 PAIRS = {"one": pl.String, "other": pl.String, "passages": pl.Int64}
 
 
 class Word(NamedTuple):
-    """``passages`` with it, ``occurrences`` in all of them; sums over these of l = 1 + ln(occurrences) and of l^2."""
+    """A word: ``passages`` with it, ``occurrences`` in all; sums over passages of l = 1 + ln(occurrences) and l^2."""
 
     passages: int
     occurrences: int
@@ -41,7 +41,7 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class TermStatistics:
-    """Statistics of a corpus: ``passages``, ``tokens``, and counts of chosen words and of the pairs in queries."""
+    """Statistics of a corpus: ``passages``, ``tokens``, and counts of selected words and of pairs in queries."""
 
     passages: int
     tokens: int
@@ -56,7 +56,7 @@ def terms(text: str) -> list[str]:
 
 
 def pairs_of(query: Iterable[str]) -> list[tuple[str, str]]:
-    """Pairs of the first MOST_PAIRED distinct words of a query, each in alphabetical order."""
+    """Return the pairs of the first MOST_PAIRED distinct words of a query, each in alphabetical order."""
     return list(combinations(sorted(list(dict.fromkeys(query))[:MOST_PAIRED]), 2))
 
 

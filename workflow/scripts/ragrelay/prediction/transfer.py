@@ -1,4 +1,4 @@
-"""Regressions trained on the queries of one dataset and tested on those of another."""
+"""Train regressions on the queries of one dataset, and test them on those of another."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ Files = Mapping[str, Mapping[str, str | Path]]
 def transfer_predictions(
     predictions: Files, utility: Mapping[str, str | Path], retrieval: Files, measure: str, tested: str, seed: int
 ) -> pl.DataFrame:
-    """Return the table of the dataset ``tested`` from the files of all; without rows where it is the only one."""
+    """Return the table of the dataset ``tested`` from the files of all; without rows if it is the only one."""
     if len(utility) < 2:
         return pl.DataFrame(schema=SCHEMA)
     cells = {dataset: list(first_cells(predictions[dataset], utility[dataset], retrieval[dataset], measure))
@@ -56,9 +56,9 @@ def transfers(
 ) -> pl.DataFrame:
     """Return a row (COLUMNS, without the part of the study) per other dataset, cell, target, model and what is known.
 
-    ``trained``: cells by dataset. A model learns everything on the dataset that it is trained on: medians for
-    missing values, scales, penalties, numbers of trees. The interval and the p-value are of a jackknife over the tested
-    queries on Fisher's z, with the predictions as they are.
+    ``trained``: cells by dataset. A model learns everything on its training dataset: medians for missing values,
+    scales, penalties, numbers of trees. Interval and p-value are from a jackknife over the tested queries on Fisher's
+    z, with fixed predictions.
     """
     rows = []
     for dataset, cells in trained.items():
@@ -90,7 +90,7 @@ def _of_cells(trained: PredictedCell, tested: PredictedCell, seed: int) -> Itera
 
 
 def judged_elsewhere(model: Model, x: Array, y: Array, unseen: Array, target: Array, seed: int) -> dict[str, Any]:
-    """rho of ``target`` and the predictions for ``unseen`` of a model fitted on ``x`` and ``y``; or the reason."""
+    """Return rho of ``target`` and predictions for ``unseen`` by a model fitted on ``x`` and ``y``; or the reason."""
     if min(len(y), len(target)) < QUERIES_AT_LEAST:
         return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
     if not x.shape[1]:
