@@ -1,28 +1,40 @@
-"""Prompt tokens served from the prefix cache: descending k = 1..8 x 3 seeds on the demo's passages.
+"""Prompt tokens served from the prefix cache: contexts of growing length, and judges' questions about one answer.
 
     python benchmarks/prefix_cache.py --out prefix_cache.json
 
-The workflow's own engine and its prefix order, against the same requests shuffled and against no prefix cache. The
-demo's whole study fits an engine's default cache, where order matters little; so the two orders also meet in a cache
-that holds no more than the batch needs, as a large model's on one GPU does.
+The workflow's own engine and its prefix order, against the same requests shuffled and against no prefix cache:
+descending k = 1..8 x 3 seeds on the demo's passages. The demo's whole study fits an engine's default cache, where order
+matters little; so the two orders also meet in a cache that holds no more than the batch needs, as a large model's on a
+GPU does.
+
+Then questions to judges: whether texts of 150 words state 20 nuggets each, whether a passage of 150 words supports 20
+sentences, and whether 20 answers are right by the same five references. Jobs sort these requests by text. What each
+question has in common with the one before is counted in tokens; the cache serves whole blocks of them.
 """
 
 import random
 import tempfile
 import time
 from functools import partial
+from itertools import pairwise
 from math import ceil
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 from ragrelay.generation import engine as engine_module
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.generator import Request
-from ragrelay.generation.requests import BLOCK_TOKENS, window_of
+from ragrelay.generation.requests import BLOCK_TOKENS, shared_prefix, window_of
+from ragrelay.judging.templates import JudgeTemplate, load_judge_template
+from ragrelay.likelihoods.job import fill_likelihoods, scorings_of
+from ragrelay.likelihoods.store import LikelihoodStore
+from ragrelay.prompting.layout import prompt_id
 
 from benchmarks.shared import pairs, record
 from benchmarks.shared.demo import make_demo
 from benchmarks.shared.workers import Worker
+from benchmarks.shared.workflow import ROOT
 
 BATCH = 16
 
@@ -45,6 +57,47 @@ def answer(engine: VllmEngine, requests: list[Request]) -> tuple[float, float]:
     return seconds, sum(row["cached_tokens"] for row in rows) / sum(row["prompt_tokens"] for row in rows)
 
 
+def judged(passages: list[str], queries: list[str]) -> dict[str, list[str]]:
+    """Prompts by kind of judge, in the order in which a scorer asks them."""
+    words = " ".join(passages).split()
+    texts = [" ".join(words[start : start + 150]) for start in range(0, 3000, 150)]
+    sentences = [f"{sentence}." for sentence in " ".join(passages).split(". ")]
+
+    def template(name: str, *placeholders: str) -> JudgeTemplate:
+        return load_judge_template(ROOT / f"config/judge_prompts/{name}.yaml", set(placeholders))
+
+    nuggets = template("nuggets", "query", "answer", "nugget")
+    support = template("support", "passages", "sentence")
+    right = template("answer_yes_no", "query", "references", "answer")
+    each = [(text, query, sentences[20 * place : 20 * place + 20])
+            for place, (text, query) in enumerate(zip(texts, queries, strict=False))]  # fmt: skip
+    return {
+        "nuggets": [
+            nuggets.render({"query": query, "answer": text, "nugget": sentence})
+            for text, query, own in each for sentence in own
+        ],
+        "support": [
+            support.render({"passages": [text], "sentence": sentence}) for text, _, own in each for sentence in own
+        ],
+        "answers by references": [
+            right.render({"query": query, "references": passages[5 * place : 5 * place + 5], "answer": sentence})
+            for place, (_, query, own) in enumerate(each) for sentence in own
+        ],
+    }  # fmt: skip
+
+
+def share_of_judges(generator: dict[str, Any], prompts: list[str]) -> tuple[float, float, float]:
+    """Shares of prompt tokens that came from the cache, and that the question before has too; and tokens per question."""
+    rows = [(prompt_id(prompt, ""), prompt, "", [5]) for prompt in prompts]
+    asked = pl.DataFrame(rows, schema=["prompt_id", "prompt", "system", "token_ids"], orient="row")
+    with tempfile.TemporaryDirectory() as folder:
+        receipt = fill_likelihoods(asked, LikelihoodStore(Path(folder), "f"), generator, partial(VllmEngine, threads=1))
+    tokens = [request.given for request in scorings_of(asked, generator, window_of(generator))]
+    common = sum(shared_prefix(before, after, 1) for before, after in pairwise(tokens))
+    total = receipt["prompt_tokens"]
+    return receipt["cached_tokens"] / total, common / total, total / receipt["requests"]
+
+
 def main() -> None:
     parser = record.arguments(__doc__)
     parser.add_argument("--queries", type=int, default=8)
@@ -53,6 +106,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         demo = make_demo(Path(folder))
         _, requests = demo.asked(range(1, 9), seeds=3, queries=given.queries)
+        passages = [passage["text"] for passage in demo.collection.passages()]
+        prompts = judged(passages, demo.queries["query"].to_list())
     shuffled = requests.copy()
     random.Random(0).shuffle(shuffled)
     longest = max(len(request.token_ids) for request in requests) + demo.generator["max_tokens"]
@@ -94,6 +149,13 @@ def main() -> None:
         "scarce cache: prompt tokens from the cache, shuffled": record.figure(shares["scarce shuffled"]),
         "scarce cache: wall time shuffled over prefix order": pairs.ratio(seconds, "scarce shuffled", "scarce prefix"),
     }
+    for kind, texts in prompts.items():
+        worker = Worker(dict, {**generator, "max_num_seqs": BATCH})
+        share, common, each = worker.run(share_of_judges, texts)
+        worker.stop()
+        figures[f"judges, {kind}: prompt tokens from the cache"] = record.figure(share, goal=">= 0.8")
+        figures[f"judges, {kind}: prompt tokens that the question before has too"] = record.figure(common)
+        figures[f"judges, {kind}: prompt tokens per question"] = record.figure(each)
     setting = (
         f"{given.queries} queries x k = 1..8 x 3 seeds, demo-lm, one thread, batch of {BATCH}, {given.rounds} rounds; "
         f"a scarce cache holds {scarce * block} tokens, the batch's need, a roomy one all"
