@@ -87,7 +87,7 @@ def judged(passages: list[str], queries: list[str]) -> dict[str, list[str]]:
 
 
 def share_of_judges(generator: dict[str, Any], prompts: list[str]) -> tuple[float, float, float]:
-    """Shares of prompt tokens that came from the cache, and that the question before has too; and tokens per question."""
+    """Shares of prompt tokens that the cache served, and that the question before has too; and tokens per question."""
     rows = [(prompt_id(prompt, ""), prompt, "", [5]) for prompt in prompts]
     asked = pl.DataFrame(rows, schema=["prompt_id", "prompt", "system", "token_ids"], orient="row")
     with tempfile.TemporaryDirectory() as folder:
