@@ -63,6 +63,9 @@ def fill_store(folder: Path, overlay: dict[str, Any], prompts: Sequence[Path], s
         rows = keys.with_columns(
             answer=pl.Series([_text(random, 20) for _ in range(len(keys))]),
             finish_reason=pl.lit("stop"), logprob=pl.lit(-1.0), dropped_passages=pl.lit(0, pl.Int64), **counts,
+            token_logprobs=pl.lit([-1 / 9] * 9, SCHEMA["token_logprobs"]),
+            token_entropies=pl.lit([0.1] * 9, SCHEMA["token_entropies"]),
+            first_token_margin=pl.lit(0.1, SCHEMA["first_token_margin"]),
         )  # fmt: skip
         store.add(rows.select(*SCHEMA), {"engine": "drawn"})
         made += len(rows)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from ragrelay.analysis import paired_tests
 from ragrelay.analysis.paired_tests import (
+    LARGE_T,
     detectable_correlation,
     detectable_effect,
     effect_interval,
@@ -78,6 +79,17 @@ def test_effect_interval_puts_t_in_the_tails_of_its_ends(t: float, n: int) -> No
     low, high = effect_interval(t, n)
     assert stats.nct.sf(t, n - 1, low * np.sqrt(n)) == pytest.approx(0.025, abs=1e-4)
     assert stats.nct.cdf(t, n - 1, high * np.sqrt(n)) == pytest.approx(0.025, abs=1e-4)
+
+
+@pytest.mark.parametrize("n", [2, 43, 6980])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_effect_interval_of_nearly_equal_differences(n: int, sign: int) -> None:
+    """Whose t may be a billion; scipy takes 2.5 seconds for a million, and as much more for more."""
+    low, high = effect_interval([sign * LARGE_T, sign * LARGE_T * 1.0001, sign * 1e9], n)
+    for end in (low, high):
+        assert end[1] / end[0] == pytest.approx(1.0001, rel=5e-4)
+        assert end[2] / end[1] == pytest.approx(1e9 / LARGE_T / 1.0001, rel=1e-9)
+    assert (low < high).all() and (np.sign([low, high]) == sign).all()
 
 
 @pytest.mark.parametrize("n", [5, 43, 6980])
