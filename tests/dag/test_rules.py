@@ -97,7 +97,7 @@ def test_the_plan_counts_every_rule_with_an_engine() -> None:
 def test_a_script_gives_its_inputs_to_its_log(path: Path) -> None:
     """So that a damaged one is named."""
     text = path.read_text(encoding="utf-8")
-    assert text.count("with job_log(snakemake.log[0], snakemake.input") == ("snakemake.input" in text)
+    assert text.count("job_log(snakemake.log[0], snakemake.input") == ("snakemake.input" in text)
 
 
 def test_every_rule_says_what_it_does() -> None:

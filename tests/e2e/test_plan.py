@@ -40,7 +40,7 @@ def emptied(finished: Sandbox, folder: Path) -> Sandbox:
         kept, written = pl.read_parquet(part).join(lost, on=["prompt_id", "seed"], how="anti"), store.metadata(part)
         part.unlink()
         store.add(kept, {name: value for name, value in written.items() if name != "written"})
-    for folder in ("results", ".snakemake"):
+    for folder in ("results", "logs", ".snakemake"):  # what was used so far is beside the logs
         shutil.rmtree(study.folder / folder)
     return study
 

@@ -81,6 +81,13 @@ def stored_once(study: Sandbox) -> bool:
     return keys.height == asked and bool(keys.is_unique().all())
 
 
+def helps(study: Sandbox, driver: subprocess.Popen[str]) -> bool:
+    """Whether a job has made an answer for another one."""
+    assert driver.poll() is None, (study.folder / "output.txt").read_text()[-3000:]
+    logs = (study.folder / "logs/small/generate_answers").rglob("*.log")
+    return any(re.search(r"\d+ of \d+ answers for ", log.read_text()) for log in logs)
+
+
 @pytest.mark.full
 def test_killed_while_it_makes_answers_of_others(copied: Copy, finished: Sandbox) -> None:
     """Its own are made, so that its next attempt starts nothing; the next job goes on where it stopped, for all."""
@@ -88,14 +95,9 @@ def test_killed_while_it_makes_answers_of_others(copied: Copy, finished: Sandbox
     without_answers(study)
     study.config["generators"] = {"demo-lm": SLOWLY}
     study.write_config()
-    driver, logs = study.start("all_answers", "--retries", "1"), study.folder / "logs/small/generate_answers"
-
-    def helps() -> bool:
-        assert driver.poll() is None, (study.folder / "output.txt").read_text()[-3000:]
-        return any(re.search(r"\d+ of \d+ answers for ", log.read_text()) for log in logs.rglob("*.log"))
-
+    driver = study.start("all_answers", "--retries", "1")
     try:
-        wait_for("an answer for another job", helps, 1800)
+        wait_for("an answer for another job", lambda: helps(study, driver), 1800)
         [process] = generating(driver.pid)
         process.send_signal(signal.SIGKILL)
         assert driver.wait(timeout=1800) == 0

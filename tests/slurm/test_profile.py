@@ -10,7 +10,9 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import polars as pl
 import pytest
+from ragrelay.jobs.engine_use import used_in_all
 
 from tests.support.cluster import Cluster
 from tests.support.janitor import left
@@ -50,6 +52,22 @@ def test_light_rules_go_as_groups(submitted: SlurmStudy) -> None:
 
 def test_same_files_as_without_slurm(submitted: SlurmStudy, finished: Sandbox) -> None:
     assert submitted.tables() == finished.tables()
+
+
+def test_gpu_hours_are_those_that_slurm_charges(submitted: SlurmStudy) -> None:
+    """But for the seconds before a job's script begins."""
+    charged = [job["Elapsed"].split(":") for job in submitted.gpu_jobs()]
+    seconds = sum(3600 * int(hours) + 60 * int(minutes) + int(rest) + 1 for hours, minutes, rest in charged)
+    assert 0 < used_in_all(submitted.folder / "logs/small")["gpu_hours"] * 3600 <= seconds
+
+
+def test_the_page_has_what_was_requested_and_the_executor_its_report(submitted: SlurmStudy) -> None:
+    provenance = json.loads((submitted.results / "report/provenance.json").read_text())
+    requested = {stage["stage"]: (stage["requested_minutes"], stage["requested_mb"]) for stage in provenance["stages"]}
+    assert requested["generate_answers"] == (480, 32000) and requested["build_run"] == (480, 16000)
+    [report] = (submitted.folder / "logs/slurm").glob("efficiency_report_*.csv")
+    rules = pl.read_csv(report)["RuleName"].to_list()
+    assert len(rules) == len(submitted.jobs()) and "rule_generate_answers_wildcards_small_demo-lm_rel_0" in rules
 
 
 def test_second_run_submits_nothing(submitted: SlurmStudy) -> None:

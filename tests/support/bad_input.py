@@ -29,6 +29,7 @@ from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_parquet
+from ragrelay.jobs.engine_use import used_in_all
 from ragrelay.likelihoods.asker import EngineAsker
 from ragrelay.likelihoods.word_questions import ask_words
 from ragrelay.nuggets.job import Stores
@@ -109,7 +110,7 @@ def end_of(case: Case, folder: Path, model: Path) -> tuple[str, str]:
                 check_file(Path("config/config.yaml"))  # as the Snakefile does it
             study, fingerprints = start(yaml.safe_load(own.read_text(encoding="utf-8")), [own], ["prompts"])
             if budget := study.config.get("budget"):  # as the Snakefile does it before the first job
-                check_budget(budget, Path(PLAN), PRESENT, [], [])
+                check_budget(budget, Path(PLAN), PRESENT, [], [], used_in_all(Path("logs")))
             stage = "prepare_claims"
             for name in acu_names(study.config, "claims"):
                 prepare_claims(study.config["claims"][name])

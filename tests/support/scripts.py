@@ -23,7 +23,7 @@ def named(**values: Any) -> Namedlist:
 
 def run_script(script: str, **given: Any) -> None:
     """Run ``workflow/scripts/<script>`` with an object ``snakemake`` that has the attributes ``given``."""
-    job = SimpleNamespace(**{"rule": script.removesuffix(".py"), "wildcards": ["study"], **given})
+    job = SimpleNamespace(**{"rule": script.removesuffix(".py"), "wildcards": ["study"], "resources": {}, **given})
     handlers = logging.root.handlers[:]
     try:
         runpy.run_path(str(ROOT / "workflow" / "scripts" / script), init_globals={"snakemake": job})

@@ -6,6 +6,7 @@ from ragrelay.compare.data import data_hashes
 from ragrelay.io.atomic_files import write_json
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
+from ragrelay.jobs.used import Benchmarks
 from ragrelay.report.provenance import gather_left_out, gather_provenance, primary_origin
 
 # The stage of each group of counts.
@@ -23,11 +24,10 @@ STAGES = {
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
     files = keyed_files(params.patterns, snakemake.input)
-    # Snakemake doesn't give scripts the paths of benchmark files, so this follows the Snakefile.
-    benchmarks = Path(snakemake.output.provenance).parents[1] / "benchmarks"
-    provenance = gather_provenance(params.config, params.fingerprints, files["receipts"], benchmarks)
+    results = Path(snakemake.output.provenance).parents[1]
+    provenance = gather_provenance(params.config, params.fingerprints, files["receipts"], Benchmarks(**params.used))
     provenance["data"] = {
-        dataset: data_hashes(benchmarks.parent, dataset, params.config["grid"]["retrievers"])
+        dataset: data_hashes(results, dataset, params.config["grid"]["retrievers"])
         for dataset in params.config["grid"]["datasets"]
     }
     provenance["primary"] = primary_origin(params.primary, provenance["jobs"])

@@ -14,11 +14,15 @@ from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_json
+from ragrelay.jobs.engine_use import counted
 from ragrelay.jobs.scripts import job_log
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
 
-with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
+with (
+    job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"),
+    counted(snakemake.log[0], snakemake.resources.get("gpu", 0)),
+):
     params = snakemake.params
 
     def start(generator: Mapping[str, Any], window: int | None) -> Any:

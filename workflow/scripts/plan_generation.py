@@ -1,8 +1,11 @@
 """Print the study's requests to its engines, and write them as CSV, without starting an engine."""
 
+from pathlib import Path
+
 from ragrelay.display.terminal import say
 from ragrelay.io.atomic_files import write_csv, write_json
 from ragrelay.io.keyed_files import keyed_files
+from ragrelay.jobs.engine_use import used_in_all
 from ragrelay.jobs.scripts import job_log
 from ragrelay.planning.budget import budget_lines, plan_receipt
 from ragrelay.planning.generator_plan import GeneratorPlan
@@ -27,13 +30,13 @@ with job_log(snakemake.log[0], snakemake.input):
     jobs = [Job(**{"files": files, **names}) for names in params.jobs]
     auto = [AutoShards(**split) for split in params.auto_shards]
     table, shards, remarks = plan_generation(jobs, planned, params.seeds, auto, params.limit)
-    receipt = plan_receipt(table.row(-1, named=True), params.of, shards)
+    receipt = plan_receipt(table.row(-1, named=True), params.of, shards, used_in_all(Path(params.logs)))
     write_csv(csv_table(table, planned), params.csv)
     write_json(receipt, params.receipt)
     notes = [
         *remarks,
         *map(size_note, params.sizes),
-        *budget_lines(params.budget, receipt["needs"]),
+        *budget_lines(params.budget, receipt),
         f"Also in {params.csv}.",
     ]
     say(printed_table(table, planned), *notes)

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from ragrelay.display.terminal import say
 from ragrelay.generation.status import Shard, generation_status, show_status
+from ragrelay.jobs.engine_use import used_by_rule
 from ragrelay.jobs.job_logs import Logged, failed_jobs
 from ragrelay.jobs.used import Benchmarks, jobs_used, show_used
 
@@ -12,4 +13,5 @@ params = snakemake.params
 table = generation_status([Shard(**shard) for shard in params.shards], datetime.now())
 failed = failed_jobs(Path(params.logs), [Logged(*rule) for rule in params.rules])
 status = show_status(table, {str(log): record.last for log, record in failed})
-say(*filter(None, [show_used(jobs_used(Benchmarks(**params.used))), status]))
+used = show_used(jobs_used(Benchmarks(**params.used)), used_by_rule(Path(params.logs)))
+say(*filter(None, [used, status]))

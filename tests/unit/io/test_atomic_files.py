@@ -109,16 +109,31 @@ def test_value_hash_knows_values_not_key_order() -> None:
     assert len(value_hash({}, digits=8)) == 8
 
 
-@pytest.mark.parametrize("mode", [0o755, 0o775])
-def test_a_group_may_write_into_new_folders_where_it_may_into_the_one_above(tmp_path: Path, mode: int) -> None:
-    """Whatever the umask: a colleague's job appends to a store, and removes a damaged index."""
-    tmp_path.chmod(mode)
-    before = os.umask(0o022)
+@pytest.mark.parametrize(
+    ("above", "umask", "folders", "files"),
+    [
+        (0o755, 0o022, 0o755, 0o644),
+        (0o775, 0o022, 0o775, 0o644),
+        (0o2775, 0o022, 0o2775, 0o644),
+        (0o2770, 0o077, 0o2770, 0o640),
+        (0o700, 0o077, 0o700, 0o600),
+        (0o1777, 0o077, 0o700, 0o600),
+    ],
+    ids=oct,
+)
+def test_a_group_may_use_what_is_new_in_a_folder_that_it_may_write_into(
+    tmp_path: Path, above: int, umask: int, folders: int, files: int
+) -> None:
+    """Whatever the umask: a colleague's job reads and appends to a store, and removes a damaged index."""
+    tmp_path.chmod(above)
+    before = os.umask(umask)
     try:
         write_text("", tmp_path / "answers/store/part")
         with atomic_folder(tmp_path / "indexes/one") as temporary:
-            temporary.mkdir()
+            (temporary / "terms").mkdir(parents=True)
+            (temporary / "terms/list").touch()
     finally:
         os.umask(before)
-    made = [tmp_path / name for name in ("answers", "answers/store", "indexes", "indexes/one")]
-    assert [path.stat().st_mode & 0o777 for path in made] == [mode] * 4
+    made = list(tmp_path.rglob("*"))
+    assert {path.stat().st_mode & 0o7777 for path in made if path.is_dir()} == {folders}
+    assert {path.stat().st_mode & 0o7777 for path in made if path.is_file()} == {files}

@@ -42,7 +42,7 @@ def test_beside_what_was_asked_and_planned(benchmarks: Path) -> None:
     given = Benchmarks(str(benchmarks), str(plan), asked, {"generate_answers/dl19/lm": 4})
     columns = ("gpu_hours", "planned", "asked_runtime", "asked_mem_mb")
     assert jobs_used(given).select(columns).rows() == [(None, None, None, None), (8.0, 8.5, 480, 32000)]
-    lines = show_used(jobs_used(given)).splitlines()
+    lines = show_used(jobs_used(given), {}).splitlines()
     [head, line] = [line for line in lines if line.startswith("| generate") or "requested" in line]
     assert [cell.strip() for cell in head.split("|")[1:-1]] == [
         "rule", "jobs", "hours", "GPU-hours", "planned GPU-hours", "longest (min)", "requested (min)",
@@ -52,7 +52,7 @@ def test_beside_what_was_asked_and_planned(benchmarks: Path) -> None:
 
 
 def test_the_lines_are_those_of_a_profile(benchmarks: Path) -> None:
-    shown = show_used(jobs_used(Benchmarks(str(benchmarks))))
+    shown = show_used(jobs_used(Benchmarks(str(benchmarks))), {})
     assert yaml.safe_load("set-resources:" + shown.partition("set-resources:")[2]) == {
         "set-resources": {
             "build_run": {"runtime": "attempt * 10"},
@@ -62,4 +62,11 @@ def test_the_lines_are_those_of_a_profile(benchmarks: Path) -> None:
 
 
 def test_before_the_first_job_there_is_nothing(tmp_path: Path) -> None:
-    assert show_used(jobs_used(Benchmarks(str(tmp_path)))) == ""
+    assert show_used(jobs_used(Benchmarks(str(tmp_path))), {}) == ""
+
+
+def test_what_killed_attempts_used_is_said_although_they_leave_no_benchmark(benchmarks: Path, tmp_path: Path) -> None:
+    used = {"generate_answers": {"gpu_hours": 11.0, "tokens": 5.0}, "judge_answers": {"gpu_hours": 0.0, "tokens": 5.0}}
+    line = "GPU-hours of all attempts, failed ones included: generate_answers 11.00"
+    assert line in show_used(jobs_used(Benchmarks(str(benchmarks))), used).splitlines()
+    assert show_used(jobs_used(Benchmarks(str(tmp_path / "none"))), used) == line

@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.jobs.used import Benchmarks
 from ragrelay.report.origin import BY_ANOTHER, mixed_engines, origin, shown_jobs
 from ragrelay.report.page import render_page
-from ragrelay.report.provenance import gather_left_out, gather_provenance, gather_stages
+from ragrelay.report.provenance import REQUESTED, gather_left_out, gather_provenance, gather_stages
 from ragrelay.report.reading import read_study
 
 from tests.support.report_study import write_study
@@ -47,7 +48,7 @@ def receipts(tmp_path: Path) -> KeyedFiles:
 
 
 def test_provenance(receipts: KeyedFiles, tmp_path: Path) -> None:
-    found = gather_provenance(CONFIG, {"lm": "f1", "other": "f2"}, receipts, tmp_path / "none", str(tmp_path))
+    found = gather_provenance(CONFIG, {"lm": "f1", "other": "f2"}, receipts, Benchmarks("none"), str(tmp_path))
     assert found["config"] == CONFIG
     assert found["jobs"] == [{**KEYS[0], **HELD}, {**KEYS[1], **MADE}]
     assert found["generators"]["lm"] == {
@@ -71,7 +72,7 @@ def test_commit(receipts: KeyedFiles, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
 
     def commit() -> Any:
-        return gather_provenance(CONFIG, {}, receipts, tmp_path / "none", str(tmp_path))["commit"]
+        return gather_provenance(CONFIG, {}, receipts, Benchmarks("none"), str(tmp_path))["commit"]
 
     assert commit() is None, "outside a repository"
     git(tmp_path, "init", "-q")
@@ -96,12 +97,17 @@ def test_seconds_and_tokens_per_stage(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True)
         (tmp_path / name).write_text(header + row + "\n")
     tokens = {"prompt_tokens": 100, "cached_tokens": 40, "answer_tokens": 7}
-    assert gather_stages(tmp_path, [tokens, tokens, {"held": 3}]) == [
+    requested = {"generate_answers": {"runtime": 480, "mem_mb": 32000}}
+    benchmarks = Benchmarks(str(tmp_path), asked=requested, gpus={"generate_answers/d/lm": 360})
+    nothing = dict.fromkeys(REQUESTED)
+    assert gather_stages(benchmarks, [tokens, tokens, {"held": 3}]) == [
         {"stage": "generate_answers", "jobs": 2, "seconds": 40.5, "longest": 30.5, "cpu_seconds": 37.5,
-         "memory_mib": 2100, "prompt_tokens": 200, "cached_tokens": 80, "answer_tokens": 14},
-        {"stage": "index_corpus", "jobs": 1, "seconds": 0.4, "longest": 0.4, "cpu_seconds": None, "memory_mib": None},
+         "memory_mib": 2100, **nothing, "gpu_hours": 4.05, "requested_minutes": 480, "requested_mb": 32000,
+         "prompt_tokens": 200, "cached_tokens": 80, "answer_tokens": 14},
+        {"stage": "index_corpus", "jobs": 1, "seconds": 0.4, "longest": 0.4, "cpu_seconds": None, "memory_mib": None,
+         **nothing},
     ]  # fmt: skip
-    assert gather_stages(tmp_path / "nowhere", []) == []
+    assert gather_stages(Benchmarks(str(tmp_path / "nowhere")), []) == []
 
 
 def lengths_file(folder: Path, dataset: str, generator: str, cut: list[int]) -> Path:

@@ -23,10 +23,13 @@ from ragrelay.generation.requests import requests_of, tokenised, window_of
 from ragrelay.generation.store import KEY, ROUNDING, AnswerStore
 from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.parquet_parts import WRITTEN, PartStore
+from ragrelay.jobs.engine_use import add_tokens
 from ragrelay.prompting.layout import Layout
 
 log = logging.getLogger(__name__)
 
+SPENT = ("prompt_tokens", "answer_tokens")
+"""What a budget of tokens limits."""
 TOTALS = ("prompt_tokens", "cached_tokens", "answer_tokens", "dropped_passages")
 SETTINGS = ("model_runner", "attention_backend", "batch_invariant")
 MEMORY = (
@@ -222,6 +225,7 @@ def keep(
             sums["made"] += 1
             for name in totals:
                 sums[name] += row[name]
+            add_tokens(sum(row[name] for name in SPENT if name in totals))
             if time.monotonic() - flushed >= flush_seconds:
                 flush()
                 flushed = time.monotonic()

@@ -36,6 +36,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
     temporary = temporary_beside(path)
     try:
         yield temporary
+        _share(temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -48,8 +49,9 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     temporary = temporary_beside(path)
     try:
         yield temporary
+        for made in (temporary, *temporary.rglob("*")):
+            _share(made)
         try:
-            _share(temporary)
             temporary.rename(path)
         except OSError:
             if not path.is_dir():
@@ -60,10 +62,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and its missing parents. A group that may write into a parent may write into them, too.
-
-    In a cache that a group shares, the folder decides who may remove or replace files, whatever the umask.
-    """
+    """Make a folder and its missing parents."""
     if not path.is_dir():
         make_folder(path.parent)
         try:
@@ -73,9 +72,17 @@ def make_folder(path: Path) -> None:
         _share(path)
 
 
-def _share(folder: Path) -> None:
-    if folder.parent.stat().st_mode & stat.S_IWGRP:
-        folder.chmod(stat.S_IMODE(folder.stat().st_mode) | stat.S_IWGRP)
+def _share(path: Path) -> None:
+    """In a folder that a group may write into, give the group all rights to a folder, and let it read a file.
+
+    As in a cache that a group shares: who may read, remove and replace its files is not for anyone's umask to decide.
+    Not in one such as /tmp, whose files each user keeps (the sticky bit).
+    """
+    if path.is_symlink() or path.parent.stat().st_mode & (stat.S_IWGRP | stat.S_ISVTX) != stat.S_IWGRP:
+        return
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if (shared := mode | (stat.S_IRWXG if path.is_dir() else stat.S_IRGRP)) != mode:
+        path.chmod(shared)
 
 
 def remove_folder(path: Path) -> None:
@@ -132,7 +139,7 @@ def temporary_beside(path: Path) -> Path:
             if ended(leftover):
                 remove(leftover)
     process = os.getpid()
-    owner = f"{_machine()}-{process}-{_state(process)[1]}"
+    owner = f"{_machine()}-{process}-{process_state(process)[1]}"
     return path.with_name(f".tmp-{owner}-{uuid.uuid4().hex[:8]}-{path.name}")
 
 
@@ -156,7 +163,7 @@ def ended(temporary: Path) -> bool:
         return True
     except OSError:
         pass  # another user's process
-    state, start = _state(process)
+    state, start = process_state(process)
     # Process numbers are reused. A zombie has ended, although its parent doesn't know yet.
     return state in ("Z", "X") or start not in (0, int(owner["start"]))
 
@@ -185,7 +192,7 @@ def remove(path: Path) -> None:
     log.info("%s: removed, left by a job that was killed", path)
 
 
-def _state(process: int) -> tuple[str, int]:
+def process_state(process: int) -> tuple[str, int]:
     """Return a process's state, and its start in clock ticks since the machine's start; ("", 0) if unknown.
 
     Source: proc_pid_stat(5), fields 3 and 22; the name before them may contain blanks and parentheses.

@@ -82,6 +82,14 @@ def _ask(group: Submissions) -> tuple[bool, str]:
     return done.returncode == 0, re.sub(r"^sbatch: (error: |Job \d+ )?", "", lines[-1]) if lines else "nothing"
 
 
+def has_accounting() -> bool:
+    """Return whether sacct answers. Without it, the executor's efficiency report ends a run with an error."""
+    try:
+        return subprocess.run(["sacct", "--noheader", "--starttime=now"], capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
 def check(classes: Sequence[Submissions]) -> tuple[str, int]:
     """Return the table with SLURM's answers, and the number of classes that it would refuse."""
     answers = [_ask(group) for group in classes]

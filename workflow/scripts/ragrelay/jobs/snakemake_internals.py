@@ -26,7 +26,14 @@ from ragrelay.errors import InputError
 from ragrelay.io.cache_use import note_run
 from ragrelay.io.file_versions import content_hash, file_version
 from ragrelay.io.workflow_files import INSTALLED, PACKAGE
-from ragrelay.jobs.cluster import Submissions, check, check_placeholders, placeholders, submission_table
+from ragrelay.jobs.cluster import (
+    Submissions,
+    check,
+    check_placeholders,
+    has_accounting,
+    placeholders,
+    submission_table,
+)
 from ragrelay.jobs.scripts import on_terminal
 
 LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact", "cache_prune"}
@@ -206,8 +213,9 @@ def _check_run(workflow: Any) -> None:
         if requested:
             raise InputError("target check_cluster", "no jobs for SLURM", "a profile for it, such as --profile slurm")
         return
-    classes = submissions(workflow)
+    classes, settings = submissions(workflow), workflow.executor_settings
     check_placeholders(classes)
+    settings.efficiency_report = settings.efficiency_report and has_accounting()
     if requested:
         answers, refused = check(classes)
         say(answers)

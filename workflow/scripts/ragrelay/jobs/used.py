@@ -103,14 +103,20 @@ def _row(rule: str, jobs: list[_Job], asked: Mapping[str, int], planned: float |
     }
 
 
-def show_used(table: pl.DataFrame) -> str:
-    """Return lines for a terminal: what jobs used, and lines for a profile; empty if no job has run."""
+def show_used(table: pl.DataFrame, by_rule: Mapping[str, Mapping[str, float]]) -> str:
+    """Return lines for a terminal: what jobs used, and lines for a profile; empty if no job has run.
+
+    ``by_rule``: what engine_use.used_by_rule counts.
+    """
+    hours = [f"{rule} {counts['gpu_hours']:,.2f}" for rule, counts in by_rule.items() if counts["gpu_hours"]]
+    of_all = [f"GPU-hours of all attempts, failed ones included: {', '.join(hours)}"] if hours else []
     if table.is_empty():
-        return ""
+        return "\n".join(of_all)
     used = table.select("rule", "jobs", "hours", *(pl.col(name).alias(shown) for name, shown in SHOWN.items()))
     used = used.select(name for name in used.columns if used[name].count())
     lines = ["", "Resources that jobs used in their last run (jobs that found all in the cache are short):"]
-    lines += [printed(used), "", f"Proposed profile, {TIME_MARGIN} × longest time and {MEMORY_MARGIN} × most memory:"]
+    lines += [printed(used), *of_all, ""]
+    lines += [f"Proposed profile, {TIME_MARGIN} × longest time and {MEMORY_MARGIN} × most memory:"]
     lines += ["set-resources:"]
     for row in table.iter_rows(named=True):
         lines += [f"  {row['rule']}:", f"    runtime: attempt * {row['runtime']}"]

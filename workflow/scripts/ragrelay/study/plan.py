@@ -13,6 +13,7 @@ from ragrelay.generation.status import NAMES as STATUS_NAMES
 from ragrelay.io.hashing import value_hash
 from ragrelay.io.keyed_files import WILDCARD
 from ragrelay.jobs import snakemake_internals
+from ragrelay.jobs.engine_use import used_in_all
 from ragrelay.jobs.scripts import on_terminal
 from ragrelay.study import files
 from ragrelay.study.asking import StudyQuestion, asking_jobs, planned_questions
@@ -167,6 +168,7 @@ class Plan:
             "patterns": PATTERNS,
             "csv": self.fill(files.plan),
             "receipt": self.fill(files.plan_receipt),
+            "logs": self.fill("<logs>"),
             "jobs": lambda wildcards: self.jobs,
             "fingerprints": self.fingerprints,
             "of": self.hash,
@@ -184,7 +186,8 @@ class Plan:
             planned = {Path(self.fill(path)) for paths in self.prompts(None).values() for path in paths}
             outputs = [Path(path) for job in jobs for path in job.output]
             with on_terminal():
-                check_budget(self.budget, Path(self.fill(files.plan_receipt)), self.hash(None), planned, outputs)
+                receipt, used = Path(self.fill(files.plan_receipt)), used_in_all(Path(self.fill("<logs>")))
+                check_budget(self.budget, receipt, self.hash(None), planned, outputs, used)
 
     def shards(self, rules: Any) -> list[dict[str, Any]]:
         """Return every job with an engine, with its receipt and log. ``rules`` have the paths of answers' jobs."""
