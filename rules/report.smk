@@ -31,7 +31,7 @@ rule gather_provenance:
         fingerprints=study.fingerprints,
         patterns={"receipts": files.receipt, "lengths": LENGTHS, **LEFT_OUT},
         # By its second argument no reason to rerun: another profile changes no result.
-        used=lambda wildcards, output: plan.used(snakemake_internals.asked_resources(workflow)),
+        used=lambda wildcards, output: plan.used(snakemake_internals.requested_resources(workflow)),
         code=code_of("gather_provenance.py"),
     script:
         "../workflow/scripts/gather_provenance.py"
