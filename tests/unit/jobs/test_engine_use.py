@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from ragrelay.errors import InputError
+from ragrelay.io.atomic_files import temporary_beside
 from ragrelay.jobs import engine_use
 from ragrelay.jobs.engine_use import add_tokens, counted, used_by_rule, used_in_all
 
@@ -63,6 +64,13 @@ def test_a_count_that_can_not_be_written_ends_no_job(tmp_path: Path, caplog: pyt
     with counted(str(tmp_path / "file/shard0.log"), 1):
         pass
     assert "so a budget does not count this" in caplog.text
+
+
+def test_a_count_that_is_being_written_is_left_alone(tmp_path: Path) -> None:
+    with counted(str(tmp_path / "judge_answers/dl19.log"), 1):
+        [path] = tmp_path.rglob("*.json")
+        temporary_beside(path).touch()
+        assert used_in_all(tmp_path)["tokens"] == 0
 
 
 def test_a_damaged_count_is_named(tmp_path: Path) -> None:

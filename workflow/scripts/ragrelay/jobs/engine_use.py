@@ -80,7 +80,7 @@ def add_tokens(number: int) -> None:
 def used_by_rule(logs: Path) -> dict[str, dict[str, float]]:
     """Return what the jobs of each rule have used so far, in UNITS. ``logs`` is the folder of the study's logs."""
     sums: dict[str, dict[str, float]] = {}
-    for path in sorted(logs.rglob("*.used.json")):
+    for path in sorted(logs.rglob("[!.]*.used.json")):
         try:
             told = json.loads(path.read_text(encoding="utf-8"))
             counts = {name: float(told[name]) for name in UNITS}
