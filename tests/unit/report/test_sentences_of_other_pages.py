@@ -41,7 +41,7 @@ from ragrelay.prediction.study import PredictedStudy
 from ragrelay.prediction.transfer import transfers
 from ragrelay.reproduction import page as of_reproduction
 from ragrelay.reproduction.cells import COLUMNS as CELL_TABLE
-from ragrelay.reproduction.cells import beside
+from ragrelay.reproduction.cells import with_difference
 from ragrelay.reproduction.findings import paper_findings
 from ragrelay.reproduction.measures import cell_summary
 from ragrelay.reproduction.study import Reproduction
@@ -858,7 +858,7 @@ def cells_beside(measured: Measured, table: pl.DataFrame) -> tuple[pl.DataFrame,
             "high": high, "published": float(values.mean()) + 0.1 * (-1) ** place * (place % 4),
         })  # fmt: skip
     schema = schema_of(CELL_TABLE)
-    return beside(pl.DataFrame(rows).with_columns(
+    return with_difference(pl.DataFrame(rows).with_columns(
         pl.lit(None, dtype).alias(name) for name, dtype in schema.items() if name not in rows[0]
     ), CELL_TABLE), rows  # fmt: skip
 

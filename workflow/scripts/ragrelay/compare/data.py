@@ -1,4 +1,4 @@
-"""Hashes of the data behind a study's results, for its provenance and for the differences between two studies."""
+"""Hash the data behind a study's results, for its provenance and for the differences between two studies."""
 
 import gzip
 import json
@@ -18,10 +18,10 @@ DIGITS = 16
 
 
 def data_hashes(results: str | Path, dataset: str, retrievers: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """Count and hash of each kind of data of ``dataset`` in the folder ``results``, whatever the order of rows.
+    """Count and hash each kind of data of ``dataset`` in the folder ``results``, independent of the order of rows.
 
-    ``queries``, ``judgements``, ``gold answers`` where there are any, ``run <retriever>`` (without comments),
-    ``labels <source>, <scorer>, <generator>``, and ``corpus <index>``, the corpus as its index has it.
+    The kinds are ``queries``, ``judgements``, ``gold answers`` if there are any, ``run <retriever>`` (without
+    comments), ``labels <source>, <scorer>, <generator>``, and ``corpus <index>``, hashed when it was indexed.
     Raises InputError for a damaged file.
     """
     folder = Path(results) / dataset
@@ -41,16 +41,16 @@ def data_hashes(results: str | Path, dataset: str, retrievers: Iterable[str]) ->
             hashes[f"labels {source}, {path.parts[-3]}, {path.parts[-2]}"] = _described(_rows(labels))
     for path in sorted(Path(results).glob("indexes/*/*.json")):
         receipt = read_whole(path, Path(results).name, read_json)
-        # Receipts of earlier versions don't say how many.
+        # Receipts of earlier versions lack the number of passages.
         count = {"count": receipt["passages"]} if receipt.get("passages") else {}
         hashes[f"corpus {path.parent.name}"] = {**count, "hash": receipt["corpus"]}
     return hashes
 
 
 def changed_queries(folders: Iterable[Path], gold: bool) -> dict[str, set[str]]:
-    """Which qids of two datasets' folders differ in their ``text`` and in their ``judgements``.
+    """Return the qids that differ between two datasets' folders in ``text`` and in ``judgements``.
 
-    With ``gold``, also in their ``gold answers``. Queries that only one of both has are left out.
+    With ``gold``, also in ``gold answers``. Queries that only one dataset has are left out.
     """
     sides = [_of_queries(folder) for folder in folders]
     common = set(sides[0]["text"]) & set(sides[1]["text"])

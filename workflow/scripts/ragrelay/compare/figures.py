@@ -1,4 +1,4 @@
-"""The comparison's figures: the mean change against k, and every query before and after."""
+"""Draw the comparison's figures: the mean change against k, and every query before and after."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from ragrelay.display.charts import Choice, Spec, Theme
 
 
 def change_by_k(compared: Compared, theme: Theme) -> Spec:
-    """Mean difference with its interval, a line per retriever, a panel per ordering; the reader chooses the rest."""
+    """Draw mean differences with intervals, a line per retriever, a panel per ordering; readers choose the rest."""
     looks, references = compared.looks, list(compared.references)
     tests = compared.tests.filter(pl.col("references").is_in(references))
     ks = sorted(tests["k"].unique().to_list())
@@ -38,9 +38,9 @@ def change_by_k(compared: Compared, theme: Theme) -> Spec:
 
 
 def before_after(compared: Compared, theme: Theme, most: int) -> Spec:
-    """Each query as a point, before against after, with the line of no change; a panel per retriever.
+    """Draw each query as a point, before against after, with the line of no change; a panel per retriever.
 
-    An even sample of the queries where there are more than ``most`` points.
+    With more than ``most`` points, an even sample of the queries is drawn.
     """
     looks, references = compared.looks, list(compared.references)
     queries = compared.queries.filter(pl.col("references").is_in(references))
@@ -63,7 +63,7 @@ def before_after(compared: Compared, theme: Theme, most: int) -> Spec:
         .mark_point(size=32, filled=True, opacity=0.7, aria=False)
         .encode(x=x, y=y, color=charts.colour_of(looks), shape=charts.shape_of(looks), tooltip=tooltip)
     )
-    # The line's two ends, of the rows that the reader chose.
+    # Both ends of the line are computed from the rows that the reader chose.
     equal = (
         alt.Chart()
         .mark_line(strokeWidth=1, opacity=0.5, color=charts.INK[theme], strokeDash=[4, 3], aria=False)

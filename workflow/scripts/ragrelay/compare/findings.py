@@ -1,4 +1,4 @@
-"""What changed, in sentences with the numbers filled in, and the limits of the comparison."""
+"""State what changed, in sentences with numbers, and the limits of the comparison."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -24,31 +24,31 @@ Row = dict[str, Any]
 
 
 def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusion:
-    """Which study's answers are better at what is shown first."""
-    asked = compared.pair.title, f"Are answers of {after} better?"
+    """Conclude which study's answers are better in the cell that the page shows first."""
+    heading = compared.pair.title, f"Are answers of {after} better?"
     rows = _shown_first(compared).filter(quantity=DECIDES)
-    words = {word: rows.filter(verdict=word)["retriever"].to_list() for word in (BETTER, WORSE)}
-    told = [f"{word} with {listing(names)}" for word, names in words.items() if names]
+    retrievers = {word: rows.filter(verdict=word)["retriever"].to_list() for word in (BETTER, WORSE)}
+    verdicts = [f"{word} with {listing(names)}" for word, names in retrievers.items() if names]
     moved = rows.drop_nulls("mean_difference").filter(pl.col("reason").is_null() | (pl.col("reason") != STILL))
     if moved.is_empty():
-        return Conclusion(*asked, "No answer’s P changed" if (rows["reason"] == STILL).all() else "We do not know")
+        return Conclusion(*heading, "No answer’s P changed" if (rows["reason"] == STILL).all() else "We do not know")
     decided = moved.filter(pl.col("verdict").is_in([BETTER, WORSE]))
-    row = (decided if told else moved).sort(pl.col("mean_difference").abs(), descending=True).row(0, named=True)
+    row = (decided if verdicts else moved).sort(pl.col("mean_difference").abs(), descending=True).row(0, named=True)
     change = with_interval(row["mean_difference"], row["low"], row["high"])
     numbers = f"P changes by {change} with {row['retriever']}, {counted(row['n'], 'query', 'queries')}"
-    strong = f"Answers of {after} are {' and '.join(told)}" if told else (
+    strong = f"Answers of {after} are {' and '.join(verdicts)}" if verdicts else (
         f"We do not know whether answers of {after} or {before} are better")  # fmt: skip
-    return Conclusion(*asked, strong, numbers)
+    return Conclusion(*heading, strong, numbers)
 
 
 def _shown_first(compared: "Compared") -> pl.DataFrame:
-    """The tests at the largest common k, the first ordering and the first grade."""
+    """Return the tests at the largest common k, the first ordering and the first grade."""
     tests = compared.tests
     return tests.filter(k=tests["k"].max(), ordering=tests["ordering"][0], references=compared.references[0])
 
 
 def comparison_sentences(compared: "Compared") -> Findings:
-    """Findings at the largest common k, the first ordering and the first grade; and over all cells."""
+    """State findings at the largest common k, the first ordering and the first grade, and over all cells."""
     tests, here = compared.tests, _shown_first(compared)
     quantities = sorted(
         here["quantity"].unique().to_list(), key=lambda name: (name != DECIDES, name != "utility", name)
@@ -66,9 +66,9 @@ def _change(here: pl.DataFrame, quantity: str) -> list[str]:
     moved = [row for row in rows if row["reason"] != STILL and row["mean_difference"] is not None]
     shown = {row["retriever"]: with_interval(row["mean_difference"], row["low"], row["high"]) for row in moved}
     if quantity != DECIDES:
-        said = [f"by {shown[row['retriever']]} for {row['retriever']} ({_moved(row)})" for row in moved]
-        said += [f"for no query of {listing(still)}"] if still else []
-        return [f"Mean {name} changed {listing(said)}."] if said else []
+        changes = [f"by {shown[row['retriever']]} for {row['retriever']} ({_moved(row)})" for row in moved]
+        changes += [f"for no query of {listing(still)}"] if still else []
+        return [f"Mean {name} changed {listing(changes)}."] if changes else []
     parts = []
     for word, text in BY_VERDICT.items():
         named = [
@@ -92,7 +92,7 @@ def _p(value: float | None) -> str:
 
 
 def _everywhere(tests: pl.DataFrame) -> list[str]:
-    """How many cells' P the verdicts call better or worse; cells with the same prompts count once."""
+    """Count the cells by verdict on P; cells with the same prompts count once."""
     cells = distinct(tests, ("retriever", "ordering", "references"))
     still, tested = cells.filter(reason=STILL).height, cells.drop_nulls("p_verdict")
     by_verdict = {word: cells.filter(verdict=word) for word in BY_VERDICT}
@@ -115,9 +115,9 @@ def _limits(compared: "Compared") -> list[str]:
         "Answers are sampled: a change within the spread over seeds may have no other cause.",
     ]
     if compared.changed:
-        told = listing([f"the {kind} of {counted(n, 'query', 'queries')}" for kind, n in compared.changed.items()])
+        changed = listing([f"the {kind} of {counted(n, 'query', 'queries')}" for kind, n in compared.changed.items()])
         limits.insert(
-            0, f"The studies differ in {told}: these queries are left out of every test, table and figure here."
+            0, f"The studies differ in {changed}: these queries are left out of every test, table and figure here."
         )
     if compared.pair.generator[0] != compared.pair.generator[1]:
         limits.insert(0, "Utility is relative to each generator’s own zero-shot answers, so a generator with a "

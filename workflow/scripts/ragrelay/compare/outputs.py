@@ -1,4 +1,4 @@
-"""The tables and figures of a comparison of two studies."""
+"""Register the tables and figures of a comparison of two studies."""
 
 from ragrelay.display.outputs import Figure, Output, Part, ResultTable, Table
 

@@ -1,4 +1,4 @@
-"""The page of a comparison, in the look of a study's page."""
+"""Render the page of a comparison, in the style of a study's page."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ SCORING = ("torch", "transformers")
 MOST_ANSWERS = 3
 MOST_ROWS = 3_000
 MOST_POINTS = 20_000
-"""Points on the whole page, shared by its pairs, so that it stays below 10 MB."""
+"""Points on the whole page, divided among its pairs, so that the page stays below 10 MB."""
 
 
 def render(before: Finished, after: Finished, pairs: Sequence[Compared], template: Path = TEMPLATE) -> str:
@@ -51,7 +51,7 @@ def render(before: Finished, after: Finished, pairs: Sequence[Compared], templat
 
 
 def _data(before: Finished, after: Finished, part: Compared) -> list[dict[str, str]]:
-    """Queries, judgements, runs and so on whose content differs, with count and hash on each side."""
+    """Return the kinds of data (queries, judgements, runs, …) that differ, with count and hash on each side."""
     sides = [
         data_hashes(study.folder, name, study.grid["retrievers"])
         for study, name in zip((before, after), part.pair.dataset, strict=True)

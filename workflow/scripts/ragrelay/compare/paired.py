@@ -1,4 +1,4 @@
-"""Paired tests of what changed from one study to the other, per cell, over queries."""
+"""Test what changed from one study to the other, per cell, paired over queries."""
 
 from typing import Any
 
@@ -14,10 +14,10 @@ from ragrelay.vocabulary.columns import CELL, CELL_COLUMNS, real, schema_of, tex
 TESTED = [*CELL, "quantity"]
 FAMILY = ("quantity", "references")
 DECIDES = "p"
-"""The quantity that verdicts are on: a mean of utilities can have another sign than the mean of P."""
+"""The quantity that verdicts are about: mean utility and mean P can have different signs."""
 STILL = "no query moved"
 SAME = 1e-9
-"""Differences nearer to 0 than this are rounding errors: the query did not change."""
+"""Smaller differences are rounding errors: the query did not change."""
 SIDES = {
     f"{section}_{side}": text(f"{section} of the study {side}")
     for section in ("dataset", "generator", "scorer")
@@ -62,15 +62,13 @@ COLUMNS = {
 
 
 def paired_tests(queries: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
-    """Test each cell and quantity of ``queries`` (as paired_queries gives them): SCHEMA, and adjusted p-values.
+    """Test each cell and quantity of ``queries`` (as paired_queries returns them): SCHEMA, and adjusted p-values.
 
-    Differences are after minus before, of the queries with both values; the others are counted (n_unpaired).
-    ``p_verdict``, and ``low`` and ``high``, its 95% interval of the mean difference, are of the test that a study's
-    gains have (mean_tests); so is the ``verdict`` better, worse, undecided or too few
-    queries, which P alone has. d_z: Cohen's, mean /
-    sd of differences; p_t, of the paired t-test, and the other p-values are those of analysis.paired_tests. ``p_holm``
-    and ``p_bh`` adjust p_verdict within a family, which is quantity x references; orderings that give the same prompts
-    at a k count once (analysis.multiplicity). A row without a test has a ``reason``.
+    Differences are after minus before, over the queries with both values. ``p_verdict``, ``low``, ``high`` and
+    ``verdict`` (of P alone) come from the same test as those of a study's gains (mean_tests). The other p-values are
+    those of analysis.paired_tests. ``p_holm`` and ``p_bh`` adjust p_verdict within a family, quantity x references;
+    orderings that give the same prompts at a k count once (analysis.multiplicity). A row without a test has a
+    ``reason``.
     """
     rows = [
         dict(zip(TESTED, key, strict=True)) | _test(part, seed)

@@ -1,4 +1,4 @@
-"""What two finished studies have in common, and its files."""
+"""Open two finished studies, and pair what they have in common."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from ragrelay.vocabulary.columns import CELL_OF_RETRIEVER, QID, real, text
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
 HOW_COMPUTED = ("dtype", "device", "batch_tokens")
-"""Keys of a scorer that do not affect the meaning of P and U; scorers that differ in others are not comparable."""
+"""A scorer's keys that do not affect the meaning of P and U; scorers that differ in other keys are not comparable."""
 T = TypeVar("T")
 COLUMNS = {
     **SIDES,
@@ -34,7 +34,7 @@ Pairs = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True)
 class Finished:
-    """A finished study: its folder, and provenance.json, which has its resolved configuration."""
+    """A finished study: its folder, and its provenance.json, which has the resolved configuration."""
 
     name: str
     folder: Path
@@ -53,7 +53,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Pair:
-    """A dataset x generator x scorer of each study; names before and after."""
+    """A dataset x generator x scorer of each study, as names (before, after)."""
 
     dataset: tuple[str, str]
     generator: tuple[str, str]
@@ -61,16 +61,16 @@ class Pair:
 
     @property
     def title(self) -> str:
-        return " · ".join(before_and_after(one, other) for one, other in (self.dataset, self.generator, self.scorer))
+        return " · ".join(before_and_after(*names) for names in (self.dataset, self.generator, self.scorer))
 
 
 def before_and_after(before: str, after: str) -> str:
-    """One name where both are the same, else ``before → after``."""
+    """Return the name if both are the same, else ``before → after``."""
     return before if before == after else f"{before} → {after}"
 
 
 def open_study(folder: str | Path) -> Finished:
-    """The study whose results are in ``folder``. Raises InputError where its report was not made, or is damaged."""
+    """Open the study whose results are in ``folder``. Raises InputError if its report is missing or damaged."""
     path = Path(folder) / "report" / "provenance.json"
     if not path.is_file():
         raise InputError(path, "no such file", "the folder of a finished study")
@@ -82,7 +82,7 @@ def open_study(folder: str | Path) -> Finished:
 
 
 def check_finished(key: str, name: str, folder: str | Path, results: str | Path = "results") -> None:
-    """Raises InputError for ``key`` where ``folder`` of the study ``name`` has no page; lists those in ``results``."""
+    """Raise InputError for ``key`` if ``folder`` of study ``name`` has no page; the error lists finished studies."""
     page = Path("report") / "index.html"
     if not (Path(folder) / page).is_file():
         finished = sorted(path.parents[1].name for path in Path(results).glob(f"*/{page}"))
@@ -91,7 +91,7 @@ def check_finished(key: str, name: str, folder: str | Path, results: str | Path 
 
 
 def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
-    """Names of a section of the grid to compare: those in ``pairs``, equal ones, or the only one of each study.
+    """Return the names of a section of the grid to compare: those in ``pairs``, equal ones, or each study's only one.
 
     Raises InputError for a name in ``pairs`` that a study does not have, and if the studies have none in common.
     """
@@ -113,14 +113,14 @@ def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> li
 
 
 def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]:
-    """Every dataset x generator x scorer to compare. Raises InputError where two scorers define P differently."""
+    """Return every dataset x generator x scorer to compare. Raises InputError if two scorers define P differently."""
     scorers = matched(before, after, "scorers", pairs)
-    for one, other in scorers:
-        definitions = before.config["scorers"][one], after.config["scorers"][other]
+    for first, second in scorers:
+        definitions = before.config["scorers"][first], after.config["scorers"][second]
         for key in dict.fromkeys([*definitions[0], *definitions[1]]):
             values = [definition.get(key) for definition in definitions]
             if values[0] != values[1] and key not in HOW_COMPUTED:
-                place = f"scorers {one} of {before.name} and {other} of {after.name}"
+                place = f"scorers {first} of {before.name} and {second} of {after.name}"
                 raise InputError(place, f"{key}: {values[0]} and {values[1]}", "the same, for P to be comparable")
     return [
         Pair(dataset, generator, scorer)
@@ -131,16 +131,16 @@ def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]
 
 
 def common_references(before: Finished, after: Finished, pair: Pair) -> list[str]:
-    """Names of the reference sets that both have, the most lenient first. Raises InputError where labels differ."""
+    """Return the names of the common reference sets, most lenient first. Raises InputError if labels differ."""
     if (references := before.config["scorers"][pair.scorer[0]].get("references", "judged")) != "judged":
         return [references]
-    labels, others = (
+    labels, labels_after = (
         study.config["datasets"][name]["references"] for study, name in zip((before, after), pair.dataset, strict=True)
     )
-    common = sorted((grade for grade in labels if grade in others), key=lambda grade: labels[grade])
+    common = sorted((grade for grade in labels if grade in labels_after), key=lambda grade: labels[grade])
     for grade in common:
-        if labels[grade] != others[grade]:
-            found = f"grade {grade} from label {labels[grade]} and from {others[grade]}"
+        if labels[grade] != labels_after[grade]:
+            found = f"grade {grade} from label {labels[grade]} and from {labels_after[grade]}"
             raise InputError(f"dataset {pair.dataset[0]} of both studies", found, "the same label")
     return common
 
@@ -148,10 +148,10 @@ def common_references(before: Finished, after: Finished, pair: Pair) -> list[str
 def paired_queries(
     before: Finished, after: Finished, pair: Pair, retrievers: Sequence[tuple[str, str]]
 ) -> pl.DataFrame:
-    """A row per query and common cell: CELL (the retriever as shown), qid, query, quantity, before, after, difference.
+    """Pair the values of every query in every common cell: COLUMNS without SIDES, retrievers as shown.
 
-    Quantities: ``p``, ``utility``, and the measures that both have, as ``nDCG@k``. A side's value is null where the
-    query has none there.
+    Quantities are ``p``, ``utility``, and common measures, such as ``nDCG@k``. A side's value is null if the query has
+    none there.
     """
     queries = [
         _table(study, f"{name}/collection/queries.parquet").select("qid", "query")
@@ -162,9 +162,9 @@ def paired_queries(
         sides = [_side(study, pair, at, names[at]) for at, study in enumerate((before, after))]
         keys = [*CELL_OF_RETRIEVER, "quantity"]
         common = sides[0].select(keys).unique().join(sides[1].select(keys).unique(), on=keys)
-        one, other = (side.join(common, on=keys, how="semi") for side in sides)
-        joined = one.rename({"value": "before"}).join(
-            other.rename({"value": "after"}), on=[*keys, "qid"], how="full", coalesce=True
+        values, values_after = (side.join(common, on=keys, how="semi") for side in sides)
+        joined = values.rename({"value": "before"}).join(
+            values_after.rename({"value": "after"}), on=[*keys, "qid"], how="full", coalesce=True
         )
         frames.append(joined.select(pl.lit(before_and_after(*names)).alias("retriever"), pl.all()))
     texts = pl.concat(queries).unique("qid", keep="first")
@@ -178,7 +178,7 @@ def paired_queries(
 
 
 def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
-    """CELL_OF_RETRIEVER, qid, quantity, value of one study's retriever."""
+    """Read CELL_OF_RETRIEVER, qid, quantity, value of one study's retriever."""
     dataset = pair.dataset[at]
     path = f"{dataset}/utility/{pair.scorer[at]}/{pair.generator[at]}.parquet"
     utility = _table(study, path).filter(pl.col("retriever") == retriever)
@@ -194,12 +194,12 @@ def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
 
 
 def _table(study: Finished, path: str) -> pl.DataFrame:
-    """A table of ``study``. Raises InputError as read_whole does."""
+    """Read a table of ``study``. Raises InputError as read_whole does."""
     return read_whole(study.folder / path, study.name, read_frame)
 
 
 def read_whole(path: Path, study: str, read: Callable[[Path], T]) -> T:
-    """Return ``read(path)`` for a file of ``study``. Raises InputError if that fails; no rule here makes the file."""
+    """Return ``read(path)`` for a file of ``study``. Raises InputError if that fails, since no rule here makes it."""
     try:
         return read(path)
     except FAULTS as error:
@@ -210,7 +210,7 @@ def read_whole(path: Path, study: str, read: Callable[[Path], T]) -> T:
 
 
 def differences_of(before: Config, after: Config) -> Iterator[dict[str, str]]:
-    """Differences of two resolved configurations: key (dotted), before, after; ``–`` for a key that is not there."""
+    """Yield the differences of two resolved configurations: key (dotted), before, after; ``–`` for a missing key."""
     flat = [dict(_flat(config)) for config in (before, after)]
     for key in dict.fromkeys([*flat[0], *flat[1]]):
         values = [config.get(key, "–") for config in flat]

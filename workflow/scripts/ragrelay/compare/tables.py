@@ -1,4 +1,4 @@
-"""The comparison's tables on its page: the queries that changed most, and every test."""
+"""Make the comparison page's tables: the queries that changed most, and every test."""
 
 from dataclasses import replace
 
@@ -10,12 +10,12 @@ from ragrelay.display.numbers import count, number, p_value
 from ragrelay.display.tables import OF_CELL, REMARK, Table, between, name, numeric, table_of, textual
 
 SHARE = 5
-"""Rows of tests per row of queries, which are in queries.csv and in the figure too."""
+"""Rows of tests per row of queries, since queries are also in queries.csv and in the figure."""
 PLACE = (*OF_CELL, name("quantity", chosen="utility"))
 
 
 def test_table(compared: Compared, most_rows: int) -> Table:
-    """Paired tests of the change, a row per cell and quantity; at most ``most_rows``."""
+    """Show paired tests of the change, a row per cell and quantity; at most ``most_rows``."""
     return table_of(
         compared.tests, *PLACE, name("verdict"), between("mean change", "mean_difference"),
         numeric("queries", "n", count), numeric("mean before", "mean_before"), numeric("mean after", "mean_after"),
@@ -28,15 +28,15 @@ def test_table(compared: Compared, most_rows: int) -> Table:
 
 
 def moved_table(compared: Compared, most_rows: int) -> Table:
-    """The queries that changed most, of every quantity and cell, the largest change first; a share of ``most_rows``."""
+    """Show the queries that changed most in any cell, largest change first; each quantity has a share of the rows."""
     queries = compared.queries
     moved = queries.filter(pl.col("difference").abs() > SAME).sort(
         pl.col("difference").abs(), descending=True, maintain_order=True
     )
-    some = [part.head(max(1, most_rows // SHARE // max(1, queries["quantity"].n_unique())))
-            for part in moved.partition_by("quantity", maintain_order=True)]  # fmt: skip
+    parts = [part.head(max(1, most_rows // SHARE // max(1, queries["quantity"].n_unique())))
+             for part in moved.partition_by("quantity", maintain_order=True)]  # fmt: skip
     table = table_of(
-        pl.concat(some) if some else moved, textual("qid", "qid"), textual("query", "query"), *PLACE,
+        pl.concat(parts) if parts else moved, textual("qid", "qid"), textual("query", "query"), *PLACE,
         numeric("before", "before"), numeric("after", "after"), numeric("change", "difference"),
     )  # fmt: skip
     return replace(table, left=moved.height - len(table.rows))

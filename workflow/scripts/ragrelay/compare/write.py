@@ -1,4 +1,4 @@
-"""Comparing two studies: reading, testing, and writing the page with its tables."""
+"""Compare two studies: read them, test the differences, and write the page with its tables."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,15 +37,15 @@ def compare_studies(
 ) -> None:
     """Compare the studies whose results are in the folders ``before`` and ``after``; write the page and two CSV files.
 
-    ``pairs``: section of the grid to names of ``before`` and of ``after`` that belong together; equal names do anyway.
-    ``tests``: a row per cell and quantity; ``queries``: a row per query, cell and quantity; both name dataset,
-    generator and scorer. Raises InputError where nothing can be compared.
+    ``pairs``: section of the grid → name in ``before`` → name in ``after``; equal names needn't be listed. ``tests``
+    gets a row per cell and quantity, ``queries`` one per query, cell and quantity. Raises InputError if nothing can be
+    compared.
     """
-    one, other = open_study(before), open_study(after)
-    compared = [_compared(one, other, pair, pairs) for pair in section_pairs(one, other, pairs)]
+    first, second = open_study(before), open_study(after)
+    compared = [_compared(first, second, pair, pairs) for pair in section_pairs(first, second, pairs)]
     write_spreadsheet(pl.concat([_named(part.pair, part.tests) for part in compared]), tests)
     write_spreadsheet(pl.concat([_named(part.pair, part.queries) for part in compared]), queries)
-    write_text(render(one, other, compared, Path(template)), page)
+    write_text(render(first, second, compared, Path(template)), page)
 
 
 def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Compared:
@@ -59,7 +59,7 @@ def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Co
     queries = queries.filter(~pl.col("qid").is_in(list(set().union(*changed.values()))))
     if queries["difference"].is_null().all():
         expected = "some query with the same text and judgements in both, over which a change can be tested"
-        raise InputError(f"queries of {pair.title} of {before.name} and {after.name}", _told(changed), expected)
+        raise InputError(f"queries of {pair.title} of {before.name} and {after.name}", _changes(changed), expected)
     grades = common_references(before, after, pair)
     used = [{name for name, _ in retrievers}, {name for _, name in retrievers}]
     left_out = [
@@ -81,7 +81,7 @@ def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Co
     return Compared(pair, grades, drawn, placed, paired_tests(placed), left_out, counts)
 
 
-def _told(changed: Mapping[str, set[str]]) -> str:
+def _changes(changed: Mapping[str, set[str]]) -> str:
     return ", ".join(f"{kind} of {len(qids)} changed" for kind, qids in changed.items() if qids)
 
 

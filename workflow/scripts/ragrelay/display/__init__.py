@@ -1,1 +1,1 @@
-"""Shared by all pages and figures: numbers as text, colours, charts, templates."""
+"""Provide what all pages and figures share: numbers as text, colours, charts, templates."""

@@ -1,4 +1,4 @@
-"""Write charts as SVG, PNG and PDF files, without network and with the same bytes each time."""
+"""Write charts as SVG, PNG and PDF files, without a network and with the same bytes each time."""
 
 import re
 from base64 import b64encode
@@ -17,7 +17,7 @@ FONTS = ROOT / "workflow/report/fonts"
 
 
 def draw(spec: Spec, path: Path) -> None:
-    """Write ``spec`` to ``path`` in the format of its suffix (PNG with four pixels per point)."""
+    """Write ``spec`` to ``path`` in the format of the suffix (PNG with four pixels per point)."""
     vl_convert.register_font_directory(str(FONTS))
     svg = _sized(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]), spec.get("usermeta", {}).get("points"))
     if path.suffix == ".svg":
@@ -33,23 +33,23 @@ def draw(spec: Spec, path: Path) -> None:
 
 @cache
 def _face() -> str:
-    """The CSS that embeds the font of figures, with which a viewer of the file draws its text."""
+    """Return the CSS that embeds the figures' font, so that every viewer draws text with it."""
     [font] = FONTS.glob("*.ttf")
     data = b64encode(font.read_bytes()).decode()
     return f"@font-face {{ font-family: 'Figure Sans'; src: url(data:font/ttf;base64,{data}); }}"
 
 
 def _sized(svg: str, points: int | None) -> str:
-    """``svg`` as wide as so many points, where it has a width of its own."""
+    """Scale ``svg`` to a width of ``points``, if given."""
     width, height = map(float, re.findall(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"', svg)[0])
     size = f'width="{points}" height="{height * (points or 0) / width:.4g}"'
     return re.sub(r'width="[\d.]+" height="[\d.]+"', size, svg, count=1) if points else svg
 
 
 def _ordered(pdf: bytes) -> bytes:
-    """``pdf`` with sorted entries in its resource dictionaries: vl-convert writes them in random order.
+    """Sort the entries in the resource dictionaries of ``pdf``, which vl-convert writes in random order.
 
-    Only the order of whole entries changes, so every object stays at its offset.
+    Only whole entries move, so every object stays at its offset.
     """
     return re.sub(
         rb"(<<\n)((?: +/\w+ \d+ 0 R\n)+)( +>>)",

@@ -1,7 +1,7 @@
-"""What all charts share: scales that give each retriever its look, panels, and the two themes.
+"""Build charts: scales that give each retriever its look, panels, and two themes.
 
 A chart is an Altair chart turned into a Vega-Lite specification (a dict). The theme ``page`` draws text and axes in the
-page's own text colour (``currentColor`` on a transparent ground, so light, dark and print follow the page's CSS);
+page's text colour (``currentColor`` on a transparent background, so that light, dark and print follow the page's CSS);
 ``paper`` draws them dark on white, for files.
 """
 
@@ -21,26 +21,25 @@ FONT = {
     "page": "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif",
     "paper": "Figure Sans, Liberation Sans, Arial, Helvetica, sans-serif",
 }
-"""``Figure Sans`` is in workflow/report/fonts, so that files of figures look the same wherever they are drawn."""
+"""``Figure Sans`` is in workflow/report/fonts, so that figure files look the same on every machine."""
 PANEL_HEIGHT = 220
 DODGE = 0.012  # of the range of k, between neighbouring retrievers, so that their intervals don't hide each other
 
 
 class Choice(NamedTuple):
-    """What the reader of the page chooses: rows whose ``field`` is one of ``options``, ``chosen`` at first.
-
-    ``words``: what the chooser says in the place of an option.
-    """
+    """A choice that page readers have: only rows whose ``field`` is the chosen option are drawn."""
 
     field: str
     label: str
     options: Sequence[Any]
     chosen: Any
+    """The option that is chosen at first."""
     words: Mapping[Any, str] = {}
+    """What to display instead of an option."""
 
 
 class Panels(NamedTuple):
-    """The names of panels in their order, how many stand side by side, and the size of one."""
+    """The names of panels in order, the number of panels side by side, and the size of each."""
 
     names: Sequence[str]
     columns: int
@@ -48,17 +47,17 @@ class Panels(NamedTuple):
     height: int = PANEL_HEIGHT
 
 
-def panel_name(one: str, other: str) -> str:
-    return f"{one} · {other}"
+def panel_name(first: str, second: str) -> str:
+    return f"{first} · {second}"
 
 
-def panel_column(one: str, other: str) -> pl.Expr:
-    """The panel of each row, from the columns ``one`` and ``other``."""
-    return pl.concat_str([pl.col(one), pl.col(other)], separator=" · ").alias("panel")
+def panel_column(first: str, second: str) -> pl.Expr:
+    """Compute the panel of each row from the columns ``first`` and ``second``."""
+    return pl.concat_str([pl.col(first), pl.col(second)], separator=" · ").alias("panel")
 
 
 def dodged(retrievers: Sequence[str], places: Sequence[int], column: str) -> pl.Expr:
-    """Column ``x``: ``column`` (one of ``places``) moved a little to the left or right, by the retriever's place."""
+    """Compute ``x``: ``column`` (one of ``places``) shifted slightly to the left or right, by the retriever's index."""
     step = DODGE * max(max(places) - min(places), 1)
     moves = {retriever: step * (place - (len(retrievers) - 1) / 2) for place, retriever in enumerate(retrievers)}
     shift = pl.col("retriever").replace_strict(list(moves), list(moves.values()), default=0.0, return_dtype=pl.Float64)
@@ -66,12 +65,12 @@ def dodged(retrievers: Sequence[str], places: Sequence[int], column: str) -> pl.
 
 
 def columns_for(retrievers: int) -> int:
-    """Panels side by side, at most 5, so that every ordering begins a row if that can be."""
+    """Return the number of panels side by side, at most 5, so that every ordering starts a new row if possible."""
     return next((columns for columns in (5, 4, 3, 2) if retrievers % columns == 0), min(retrievers, 4))
 
 
 def rows(frame: pl.DataFrame, digits: int = 5) -> list[dict[str, Any]]:
-    """Rows for a chart, floats rounded to ``digits`` decimals (a picture shows no more, and the page stays small)."""
+    """Return rows for a chart, with floats rounded to ``digits`` decimals, which keeps the page small."""
     floats = [column for column, kind in frame.schema.items() if kind.is_float()]
     return frame.with_columns(pl.col(floats).round(digits)).to_dicts()
 
@@ -85,11 +84,11 @@ def colour_of(looks: Mapping[str, Look], title: str = "retriever") -> alt.Color:
 
 
 def dash_of(looks: Mapping[str, Look]) -> alt.StrokeDash:
-    # Without a legend, which would dash the outlines of the symbols in that of colour and shape. Vega-Lite merges
-    # legends of the same domain, so the domain is turned round here, or there would be no legend at all.
-    turned = dict(reversed(list(looks.items())))
-    dashes = [list(look.dash) for look in turned.values()]
-    return alt.StrokeDash("retriever:N", legend=None, scale=_scale(turned, dashes))
+    # No legend: it would dash the outlines of the symbols in the legend of colour and shape. Vega-Lite merges legends
+    # with the same domain, and would drop that one too, so the domain is reversed here.
+    reversed_looks = dict(reversed(list(looks.items())))
+    dashes = [list(look.dash) for look in reversed_looks.values()]
+    return alt.StrokeDash("retriever:N", legend=None, scale=_scale(reversed_looks, dashes))
 
 
 def shape_of(looks: Mapping[str, Look], title: str = "retriever") -> alt.Shape:
@@ -97,7 +96,7 @@ def shape_of(looks: Mapping[str, Look], title: str = "retriever") -> alt.Shape:
 
 
 def k_axis(ks: Sequence[int], title: str = "k (passages in the context)") -> alt.X:
-    """A linear axis with a tick at each k of the grid."""
+    """Return a linear axis with a tick at each k of the grid."""
     room = 0.06 * max(max(ks) - min(ks), 1)
     return alt.X(
         "x:Q",
@@ -116,7 +115,7 @@ def stacked_bars(
     tooltip: list[alt.Tooltip],
     theme: Theme,
 ) -> alt.Chart:
-    """Bars against k in the retriever's colour, stacked by ``kind`` (a column; ``order`` sorts it), full to pale."""
+    """Draw bars against k in the retriever's colour, stacked by the column ``kind`` in ``order``, from full to pale."""
     pale = alt.Scale(domain=list(kinds), range=[1, 0.55, 0.2])
     return (
         alt.Chart()
@@ -142,9 +141,9 @@ def interval_lines(
     line: str | None = None,
     legend: str = "retriever",
 ) -> list[alt.Chart]:
-    """Intervals (bands or bars), lines and points over the columns x, value, low, high.
+    """Draw intervals (bands or bars), lines and points from the columns x, value, low, high.
 
-    A line of a retriever breaks between values of the field ``line``. ``legend``: what the column `retriever` names.
+    A retriever has a line for each value of the field ``line``. ``legend``: the title for the column `retriever`.
     """
     y = alt.Y("value:Q", title=title, scale=scale, axis=alt.Axis(grid=True))
     base = alt.Chart().encode(x=x, color=colour_of(looks, legend))
@@ -163,7 +162,7 @@ def interval_lines(
 
 def zero_line(theme: Theme) -> alt.Chart:
     line = alt.Chart().mark_rule(strokeWidth=1, opacity=0.5, color=INK[theme], aria=False)
-    return line.transform_aggregate(rows="count()").encode(y=alt.datum(0))  # else a line per row of the panel
+    return line.transform_aggregate(rows="count()").encode(y=alt.datum(0))  # one line, not one per row of the panel
 
 
 def facetted(
@@ -176,9 +175,10 @@ def facetted(
     sampled: bool = False,
     points: int = 0,
 ) -> Spec:
-    """``layers`` drawn in every panel from the rows chosen of ``records``, as a specification; scales are shared.
+    """Draw ``layers`` in every panel from the chosen rows of ``records``, with shared scales, as a specification.
 
-    ``sampled``: ``records`` are of a sample of the queries, which the page then says. ``points``: how wide a file is.
+    ``sampled``: whether ``records`` have only a sample of the queries, which the page then says. ``points``: the width
+    of a file.
     """
     chart: Any = (
         alt.layer(*layers, data=alt.InlineData(values=[]))
@@ -204,7 +204,7 @@ def _scale(looks: Mapping[str, Look], values: list[Any]) -> alt.Scale:
 
 
 def _config(theme: Theme) -> dict[str, Any]:
-    # A single font weight: vl-convert writes a PDF's fonts in random order, so two would make its bytes differ.
+    # Use a single font weight: vl-convert writes a PDF's fonts in random order, so bytes would differ with two.
     ink, font = INK[theme], FONT[theme]
     text = {"labelColor": ink, "titleColor": ink, "labelFontWeight": "normal", "titleFontWeight": "normal"}
     return {

@@ -1,4 +1,4 @@
-"""Findings in sentences, and on which side of zero an interval lies."""
+"""Hold findings in sentences, and tell on which side of zero an interval lies."""
 
 import re
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Conclusion(NamedTuple):
-    """An answer that a page opens with: ``strong``, then the numbers; ``names`` are the retrievers in it."""
+    """An answer at the top of a page: ``strong``, then the numbers; ``names`` are the retrievers in ``strong``."""
 
     topic: str
     question: str
@@ -21,7 +21,7 @@ class Conclusion(NamedTuple):
 
     @property
     def parts(self) -> list[tuple[str, str]]:
-        """``strong`` in pieces, each with the retriever that it names, or none."""
+        """Split ``strong`` into pieces, each with the retriever that it names, or ""."""
         pieces = (
             re.split(f"(?<![\\w-])({'|'.join(map(re.escape, self.names))})(?![\\w-])", self.strong)
             if self.names
@@ -32,7 +32,7 @@ class Conclusion(NamedTuple):
 
 @dataclass(frozen=True)
 class Findings:
-    """Sentences of one part of a study: ``sentences`` and ``limits``. ``where`` names the cell that they speak of."""
+    """Sentences and limits of one part of a study; ``where`` names the cell that they are about."""
 
     where: str
     sentences: list[str]
@@ -40,7 +40,7 @@ class Findings:
 
 
 def side_of_zero(row: Mapping[str, Any]) -> int | None:
-    """1 or -1 where the interval of a row (low, high) lies above or below zero, 0 where it includes zero; or None."""
+    """Return 1 or -1 if a row's interval (low, high) lies above or below zero, 0 if it includes zero; None without."""
     if row["low"] is None or row["high"] is None:
         return None
     return 1 if row["low"] > 0 else -1 if row["high"] < 0 else 0

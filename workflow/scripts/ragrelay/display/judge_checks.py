@@ -1,4 +1,4 @@
-"""A judge's bias by position and length on a page: a table and sentences, of answers or of passages."""
+"""Show a judge's bias by position and length on a page: a table and sentences, on answers or on passages."""
 
 from typing import NamedTuple
 
@@ -16,13 +16,15 @@ LABELS = {
 
 
 class Wording(NamedTuple):
-    """How to speak of what a judge scores; ``of``: the word before its queries, ``longer``: what length may mean."""
+    """Words for what a judge scores."""
 
     noun: str
     an: str
     plural: str
     of: str
+    """The word between it and its queries."""
     longer: str
+    """A harmless reason why length may go with the score."""
 
 
 OF_ANSWERS = Wording("answer", "an answer", "answers", "to", "longer answers may be better")
@@ -30,29 +32,29 @@ OF_PASSAGES = Wording("passage", "a passage", "passages", "of", "longer passages
 
 
 def judge_sentences(section: Section) -> list[str]:
-    """A sentence per check of a scorer; none of one that has none."""
+    """Write a sentence per check of a scorer; none for a scorer without checks."""
     return check_sentences(section["judge_checks"], OF_ANSWERS) if "judge_checks" in section.tables else []
 
 
 def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
-    """A sentence per row of ``checks`` (columns analysis.judge_checks.TABLE and adjusted p-values)."""
-    said = []
+    """Write a sentence per row of ``checks`` (columns analysis.judge_checks.TABLE and adjusted p-values)."""
+    sentences = []
     for row in checks.iter_rows(named=True):
         interval = with_interval(row["value"], row["low"], row["high"])
         of = f"{counted(row['n'], words.noun, words.plural)} {words.of} "
         of += counted(row["n_queries"], "query", "queries")
         if row["check"] == LENGTH:
-            said.append(
+            sentences.append(
                 f"Spearman’s ρ between the judge’s score and the number of words of the {words.noun} is {interval} "
                 f"({of}). This alone shows no bias: {words.longer}."
             )
         else:
             tested = "" if row["p_holm"] is None else f", p {_compared(row['p_holm'])} after Holm’s correction"
-            said.append(
+            sentences.append(
                 f"{_done(row['check'], words)} changes the judge’s score by {interval} on average ({of}{tested}), and "
                 f"the likeliest word in {share(row['share_other_word'])} of {counted(row['judgements'], 'judgement')}."
             )
-    return said
+    return sentences
 
 
 def _done(check: str, words: Wording) -> str:
@@ -69,12 +71,12 @@ def _compared(value: float) -> str:
 
 
 def judge_checks_table(section: Section) -> Table:
-    """A row per check of a scorer."""
+    """Show a row per check of a scorer."""
     return checks_table(section["judge_checks"], [], OF_ANSWERS)
 
 
 def checks_table(checks: pl.DataFrame, keys: list[str], words: Wording) -> Table:
-    """A row per check, with the columns ``keys`` before."""
+    """Show a row per check, with the columns ``keys`` first."""
     return table_of(
         checks, *map(name, keys), Column("check", text=lambda row: LABELS[row["check"]]),
         numeric(words.plural, "n", count), numeric("queries", "n_queries", count), numeric("mean score", "mean_score"),

@@ -1,4 +1,4 @@
-"""A chart's rows as columns, for a page with many rows: names once, repeated words as places in a list."""
+"""Pack a chart's rows into columns, for a page with many rows: names once, repeated words as indexes of a list."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ Column = dict[str, Any]
 
 
 def packed(spec: Spec) -> Spec:
-    """``spec`` with data.values as a mapping of column names to columns; ``unpack`` of page.js turns it back.
+    """Replace data.values of ``spec`` by a mapping of names to columns, which ``unpack`` of page.js reverses.
 
-    A column is ``{"values": [...]}``, or ``{"words": [...], "places": [...]}`` where a place counts into words.
+    A column is ``{"values": [...]}``, or ``{"words": [...], "places": [...]}`` where places are indexes of words.
     """
     rows = spec["data"]["values"]
     names = dict.fromkeys(name for row in rows for name in row)

@@ -1,4 +1,4 @@
-"""The pages of a study: each one HTML file with its styles, scripts, charts and tables inside, under one header."""
+"""Render a study's pages: each is one HTML file with its styles, scripts, charts and tables, under a common header."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,18 +20,17 @@ SCRIPTS = ("tables.js", "lead.js", "charts.js", "explorer.js")
 
 @dataclass(frozen=True)
 class Page:
-    """A page of ``study``, which opens with a ``question`` and its ``answers``.
-
-    ``entries``: how the study's pages link to it, by anchor; the first is the page itself. ``notices``: what a reader
-    must know of its generators. ``results``: the folder of the study's results from the page's own.
-    """
+    """A page of ``study``, which opens with a ``question`` and its ``answers``."""
 
     study: str
     question: str
     answers: Sequence[Conclusion]
     entries: Mapping[str, str]
+    """Titles of the links to this page, by anchor; the first is the page itself."""
     notices: Sequence[str] = ()
+    """What readers must know about its generators."""
     results: str = ".."
+    """The folder of the study's results, relative to the page's."""
     charts: dict[str, Spec] = field(default_factory=dict)
 
     @property
@@ -48,13 +47,13 @@ class Page:
         words: Mapping[str, str] | None = None,
         of_queries: str = "",
     ) -> list[dict[str, Any]]:
-        """As page_parts, with the charts added to the page's."""
+        """Return page_parts, and add their charts to the page's."""
         return page_parts(shown, outputs, parts, anchor, self.charts, most or {}, words or {}, of_queries)
 
     def html(self, template: Path, **shown: Any) -> str:
-        """The page by ``template``, a block of ``base.html.j2``.
+        """Render the page with ``template``, a block of ``base.html.j2``.
 
-        What comes from data is escaped: in text by Jinja, in scripts by ``script_json``.
+        All data is escaped: in text by Jinja, in scripts by ``script_json``.
         """
         return (
             environment(template.parent)

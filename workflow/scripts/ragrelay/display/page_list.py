@@ -1,4 +1,4 @@
-"""The list of a study's pages, a script beside them that each page's header reads: pages are made at several times."""
+"""List a study's pages in a script that each page's header reads, because pages are made at different times."""
 
 import re
 from html import unescape
@@ -12,7 +12,7 @@ PLACES = ("report/index.html", "report/predict.html", "report/acu.html", "compar
 
 
 def list_pages(results: Path) -> None:
-    """Write the list of the pages below ``results``, with the titles and anchors that each gives itself."""
+    """Write the list of the pages below ``results``, with the titles and anchors in their headers."""
     entries = []
     for path in [path for place in PLACES for path in sorted(results.glob(place))]:
         header = path.read_text(encoding="utf-8").partition('<nav aria-label="Pages">')[2].partition("</nav>")[0]

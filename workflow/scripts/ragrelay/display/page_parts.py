@@ -1,4 +1,4 @@
-"""The outputs of a registry on a page: parts with their headings, each with its figures and tables."""
+"""Arrange registered outputs on a page: parts with their headings, each with its figures and tables."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,13 +21,13 @@ def page_parts(
     words: Mapping[str, str],
     of_queries: str = "",
 ) -> list[dict[str, Any]]:
-    """What the macro ``parts`` is filled with: anchor, heading, intro and items of each part that has any.
+    """Return the values for the macro ``parts``: anchor, heading, intro and items of each part that has any.
 
-    ``outputs`` are drawn of ``shown``, their charts added to ``charts``; those without a record or row are left out.
-    ``most``: of Figure and Table, about how many records a limited one may show. ``words`` fill in titles and notes;
-    ``of_queries`` is said of figures whose points are queries.
+    ``outputs`` are drawn from ``shown``, and their charts added to ``charts``; those without a record or row are left
+    out. ``most``: the approximate number of records that a limited Figure or Table may show. ``words`` fill in titles
+    and notes; ``of_queries`` is added to the notes of figures whose points are queries.
     """
-    made = []
+    filled_parts = []
     for name, part in parts.items():
         items: list[dict[str, Any]] = []
         for output in outputs:
@@ -39,11 +39,11 @@ def page_parts(
                     spec = resolve(output.draw)(shown, "page", *limit)
                     if not spec["data"]["values"]:
                         continue
-                    said = [SAMPLED] if spec.get("usermeta", {}).get("sampled") else []
-                    said += [of_queries] if output.queries and of_queries else []
+                    notes = [note, SAMPLED] if spec.get("usermeta", {}).get("sampled") else [note]
+                    notes += [of_queries] if output.queries and of_queries else []
                     charts[item_anchor] = packed(spec)
                     items.append({"macro": "figure", "anchor": item_anchor, "title": title,
-                                  "note": " ".join([note, *said]).strip()})  # fmt: skip
+                                  "note": " ".join(notes).strip()})  # fmt: skip
                 elif output.show:
                     table = resolve(output.show)(shown, *limit)
                     table = filled(table) if output.macro == "plain" else table
@@ -51,6 +51,8 @@ def page_parts(
                         items.append({"macro": output.macro, "anchor": f"{item_anchor}-table", "title": title,
                                       "note": note, "table": table})  # fmt: skip
         if items:
-            made.append({"name": name, "anchor": f"{anchor}-{name}", "heading": part.heading.format_map(words),
-                         "finding": "", "intro": part.intro.format_map(words), "items": items})  # fmt: skip
-    return made
+            filled_parts.append({
+                "name": name, "anchor": f"{anchor}-{name}", "heading": part.heading.format_map(words), "finding": "",
+                "intro": part.intro.format_map(words), "items": items,
+            })  # fmt: skip
+    return filled_parts

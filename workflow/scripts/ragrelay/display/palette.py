@@ -1,7 +1,7 @@
-"""One look per retriever, the same in every figure: colour, dash and shape.
+"""Give each retriever one look in all figures: colour, dash and shape.
 
 Colours are those of Okabe and Ito, "Color Universal Design" (2008), which colour-blind readers can distinguish; black
-and yellow are left out, because the page is read on white and on black. Dash and shape differ too, for print in grey.
+and yellow are left out, because pages have a white or black background. Dash and shape differ too, for grey prints.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 BLUE, VERMILLION, PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 ORANGE, SKY, GREEN, GREY = "#E69F00", "#56B4E9", "#009E73", "#8A8A8A"
 COLOURS = (BLUE, VERMILLION, PURPLE, ORANGE, SKY, GREEN, GREY)
-KEPT = {"rel": GREEN, "nrel": GREY}  # the oracles every study knows: relevant is green, non-relevant grey
+KEPT = {"rel": GREEN, "nrel": GREY}  # for common oracles: relevant is green, non-relevant grey
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (8, 3), (2, 2), (8, 3, 2, 3), (12, 3), (4, 4))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right", "triangle-left")
 
@@ -25,10 +25,10 @@ class Look:
 
 
 def looks(retrievers: Sequence[str]) -> dict[str, Look]:
-    """A look for each of ``retrievers``, decided by their order alone.
+    """Return a look for each of ``retrievers``, which depends only on their order.
 
-    ``rel`` is green and ``nrel`` grey wherever they are in the grid; the others take the remaining colours in order,
-    and begin again when these run out: dash and shape, which repeat at other lengths, still distinguish them.
+    ``rel`` is green and ``nrel`` grey; the others take the remaining colours in order, and start again when these run
+    out. Dash and shape, which repeat with other periods, still distinguish them.
     """
     kept = {retriever: KEPT[retriever] for retriever in retrievers if retriever in KEPT}
     free = [colour for colour in COLOURS if colour not in kept.values()]

@@ -4,7 +4,7 @@ import polars as pl
 
 
 def printed(table: pl.DataFrame) -> str:
-    """``table`` in Markdown, whole, its numbers to the right and with commas."""
+    """Return the whole ``table`` in Markdown, with numbers right-aligned and with commas."""
     with pl.Config(
         tbl_formatting="MARKDOWN",
         tbl_hide_dataframe_shape=True,

@@ -1,4 +1,4 @@
-"""Show progress on a terminal, in whole lines: parallel jobs and Snakemake write to the same screen."""
+"""Show progress on a terminal, in whole lines, because parallel jobs and Snakemake write to the same screen."""
 
 import sys
 import threading
@@ -10,7 +10,7 @@ from datetime import timedelta
 
 from ragrelay.display.terminal import tell
 
-# Seconds at least between two lines of one sort; later a tenth of the time so far, which is 70 lines in three hours.
+# Least seconds between two lines of one kind; later a tenth of the elapsed time, which is 70 lines in three hours.
 PAUSE, PAUSE_SHARE = 5.0, 0.1
 
 _JOB: ContextVar[str] = ContextVar("job", default="")
@@ -27,9 +27,9 @@ def prefixed(job: str) -> Iterator[None]:
 
 
 class Lines:
-    """Lines on standard error where it is a terminal, the job's name before each; none where it is a file.
+    """Writes lines, each with the job's name first, to standard error if it is a terminal.
 
-    The first comes at once or (``later``) after a pause. Threads may share them.
+    The first line comes at once or, with ``later``, after a pause. Threads may share an instance.
     """
 
     def __init__(self, later: bool = False) -> None:
@@ -41,7 +41,7 @@ class Lines:
         self._lock = threading.Lock()
 
     def say(self, text: Callable[[], str]) -> None:
-        """Write what ``text()`` gives as a line, unless the line before it is too young."""
+        """Write ``text()`` as a line, unless the previous line is too recent."""
         with self._lock:
             now = time.monotonic()
             if now >= self._next and sys.stderr.isatty():
@@ -50,9 +50,9 @@ class Lines:
 
 
 class Progress:
-    """Counts what is finished of ``total``, and reports the count on a terminal; ``unit`` is a plural.
+    """Counts finished items of ``total``, and reports the count on a terminal; ``unit`` is a plural.
 
-    The rate leaves out the first items: an engine warms up on them.
+    The rate excludes the first items, during which an engine warms up.
     """
 
     def __init__(self, total: int, unit: str) -> None:

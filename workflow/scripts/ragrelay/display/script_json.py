@@ -1,11 +1,11 @@
-"""JSON that is safe inside a script, also in HTML."""
+"""Write JSON that is safe inside a script, also in HTML."""
 
 import json
 from typing import Any
 
 
 def script_json(value: Any) -> str:
-    """JSON without ``<``, so that nothing in a text can end a script element, and without line ends of JavaScript's.
+    """Return JSON without ``<``, so that no text can end a script element, and without JavaScript's line separators.
 
     Raises ValueError for a number that JSON doesn't have, such as NaN.
     """

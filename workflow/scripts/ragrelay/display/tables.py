@@ -1,4 +1,4 @@
-"""The pages' plain tables, as text cells with what a reader may sort and filter by."""
+"""Build the pages' plain tables: text cells, and what readers may sort and filter by."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,26 +14,28 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Column:
-    """``filtered``: the reader may filter by it; ``chosen``: the value it is first filtered by.
-
-    ``text``: what the cell of a row of data is.
-    """
+    """A column of a table on a page."""
 
     title: str
     numeric: bool = False
     filtered: bool = False
+    """Whether readers may filter by it."""
     chosen: str = ""
+    """The value that it is filtered by at first, if any."""
     text: Callable[[Row], str] = lambda row: ""
+    """Returns the text of a row's cell."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """``left``: how many rows more the CSV file has than the page. A table of the registry has its title there."""
+    """A table on a page."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[str]]
     left: int = 0
+    """How many more rows the CSV file has than the page."""
     title: str = ""
+    """Empty for a registered table, whose entry has the title."""
 
 
 def filled(table: Table) -> Table:
@@ -44,7 +46,7 @@ def filled(table: Table) -> Table:
 
 
 def records_table(title: str, records: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> Table:
-    """A table of JSON-like records; columns as they first appear, ``first`` before the others."""
+    """Build a table from JSON-like records, with columns as they first appear, but ``first`` before the others."""
     seen = list(dict.fromkeys(name for record in records for name in record))
     names = [*(name for name in first if name in seen), *(name for name in seen if name not in first)]
     numeric = {
@@ -57,7 +59,7 @@ def records_table(title: str, records: Sequence[Mapping[str, Any]], first: Seque
 
 
 def first_rows(frame: pl.DataFrame, most: int | None, later: pl.Expr | None = None) -> pl.DataFrame:
-    """At most ``most`` rows of ``frame``, in its order; those that are ``later`` go first when there are more."""
+    """Return at most ``most`` rows of ``frame`` in its order; if there are more, drop ``later`` ones first."""
     if most is None or frame.height <= most:
         return frame
     if later is None:
@@ -67,37 +69,37 @@ def first_rows(frame: pl.DataFrame, most: int | None, later: pl.Expr | None = No
 
 
 def name(title: str, of: str = "", chosen: str = "") -> Column:
-    """A column of names, that of ``of`` or ``title``, by which the reader may filter; a missing one is empty."""
+    """Make a column of names from ``of`` (default ``title``), by which readers may filter; missing names are empty."""
     return Column(title, False, True, chosen, lambda row: _word(row[of or title]))
 
 
 def textual(title: str, of: str | Callable[[Row], str]) -> Column:
-    """A column that shows each row's value as text."""
+    """Make a column that shows each row's value as text."""
     return Column(title, text=of if callable(of) else lambda row: _word(row[of]))
 
 
 def numeric(title: str, of: str | Callable[[Row], Any], shown: Callable[..., str] = number, *digits: int) -> Column:
-    """A column of numbers as ``shown`` writes them, with so many ``digits``."""
+    """Make a column of numbers as ``shown`` writes them, with so many ``digits``."""
     return Column(title, True, text=lambda row: shown(of(row) if callable(of) else row[of], *digits))
 
 
 def between(title: str, of: str, digits: int = 3, ends: Sequence[str] = ("low", "high")) -> Column:
-    """A column of numbers with the interval between ``ends``."""
+    """Make a column of numbers with the interval between ``ends``."""
     return Column(title, True, text=lambda row: with_interval(row[of], row[ends[0]], row[ends[1]], digits))
 
 
 def depth(title: str = "k", chosen: str = "") -> Column:
-    """The column of k; ``all`` where it is null."""
+    """Make the column of k, with ``all`` for null."""
     return Column(title, True, True, chosen, lambda row: "all" if row["k"] is None else str(row["k"]))
 
 
 def yes_no(title: str, of: str, filtered: bool = True) -> Column:
-    """A column of yes and no; empty where neither is known."""
+    """Make a column of yes and no; null is empty."""
     return Column(title, False, filtered, text=lambda row: "" if row[of] is None else "yes" if row[of] else "no")
 
 
 LATER = pl.col("references").str.ends_with(UNSEEN)
-"""Rows of unseen references, where the page has no room for all."""
+"""Unseen references are dropped first if the page has no room for all rows."""
 OF_CELL = (name("retriever"), name("ordering"), depth(), name("references"))
 """The columns that name a cell."""
 REMARK = textual("remark", "reason")
@@ -114,7 +116,7 @@ def cell_values(row: Row) -> list[str]:
 
 
 def table_of(frame: pl.DataFrame, *columns: Column, most: int | None = None, later: pl.Expr | None = None) -> Table:
-    """A row for each of ``frame``, or for at most so many (first_rows)."""
+    """Build a table with a row for each of ``frame``, or at most ``most`` rows (first_rows)."""
     rows = first_rows(frame, most, later)
     shown = [[column.text(row) for column in columns] for row in rows.iter_rows(named=True)]
     return Table(columns, shown, frame.height - rows.height)

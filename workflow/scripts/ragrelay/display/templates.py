@@ -1,4 +1,4 @@
-"""The pages' templates: their environment, their styles and scripts, and the library that draws charts."""
+"""Provide the pages' templates: their environment, styles and scripts, and the library that draws charts."""
 
 from functools import cache
 from pathlib import Path
@@ -15,26 +15,26 @@ FOLDER = ROOT / "workflow" / "report"
 
 
 def environment(folder: Path) -> jinja2.Environment:
-    """Jinja with escaping on; a name that a template misses is an error."""
-    made = jinja2.Environment(
+    """Return a Jinja environment that escapes, and in which an undefined name is an error."""
+    jinja = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # A long name is broken after its underscores.
-    made.filters |= {"shown": number, "broken": lambda name: escape(name).replace("_", Markup("_<wbr>"))}
-    return made
+    # ``broken`` allows line breaks after the underscores of a long name.
+    jinja.filters |= {"shown": number, "broken": lambda name: escape(name).replace("_", Markup("_<wbr>"))}
+    return jinja
 
 
 def inside(folder: Path, *names: str) -> Markup:
-    """Files of this project, concatenated, for inclusion in the page as they are."""
+    """Concatenate files of this project, for inclusion in the page as they are."""
     return Markup("\n".join((folder / name).read_text(encoding="utf-8") for name in names))
 
 
 @cache
 def bundle() -> Markup:
-    """Vega, Vega-Lite and Vega-Embed as one script, from vl-convert (their licence: BSD-3-Clause)."""
+    """Return Vega, Vega-Lite and Vega-Embed as one script, from vl-convert (their licence: BSD-3-Clause)."""
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return Markup(script.replace("</script", "<\\/script").replace("<!--", "<\\!--"))

@@ -1,4 +1,4 @@
-"""Write to the terminal. No file name, log or reply of a server moves its cursor, hides a line or sets its title."""
+"""Write to the terminal so that no file name, log or server reply can move its cursor, hide a line or set its title."""
 
 import logging
 import sys
@@ -11,12 +11,12 @@ KEPT = "what was finished is kept; run the same command again to go on from ther
 
 
 def escaped(text: str) -> str:
-    """Return ``text`` with its lines and tabs, and every other character that can't be printed as Python's escape."""
+    """Return ``text`` with its lines and tabs, and Python's escapes for all other characters that can't be printed."""
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))
 
 
 class Shown(logging.Formatter):
-    """Makes the text of another formatter safe for a terminal, since people read logs there too."""
+    """Makes the text of another formatter safe for a terminal, where people read logs too."""
 
     def __init__(self, formatter: logging.Formatter | None) -> None:
         super().__init__()
@@ -38,7 +38,7 @@ def tell(*lines: object) -> None:
 
 
 def tell_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Write the traceback of an exception that ends this process, or of Ctrl-C one line; for ``sys.excepthook``."""
+    """Write the traceback of an exception that ends this process, or one line for Ctrl-C; for ``sys.excepthook``."""
     if issubclass(kind, KeyboardInterrupt):
         tell("", f"ragrelay: error: stopped by an interrupt: {KEPT}")
         return

@@ -1,1 +1,1 @@
-"""The query explorer's data: one file per query, with all its prompts, answers and scores."""
+"""Make the query explorer's data: one file per query, with all its prompts, answers and scores."""

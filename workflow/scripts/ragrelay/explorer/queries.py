@@ -1,4 +1,4 @@
-"""One query's part of a study as a JSON value, with every text in it once."""
+"""Turn one query's part of a study into a JSON value that has every text once."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -14,13 +14,13 @@ DIGITS = 4
 
 
 def query_values(queries: pl.DataFrame, frames: Frames) -> Iterator[Json]:
-    """The values of ``queries`` (qid, query), from ``frames`` as read_frames gives them.
+    """Yield the value of each of ``queries`` (qid, query), from ``frames`` as read_frames returns them.
 
     ``passages``: [docno, label, text]; ``answers``: distinct texts; ``cells``, in the order of the answers' frame:
-    ``retriever``, ``ordering``, ``k``, ``context`` (places in passages, in prompt order), ``answers`` (by seed: [seed,
-    place in answers, finish reason, tokens, passages dropped to fit the window]), ``scores`` (by references, parallel
-    to the cell's answers: [F1, place of the best reference in passages or null where no one is best], or null),
-    ``means`` (by references: [P, P0, U]), ``measures``, and ``use`` ([context use, text change]) where it was made.
+    ``retriever``, ``ordering``, ``k``, ``context`` (indexes in passages, in prompt order), ``answers`` (by seed: [seed,
+    index in answers, finish reason, tokens, passages dropped to fit the window]), ``scores`` (by references, parallel
+    to the cell's answers: [F1, index of the best reference in passages or null if none is best], or null), ``means``
+    (by references: [P, P0, U]), ``measures``, and, if computed, ``use`` ([context use, text change]).
     """
     parts = {name: frame.partition_by("qid", as_dict=True) for name, frame in frames.items()}
     empty = {name: frame.clear() for name, frame in frames.items()}
@@ -97,6 +97,6 @@ def _rounded(value: float | None) -> float | None:
 
 
 def sample_queries(qids: Sequence[str], most: int) -> list[str]:
-    """``qids`` or, where there are more than ``most``, every n-th of them."""
+    """Return ``qids`` or, if there are more than ``most``, every n-th of them."""
     step = -(-len(qids) // most)
     return list(qids[::step])

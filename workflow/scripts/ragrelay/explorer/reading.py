@@ -18,19 +18,18 @@ File = str | Path
 
 @dataclass(frozen=True)
 class ExplorerFiles:
-    """Files of one dataset x generator x scorer.
-
-    ``prompts`` and ``answers`` of cells, answers without context among them; ``scores``, ``passages`` (context
-    candidates) and ``retrieval`` (measures) by retriever.
-    """
+    """Files of one dataset x generator x scorer; mappings are by retriever."""
 
     queries: File
     references: File
     prompts: KeyedFiles
+    """By cell, as ``answers``, including zero-shot."""
     answers: KeyedFiles
     scores: Mapping[str, File]
     passages: Mapping[str, File]
+    """Candidates for contexts."""
     retrieval: Mapping[str, File]
+    """Measures."""
     utility: File
 
 
@@ -38,7 +37,7 @@ Frames = dict[str, pl.DataFrame]
 
 
 def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
-    """What ``files`` have of ``qids``, by name, every frame with columns qid and, of cells, retriever, ordering, k.
+    """Read the rows of ``qids`` from ``files``, by name; frames have qid and, if by cell, retriever, ordering, k.
 
     passages: docno, label (null = unjudged), text, each docno of a query once; contexts: docnos in prompt order;
     answers: ANSWER; scores: SCORE; utility: UTILITY; measures: measure, value.
@@ -51,7 +50,7 @@ def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
     measures = [_of(retriever, pl.read_parquet(path)) for retriever, path in files.retrieval.items()]
     scores = [
         _of(retriever, pl.read_parquet(path, columns=["qid", *SCORE]))
-        # A retriever's own rows of ordering none are zero-shot answers, scored on what its contexts left.
+        # A retriever's own rows with ordering none are zero-shot answers, scored on its unseen references.
         .filter(chosen, (pl.col("ordering") != NO_ORDERING) | pl.lit(retriever == ZEROSHOT))
         for retriever, path in files.scores.items()
     ]

@@ -1,6 +1,6 @@
 """Write the explorer's data: a script per query, which the page loads when the reader chooses the query.
 
-A page that was opened from a disk may not fetch JSON, but it may load scripts; each calls ``ragrelay.query``.
+A page opened from a disk must not fetch JSON, but may load scripts, so each file is a call of ``ragrelay.query``.
 """
 
 import shutil
@@ -16,15 +16,15 @@ from ragrelay.io.atomic_files import atomic, write_json
 from ragrelay.io.hashing import text_hash
 
 MOST_QUERIES = 300
-"""A query of a large grid takes about a megabyte: so many are a few hundred."""
+"""A query of a large grid takes about a megabyte, so the files stay at a few hundred megabytes."""
 AT_ONCE = 25
 INDEX = "queries.json"
 
 
 def explore_queries(files: ExplorerFiles, folder: str | Path) -> None:
-    """Write ``folder``: a script per query and ``queries.json``: total, and queries with qid, query, file, bytes.
+    """Write a script per query to ``folder``, and ``queries.json``: total, and queries with qid, query, file, bytes.
 
-    Where the dataset has more than MOST_QUERIES queries, an even sample of them is written; ``total`` counts all.
+    If the dataset has more than MOST_QUERIES queries, an even sample is written; ``total`` counts all.
     """
     queries = pl.read_parquet(files.queries, columns=["qid", "query"])
     chosen = sample_queries(queries["qid"].to_list(), MOST_QUERIES)
@@ -33,9 +33,9 @@ def explore_queries(files: ExplorerFiles, folder: str | Path) -> None:
         try:
             listed: list[dict[str, Any]] = []
             for start in range(0, len(chosen), AT_ONCE):
-                some = chosen[start : start + AT_ONCE]
-                frames = read_frames(files, some)
-                for value in query_values(queries.filter(pl.col("qid").is_in(some)), frames):
+                batch = chosen[start : start + AT_ONCE]
+                frames = read_frames(files, batch)
+                for value in query_values(queries.filter(pl.col("qid").is_in(batch)), frames):
                     listed.append(_write(value, temporary))
             write_json({"total": queries.height, "queries": listed}, temporary / INDEX)
             if Path(folder).is_dir():
@@ -46,7 +46,7 @@ def explore_queries(files: ExplorerFiles, folder: str | Path) -> None:
 
 
 def _write(value: dict[str, Any], folder: Path) -> dict[str, Any]:
-    # The whole hash: qids of one file name could be made by trial if it were shorter.
+    # Use the whole hash: with a shorter one, trial could produce qids that share a file name.
     name = f"{text_hash(value['qid'])}.js"
     text = f"ragrelay.query({script_json(value)});\n"
     (folder / name).write_text(text, encoding="utf-8")

@@ -1,1 +1,1 @@
-"""The report stage: figures, tables and one self-contained page from the analysis of a study."""
+"""Make the report: figures, tables and one self-contained page from the analysis of a study."""

@@ -1,4 +1,4 @@
-"""Findings on the answers themselves, in sentences: ordering, variation over seeds, ends, blanks, cost."""
+"""State findings on the answers themselves: ordering, variation over seeds, ends, blanks, cost."""
 
 import polars as pl
 
@@ -10,11 +10,11 @@ from ragrelay.display.sections import Section
 from ragrelay.report.cost import total
 
 NOTEWORTHY = 0.005
-"""Shares below this, which round to less than 1%, are not mentioned."""
+"""Shares below this round to less than 1% and are not mentioned."""
 
 
 def findings_on_answers(section: Section) -> Findings:
-    """Sentences on the answers over the whole grid; on ordering at the largest k and the first grade."""
+    """State findings on the answers over the whole grid; those on ordering at the largest k and the first grade."""
     k, grade = max(section.grid.k), section.grades[0]
     return Findings(
         f"k = {k}, {grade} references",
@@ -71,7 +71,7 @@ def _cost(section: Section) -> list[str]:
 
 
 def ends(section: Section) -> dict[str, float]:
-    """Noteworthy shares of all answers that did not end by themselves, by the phrase for each way of ending."""
+    """Return noteworthy shares of answers that did not end by themselves, by the phrase for each way of ending."""
     cells = distinct(section["lengths"], ("retriever", "ordering"))  # all orderings of one passage have one answer
     sums = cells.select(pl.col("n", "length", "other", "blank").sum()).row(0, named=True)
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
@@ -94,13 +94,13 @@ def alike(section: Section) -> list[str]:
 
 
 def _counted(section: Section) -> bool:
-    """Whether lengths and ends of the answers are known: not for imported answers."""
+    """Tell whether lengths and ends of the answers are known, which they aren't for imported answers."""
     return bool(section["lengths"]["mean_tokens"].count())
 
 
 def _cut(section: Section) -> list[str]:
-    said = [f"{share(value)} {text}" for text, value in ends(section).items()]
-    return [f"Of all answers, {listing(said)}; they are scored like all others."] if said else []
+    shares = [f"{share(value)} {text}" for text, value in ends(section).items()]
+    return [f"Of all answers, {listing(shares)}; they are scored like all others."] if shares else []
 
 
 def _positions(section: Section, k: int, grade: str) -> list[str]:

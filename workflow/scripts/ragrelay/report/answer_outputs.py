@@ -1,4 +1,4 @@
-"""Tables and figures on the answers themselves: positions, variation over seeds, lengths, cost."""
+"""Register tables and figures on the answers themselves: positions, variation over seeds, lengths, cost."""
 
 from ragrelay.display.outputs import Figure, Output, ResultTable, Table
 

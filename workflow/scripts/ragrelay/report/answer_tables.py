@@ -1,4 +1,4 @@
-"""The page's tables on answers: their lengths, ends and cost."""
+"""Make the page's tables on answers: their lengths, ends and cost."""
 
 from functools import partial
 
@@ -11,18 +11,18 @@ from ragrelay.report.lengths import ENDS
 
 
 def length_table(section: Section, most_rows: int | None = None) -> Table:
-    """Per cell: tokens of its answers, and how they end."""
+    """Show per cell the tokens of its answers, and how they end."""
     return table_of(
         section["lengths"], *OF_CELL[:3], numeric("answers", "n", count),
         numeric("mean tokens", "mean_tokens", number, 1), numeric("median", "median", number, 1),
         numeric("5%", "q05", number, 0), numeric("95%", "q95", number, 0),
-        *(numeric(said, partial(_share_of, end), share) for end, said in ENDS.items()),
+        *(numeric(title, partial(_share_of, end), share) for end, title in ENDS.items()),
         numeric("blank", "blank", count), most=most_rows,
     )  # fmt: skip
 
 
 def cost_table(section: Section) -> Table:
-    """Per retriever, and for all answers, each counted once."""
+    """Show the cost per retriever, and for all answers, each counted once."""
     return table_of(
         section["cost"].filter(pl.col("k").is_null()), textual("retriever", "retriever"),
         numeric("distinct answers", "answers", count), numeric("prompt tokens", "prompt_tokens", count),

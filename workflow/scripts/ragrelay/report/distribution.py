@@ -1,4 +1,4 @@
-"""The utility of every query, as points over a box of quantiles per retriever."""
+"""Draw the utility of every query, as points over a box of quantiles per retriever."""
 
 import altair as alt
 import polars as pl
@@ -9,21 +9,21 @@ from ragrelay.display.script_json import script_json
 from ragrelay.display.sections import Section
 from ragrelay.report.scatter import CONTEXT, MOST_POINTS, thinned, utilities
 
-BESIDE = 0.05  # of the room of a retriever, between points that are moved aside
+SHIFT = 0.05  # of a retriever's width, between points that are moved aside
 QUANTILES = {"low": 0.05, "q1": 0.25, "median": 0.5, "q3": 0.75, "high": 0.95}
 
 
 def boxes(queries: pl.DataFrame) -> pl.DataFrame:
-    """Per context: the quantiles of utility over queries (QUANTILES, linear between neighbours) and n."""
+    """Compute per context the quantiles of utility over queries (QUANTILES, linear between neighbours) and n."""
     quantiles = [pl.col("utility").quantile(at, "linear").alias(name) for name, at in QUANTILES.items()]
     return queries.group_by(CONTEXT, maintain_order=True).agg(*quantiles, pl.len().alias("n"))
 
 
 def utility_by_query(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
-    """A panel per ordering, a column of points and a box per retriever.
+    """Draw a panel per ordering, with a column of points and a box per retriever.
 
-    The page lets its reader choose k and the grade; a file shows the largest k at the first grade. Boxes are of all
-    queries; points are thinned by query above ``most_points``.
+    Page readers choose k and the grade; a file shows the largest k at the first grade. Boxes summarise all queries;
+    points are thinned by query above ``most_points``.
     """
     grid = section.grid
     k, grade = max(grid.k), section.grades[0]
@@ -31,7 +31,7 @@ def utility_by_query(section: Section, theme: Theme, most_points: int = MOST_POI
     choices = [Choice("k", "k", grid.k, k), Choice("references", "references", section.grades, grade)]
     if theme == "paper":
         choices, queries = [], queries.filter(pl.col("k") == k, pl.col("references") == grade)
-    # Aside of the middle by turns, in the order of utility: neighbours then seldom cover each other.
+    # Move points aside by turns, in the order of utility, so that neighbours seldom cover each other.
     rank = pl.col("utility").rank("ordinal").over(CONTEXT).cast(pl.Int64)
     points = thinned(queries, most_points).with_columns(((rank * 7) % 11 - 5).alias("aside"))
     kinds = {"query": points, "box": boxes(queries)}
@@ -40,7 +40,7 @@ def utility_by_query(section: Section, theme: Theme, most_points: int = MOST_POI
     )
     frame = (
         pl.concat([part.with_columns(pl.lit(kind).alias("kind")) for kind, part in kinds.items()], how="diagonal")
-        .with_columns(pl.col("ordering").alias("panel"), (place + BESIDE * pl.col("aside").fill_null(0)).alias("x"))
+        .with_columns(pl.col("ordering").alias("panel"), (place + SHIFT * pl.col("aside").fill_null(0)).alias("x"))
         .drop("aside")
     )
     ends = [float(value) for value in (queries["utility"].min(), queries["utility"].max()) if isinstance(value, float)]

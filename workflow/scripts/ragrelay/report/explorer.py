@@ -1,4 +1,4 @@
-"""The query explorer in the page: what can be chosen, and each query's data, inside the page or next to it."""
+"""Prepare the query explorer: what can be chosen, and each query's data, inside the page or in files next to it."""
 
 import json
 import os
@@ -23,20 +23,22 @@ MOST_BYTES = 5_000_000
 
 @dataclass(frozen=True)
 class Explorer:
-    """``index``: what the script needs to know at once; ``inside``: queries' JSON by the id of the element it is in."""
+    """The explorer's data in a page."""
 
     index: Mapping[str, Any] = field(default_factory=dict)
+    """What the script needs at once."""
     inside: Mapping[str, Markup] = field(default_factory=dict)
+    """JSON of queries by the id of the element that holds it."""
     notes: tuple[str, ...] = ()
 
     @property
     def beside(self) -> bool:
-        """Whether the page loads the queries from files."""
+        """Tell whether the page loads the queries from files."""
         return bool(self.index) and not self.inside
 
 
 def explorer(study: ReportedStudy, page: Path) -> Explorer:
-    """The explorer of ``study`` for a page at ``page``; empty where the study has no explorer data."""
+    """Prepare the explorer of ``study`` for a page at ``page``; it is empty if the study has no explorer data."""
     if not study.explorer:
         return Explorer()
     parts, inside, notes = [], {}, []
@@ -78,13 +80,13 @@ def explorer(study: ReportedStudy, page: Path) -> Explorer:
 
 
 def _pair(section: Section) -> list[str]:
-    """Whose answers are compared with whose at first: the primary pair's, or the first retriever's with zero-shot's."""
+    """Return the pair that is compared first: the primary pair, or the first retriever and zero-shot."""
     pair = section.primary
     return [pair.retriever, pair.reference] if pair else [section.grid.retrievers[0], ZEROSHOT]
 
 
 def _means(section: Section, qids: Sequence[str]) -> Mapping[str, Any]:
-    """P of every cell, by its key as JSON, parallel to ``qids``, with the place of its P_0 in ``p0``."""
+    """Return P of every cell, by its key as JSON, parallel to ``qids``, with the index of its P_0 in ``p0``."""
     shown = section["per_query"].filter(pl.col("qid").is_in(qids), pl.col("ordering").is_in(section.grid.drawn))
     cells, p0 = {}, []
     for key, rows in shown.group_by(CELL, maintain_order=True):

@@ -9,9 +9,9 @@ from ragrelay.display.outputs import SIZES, Figure, file_name, resolve
 
 
 def draw_figures(shown: Any, outputs: Sequence[Figure], folder: Path, keys: Mapping[str, str] | None = None) -> None:
-    """Draw ``outputs`` of ``shown``, what they are ``of``, in ``folder``, in each of their formats.
+    """Draw ``outputs`` from ``shown`` into ``folder``, in each of their formats.
 
-    ``keys`` distinguish the files: those of ``shown``, unless given.
+    ``keys`` distinguish the files; by default they are those of ``shown``.
     """
     for output in outputs:
         specs = {size: resolve(output.draw)(shown, "paper", *([SIZES[size]] if size else []))

@@ -1,4 +1,4 @@
-"""Figures against k: mean utility (the paper's Figure 3), correlations over queries (its Figure 5) and within them."""
+"""Draw figures against k: mean utility (the paper's Figure 3), correlations over queries (Figure 5) and within them."""
 
 import math
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ WORDS = COEFFICIENTS | SUBSETS | PAPER_NAMES
 
 
 def utility_by_k(section: Section, theme: Theme) -> Spec:
-    """Mean utility with its interval over queries, a line per retriever, a panel per grade and ordering."""
+    """Draw mean utility with its interval over queries, a line per retriever, a panel per grade and ordering."""
     grid = section.grid
     cells = (
         section.drawn("utility")
@@ -39,10 +39,10 @@ def utility_by_k(section: Section, theme: Theme) -> Spec:
 
 
 def correlation_by_k(section: Section, theme: Theme, most: int | None = None) -> Spec:
-    """Correlation over queries of a measure with utility, with its interval as a band, a line per retriever.
+    """Draw the correlation over queries of a measure with utility, a line with an interval band per retriever.
 
-    The page lets its reader choose the coefficient, the measure and the queries, unless that took more than
-    twice ``most`` rows; a file shows Pearson's r of the grid's first measure over all of them.
+    Page readers choose the coefficient, the measure and the queries, unless that takes more than twice ``most`` rows.
+    A file shows Pearson's r of the grid's first measure over all queries.
     """
     grid = section.grid
     cells = section.drawn("correlation").filter(pl.col("measure").is_in(grid.measures)).drop_nulls("value")
@@ -74,9 +74,9 @@ def correlation_by_k(section: Section, theme: Theme, most: int | None = None) ->
 
 
 def within_by_k(section: Section, theme: Theme) -> Spec:
-    """Correlation within queries of the grid's first measure and P, a line per group of retrievers.
+    """Draw the correlation within queries of the grid's first measure and P, a line per group of retrievers.
 
-    The page lets its reader choose the references, unseen ones too; a file shows the first grade.
+    Page readers choose the references, including unseen ones; a file shows the first grade.
     """
     grid = section.grid
     cells = section["within"].filter(
@@ -103,7 +103,7 @@ def within_by_k(section: Section, theme: Theme) -> Spec:
 
 
 def _coefficients_scale(cells: pl.DataFrame) -> alt.Scale:
-    """From the quarter below to the quarter above all coefficients and their intervals, 0 among them."""
+    """Return a scale from the multiple of 0.25 below all coefficients, their intervals and 0 to the one above."""
     ends = [float(value) for name in ("value", "low", "high") for value in cells[name].drop_nulls()]
     return alt.Scale(domain=[math.floor(4 * min([0.0, *ends])) / 4, math.ceil(4 * max([0.25, *ends])) / 4])
 
@@ -119,7 +119,7 @@ def _lines(
 
 
 def _panels(section: Section) -> charts.Panels:
-    """A panel per ordering and grade."""
+    """Return a panel per ordering and grade."""
     drawn, grades = section.grid.drawn, section.grades
     names = [charts.panel_name(ordering, grade) for grade in grades for ordering in drawn]
     return charts.Panels(names, len(drawn) if len(drawn) > 1 else len(grades))

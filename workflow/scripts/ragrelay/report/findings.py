@@ -20,7 +20,7 @@ Row = dict[str, Any]
 
 
 def summary(study: ReportedStudy) -> list[str]:
-    """What the study asked, and the size of its grid."""
+    """Say what the study asks, and the size of its grid."""
     grid = study.grid
     datasets = list(dict.fromkeys(section.dataset for section in study.sections))
     generators = list(dict.fromkeys(section.generator for section in study.sections))
@@ -50,7 +50,7 @@ def summary(study: ReportedStudy) -> list[str]:
 
 
 def findings(section: Section) -> Findings:
-    """Sentences about the cell of the primary comparison, and over the whole grid."""
+    """State findings in the cell of the primary comparison, and over the whole grid."""
     grid = section.grid
     ordering, k, grade, measure = section.lead.values()
     here = (pl.col("k") == k) & (pl.col("ordering") == ordering) & (pl.col("retriever").is_in(grid.retrievers))
@@ -98,7 +98,7 @@ def findings(section: Section) -> Findings:
 
 
 def unscored(study: ReportedStudy, section: Section) -> list[str]:
-    """How many of the section's answers a judge could not score."""
+    """Say how many of the section's answers a judge could not score."""
     key = {"generator": section.generator, "scorer": section.scorer}
     counts = [row for row in study.left_out if row["what"] == UNSCORED and row["dataset"] == section.dataset]
     number = sum(row["count"] for row in counts if row["detail"].items() >= key.items())
@@ -133,26 +133,26 @@ def _copying(cells: list[Row], gains: pl.DataFrame, unseen: pl.DataFrame) -> lis
         f"{share(most['share_best_in_context'])} of the answers to {counted(most['n'], 'query', 'queries')}, so P also "
         "rewards copying"
     )
-    mine = [frame.filter(retriever=most["retriever"]).drop_nulls("mean_difference") for frame in (gains, unseen)]
-    if any(frame.is_empty() for frame in mine):
+    own = [frame.filter(retriever=most["retriever"]).drop_nulls("mean_difference") for frame in (gains, unseen)]
+    if any(frame.is_empty() for frame in own):
         return [sentence + "."]
-    whole, other = (frame.row(0, named=True) for frame in mine)
-    alone = with_interval(other["mean_difference"], other["low"], other["high"])
+    on_all, on_unseen = (frame.row(0, named=True) for frame in own)
+    gain = with_interval(on_unseen["mean_difference"], on_unseen["low"], on_unseen["high"])
     return [
-        f"{sentence}: against references that were not in the context, its mean gain is {alone} over "
-        f"{counted(other['n'], 'query', 'queries')} instead of {number(whole['mean_difference'])}."
+        f"{sentence}: against references that were not in the context, its mean gain is {gain} over "
+        f"{counted(on_unseen['n'], 'query', 'queries')} instead of {number(on_all['mean_difference'])}."
     ]
 
 
 def _multiplicity(tests: pl.DataFrame) -> list[str]:
-    made = distinct(tests.drop_nulls(["significant", "p_value"]), TEST_CELLS)
-    if made.height < 2:
+    tested = distinct(tests.drop_nulls(["significant", "p_value"]), TEST_CELLS)
+    if tested.height < 2:
         return []
     return [
-        f"The marks † and ‡ come from {count(made.height)} tests at an uncorrected 5%, of which "
-        f"{about(made.height * ALPHA)} would be significant if nothing differed; "
-        f"{count(made.filter('significant').height)} are, and {count(made.filter(pl.col('p_holm') < ALPHA).height)} "
-        "after Holm’s correction within their families."
+        f"The marks † and ‡ come from {count(tested.height)} tests at an uncorrected 5%, of which "
+        f"{about(tested.height * ALPHA)} would be significant if nothing differed; "
+        f"{count(tested.filter('significant').height)} are, and "
+        f"{count(tested.filter(pl.col('p_holm') < ALPHA).height)} after Holm’s correction within their families."
     ]
 
 
@@ -161,9 +161,9 @@ def _missing(cells: list[Row], relative: bool) -> list[str]:
     low = max((row["n_low_p0"] or 0 for row in cells), default=0) if relative else 0
     empty = max((row["n_without_results"] or 0 for row in cells), default=0)
     why = "P is missing or P₀ is not above 0" if relative else "P or P₀ is missing"
-    said = [f"up to {counted(null, 'query', 'queries')} without a utility, because {why}"] if null else []
-    said += [f"up to {counted(low, 'query', 'queries')} with a P₀ below 0.1, where relative utility tends to be large"
-             ] if low else []  # fmt: skip
-    said += [f"up to {counted(empty, 'query', 'queries')} for which nothing was found, whose P is P₀"
-             ] if empty else []  # fmt: skip
-    return [f"A cell has {listing(said)}."] if said else []
+    parts = [f"up to {counted(null, 'query', 'queries')} without a utility, because {why}"] if null else []
+    parts += [f"up to {counted(low, 'query', 'queries')} with a P₀ below 0.1, where relative utility tends to be large"
+              ] if low else []  # fmt: skip
+    parts += [f"up to {counted(empty, 'query', 'queries')} for which nothing was found, whose P is P₀"
+              ] if empty else []  # fmt: skip
+    return [f"A cell has {listing(parts)}."] if parts else []

@@ -1,4 +1,4 @@
-"""Table 1 as LaTeX, set with booktabs, several datasets in one table."""
+"""Write Table 1 as LaTeX with booktabs, several datasets in one table."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -15,33 +15,33 @@ ESCAPES = {
 }  # fmt: skip
 SYMBOLS = {MINUS: "$-$", MISSING: "--", "†": r"$\dagger$", "‡": r"$\ddagger$", "<": "$<$"}
 NAMES = {"utility": "utility", "p": "$P$"}
-# Columns of numbers that fit side by side; where there are more, the grades go below each other.
+# At most so many columns of numbers fit side by side; if there are more, the grades go below each other.
 MOST_COLUMNS = 12
 Block = tuple[str, Table1]
 
 
 def escape(text: str) -> str:
-    """``text`` so that LaTeX prints it as it is (in a document with the T1 font encoding)."""
+    """Escape ``text`` so that LaTeX prints it unchanged (in a document with the T1 font encoding)."""
     return "".join(ESCAPES.get(character, character) for character in text)
 
 
 def in_latex(number: str) -> str:
-    """A number, interval or p-value as ``report.numbers`` writes it, or a mark, for LaTeX."""
+    """Translate a mark, or a number, interval or p-value from ``display.numbers``, to LaTeX."""
     return "".join(SYMBOLS.get(character, character) for character in number)
 
 
 def line(cells: Iterable[str]) -> str:
-    """A row of a tabular."""
+    """Write a row of a tabular."""
     return " & ".join(cells) + r" \\"
 
 
 def table1_latex(sections: Sequence[Section], quantity: str = "utility", unseen: bool = False) -> str:
-    """Table 1 of one generator's and scorer's ``sections``, one below the other: Tian et al., ECIR 2025, Table 1.
+    """Write Table 1 (Tian et al., ECIR 2025) of one generator's and scorer's ``sections``, one below the other.
 
-    A block is a section's dataset: its zero-shot P, then a row per retriever and ordering, a column per k under each
-    grade, of ``quantity`` (utility or p) with its marks, the best of each column in bold. Datasets of other grades get
-    a ``table`` environment of their own. To be \\input in a document that loads booktabs. ``unseen``: on unseen
-    references.
+    Each section's dataset has a block: its zero-shot P, then a row per retriever and ordering, with a column per k
+    under each grade. Cells have ``quantity`` (utility or p) and its marks; the best of each column is bold. Datasets
+    with other grades get a ``table`` environment of their own. For \\input in a document that loads booktabs.
+    ``unseen``: on unseen references.
     """
     if quantity not in QUANTITIES:
         raise ValueError(f"quantity {quantity!r}; expected {' or '.join(QUANTITIES)}")
@@ -67,7 +67,7 @@ unseen_p_latex = partial(table1_latex, quantity="p", unseen=True)
 
 
 def _table(blocks: Sequence[Block], quantity: str, caption: str, stacked: bool) -> list[str]:
-    """One environment; its blocks agree in k, and in grades unless they are ``stacked``."""
+    """Write one environment, whose blocks have the same k and, unless they are ``stacked``, the same grades."""
     first = blocks[0][1]
     width, columns = len(first.k), len(first.columns)
     spans = [
@@ -123,7 +123,7 @@ def _cell(value: Value) -> str:
     text = in_latex(number(value.value, DIGITS))
     text = rf"\textbf{{{text}}}" if value.best else text
     marks = "".join(raised(mark) for mark in value.marks)
-    return rf"{text}\rlap{{{marks}}}" if marks else text  # without width, so that the digits stay in line
+    return rf"{text}\rlap{{{marks}}}" if marks else text  # marks without width keep the digits aligned
 
 
 def raised(mark: str) -> str:

@@ -1,4 +1,4 @@
-"""The tables of correlations and of tests as LaTeX: booktabs, over as many pages as they need."""
+"""Write the tables of correlations and of tests as LaTeX with booktabs, over as many pages as they need."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -19,7 +19,7 @@ NAMES = {"pearson": "Pearson's $r$", "spearman": r"Spearman's $\rho$", "kendall"
 
 
 def correlation_latex(section: Section, unseen: bool = False) -> str:
-    """r, rho and tau-b with 95% interval and p, and n, for every retriever, ordering, k and grade; all queries."""
+    """Write r, rho and tau-b over all queries with 95% interval and p, and n, per retriever, ordering, k and grade."""
     frame = _of(wide_correlation(section), section, unseen).filter(pl.col("subset") == "all")
     several = frame["measure"].n_unique() > 1
     columns: dict[str, Callable[[Row], str]] = {"$n$": lambda row: count(row["n"])}
@@ -35,7 +35,7 @@ def correlation_latex(section: Section, unseen: bool = False) -> str:
 
 
 def significance_latex(section: Section, unseen: bool = False) -> str:
-    """The paired tests behind † and ‡, with mean difference, effect size and their intervals."""
+    """Write the paired tests behind † and ‡, with mean difference, effect size and their intervals."""
     frame = _of(section.rows("significance"), section, unseen)
     columns: dict[str, Callable[[Row], str]] = {
         "$n$": lambda row: count(row["n"]),
@@ -75,7 +75,7 @@ def _longtable(
 
 
 def long_table(columns: str, caption: str, head: str, body: Sequence[str]) -> str:
-    """A table over as many pages as it needs; ``columns`` as a tabular has them, ``head`` and ``body`` its lines."""
+    """Write a table over as many pages as it needs, with ``columns`` of a tabular, and lines ``head`` and ``body``."""
     return "\n".join(
         [
             "% Needs \\usepackage[T1]{fontenc}, booktabs and longtable, and a page on its side.",
@@ -103,7 +103,7 @@ def long_table(columns: str, caption: str, head: str, body: Sequence[str]) -> st
 
 
 def _of(frame: pl.DataFrame, section: Section, unseen: bool) -> pl.DataFrame:
-    """The rows of ``frame`` on the grades' references, or on their unseen companions."""
+    """Return the rows of ``frame`` on the grades' references, or on their unseen companions."""
     return frame.filter(pl.col("references").is_in(section.unseen if unseen else section.grades))
 
 

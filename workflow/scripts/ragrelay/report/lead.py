@@ -1,4 +1,4 @@
-"""The first screen of a section: its answers, a figure, a table, and warnings about how to read them."""
+"""Make the first screen of a section: its answers, a figure, a table, and warnings about how to read them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,13 +21,13 @@ Row = dict[str, Any]
 Warning = tuple[str, str]
 MOST_ROWS = 10
 REPRESENTATIVE, MANY = 36, 100
-"""With fewer queries, rare kinds of them may be missing; with fewer than MANY, the page says what it can find."""
+"""With fewer queries, rare kinds may be missing; with fewer than MANY, the page says which differences it can find."""
 COPIED = 0.5
-"""Share of answers whose nearest reference was in the context from which the page says so."""
+"""The page warns if at least this share of answers had its nearest reference in the context."""
 
 
 def lead(section: Section, part: int, explored: bool) -> dict[str, Any]:
-    """What the template ``lead.html.j2`` shows; ``part`` is the section's place in the explorer."""
+    """Return the values for the template ``lead.html.j2``; ``part`` is the section's index in the explorer."""
     figure, rows = lead_figure(section, part, explored), primary_differences(section)
     return {
         "answers": verdict_sentences.answers(section),
@@ -42,13 +42,13 @@ def lead(section: Section, part: int, explored: bool) -> dict[str, Any]:
 
 
 def facts(sections: Sequence[Section]) -> str:
-    """The study's size in a line."""
+    """Describe the study's size in a line."""
     section = sections[0]
     n = max(section["utility"]["n"].drop_nulls(), default=0)
     designed = len(section.grid.retrievers) - len(section.rankings)
     oracles = f", {counted(designed, 'oracle')}" if designed else ""
     ks = listing([count(k) for k in section.grid.k])
-    of = {key: {one.keys[key] for one in sections} for key in section.keys}
+    of = {key: {each.keys[key] for each in sections} for key in section.keys}
     several = {key: counted(len(names), key) if len(names) > 1 else section.keys[key] for key, names in of.items()}
     return " · ".join([
         several["dataset"] if len(of["dataset"]) > 1 else counted(n, "query", "queries"),
@@ -66,22 +66,23 @@ def scope(section: Section) -> str:
 
 
 def figure_title(section: Section, rows: dict[int, Row]) -> str:
-    """At which k the primary pair's difference is decided."""
+    """Say at which k the primary pair's difference is decided."""
     pair = section.primary
-    said = []
+    parts = []
     for words, text in ((SAY_BETTER, "{one} is ahead"), (SAY_WORSE, "{other} is ahead")):
         ks = [count(k) for k, row in sorted(rows.items()) if row["verdict"] in words]
-        said += [f"{text.format(one=pair.retriever, other=pair.reference)} at k = {listing(ks)}"] if pair and ks else []
-    if not said:
+        if pair and ks:
+            parts.append(f"{text.format(one=pair.retriever, other=pair.reference)} at k = {listing(ks)}")
+    if not parts:
         return "Quality of the answers, P, against passages in the context, k"
     open_at = [count(k) for k, row in sorted(rows.items()) if row["verdict"] not in (*SAY_BETTER, *SAY_WORSE)]
-    return "; ".join(said + ([f"at k = {listing(open_at)} we do not know"] if open_at else []))
+    return "; ".join(parts + ([f"at k = {listing(open_at)} we do not know"] if open_at else []))
 
 
 def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
-    """Retrievers at the answers' k, best first: verdict, measure, P, and gain or, without P_0, difference.
+    """Show retrievers at the answers' k, best first: verdict, measure, P, and gain or, without P_0, difference.
 
-    The share of passages without a judgement stands beside the measure where it is above HOLES_ABOVE for a retriever.
+    If the share of passages without a judgement is above HOLES_ABOVE for any retriever, it is next to the measure.
     """
     ordering, k, references, measure = section.lead.values()
     where = {"ordering": ordering, "k": k, "references": references}
@@ -95,14 +96,14 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
                  for direction in (row, verdict_sentences.turned(row))]  # fmt: skip
         gains = {row["retriever"]: row for row in pairs if row["against_retriever"] == against}
     shown = coloured(section, lines)
-    made = []
+    by_p = []
     for name in sorted(cells, key=lambda name: -(cells[name]["mean_p"] or 0.0)):
         gain, cell = gains.get(name, {}), cells[name]
         kind = "ranking" if name in section.rankings else "designed"
-        made.append(_row(name, kind, gain, number(cell.get(measure), 2), number(cell["mean_p"], 2))
+        by_p.append(_row(name, kind, gain, number(cell.get(measure), 2), number(cell["mean_p"], 2))
                     | {"coloured": name in shown, "unjudged": share(cell.get("share_unjudged"))})  # fmt: skip
-    rankings = [row for row in made if row["kind"] == "ranking"]
-    others = [row for row in made if row["kind"] == "designed"]
+    rankings = [row for row in by_p if row["kind"] == "ranking"]
+    designed = [row for row in by_p if row["kind"] == "designed"]
     between = [row for row in [rows.get(k)] if row is not None and not no_baseline]
     chosen = [row if row["verdict"] not in SAY_WORSE else verdict_sentences.turned(row) for row in between]
     for row in chosen:
@@ -115,21 +116,21 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
         rankings.append(against_other)
     if baseline:
         rankings.append(_row("zero-shot", "zero", {}, "", number(baseline.value, 2)) | {"verdict": "baseline"})
-    fixed = sum(row["kind"] != "ranking" for row in rankings) + len(others)
+    fixed = sum(row["kind"] != "ranking" for row in rankings) + len(designed)
     ranked = [row for row in rankings if row["kind"] == "ranking"]
     named = (pair.retriever, pair.reference) if pair else ()
     for place, row in enumerate(ranked):
         row["more"] = place >= max(MOST_ROWS - fixed, 2) and row["name"] not in named
-    beaten = [row for row in ranked if row["word"] in SAY_BETTER]
-    said = f"{'Both' if len(ranked) == 2 else 'All'} retrievers" if len(beaten) == len(ranked) > 1 else (
-        f"{count(len(beaten))} of {counted(len(ranked), 'retriever')}")  # fmt: skip
+    winners = [row for row in ranked if row["word"] in SAY_BETTER]
+    subject = f"{'Both' if len(ranked) == 2 else 'All'} retrievers" if len(winners) == len(ranked) > 1 else (
+        f"{count(len(winners))} of {counted(len(ranked), 'retriever')}")  # fmt: skip
     beats = "beats" if len(ranked) == 1 else "beat"
     compared = bool(gains) and not no_baseline
-    title = f"{said} {beats} zero-shot at k = {count(k)}" if compared else f"Retrievers at k = {count(k)}"
-    return {"rows": rankings, "designed": others, "measure": f"{measure}@{k}", "title": title,
+    title = f"{subject} {beats} zero-shot at k = {count(k)}" if compared else f"Retrievers at k = {count(k)}"
+    return {"rows": rankings, "designed": designed, "measure": f"{measure}@{k}", "title": title,
             "unjudged": any((cell.get("share_unjudged") or 0) > HOLES_ABOVE for cell in cells.values()),
             "last": f"P less {against}’s" if no_baseline else "gain over zero-shot", "compared": bool(gains),
-            "more": sum(bool(row.get("more")) for row in ranked), "all": len(rankings) + len(others)}  # fmt: skip
+            "more": sum(bool(row.get("more")) for row in ranked), "all": len(rankings) + len(designed)}  # fmt: skip
 
 
 def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
@@ -144,7 +145,7 @@ def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
 
 
 def warnings(section: Section) -> list[Warning]:
-    """Warnings that change how to read the answers, a line each."""
+    """Return warnings that affect how to read the answers, a line each."""
     lines: list[Warning] = [("Unjudged passages", sentence) for sentence in verdict_sentences.unjudged(section)]
     lines += [("Relay and unjudged passages", sentence) for sentence in verdict_sentences.relay_with_holes(section)]
     lines += [("Relay", sentence) for sentence in verdict_sentences.relay_left_open(section)]
@@ -175,7 +176,7 @@ def warnings(section: Section) -> list[Warning]:
 
 
 def _other_retrievers(section: Section) -> list[Warning]:
-    """The other rankings against the reference retriever, by name, where the primary pair is one of many."""
+    """Compare the other rankings with the reference retriever, if the primary pair is one of many."""
     ordering, k, references, _ = section.lead.values()
     rows = section["systems"].filter(
         pl.col("retriever").is_in(section.rankings), pl.col("against_retriever").is_in(section.rankings),
@@ -184,20 +185,20 @@ def _other_retrievers(section: Section) -> list[Warning]:
     texts = {"they are better with {}": SAY_BETTER, "they are worse with {}": SAY_WORSE}
     named = {text: rows.filter(pl.col("verdict").is_in(list(words))) for text, words in texts.items()}
     named["with {} we do not know"] = rows.filter(~pl.col("verdict").is_in([*SAY_BETTER, *SAY_WORSE]))
-    said = [text.format(listing(some["retriever"].to_list())) for text, some in named.items() if some.height]
-    if section.primary is None or not said:
+    parts = [text.format(listing(group["retriever"].to_list())) for text, group in named.items() if group.height]
+    if section.primary is None or not parts:
         return []
-    return [(f"Other answers than {section.reference_retriever}’s", f"{'; '.join(said)} (Bonferroni).")]
+    return [(f"Other answers than {section.reference_retriever}’s", f"{'; '.join(parts)} (Bonferroni).")]
 
 
 def _other_orderings(section: Section) -> list[Warning]:
-    """Orderings in which the primary pair's conclusion differs."""
+    """Warn of orderings in which the primary pair's conclusion differs."""
     lead = section.lead
     here = primary_differences(section).get(lead["k"])
     if here is None or section.primary is None:
         return []
     rows = section["systems"].filter(pl.col("ordering") != lead["ordering"], k=lead["k"], references=lead["references"])
-    pair, said = section.primary, []
+    pair, lines = section.primary, []
     for test in rows.to_dicts():
         row = test if test["retriever"] == pair.retriever else verdict_sentences.turned(test)
         same = (row["retriever"], row["against_retriever"]) == (pair.retriever, pair.reference)
@@ -210,8 +211,8 @@ def _other_orderings(section: Section) -> list[Warning]:
                 -1: f"{pair.reference} is better",
             }
             numbers = short(row["mean_difference"], row["low"], row["high"])
-            said.append((f"{row['ordering'].capitalize()} order", f"{text[sides[1]]}: difference {numbers}."))
-    return said
+            lines.append((f"{row['ordering'].capitalize()} order", f"{text[sides[1]]}: difference {numbers}."))
+    return lines
 
 
 def _copying(section: Section) -> list[Warning]:
@@ -233,7 +234,7 @@ def _copying(section: Section) -> list[Warning]:
 
 
 def headings(section: Section) -> dict[str, str]:
-    """Headings of the section's parts that state their finding, for parts that have one."""
+    """Return headings that state the finding of a part, for the section's parts that have one."""
     ordering, _, references, measure = section.lead.values()
     rankings, where = pl.col("retriever").is_in(section.rankings), {"ordering": ordering, "references": references}
     gains = section["gain"].filter(rankings, pl.col("n") > 0, **where)["verdict"].to_list()
@@ -264,10 +265,10 @@ def headings(section: Section) -> dict[str, str]:
 
 
 def _share(
-    words: list[str], said: str, of: tuple[str, ...], less: str = "", other: tuple[str, ...] = (), noun: str = "cell"
+    verdicts: list[str], text: str, of: tuple[str, ...], less: str = "", other: tuple[str, ...] = (), noun: str = "cell"
 ) -> str:
-    """In how many cells the word is one ``of`` those and in how many, if in any, one of the ``other``."""
-    more, fewer = (sum(word in some for word in words) for some in (of, other))
-    return f"{said} in {count(more)} of {counted(len(words), noun)}" + (
+    """Say in how many cells the verdict is one ``of`` those, and in how many, if any, one of the ``other``."""
+    more, fewer = (sum(verdict in group for verdict in verdicts) for group in (of, other))
+    return f"{text} in {count(more)} of {counted(len(verdicts), noun)}" + (
         f" and {less} in {count(fewer)}" if fewer else ""
     )

@@ -1,4 +1,4 @@
-"""The first figure of the page: mean P of every retriever against k, as the elements of an inline SVG."""
+"""Draw the first figure of the page, mean P of every retriever against k, as elements of an inline SVG."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ from ragrelay.display.sections import Section
 from ragrelay.report.verdict_sentences import short, turned
 
 MOST_NAMED = 4
-"""With more rankings, only the primary pair and the best have a colour and a name."""
+"""With more rankings than this, only the primary pair and the best one have a colour and a name."""
 SHORT = {"better, by less than the margin": "better", "worse, by less than the margin": "worse",
          "better by more than the margin": "better", "worse by more than the margin": "worse",
          "too few queries": "too few"}  # fmt: skip
 LINE = 18
-"""Pixels between the names of two lines."""
+"""Least pixels between the names of two lines."""
 TOP, AXIS = 10, 66
 
 
 @dataclass(frozen=True)
 class Size:
-    """Sizes of the drawing in pixels, with room for the scale on the left and for names on the right."""
+    """The size of the drawing in pixels, with space for the scale on the left and for names on the right."""
 
     name: str
     width: int
@@ -41,7 +41,7 @@ SIZES = (Size("wide", 660, 380, 160), Size("narrow", 358, 350, 112))
 
 @dataclass(frozen=True)
 class Mean:
-    """Mean P at one k, with its 95% interval over queries where there is one."""
+    """Mean P at one k, with its 95% interval over queries if there is one."""
 
     k: int
     value: float
@@ -55,7 +55,7 @@ class Mean:
 
 
 def interval_of(values: np.ndarray[Any, Any]) -> tuple[float | None, float | None]:
-    """Student's 95% interval of the mean of ``values``; none of fewer than 5 or of equal values."""
+    """Return Student's 95% interval of the mean of ``values``; none for fewer than 5 or equal values."""
     if len(values) < QUERIES_AT_LEAST or not values.std() > 0:
         return None, None
     half = float(special.stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values)))
@@ -68,7 +68,7 @@ def mean_of(k: int, values: pl.Series) -> Mean | None:
 
 
 def means(section: Section) -> dict[str, list[Mean]]:
-    """Mean P by retriever, at the ordering and references of the answers."""
+    """Return mean P by retriever, at the ordering and references of the page's answers."""
     ordering, _, references, _ = section.lead.values()
     here = section["per_query"].filter(ordering=ordering, references=references)
     cells = {key: part["p"] for key, part in here.partition_by("retriever", "k", as_dict=True).items()}
@@ -80,13 +80,13 @@ def means(section: Section) -> dict[str, list[Mean]]:
 
 
 def zero_shot(section: Section) -> Mean | None:
-    """Mean P of the answers without context, over their queries."""
+    """Return mean P of the answers without context, over their queries."""
     here = section["per_query"].filter(references=section.lead["references"]).unique("qid")
     return mean_of(0, here["p0"])
 
 
 def primary_differences(section: Section) -> dict[int, dict[str, Any]]:
-    """The row of systems.csv on the primary pair, in its direction, for each k at which answers are compared."""
+    """Return by k the row of systems.csv on the primary pair, as retriever against reference."""
     if section.primary is None:
         return {}
     ordering, _, references, _ = section.lead.values()
@@ -97,7 +97,7 @@ def primary_differences(section: Section) -> dict[int, dict[str, Any]]:
 
 
 def coloured(section: Section, lines: Mapping[str, Sequence[Mean]]) -> list[str]:
-    """The rankings that have a colour: all of a few, or the primary pair and the best at the answers' k."""
+    """Return the rankings that have a colour: all of a few, or the primary pair and the best at the largest k."""
     rankings = [name for name in section.rankings if name in lines]
     if len(rankings) <= MOST_NAMED or section.primary is None:
         return rankings[:MOST_NAMED]
@@ -106,7 +106,7 @@ def coloured(section: Section, lines: Mapping[str, Sequence[Mean]]) -> list[str]
 
 
 def state(section: Section, part: int, retriever: str, k: int) -> str:
-    """The explorer's address of a cell."""
+    """Return the explorer's address of a cell."""
     lead = section.lead
     wanted = {
         "part": part,
@@ -119,14 +119,14 @@ def state(section: Section, part: int, retriever: str, k: int) -> str:
 
 
 def lead_figure(section: Section, part: int, explored: bool) -> list[dict[str, Any]]:
-    """What the macro ``lead_figure`` draws, once for every size; ``part`` is the section's place in the explorer."""
+    """Return what the macro ``lead_figure`` draws, for every size; ``part`` is the section's index in the explorer."""
     lines, baseline = means(section), zero_shot(section)
     if not lines:
         return []
     ends = [end for line in (*lines.values(), [baseline] if baseline else []) for mean in line
             for end in (mean.low, mean.value, mean.high) if end is not None]  # fmt: skip
     step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0) if max(ends) - min(ends) <= 5 * step)
-    # Rounded, or a P of 1 + 1e-7 would have a tick above 1.
+    # Round, or a P of 1 + 1e-7 would get a tick above 1.
     bottom, top = (step * edge for edge in (np.floor(round(min(ends) / step, 4)), np.ceil(round(max(ends) / step, 4))))
     ticks = np.arange(bottom, max(top, bottom + step) + step / 2, step).round(4).tolist()
     shown = coloured(section, lines)
@@ -177,7 +177,7 @@ def _drawn(
         )
     apart([label for label in labels if label["kind"] != "rest"], floor)
     for label in labels:
-        # Some 7 pixels a letter.
+        # A letter takes about 7 pixels.
         label["shown"] = label["text"]
         most = (size.right - 8) // 7
         if len(label["text"]) > most:
@@ -200,12 +200,12 @@ def _drawn(
 
 
 def signed(text: str) -> str:
-    """A number as it is shown, with a plus sign where it is above zero."""
+    """Add a plus sign to a written number that is above zero."""
     return "+" + text if text[0].isdigit() and text.strip("0.") else text
 
 
 def apart(labels: list[dict[str, Any]], floor: float, line: float = LINE) -> None:
-    """Move labels apart by a ``line``, in their order, so that none covers another, and all above ``floor``."""
+    """Move labels apart, in order, by at least a ``line``, so that none covers another and all are above ``floor``."""
     labels.sort(key=lambda label: label["y"])
     for place, label in enumerate(labels):
         if place:

@@ -1,4 +1,4 @@
-"""How long answers are, against k, and how they end."""
+"""Draw how long answers are, against k, and how they end."""
 
 import altair as alt
 import polars as pl
@@ -11,14 +11,14 @@ ENDS = {"stop": "ended by itself", "length": "cut at max_tokens", "other": "othe
 
 
 def length_by_k(section: Section, theme: Theme) -> Spec:
-    """Median and quartiles of answers' tokens, a line per retriever, a panel per ordering."""
+    """Draw median and quartiles of answers' tokens, a line per retriever, a panel per ordering."""
     grid = section.grid
     cells = section.drawn("lengths").select(
         pl.col("ordering").alias("panel"), "retriever", "k", charts.dodged(grid.retrievers, grid.k, "k"),
         pl.col("median").alias("value"), pl.col("q25").alias("low"), pl.col("q75").alias("high"), "mean_tokens", "n",
     )  # fmt: skip
     tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"),
-               *(alt.Tooltip(f"{name}:Q", title=said, format=".1f") for name, said in (
+               *(alt.Tooltip(f"{name}:Q", title=title, format=".1f") for name, title in (
                    ("value", "median tokens"), ("low", "first quartile"), ("high", "third quartile"),
                    ("mean_tokens", "mean"))),
                alt.Tooltip("n:Q", title="answers")]  # fmt: skip
@@ -34,7 +34,7 @@ def length_by_k(section: Section, theme: Theme) -> Spec:
 
 
 def ends_by_k(section: Section, theme: Theme) -> Spec:
-    """Shares of the ways in which answers end, stacked, against k; a panel per retriever and ordering."""
+    """Draw shares of the ways in which answers end, stacked, against k; a panel per retriever and ordering."""
     grid = section.grid
     cells = (
         section.drawn("lengths")

@@ -33,7 +33,7 @@ Records = Sequence[Mapping[str, Any]]
 
 
 def origin(study: ReportedStudy) -> dict[str, Any]:
-    """The values that the templates show from provenance.json and left_out.json, as far as the files have them."""
+    """Return the values that the templates show from provenance.json and left_out.json, as far as these have them."""
     provenance = study.provenance
     jobs = provenance.get("jobs") or []
     shown = shown_jobs(jobs)
@@ -62,41 +62,41 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
 
 
 def shown_jobs(jobs: Records) -> list[dict[str, Any]]:
-    """Receipts of generation as the page shows them: what was held was ``cached``, or made_by_another_job.
+    """Return receipts of generation as the page shows them: held answers were ``cached``, or made_by_another_job.
 
-    The latter where a job's ``made_for`` names this one, of the same dataset, generator and shard.
+    The latter are those that the ``made_for`` of another job with the same dataset, generator and shard counts.
     """
     made_for: Counter[tuple[Any, ...]] = Counter()
     for job in jobs:
-        for retriever, made in job.get("made_for", {}).items():
-            made_for[_beside(job, retriever)] += made
-    shown = []
+        for retriever, number_made in job.get("made_for", {}).items():
+            made_for[_job_key(job, retriever)] += number_made
+    receipts = []
     for job in jobs:
-        by_another = min(job.get("held") or 0, made_for[_beside(job, job.get("retriever"))])
+        by_another = min(job.get("held") or 0, made_for[_job_key(job, job.get("retriever"))])
         names = {"held": "cached"}
-        told = {names.get(name, name): value for name, value in job.items() if name != "made_for"}
+        receipt = {names.get(name, name): value for name, value in job.items() if name != "made_for"}
         if by_another:
-            told |= {"cached": job["held"] - by_another, BY_ANOTHER: by_another}
-        shown.append(told)
-    return shown
+            receipt |= {"cached": job["held"] - by_another, BY_ANOTHER: by_another}
+        receipts.append(receipt)
+    return receipts
 
 
-def _beside(job: Mapping[str, Any], retriever: Any) -> tuple[Any, ...]:
+def _job_key(job: Mapping[str, Any], retriever: Any) -> tuple[Any, ...]:
     return (*(job.get(name) for name in ("dataset", "generator", "shard")), retriever)
 
 
 def mixed_engines(jobs: Records) -> str:
-    """Sentences on what made the answers, where one generator's are of several engines, devices or settings; or empty.
+    """Say which generators' answers come from several engines, devices or settings; empty if none do.
 
-    Answers of before a setting was written with them count for none of its values.
+    Answers from before a setting was recorded don't count for that setting.
     """
-    made: dict[str, dict[str, Counter[str]]] = {}
+    answers_by: dict[str, dict[str, Counter[str]]] = {}
     for job in jobs:
         for what, values in {"engines": job.get("engines"), **(job.get("settings") or {})}.items():
-            of_generator = made.setdefault(MIXED[what], {}).setdefault(str(job.get("generator")), Counter())
+            of_generator = answers_by.setdefault(MIXED[what], {}).setdefault(str(job.get("generator")), Counter())
             of_generator.update(values or {})
     sentences = []
-    for what, generators in made.items():
+    for what, generators in answers_by.items():
         parts = [
             f"{name} ({'; '.join(f'{value}: {count(answers)} answers' for value, answers in values.items())})"
             for name, values in generators.items()
@@ -107,7 +107,7 @@ def mixed_engines(jobs: Records) -> str:
 
 
 def stage_table(stages: Records) -> Table:
-    """What each stage (rule) took, requested and was planned to take, from ``stages`` of provenance.json."""
+    """Show what each stage (rule) used, requested and was planned to use, from ``stages`` of provenance.json."""
     rows = [
         [str(stage["stage"]), count(stage["jobs"]), number(stage["seconds"], 1), number(stage["longest"], 1),
          count(stage.get("requested_minutes")), number(stage.get("cpu_seconds"), 1), count(stage.get("memory_mib")),

@@ -76,7 +76,7 @@ WITHOUT_BASELINE = {
     "means": "Mean P",
     "compared": "the mean difference of P between two retrievers",
 }
-"""What titles and notes say of a study with answers without context, and of one that has none."""
+"""Words for titles and notes, of a section with and without zero-shot answers."""
 PARTS = {
     "verdicts": Part(
         "Verdicts",

@@ -1,4 +1,4 @@
-"""The study's answers over several generators, and over all datasets."""
+"""State the study's answers over several generators, and over all datasets."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ KEYS = ["dataset", "scorer", "generators", "n_generators", "ordering", "k"]
 
 
 class OverAll(NamedTuple):
-    """The ``answers`` on a ``dataset``, or on all; ``where`` says by which scorer, generators, ordering and k."""
+    """The ``answers`` for a ``dataset``, or for all; ``where`` names scorer, generators, ordering and k."""
 
     dataset: str
     where: str
@@ -22,9 +22,9 @@ class OverAll(NamedTuple):
 
 
 def over_all(pooled: pl.DataFrame) -> tuple[list[OverAll], list[str]]:
-    """The words of ``pooled`` (analysis.pooled) where there are several generators, and those of all datasets.
+    """State the verdicts of ``pooled`` (analysis.pooled) over several generators, and over all datasets.
 
-    Also returns notes on how to read them. A row lacks a question that is not asked of it.
+    Returns also notes on how to read them. Answers lack questions that ``pooled`` has no row for.
     """
     rows_of, notes = [], []
     for (dataset, scorer, generators, several, ordering, k), rows in pooled.group_by(KEYS, maintain_order=True):
@@ -46,13 +46,13 @@ def over_all(pooled: pl.DataFrame) -> tuple[list[OverAll], list[str]]:
 
 
 def _systems(row: dict[str, Any]) -> Conclusion:
-    one, other = row["retrievers"].split(", ")
-    pair = {**row, "retriever": one, "against_retriever": other, "mean_difference": row["estimate"]}
+    first, second = row["retrievers"].split(", ")
+    pair = {**row, "retriever": first, "against_retriever": second, "mean_difference": row["estimate"]}
     pair, strong = winner_first(pair)
     numbers = row["reason"] or ""
     if pair["low"] is not None:
         numbers = f"difference {short(pair['mean_difference'], pair['low'], pair['high'], pair['margin'])}"
-    return Conclusion("Systems", "Does a better retriever give better answers?", strong, numbers, (one, other))
+    return Conclusion("Systems", "Does a better retriever give better answers?", strong, numbers, (first, second))
 
 
 def _relay(slopes: pl.DataFrame) -> Conclusion:
@@ -60,5 +60,5 @@ def _relay(slopes: pl.DataFrame) -> Conclusion:
     word = RELAYED[relay.answer_of(slopes)].format(n=count(row["n"]))
     slope, low, high = (None if row[end] is None else row[end] / 10 for end in ("estimate", "low", "high"))
     numbers = "" if slope is None else f"per 0.1 of {row['measure']}@{row['k']}, P differs by {short(slope, low, high)}"
-    asked = "Where a retriever ranks a query better than its usual lead, is the answer better too?"
-    return Conclusion("Relay", asked, word, numbers)
+    question = "Where a retriever ranks a query better than its usual lead, is the answer better too?"
+    return Conclusion("Relay", question, word, numbers)

@@ -1,4 +1,4 @@
-"""The page of a study: its sections, labels, claims, published tables, queries and origin."""
+"""Render the page of a study: its sections, labels, claims, published tables, queries and origin."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -30,15 +30,15 @@ TEMPLATE = FOLDER / "page.html.j2"
 QUESTION = "Is relevance relayed from the retriever to the answer?"
 
 DEFENCE = ("tests",)
-"""Parts of a section that are in its fold *How do we know?*."""
+"""Parts of a section that are inside its fold *How do we know?*."""
 
 MOST_POINTS = 18_000
 MOST_ROWS = 9_000
-"""Points of scatter plots and rows of long tables on the whole page, shared by its sections: it stays below 10 MB."""
+"""Points of scatter plots and rows of long tables on the page, divided among its sections: it stays below 10 MB."""
 
 
 def render_page(study: ReportedStudy, template: Path = TEMPLATE, path: Path = Path("index.html")) -> str:
-    """The page as HTML, to be written to ``path``."""
+    """Render the page as HTML, to be written to ``path``."""
     study = _primary_first(study)
     answers = verdict_sentences.answers(study.sections[0]) if study.sections else []
     page = Page(study.name, QUESTION, answers, _entries(study), study.notices)
@@ -60,8 +60,8 @@ def render_page(study: ReportedStudy, template: Path = TEMPLATE, path: Path = Pa
 
 
 def _entries(study: ReportedStudy) -> dict[str, str]:
-    """The parts of this page that the study's other pages link to."""
-    there = {
+    """Return the parts of this page that the study's other pages link to."""
+    links = {
         "main": ("Report", True),
         "explorer": ("Queries", study.explorer),
         REPRODUCTION: ("Published tables", study.reproduction),
@@ -69,11 +69,11 @@ def _entries(study: ReportedStudy) -> dict[str, str]:
         ACU: ("Claims", study.claims_study),
         QUESTIONS: ("Questions", study.questions),
     }
-    return {anchor: title for anchor, (title, shown) in there.items() if shown}
+    return {anchor: title for anchor, (title, shown) in links.items() if shown}
 
 
 def _primary_first(study: ReportedStudy) -> ReportedStudy:
-    """The sections of the primary comparison's scorer before the others, with their data of the explorer."""
+    """Put the sections of the primary comparison's scorer first, with their explorer data."""
     later = [section.primary is not None and section.primary.scorer != section.scorer for section in study.sections]
     order = sorted(range(len(later)), key=later.__getitem__)
     folders = [study.explorer[place] for place in order] if study.explorer else []
@@ -82,7 +82,7 @@ def _primary_first(study: ReportedStudy) -> ReportedStudy:
 
 def _section(study: ReportedStudy, section: Section, place: int, page: Page) -> dict[str, Any]:
     anchor = f"s{place}"
-    differing = [key for key, name in section.keys.items() if any(one.keys[key] != name for one in study.sections)]
+    differing = [key for key, name in section.keys.items() if any(each.keys[key] != name for each in study.sections)]
     of_section = [output for output in OUTPUTS if output.of == "section" and (section.baseline or not output.baseline)]
     outputs = available(of_section, section.tables)
     most = {Figure: MOST_POINTS // len(study.sections) // 2, Table: MOST_ROWS // len(study.sections) // 5}
@@ -108,7 +108,7 @@ def _section(study: ReportedStudy, section: Section, place: int, page: Page) -> 
 
 
 def _over_all(study: ReportedStudy, page: Page) -> dict[str, Any] | None:
-    """The answers over all generators and datasets, with their table; None where there is one of each."""
+    """Return the answers over all generators and datasets, with their table; None if there is one of each."""
     if study.pooled is None:
         return None
     outputs = [output for output in OUTPUTS if output.of == "study"]

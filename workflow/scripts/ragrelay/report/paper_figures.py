@@ -1,4 +1,4 @@
-"""Figures for a paper, as wide as one or two of its columns: mean P, relay per query, and doses of relevance."""
+"""Draw figures for a paper, one or two columns wide: mean P, relay per query, and doses of relevance."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -25,7 +25,7 @@ ROW = {"panel": pl.String, "retriever": pl.String, "place": pl.Int64, "set_by_de
 
 
 def mean_quality(section: Section, theme: Theme, points: int = 0) -> Spec:
-    """Mean P of every retriever against k with Student's 95% intervals over queries, and of the zero-shot answers."""
+    """Draw mean P of every retriever and of zero-shot against k, with Student's 95% intervals over queries."""
     panel = f"{section.lead['ordering']} order, {section.lead['references']} references"
     rows = [
         {"panel": panel, "retriever": name, "place": mean.k, "set_by_design": name not in section.rankings} | vars(mean)
@@ -35,7 +35,7 @@ def mean_quality(section: Section, theme: Theme, points: int = 0) -> Spec:
 
 
 def doses(section: Section, theme: Theme, points: int = 0) -> Spec:
-    """Mean P against the number of relevant passages in the context, a line per k, a panel per ordering."""
+    """Draw mean P against the number of relevant passages in the context, a line per k, a panel per ordering."""
     relevant, grid = section.grid.doses, section.grid
     here = section["per_query"].filter(pl.col("retriever").is_in(list(relevant)), references=section.lead["references"])
     cells: dict[tuple[Any, ...], dict[str, Any]] = {}
@@ -60,7 +60,7 @@ def _lines(
     what: str,
     legend: str = "",
 ) -> Spec:
-    """Lines of means with their names at their ends, or a ``legend``, and the level of the zero-shot answers."""
+    """Draw lines of means with names at their ends, or a ``legend``, and the level of the zero-shot answers."""
     base, width = zero_shot(section), 600 if points == TWO_COLUMNS else 260
     frame = pl.DataFrame(rows, schema=ROW).sort("place", maintain_order=True)
     level = [base.value] if base else []
@@ -98,11 +98,11 @@ def _lines(
 
 
 def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINTS) -> Spec:
-    """Per query, the difference of P of two rankings against that of the measure, with the slope of relay.csv.
+    """Draw per query the difference of P between two rankings against that of the measure, with relay.csv's slope.
 
-    A panel per pair, the primary one first. The line goes through the means over the queries whose contexts differ;
-    of the others both differences are 0, and they are not drawn. The page lets its reader choose k; a file is of the
-    primary comparison's, and ``limit`` is how wide it is.
+    There is a panel per pair, the primary one first. The line goes through the means over the queries whose contexts
+    differ; queries for which both differences are 0 are not drawn. Page readers choose k; a file shows the primary
+    comparison's k, and ``limit`` is its width.
     """
     ordering, k, references, measure = section.lead.values()
     page, where = theme == "page", {"ordering": ordering, "references": references}
@@ -110,9 +110,9 @@ def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINT
     slopes = section["relay"].filter(pl.col("k").is_in(ks), adjusted=False, measure=measure, **where)
     answered = section["per_query"].filter(pl.col("k").is_in(ks), **where).select("retriever", "k", "qid", "p")
     ranked = section["retrieval"].filter(measure=measure).select("retriever", "k", "qid", measured="value")
-    both = answered.join(ranked, on=["retriever", "k", "qid"]).drop_nulls().filter(pl.col("measured").is_not_nan())
+    joined = answered.join(ranked, on=["retriever", "k", "qid"]).drop_nulls().filter(pl.col("measured").is_not_nan())
     primary = section.primary[:2] if section.primary else ()
-    pairs = [primary, *(two for two in combinations(section.rankings, 2) if {*two} != {*primary})] if primary else []
+    pairs = [primary, *(pair for pair in combinations(section.rankings, 2) if {*pair} != {*primary})] if primary else []
     parts: list[pl.DataFrame] = []
     panels: list[str] = []
     for pair in pairs:
@@ -120,8 +120,8 @@ def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINT
         if rows.is_empty() or len(panels) == MOST_PAIRS:
             continue
         panels.append(" − ".join(pair))
-        one, other = (both.filter(retriever=name).drop("retriever") for name in pair)
-        queries = one.join(other, on=["k", "qid"], suffix="_less").select(
+        minuend, subtrahend = (joined.filter(retriever=name).drop("retriever") for name in pair)
+        queries = minuend.join(subtrahend, on=["k", "qid"], suffix="_less").select(
             "k", "qid", measured=pl.col("measured") - pl.col("measured_less"), utility=pl.col("p") - pl.col("p_less"),
         ).filter((pl.col("measured") != 0) | (pl.col("utility") != 0)).sort("k", "qid")  # fmt: skip
         at = pl.col("measured")
@@ -132,8 +132,8 @@ def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINT
         fits = (
             rows.select("k", "slope", "n").join(sums, on="k").explode("measured").select("k", "measured", utility=level)
         )
-        said = [f"{slope_with_interval(row)} per 0.1, n = {row['n']}" for row in rows.to_dicts()]
-        labels = rows.select("k", label=pl.Series(said, dtype=pl.String))
+        texts = [f"{slope_with_interval(row)} per 0.1, n = {row['n']}" for row in rows.to_dicts()]
+        labels = rows.select("k", label=pl.Series(texts, dtype=pl.String))
         parts += [
             part.with_columns(kind=pl.lit(kind), retriever=pl.lit(pair[0]), panel=pl.lit(panels[-1]))
             for kind, part in (("query", queries), ("fit", fits), ("label", labels))
@@ -153,5 +153,5 @@ def differences_by_query(section: Section, theme: Theme, limit: int = MOST_POINT
         f"Per query, differences of P and of {measure} between two rankings; {section.title}", theme, choices,
         sampled=points.height < queries.height, points=0 if page else limit,
     )  # fmt: skip
-    spec["config"]["legend"]["disable"] = True  # a panel's title names both
+    spec["config"]["legend"]["disable"] = True  # a panel's title names both retrievers
     return spec

@@ -1,4 +1,4 @@
-"""Position of the relevant passages in the prompt against the utility of the answer."""
+"""Draw utility against the position of the relevant passages in the prompt."""
 
 import altair as alt
 import polars as pl
@@ -10,10 +10,10 @@ from ragrelay.display.sections import Section
 
 
 def position_chart(section: Section, theme: Theme) -> Spec:
-    """Mean utility of the queries with a relevant passage at a position, a line per retriever, a panel per ordering.
+    """Draw mean utility by position of a relevant passage, a line per retriever, a panel per ordering.
 
-    The page lets its reader choose k, the grade, and whether other relevant passages may be in the context; a file
-    shows the largest k at the first grade, with any number of them.
+    Page readers choose k, the grade, and whether the context may have other relevant passages; a file shows the largest
+    k at the first grade, with any number of them.
     """
     grid = section.grid
     k, grade = max(grid.k), section.grades[0]

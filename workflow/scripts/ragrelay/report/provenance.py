@@ -38,10 +38,10 @@ def gather_provenance(
     benchmarks: Benchmarks,
     root: str = str(ROOT),
 ) -> dict[str, Any]:
-    """The report's provenance: config, versions, commit of the repository at ``root``, generators, stages, jobs.
+    """Gather the report's provenance: config, versions, commit of the repository at ``root``, generators, stages, jobs.
 
-    ``benchmarks`` says where Snakemake's benchmark files are, for the seconds of the stages, and what was requested.
-    ``receipts`` are generation's receipt files, of dataset, generator, retriever and shard.
+    ``benchmarks`` locates Snakemake's benchmark files, which have the seconds of the stages, and what was requested.
+    ``receipts`` are generation's receipt files, by dataset, generator, retriever and shard.
     """
     jobs = [{**key, **_read(path)} for key, path in receipts.keyed]
     generators = {}
@@ -65,10 +65,10 @@ def gather_provenance(
 
 
 def primary_origin(comparisons: Sequence[Mapping[str, Any]], jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The primary ``comparisons`` (dataset, scorer, primary) with a hash of them, and when the study's first answer
-    was made (``first_answer``, UTC; None where no receipt of ``jobs`` says it).
+    """Return the primary ``comparisons`` (dataset, scorer, primary), a hash of them, and the study's ``first_answer``.
 
-    Kept with a time stamp of one's own, such as a commit, the hash shows that they were chosen before.
+    The latter is a time (UTC), or None if no receipt of ``jobs`` has it. A hash that was kept with a time stamp, such
+    as in a commit, proves that the comparisons were chosen before.
     """
     chosen = [dict(row) for row in {value_hash(dict(row)): row for row in comparisons}.values()]
     first = min((job["first_made"] for job in jobs if "first_made" in job), default=None)
@@ -76,11 +76,11 @@ def primary_origin(comparisons: Sequence[Mapping[str, Any]], jobs: Sequence[Mapp
 
 
 def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Per stage (rule) that keeps benchmark files: jobs, seconds (in all), longest, cpu_seconds, memory_mib.
+    """Summarise each stage (rule) with benchmark files: jobs, seconds (total), longest, cpu_seconds, memory_mib.
 
-    And REQUESTED. The files' folder has one per rule with a file per job: Snakemake's columns s, max_rss (MiB),
-    cpu_time. A job that ended within a second or so has no measured memory or CPU time (null). Generation also has the
-    tokens of ``jobs``, its receipts. All is of the jobs' last run: what was already cached cost nothing then.
+    And REQUESTED. Benchmark files are in a folder per rule, one per job: Snakemake's columns s, max_rss (MiB),
+    cpu_time. Memory and CPU time are null for a job that ended within about a second. Generation also has the tokens
+    of ``jobs``, its receipts. All numbers are from the jobs' last run, in which cached answers cost nothing.
     """
     stages, used = [], {row["rule"]: row for row in jobs_used(benchmarks).iter_rows(named=True)}
     for folder in sorted(path for path in Path(benchmarks.folder).glob("*") if path.is_dir()):
@@ -109,10 +109,10 @@ def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> 
 def gather_left_out(
     stages: Sequence[tuple[str, KeyedFiles]], receipts: KeyedFiles, lengths: KeyedFiles
 ) -> list[dict[str, Any]]:
-    """All counts of what was left out or cut, as stage, dataset, what, count and detail.
+    """Gather all counts of what was left out or cut, as stage, dataset, what, count and detail.
 
-    ``stages``: stage and its files of counts; ``receipts`` as in gather_provenance; ``lengths`` are tables as in
-    analysis.lengths, of each generator, whose answers cut at max_tokens are counted.
+    ``stages``: (stage, files of counts); ``receipts`` as in gather_provenance; ``lengths``: each generator's file of
+    analysis.lengths, for the number of answers cut at max_tokens.
     """
     records = []
     for stage, key, path in ((stage, key, path) for stage, files in stages for key, path in files.keyed):
@@ -157,8 +157,8 @@ def _version(name: str) -> str | None:
 
 
 def _commit(root: str) -> str | None:
-    """The repository's commit, with ``+changes`` where the working tree differs; None outside a repository."""
-    if root == str(INSTALLED):  # another project's repository may be around it
+    """Return the repository's commit, with ``+changes`` if the working tree differs; None outside a repository."""
+    if root == str(INSTALLED):  # it may lie inside another project's repository
         return None
     try:
         command = ["git", "-C", root, "describe", "--always", "--abbrev=12", "--dirty=+changes", "--exclude=*"]

@@ -1,4 +1,4 @@
-"""Tables on the page for questions to a model that have no other place there: means over the rows of each file."""
+"""Make the page's tables for questions to a model that have no other place there: means over the rows of each file."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ ANCHOR = "questions"
 
 @dataclass(frozen=True)
 class ShownQuestion:
-    """A table of a question, with its ``heading``, a ``sentence`` on what it is, and the pattern of its files."""
+    """A table of a question, with its ``heading``, an explanatory ``sentence``, and the pattern of its files."""
 
     heading: str
     sentence: str
@@ -27,11 +27,11 @@ class ShownQuestion:
 def read_questions(declared: Iterable[Mapping[str, Any]], files: Sequence[str]) -> list[ShownQuestion]:
     """Read the tables that a study's questions have on the page.
 
-    ``declared``: heading, sentence, about, file (a pattern), and how many of ``files``, in their order, are of it.
+    ``declared``: heading, sentence, about, file (a pattern), and the number of its files, which are next in ``files``.
     """
-    shown, left = [], list(files)
+    shown, remaining = [], list(files)
     for question in declared:
-        paths, left = left[: question["files"]], left[question["files"] :]
+        paths, remaining = remaining[: question["files"]], remaining[question["files"] :]
         table = _means_table(question["file"], paths)
         heading, sentence, about, file = (question[name] for name in ("heading", "sentence", "about", "file"))
         shown.append(ShownQuestion(heading, sentence, about, file, table))
@@ -39,10 +39,10 @@ def read_questions(declared: Iterable[Mapping[str, Any]], files: Sequence[str]) 
 
 
 def _means_table(pattern: str, paths: Iterable[str]) -> Table:
-    """A row per file: its wildcards, the number of its rows, and the mean of each column of floats or truth values.
+    """Show a row per file: its wildcards, the number of rows, and the mean of each column of floats or booleans.
 
-    Integers such as k and seed say what a row is about. Nulls are left out of a mean; *missing* counts the rows that
-    have one in such a column.
+    Integers, such as k and seed, are keys and have no mean. Means skip nulls; *missing* counts rows with a null in any
+    averaged column.
     """
     frames = [(key, pl.read_parquet(path, glob=False)) for key, path in of_pattern(pattern, paths).keyed]
     numeric = [name for name, dtype in frames[0][1].schema.items() if dtype.is_float() or dtype == pl.Boolean]
@@ -52,8 +52,8 @@ def _means_table(pattern: str, paths: Iterable[str]) -> Table:
     columns += [Column("missing", True)] if any(missing) else []
     columns += [Column(f"mean {name.replace('_', ' ')}", True) for name in numeric]
     rows = [
-        [*map(str, key.values()), count(frame.height), *([count(lacking)] if any(missing) else []),
+        [*map(str, key.values()), count(frame.height), *([count(n_missing)] if any(missing) else []),
          *(number(mean) for mean in frame.select(pl.col(numeric).cast(pl.Float64).mean()).row(0))]
-        for (key, frame), lacking in zip(frames, missing, strict=True)
+        for (key, frame), n_missing in zip(frames, missing, strict=True)
     ]  # fmt: skip
     return Table(columns, rows)

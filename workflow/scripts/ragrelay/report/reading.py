@@ -25,7 +25,7 @@ OF_SOME = [name for name, table in RESULT_TABLES.items() if table.only_with == "
 
 
 def with_files(sections: Sequence[Mapping[str, Any]], files: Mapping[str, KeyedFiles]) -> list[dict[str, Any]]:
-    """Each of ``sections`` with its own of ``files``: ``files`` (by name), ``retrieval`` and maybe ``explorer``."""
+    """Add to each of ``sections`` its own of ``files``: ``files`` (by name), ``retrieval`` and maybe ``explorer``."""
     complete = []
     for section in sections:
         measured = files[PER_RETRIEVER].matching(dataset=section["dataset"])
@@ -49,10 +49,7 @@ def read_study(
     left_out: File,
     pooled: File | None = None,
 ) -> ReportedStudy:
-    """Read a study's sections and origin; ``sections`` as with_files returns them, ``pooled`` for several answers.
-
-    Raises as read_section.
-    """
+    """Read a study's sections and origin; ``sections`` as with_files returns them. Raises as read_section."""
     counted = read_json(left_out)
     return ReportedStudy(
         name,
@@ -70,7 +67,7 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
     """Read one section's files.
 
     ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``), maybe
-    ``references`` (names of the scorer's reference sets, where they aren't the dataset's grades) and ``primary`` (the
+    ``references`` (names of the scorer's reference sets, if they aren't the dataset's grades) and ``primary`` (the
     keys of vocabulary.primary.Primary); ``files`` by name, and ``retrieval`` by retriever.
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
     Raises InputError for a file without one of its columns.
@@ -96,7 +93,7 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
 
 
 def _table(path: File, columns: Columns) -> pl.DataFrame:
-    """A table with at least ``columns``; a CSV's with their types (one may be all null)."""
+    """Read a table with at least ``columns``; those of a CSV get their types, since one may be all null."""
     if Path(path).suffix == ".parquet":
         frame = pl.read_parquet(path)
         _check(path, frame.columns, columns)

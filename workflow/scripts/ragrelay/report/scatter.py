@@ -1,4 +1,4 @@
-"""Per query: the measure of the context's ranking against the utility of the answer (the paper's Figure 4)."""
+"""Draw per query the measure of the context's ranking against the utility of the answer (the paper's Figure 4)."""
 
 import math
 
@@ -11,14 +11,14 @@ from ragrelay.display.numbers import with_interval
 from ragrelay.display.sections import Section
 
 MOST_POINTS = 8_000
-"""On a file; the page has its own limit."""
+"""The limit for a file; the page has its own."""
 CONTEXT = ["retriever", "ordering", "k", "references"]
 
 
 def utilities(section: Section) -> pl.DataFrame:
-    """Columns retriever, ordering, k, references, qid, utility: every query with a utility, at the grades alone.
+    """Return the utility of every query at the grades: retriever, ordering, k, references, qid, utility.
 
-    Without a baseline there is none, and P is in its place.
+    Without a baseline, P takes the place of utility.
     """
     return (
         section.drawn("per_query")
@@ -28,7 +28,7 @@ def utilities(section: Section) -> pl.DataFrame:
 
 
 def queries_of(section: Section) -> pl.DataFrame:
-    """Every query with both numbers: retriever, ordering, k, references (grades alone), qid, measure, utility."""
+    """Return every query with both numbers at the grades: CONTEXT, qid, measured, utility."""
     ranked = section["retrieval"].filter(pl.col("measure") == section.grid.measure)
     return (
         utilities(section)
@@ -40,9 +40,9 @@ def queries_of(section: Section) -> pl.DataFrame:
 
 
 def fits_of(queries: pl.DataFrame) -> pl.DataFrame:
-    """Per context: the least-squares line of utility on the measure as its two ends (measured, utility).
+    """Compute per context both ends (measured, utility) of the least-squares line of utility on the measure.
 
-    None where the measure is the same for every query, since no line is then decided.
+    There is no line if the measure is the same for every query.
     """
     x, y = pl.col("measured"), pl.col("utility")
     slope = pl.cov(x, y) / x.var()
@@ -65,7 +65,7 @@ def fits_of(queries: pl.DataFrame) -> pl.DataFrame:
 
 
 def labels_of(section: Section) -> pl.DataFrame:
-    """Per context a ``label``: Pearson's r with its interval, as correlation.csv has it, or why there is none."""
+    """Return per context a ``label``: Pearson's r with its interval, from correlation.csv, or why there is none."""
     chosen = {"coefficient": "pearson", "subset": "all", "measure": section.grid.measure}
     rows = section.drawn("correlation").filter(pl.lit(section.baseline), **chosen)
     texts = [
@@ -78,10 +78,10 @@ def labels_of(section: Section) -> pl.DataFrame:
 
 
 def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_POINTS) -> Spec:
-    """Queries as points with the least-squares line and r, a panel per ordering and retriever.
+    """Draw queries as points with the least-squares line and r, a panel per ordering and retriever.
 
-    The page lets its reader choose k and the grade; a file shows the largest k at the first grade. Where there would
-    be more than ``most_points`` points, an even sample of the queries is drawn; lines and r are always of all queries.
+    Page readers choose k and the grade; a file shows the largest k at the first grade. With more than ``most_points``
+    points, an even sample of the queries is drawn; lines and r always use all queries.
     """
     grid = section.grid
     k, grade = max(grid.k), section.grades[0]
@@ -116,7 +116,7 @@ def utility_by_measure(section: Section, theme: Theme, most_points: int = MOST_P
 
 
 def thinned(queries: pl.DataFrame, most_points: int) -> pl.DataFrame:
-    """All rows, or those of every n-th query (in the order of qid) so that about ``most_points`` rows are left."""
+    """Return all rows, or those of every n-th query in the order of qid, so that about ``most_points`` rows remain."""
     if queries.height <= most_points:
         return queries
     step = math.ceil(queries.height / most_points)
@@ -126,7 +126,7 @@ def thinned(queries: pl.DataFrame, most_points: int) -> pl.DataFrame:
 def fitted_points(
     section: Section, theme: Theme, shown: pl.DataFrame, crowded: bool, titles: tuple[str, str]
 ) -> list[alt.Chart]:
-    """Layers of rows whose ``kind`` is query or fit (measured, utility), or label; ``titles`` of both axes."""
+    """Return layers for rows of ``kind`` query or fit (measured, utility), or label; ``titles`` are the axes'."""
     low, high = ends_of(shown["utility"])
     room = 0.16 * (high - low)  # above the points, for the line of text with r
     across = alt.Scale(domain=list(ends_of(shown["measured"])), nice=False)
@@ -154,7 +154,7 @@ def fitted_points(
 
 
 def ends_of(values: pl.Series, *others: float) -> tuple[float, float]:
-    """The smallest and largest of ``values`` and ``others`` (0, unless given), with a little room on both sides."""
+    """Return the smallest and largest of ``values`` and ``others`` (default 0), with a small margin on both sides."""
     ends = [float(value) for value in (values.min(), values.max()) if isinstance(value, int | float)]
     low, high = min([*(others or (0.0,)), *ends]), max([*(others or (0.0,)), *ends])
     room = 0.04 * (high - low or 1.0)

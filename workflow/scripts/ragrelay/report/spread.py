@@ -1,4 +1,4 @@
-"""How far a query's P differs from seed to seed, against k."""
+"""Draw how much a query's P varies from seed to seed, against k."""
 
 import altair as alt
 import polars as pl
@@ -9,9 +9,9 @@ from ragrelay.display.sections import Section
 
 
 def spread_by_k(section: Section, theme: Theme) -> Spec:
-    """Median and quartiles over queries of the standard deviation of P over seeds; a panel per ordering.
+    """Draw median and quartiles over queries of the standard deviation of P over seeds; a panel per ordering.
 
-    The page lets its reader choose the grade; a file shows the first.
+    Page readers choose the grade; a file shows the first.
     """
     grid, grade = section.grid, section.grades[0]
     cells = section.drawn("spread").filter(pl.col("n") > 0)
@@ -24,7 +24,7 @@ def spread_by_k(section: Section, theme: Theme) -> Spec:
     )  # fmt: skip
     title = "SD of P over seeds" if theme == "page" else f"SD of P over seeds ({grade})"
     tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("k:Q"),
-               *(alt.Tooltip(f"{name}:Q", title=said, format=".3f") for name, said in (
+               *(alt.Tooltip(f"{name}:Q", title=title, format=".3f") for name, title in (
                    ("value", "median SD over seeds"), ("low", "first quartile"), ("high", "third quartile"))),
                alt.Tooltip("n:Q", title="queries")]  # fmt: skip
     return charts.facetted(

@@ -1,4 +1,4 @@
-"""Columns of the files between stages that no table of the report shows."""
+"""Declare the columns of files between stages that no table of the report shows."""
 
 import polars as pl
 

@@ -1,4 +1,4 @@
-"""The page's tables of correlations compared, and of how much of P's variance the seeds make."""
+"""Make the page's tables of compared correlations, and of the seeds' share in the variance of P."""
 
 from ragrelay.display.numbers import count, interval, number, p_value, share
 from ragrelay.display.sections import Section
@@ -6,7 +6,7 @@ from ragrelay.display.tables import LATER, OF_CELL, REMARK, Column, Table, betwe
 
 
 def differences_table(section: Section, most_rows: int | None = None) -> Table:
-    """Every two correlations that differences.csv compares, and the trends over k."""
+    """Show every pair of correlations that differences.csv compares, and the trends over k."""
     return table_of(
         section.rows("differences"), name("compared", "comparison", "retrievers"), *OF_CELL,
         textual("against", lambda row: f"{row['against_retriever']} {row['against_ordering']}, k = {row['against_k']}"),
@@ -18,7 +18,7 @@ def differences_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def variance_table(section: Section, most_rows: int | None = None) -> Table:
-    """Per cell, the components of P's variance."""
+    """Show the components of P's variance per cell."""
     return table_of(
         section.rows("variance"), *OF_CELL, numeric("queries", "n", count), numeric("seeds", "n_seeds", number, 1),
         numeric("variance, queries", "variance_queries", number, 4),

@@ -1,4 +1,4 @@
-"""The report's data: a study's sections (dataset x generator x scorer), its grid, and its provenance."""
+"""Hold the report's data: a study's sections (dataset x generator x scorer), its grid, and its provenance."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,15 +16,7 @@ from ragrelay.reproduction.study import Reproduction
 
 @dataclass(frozen=True)
 class ReportedStudy:
-    """All data that the page shows.
-
-    ``explorer``: folders of the query explorer's data, parallel to the sections, or none. ``annotations``: one per
-    scorer, or none. ``claims_study``: None where the configuration has no ``acu``. ``notices``: what a
-    reader must know of its generators. ``reproduction``: None where it is not compared with published tables.
-    ``judges``: the generators whose judgements are a scorer's scores, by scorer. ``pooled``: the answers over all
-    generators and datasets (analysis.pooled); None where there is one of each. ``questions``: the tables of questions
-    to a model that have no other place on the page.
-    """
+    """All data that the page shows."""
 
     name: str
     grid: Grid
@@ -32,17 +24,25 @@ class ReportedStudy:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     left_out: Sequence[Mapping[str, Any]] = ()
     explorer: Sequence[Path] = ()
+    """Folders of the query explorer's data, parallel to the sections, or none."""
     annotations: Sequence[AnnotationStudy] = ()
+    """One per scorer, or none."""
     claims_study: ClaimsStudy | None = None
+    """None if the configuration has no ``acu``."""
     notices: Sequence[str] = ()
+    """What readers must know about its generators."""
     reproduction: Reproduction | None = None
+    """None if it is not compared with published tables."""
     judges: Mapping[str, str] = field(default_factory=dict)
+    """The generators whose judgements are a scorer's scores, by scorer."""
     pooled: pl.DataFrame | None = None
+    """The answers over all generators and datasets (analysis.pooled); None if there is one of each."""
     questions: Sequence[ShownQuestion] = ()
+    """Tables of questions to a model that have no other place on the page."""
 
     @property
     def groups(self) -> list[list[Section]]:
-        """The sections of each generator and scorer."""
+        """Return the sections of each generator and scorer."""
         groups: dict[tuple[str, str], list[Section]] = {}
         for section in self.sections:
             groups.setdefault((section.generator, section.scorer), []).append(section)

@@ -1,4 +1,4 @@
-"""The paper's Table 1: mean utility (and mean P) by retriever, ordering, k and reference grade, with its marks."""
+"""Make the paper's Table 1: mean utility and mean P by retriever, ordering, k and reference grade, with marks."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from ragrelay.vocabulary.columns import CELL_COLUMNS, CONTEXT_COLUMNS, real, sch
 from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 QUANTITIES = {"utility": "mean_utility", "p": "mean_p"}
-"""What a cell can show, with its column in utility.csv; the names are those of significance.csv."""
+"""Quantity of a cell, named as in significance.csv → its column in utility.csv."""
 COLUMNS = {
     "retriever": CONTEXT_COLUMNS["retriever"],
     "ordering": CONTEXT_COLUMNS["ordering"],
@@ -28,12 +28,12 @@ COLUMNS = {
 MARKS = (AGAINST_REFERENCE, AGAINST_ASCENDING)
 DIGITS = 3
 UNSEEN_NOTE = "here the two were scored on different references, each without the passages of its own contexts"
-"""What must be said where retrievers are compared on unseen references."""
+"""The note for comparisons of retrievers on unseen references."""
 
 
 @dataclass(frozen=True)
 class Value:
-    """A number of the table (null: no query had one) with its marks, e.g. ``†‡``; ``best`` of its column."""
+    """A number of the table (null if no query has one), its marks, e.g. ``†‡``, and whether it is its column's best."""
 
     value: float | None
     marks: str = ""
@@ -45,25 +45,25 @@ class Value:
 
 @dataclass(frozen=True)
 class Row:
-    """``cells``: per quantity a Value for each (grade, k) of the table's columns."""
+    """A row of the table."""
 
     retriever: str
     ordering: str
     cells: dict[str, tuple[Value, ...]]
+    """Per quantity, a Value for each (grade, k) of the table's columns."""
 
 
 @dataclass(frozen=True)
 class Table1:
-    """``zero_shot``: mean P of the zero-shot answers per grade; empty for unseen grades, which differ by context.
-
-    ``legend``: the marks that the grid can have, each with what it says.
-    """
+    """The table, or that on unseen references."""
 
     grades: tuple[str, ...]
     k: tuple[int, ...]
     zero_shot: tuple[float | None, ...]
+    """Mean P of the zero-shot answers per grade; empty for unseen grades, for which it depends on the context."""
     rows: tuple[Row, ...]
     legend: tuple[tuple[str, str], ...] = ()
+    """Marks that the grid can have, each with its meaning."""
 
     @property
     def has_utility(self) -> bool:
@@ -75,10 +75,9 @@ class Table1:
 
 
 def table1(section: Section, unseen: bool = False) -> Table1:
-    """Table 1 of ``section``, or that of its ``unseen`` references.
+    """Build Table 1 of ``section``, or that on its ``unseen`` references.
 
-    A cell has a mark where significance.csv has a row of that cell and quantity with ``significant``; ‡, as in the
-    paper, at the ascending one of the two cells.
+    A cell has a mark if its row in significance.csv is ``significant``; as in the paper, ‡ is at the ascending cell.
     """
     grid, grades = section.grid, section.unseen if unseen else section.grades
     by_cell = {
@@ -101,8 +100,8 @@ def table1(section: Section, unseen: bool = False) -> Table1:
             rows.append(Row(retriever, ordering, cells))
     rows = _with_best(rows)
     zero_shot = [by_cell.get((ZEROSHOT, NO_ORDERING, grade, 0), {}).get("mean_p") for grade in grades]
-    said = _legend(section.reference_retriever, grid.orderings, unseen)
-    return Table1(grades, grid.k, () if unseen else tuple(zero_shot), tuple(rows), said)
+    legend = _legend(section.reference_retriever, grid.orderings, unseen)
+    return Table1(grades, grid.k, () if unseen else tuple(zero_shot), tuple(rows), legend)
 
 
 unseen_table1 = partial(table1, unseen=True)
@@ -119,9 +118,9 @@ def _legend(reference_retriever: str | None, orderings: Sequence[str], unseen: b
 
 
 def table1_frame(section: Section, unseen: bool = False) -> pl.DataFrame:
-    """COLUMNS of Table 1, or of that of the ``unseen`` references, long, in the order of the table.
+    """Return Table 1, or that on ``unseen`` references, in long form: COLUMNS, in the order of the table.
 
-    The zero-shot row is retriever ``zeroshot``, ordering ``none``, quantity ``p``, k 0.
+    The zero-shot row has retriever ``zeroshot``, ordering ``none``, quantity ``p`` and k 0.
     """
     table = table1(section, unseen)
     records: list[tuple[str, str, str, str, int, float | None, str | None, bool | None]] = [
@@ -140,7 +139,7 @@ unseen_table1_frame = partial(table1_frame, unseen=True)
 
 
 def _with_best(rows: Sequence[Row]) -> list[Row]:
-    """``rows`` with the highest value of every column marked: several where they are printed alike."""
+    """Mark the highest value of every column in ``rows``, and all values that are printed alike."""
     highest: dict[tuple[str, int], float] = {}
     for row in rows:
         for quantity, cells in row.cells.items():

@@ -15,7 +15,7 @@ from ragrelay.vocabulary.columns import named, schema_of
 
 
 def write_tables(study: ReportedStudy, outputs: Sequence[Table], folder: Path) -> None:
-    """Write to ``folder`` the files of ``outputs`` of each section and group that has their needs, and left_out.csv."""
+    """Write left_out.csv and the files of ``outputs``, for each section and group that has their needs."""
     for section in study.sections:
         for output in available((output for output in outputs if output.of == "section"), section.tables):
             write_table(section, output, folder, section.keys)
@@ -26,19 +26,19 @@ def write_tables(study: ReportedStudy, outputs: Sequence[Table], folder: Path) -
 
 
 def write_table(shown: Any, output: Table, folder: Path, keys: Mapping[str, str]) -> None:
-    """Write an output's files, of what it is ``of``; frames get ``keys`` as first columns where they are missing."""
+    """Write an output's files from ``shown``; frames get ``keys`` as first columns if these are missing."""
     for ending, function in output.files.items():
-        made = resolve(function)(shown) if function else shown.rows(output.needs[0])
+        content = resolve(function)(shown) if function else shown.rows(output.needs[0])
         path = folder / file_name(output, ending, keys)
-        if isinstance(made, str):
-            write_text(made, path)
+        if isinstance(content, str):
+            write_text(content, path)
         else:
-            write_spreadsheet(named(made, keys), path)
-            write_parquet(named(made, keys), path.with_suffix(".parquet"))
+            write_spreadsheet(named(content, keys), path)
+            write_parquet(named(content, keys), path.with_suffix(".parquet"))
 
 
 def _left_out(records: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Columns LEFT_OUT; ``detail`` as JSON where it isn't a text."""
+    """Return columns LEFT_OUT, with ``detail`` as JSON if it isn't text."""
     rows = [
         [value if value is None or isinstance(value, str) or name == "count"
          else json.dumps(value, ensure_ascii=False, sort_keys=True)

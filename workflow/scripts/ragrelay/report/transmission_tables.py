@@ -1,4 +1,4 @@
-"""The page's tables of utility, of its correlation with the context's measures, and of the tests behind the marks."""
+"""Make the page's tables of utility, its correlation with the context's measures, and the tests behind the marks."""
 
 import polars as pl
 
@@ -26,16 +26,16 @@ from ragrelay.vocabulary.names import UNSEEN
 
 WIDE = ("value", "low", "high", "p_value", "p_holm")
 DECIDED = ("p_permutation", "p_permutation_holm", "verdict")
-"""Columns of each coefficient, and of the one that has a verdict."""
+"""Columns of each coefficient, and extra columns of the one with a verdict."""
 WIDE_CORRELATION = {
     **CELL_COLUMNS,
     "measure": CORRELATION["measure"],
     "subset": CORRELATION["subset"],
     **{
         name if column == "value" else f"{name}_{column}": CORRELATION[column]._replace(
-            about=f"{said}: {CORRELATION[column].about}"
+            about=f"{title}: {CORRELATION[column].about}"
         )
-        for name, said in COEFFICIENTS.items()
+        for name, title in COEFFICIENTS.items()
         for column in WIDE
     },
     **{name: CORRELATION[name] for name in DECIDED},
@@ -53,9 +53,9 @@ COPYING = {
 
 
 def wide_correlation(section: Section) -> pl.DataFrame:
-    """correlation.csv with a cell's three coefficients in one row.
+    """Put a cell's three coefficients from correlation.csv in one row: columns WIDE_CORRELATION.
 
-    Columns WIDE_CORRELATION; the reason is of the first coefficient that has one.
+    The reason is that of the first coefficient with one.
     """
     keys = [*CELL, "measure", "subset"]
     parts = []
@@ -102,7 +102,7 @@ def significance_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def cell_table(section: Section, most_rows: int | None = None) -> Table:
-    """Every cell of utility.csv, the grades and their unseen companions."""
+    """Show every cell of utility.csv: the grades and their unseen companions."""
     frame = section.ordered(section["utility"].filter(pl.col("retriever").is_in(section.grid.retrievers)))
     return table_of(
         frame, *OF_CELL, numeric("queries", "n", count), numeric("mean P", "mean_p"), numeric("mean P₀", "mean_p0"),
@@ -117,10 +117,7 @@ def cell_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def copying_frame(section: Section) -> pl.DataFrame:
-    """Per context and grade: how often the best reference was in the context, and utility without such references.
-
-    Columns COPYING.
-    """
+    """Return per context and grade how often it held the best reference, and utility without such: COPYING."""
     seen = section["utility"].filter(
         pl.col("references").is_in(section.grades), pl.col("retriever").is_in(section.grid.retrievers)
     )

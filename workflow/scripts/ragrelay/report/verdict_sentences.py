@@ -1,4 +1,4 @@
-"""Conclusions in sentences, each from the verdicts of a table: the study's answers, gains, correlations."""
+"""Write conclusions in sentences from the verdicts of tables: the study's answers, gains, correlations."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -57,7 +57,7 @@ BY_SYSTEM = {
     UNDECIDED: "We do not know which of {one} and {other} gives better answers",
     TOO_FEW: "Too few queries ({n}) to say which of {one} and {other} gives better answers",
 }
-"""Sentences on the primary pair, the winner first; for the other side the pair is turned."""
+"""Sentences on the primary pair, with the winner first; for other verdicts the pair is reversed."""
 FEW_DIFFER = "Too few of {n} queries differ to say which of {one} and {other} gives better answers"
 TURNED = dict(zip((MUCH_BETTER, BETTER, LITTLE_BETTER, NOT_WORSE), (MUCH_WORSE, WORSE, LITTLE_WORSE, NOT_BETTER),
                   strict=True))  # fmt: skip
@@ -68,16 +68,16 @@ LABELLED = {
     labellings.HIGHEST: "with those that give the highest",
 }
 MOST_WORDS = 25
-"""Words of an answer."""
+"""An answer has at most so many words."""
 
 
 def answers(section: Section) -> list[Conclusion]:
-    """The study's answers: of its primary pair (systems), of relay and, with P_0, of the queries of one retriever."""
+    """Return the study's answers on its primary pair (systems), on relay and, with P_0, on each retriever's queries."""
     return [compared(section), relayed(section), *([ranked_well(section)] if section.baseline else [])]
 
 
 def turned(row: Row) -> Row:
-    """A row of systems.csv of the same pair in the other direction."""
+    """Reverse the direction of a row of systems.csv."""
     low, high, mean = (None if row[name] is None else -row[name] for name in ("high", "low", "mean_difference"))
     pair = {"retriever": row["against_retriever"], "against_retriever": row["retriever"]}
     verdict = TURNED.get(row["verdict"], row["verdict"])
@@ -85,7 +85,7 @@ def turned(row: Row) -> Row:
 
 
 def winner_first(row: Row) -> tuple[Row, str]:
-    """A row of systems.csv in the direction that its sentence has, and the sentence."""
+    """Return a row of systems.csv in the direction of its sentence, and the sentence."""
     row = row if row["verdict"] in BY_SYSTEM else turned(row)
     few = row["verdict"] == TOO_FEW and row["n"] >= WORDS_AT_LEAST
     names = {"one": row["retriever"], "other": row["against_retriever"]}
@@ -94,22 +94,22 @@ def winner_first(row: Row) -> tuple[Row, str]:
 
 
 def short(value: float, low: float | None, high: float | None, margin: float = 0.0) -> str:
-    """``value [low, high]`` with two decimals, or as many more as keep an end from being zero or the margin."""
+    """Write ``value [low, high]`` with two decimals, or up to four if an end would else read as zero or the margin."""
     ends = [abs(end) for end in (low, high) if end]
     digits = next((few for few in (2, 3) if not any(round(end, few) in (0.0, margin) for end in ends)), 4)
     return with_interval(value, low, high, digits)
 
 
 def compared(section: Section) -> Conclusion:
-    """The verdict of systems.csv on the primary pair."""
-    asked = "Systems", "Does a better retriever give better answers?"
+    """Conclude on the primary pair from systems.csv."""
+    heading = "Systems", "Does a better retriever give better answers?"
     pairs = section["systems"].filter(role=PRIMARY)
     if pairs.is_empty():
-        return Conclusion(*asked, "Needs two retrievers; here is one")
+        return Conclusion(*heading, "Needs two retrievers; here is one")
     row, strong = winner_first(pairs.row(0, named=True))
     _, other = names = row["retriever"], row["against_retriever"]
     if row["mean_difference"] is None:
-        return Conclusion(*asked, strong, row["reason"] or "", names)
+        return Conclusion(*heading, strong, row["reason"] or "", names)
     measured = means_of(section, row, section.lead["measure"])
     if row["verdict"] in SAY_BETTER and measured and measured[0] < measured[1]:
         strong += f", although {other} ranks better"
@@ -117,12 +117,12 @@ def compared(section: Section) -> Conclusion:
     numbers = ", ".join([f"difference {short(row['mean_difference'], row['low'], row['high'], row['margin'])}", *few])
     means = means_of(section, row, "mean_p") if not row["n_unpaired"] else None
     whole = f"P {number(means[0], 2)} against {number(means[1], 2)}, {numbers}" if means else numbers
-    answer = Conclusion(*asked, strong, whole, names)
+    answer = Conclusion(*heading, strong, whole, names)
     return answer if len(answer.sentence.split()) <= MOST_WORDS else answer._replace(numbers=numbers)
 
 
 def means_of(section: Section, row: Row, column: str) -> tuple[float, float] | None:
-    """A column of utility.csv for both retrievers of a row of systems.csv, or None."""
+    """Return a column of utility.csv for both retrievers of a row of systems.csv, or None."""
     where = {name: row[name] for name in ("ordering", "k", "references")}
     if column not in section["utility"].columns:
         return None
@@ -134,21 +134,21 @@ def means_of(section: Section, row: Row, column: str) -> tuple[float, float] | N
 
 
 def unjudged(section: Section) -> list[str]:
-    """Where more than HOLES_ABOVE of the passages of either retriever of the primary pair have no judgement."""
-    said = []
+    """Warn if more than HOLES_ABOVE of the passages of either retriever of the primary pair have no judgement."""
+    sentences = []
     for row in section["systems"].filter(role=PRIMARY).to_dicts():
         shares = means_of(section, row, "share_unjudged")
         if shares and max(shares) > labellings.HOLES_ABOVE:
-            one, other = (share(value) for value in shares)
-            said.append(
-                f"{one} of the passages shown with {row['retriever']} and {other} with {row['against_retriever']} have "
-                "no judgement; measures and P take them for not relevant."
+            own, against = (share(value) for value in shares)
+            sentences.append(
+                f"{own} of the passages shown with {row['retriever']} and {against} with {row['against_retriever']} "
+                "have no judgement; measures and P take them for not relevant."
             )
-    return said
+    return sentences
 
 
 def relay_with_holes(section: Section) -> list[str]:
-    """Whether relay's answer survives other labels of the passages without a judgement, where these are many."""
+    """Say whether relay's answer survives other labels of the passages without a judgement, if there are many."""
     _, k, _, measure = section.lead.values()
     rows = {row["labelling"]: row for row in section["holes"].filter(k=k, adjusted=False).to_dicts()}
     if not rows or any(row["slope"] is None for row in rows.values()):
@@ -171,7 +171,7 @@ def relay_with_holes(section: Section) -> list[str]:
 
 
 def equal_length(section: Section) -> list[str]:
-    """The difference of the primary pair at equal answer length, where there is one; it changes no word."""
+    """State the primary pair's difference at equal answer length, if there is one; it changes no verdict."""
     return [
         f"Answers with {row['retriever']} have {number(row['length_ratio'], 2)} times the tokens of those with "
         f"{row['against_retriever']}. At equal length P differs by "
@@ -182,7 +182,7 @@ def equal_length(section: Section) -> list[str]:
 
 
 def sizes(section: Section) -> list[str]:
-    """How small a difference of the primary pair a study of this size can detect."""
+    """Say how small a difference of the primary pair a study of this size can detect."""
     rows = section["systems"].filter(role=PRIMARY).drop_nulls("detectable_difference").to_dicts()
     return [
         f"With {count(row['n'])} queries, a difference between {row['retriever']} and {row['against_retriever']} of "
@@ -193,15 +193,15 @@ def sizes(section: Section) -> list[str]:
 
 
 def ranked_well(section: Section) -> Conclusion:
-    """Whether the queries that a retriever ranks well have the higher utility: rho's verdicts in one cell."""
+    """Conclude whether the queries that a retriever ranks well have higher utility, from rho's verdicts in one cell."""
     lead = section.lead
-    asked = "Queries", "Are the queries that a retriever ranks well answered well?"
+    heading = "Queries", "Are the queries that a retriever ranks well answered well?"
     cell = section["correlation"].filter(
         pl.col("coefficient") == DECIDES, subset="all", **{name: lead[name] for name in lead}
     )
     known = cell.filter(pl.col("retriever").is_in(section.rankings)).drop_nulls("value")
     if known.is_empty():
-        return Conclusion(*asked, "We cannot tell", f"{lead['measure']} or utility is constant")
+        return Conclusion(*heading, "We cannot tell", f"{lead['measure']} or utility is constant")
     groups = {word: known.filter(verdict=word)["retriever"].to_list() for word in (ABOVE, BELOW, UNDECIDED)}
     if known.height > MOST_NAMED:
         counts = {word: count(len(names)) for word, names in groups.items()}
@@ -209,45 +209,45 @@ def ranked_well(section: Section) -> Conclusion:
             f"They are with {counts[ABOVE]} of {known.height} retrievers")  # fmt: skip
         strong = strong if groups[ABOVE] or groups[BELOW] else f"We do not know, for any of {known.height} retrievers"
         worse = f"with {counts[BELOW]} they are answered worse, " if groups[BELOW] else ""
-        some = groups[UNDECIDED] and (groups[ABOVE] or groups[BELOW])
-        unknown = f"with {counts[UNDECIDED]} we do not know; " if some else ""
-        both = (
+        mixed = groups[UNDECIDED] and (groups[ABOVE] or groups[BELOW])
+        unknown = f"with {counts[UNDECIDED]} we do not know; " if mixed else ""
+        basis = (
             "a query’s difficulty may cause both"
             if groups[ABOVE]
             else f"Spearman’s ρ of {lead['measure']}@{lead['k']} with utility{'' if groups[BELOW] else ' is undecided'}"
         )
-        return Conclusion(*asked, strong, f"{worse}{unknown}{both}")
+        return Conclusion(*heading, strong, f"{worse}{unknown}{basis}")
     rho = ", ".join(
         f"{short(row['value'], row['low'], row['high'])} with {row['retriever']}" for row in known.to_dicts()
     )
-    said = [
+    parts = [
         f"with {listing(groups[word])} {text}"
         for word, text in ((ABOVE, "they are"), (BELOW, "they are answered worse"), (UNDECIDED, "we do not know"))
         if groups[word]
     ]
     if len(groups[ABOVE]) == known.height:
-        said = [f"They are, with {listing(groups[ABOVE])}"]
+        parts = [f"They are, with {listing(groups[ABOVE])}"]
     elif len(groups[UNDECIDED]) == known.height:
-        said = [f"We do not know, for {'either' if known.height == 2 else 'any'}"] if known.height > 1 else said
-    strong = "; ".join(said)
-    return Conclusion(*asked, strong[0].upper() + strong[1:], f"ρ {rho}", tuple(known["retriever"]))
+        parts = [f"We do not know, for {'either' if known.height == 2 else 'any'}"] if known.height > 1 else parts
+    strong = "; ".join(parts)
+    return Conclusion(*heading, strong[0].upper() + strong[1:], f"ρ {rho}", tuple(known["retriever"]))
 
 
 def relayed(section: Section) -> Conclusion:
-    """The verdict of relay.csv over all rankings where the primary pair is compared."""
+    """Conclude on relay from relay.csv, over all rankings in the primary comparison's cell."""
     _, k, _, measure = section.lead.values()
-    asked = "Relay", "Where a retriever ranks a query better than its usual lead, is the answer better too?"
+    heading = "Relay", "Where a retriever ranks a query better than its usual lead, is the answer better too?"
     verdict, rows = _relay(section)
     if verdict == relay.ONE_RANKING:
-        return Conclusion(*asked, "Needs two rankings; here is one")
+        return Conclusion(*heading, "Needs two rankings; here is one")
     whole = rows.get("")
     if whole is None or whole["slope"] is None:
-        return Conclusion(*asked, RELAYED[verdict].format(n=count(whole["n"] if whole else 0)))
+        return Conclusion(*heading, RELAYED[verdict].format(n=count(whole["n"] if whole else 0)))
     slope, low, high = (None if whole[name] is None else whole[name] / 10 for name in ("slope", "low", "high"))
     queries = [] if verdict == relay.TOO_FEW else [counted(whole["n"], "query", "queries")]
     numbers = ", ".join([f"P differs by {short(slope or 0.0, low, high)}", *queries])
     where = f"where a retriever ranks a query 0.1 better in {measure}@{k}"
-    return Conclusion(*asked, RELAYED[verdict].format(n=count(whole["n"])), f"{where}, {numbers}")
+    return Conclusion(*heading, RELAYED[verdict].format(n=count(whole["n"])), f"{where}, {numbers}")
 
 
 def _relay(section: Section) -> tuple[str, dict[str, Row]]:
@@ -260,7 +260,7 @@ def _relay(section: Section) -> tuple[str, dict[str, Row]]:
 
 
 def relay_left_open(section: Section) -> list[str]:
-    """Why relay's answer is open although its interval leaves out 0."""
+    """Say why relay's answer is open although its interval excludes 0."""
     verdict, rows = _relay(section)
     whole, adjusted = rows.get(""), rows.get("adjusted")
     if verdict != relay.NOT_KNOWN or not whole or whole["low"] is None or whole["low"] <= 0 <= whole["high"]:
@@ -271,22 +271,22 @@ def relay_left_open(section: Section) -> list[str]:
 
 
 def how_relayed(section: Section) -> list[str]:
-    """The basis of the answer on relay: the adjusted slope, and the slope on unseen references."""
+    """State the basis of the answer on relay: the slope, the adjusted slope, and that on unseen references."""
     names = {"": "", "adjusted": "adjusted for difficulty and P₀ ", "unseen": "on unseen references "}
     rows = _relay(section)[1]
-    said = [names[name] + slope_with_interval(row) for name, row in rows.items() if row["slope"] is not None]
-    if not said:
+    slopes = [names[name] + slope_with_interval(row) for name, row in rows.items() if row["slope"] is not None]
+    if not slopes:
         return []
     ordering, k, grade, measure = section.lead.values()
     return [
-        f"Relay: per 0.1 of {measure}@{k} ({ordering} order, {grade} references), P differs by {listing(said)}. It is "
-        "said to be relayed where the adjusted slope says so, too. An advantage that suits some queries for another "
+        f"Relay: per 0.1 of {measure}@{k} ({ordering} order, {grade} references), P differs by {listing(slopes)}. It "
+        "is said to be relayed where the adjusted slope says so, too. An advantage that suits some queries for another "
         "reason looks the same; only doses of relevance show cause."
     ]
 
 
 def gain_counts(section: Section) -> str:
-    """In how many cells of the first grade a context makes the answer better or worse."""
+    """Count the cells of the first grade in which a context makes the answer better or worse."""
     cells = distinct(section["gain"].filter(references=section.grades[0]), ("retriever", "ordering"))
     tested = cells.drop_nulls("p_verdict")
     if tested.is_empty():
@@ -305,12 +305,12 @@ def gain_counts(section: Section) -> str:
 
 
 def gains(rows: list[Row]) -> list[str]:
-    """The gains of the headline's cells, with mean and median utility for comparison."""
+    """State the gains in the cells of the primary comparison, with mean and median utility."""
     if not any(row["n"] for row in rows):
         return ["No query has both P and P₀ here."]
-    said = _by_verdict([row for row in rows if row["n"]], BY_GAIN, _gain)
+    verdicts = _by_verdict([row for row in rows if row["n"]], BY_GAIN, _gain)
     n = max(row["n"] for row in rows)
-    lines = [f"By mean gain over the same queries (up to {count(n)}), P is {said}."]
+    lines = [f"By mean gain over the same queries (up to {count(n)}), P is {verdicts}."]
     shown = [
         f"{number(100 * row['ratio_of_means'], 0)}% ({number(row['mean_utility'], 2)}, "
         f"{number(row['median_utility'], 2)}) with {row['retriever']}"
@@ -325,15 +325,15 @@ def gains(rows: list[Row]) -> list[str]:
 
 
 def flags(section: Section) -> list[str]:
-    """Cells whose mean utility misrepresents the gain: it has the other sign, or is mostly one query's."""
+    """Warn of cells whose mean utility misrepresents the gain: it has the other sign, or is mostly one query's."""
     of_grades = section["gain"].filter(pl.col("references").is_in(section.grades))
     cells = distinct(section.ordered(of_grades), ("retriever", "ordering", "references"))
-    said = []
-    other = cells.filter(pl.col("utility_disagrees").fill_null(False))
-    if other.height:
-        said.append(
-            f"In {counted(other.height, 'cell')} mean U and the mean gain have different signs "
-            f"({_cells(other.iter_rows(named=True))}); no conclusion is drawn from U."
+    sentences = []
+    disagreeing = cells.filter(pl.col("utility_disagrees").fill_null(False))
+    if disagreeing.height:
+        sentences.append(
+            f"In {counted(disagreeing.height, 'cell')} mean U and the mean gain have different signs "
+            f"({_cells(disagreeing.iter_rows(named=True))}); no conclusion is drawn from U."
         )
     dominated = cells.drop_nulls("largest_qid").sort("largest_share", descending=True, maintain_order=True)
     if dominated.height:
@@ -341,15 +341,15 @@ def flags(section: Section) -> list[str]:
             f"query {row['largest_qid']} {share(row['largest_share'])} with {_cell(row)}"
             for row in dominated.head(MOST_NAMED).iter_rows(named=True)
         ]
-        said.append(
+        sentences.append(
             f"In {counted(dominated.height, 'cell')} one query accounts for more than 20% of the sum of |U|: "
             f"{'; '.join(named)}{'; …' if dominated.height > MOST_NAMED else '.'}"
         )
-    return said
+    return sentences
 
 
 def correlations(rows: list[Row], measure: str) -> list[str]:
-    """Spearman's rho over queries at the headline's cells, by its verdict; ``rows`` are rho's."""
+    """State the verdicts on Spearman's rho over queries in the cells of the primary comparison; ``rows`` are rho's."""
     known = [row for row in rows if row["value"] is not None]
     parts = [_by_verdict(known, BY_CORRELATION, _rho)] if known else []
     none = [f"{row['retriever']} ({row['reason'] or 'no reason given'})" for row in rows if row["value"] is None]
@@ -358,7 +358,7 @@ def correlations(rows: list[Row], measure: str) -> list[str]:
 
 
 def correlation_counts(frame: pl.DataFrame, measure: str) -> list[str]:
-    """Verdicts on rho over the whole grid; ``frame`` has the rows of rho at the grades."""
+    """Count the verdicts on rho over the whole grid; ``frame`` has the rows of rho at the grades."""
     cells = distinct(frame, ("retriever", "ordering", "references")).drop_nulls("p_permutation")
     if cells.is_empty():
         return []
@@ -374,21 +374,21 @@ def correlation_counts(frame: pl.DataFrame, measure: str) -> list[str]:
 
 
 def equivalence(rows: list[Row]) -> list[str]:
-    """Which retrievers are equivalent to the reference retriever, or not worse, in the headline's cells."""
+    """Say how retrievers compare with the reference retriever, within a margin, in the primary comparison's cells."""
     tested = [row for row in rows if row["p_value"] is not None]
     if not tested:
         return []
     first = tested[0]
-    said = _by_verdict(tested, BY_EQUIVALENCE, _difference)
+    verdicts = _by_verdict(tested, BY_EQUIVALENCE, _difference)
     own = len({row["verdict_level"] for row in tested}) > 1
     return [
         f"Compared with {first['against_retriever']}, at a margin of {number(first['margin'], 2)} in P (intervals with "
-        f"Bonferroni’s correction{', the primary pair’s without' if own else ''}), P is {said}."
+        f"Bonferroni’s correction{', the primary pair’s without' if own else ''}), P is {verdicts}."
     ]
 
 
 def coupling(rows: list[Row], measure: str) -> list[str]:
-    """Dependence of U on P_0 in the headline's cells."""
+    """State the dependence of U on P_0 in the cells of the primary comparison."""
     known = [row for row in rows if row["r_p0_utility"] is not None]
     if not known:
         return []
@@ -399,12 +399,12 @@ def coupling(rows: list[Row], measure: str) -> list[str]:
         for row in known
         if row["partial_rho"] is not None
     ]
-    said = f" Given P₀, Spearman’s ρ between {measure} and P is {listing(partial)}." if partial else ""
-    return [f"Utility depends on P₀ by its definition: over queries, r between P₀ and utility is {of_p0}.{said}"]
+    given_p0 = f" Given P₀, Spearman’s ρ between {measure} and P is {listing(partial)}." if partial else ""
+    return [f"Utility depends on P₀ by its definition: over queries, r between P₀ and utility is {of_p0}.{given_p0}"]
 
 
 def _by_verdict(rows: list[Row], words: Mapping[str, str], shown: Callable[[Row], str]) -> str:
-    """``rows`` by their verdicts: the word's text, then the retrievers with what ``shown`` says of them."""
+    """List ``rows`` by verdict: the text of the verdict, then the retrievers, each with ``shown`` of its row."""
     parts = []
     for word, text in words.items():
         named = [f"{row['retriever']} ({shown(row)})" for row in rows if row["verdict"] == word]

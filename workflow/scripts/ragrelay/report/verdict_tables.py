@@ -1,4 +1,4 @@
-"""The page's tables of verdicts: gains, relay, contexts of one query, equivalence, and coupling with P_0."""
+"""Make the page's tables of verdicts: gains, relay, contexts of one query, equivalence, and coupling with P_0."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ AT_EQUAL_LENGTH = "at equal length"
 
 
 def gain_table(section: Section, most_rows: int | None = None) -> Table:
-    """P compared with P_0 in every cell, and utility."""
+    """Show P compared with P_0 in every cell, and utility."""
     return table_of(
         section.rows("gain"), *OF_CELL, numeric("n", "n", count), name("verdict"), between("P − P₀", "mean_difference"),
         numeric("p", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value),
@@ -49,7 +49,7 @@ def gain_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def relay_table(section: Section, most_rows: int | None = None) -> Table:
-    """Slopes of P on the measures, per 0.1 of them; those of all rankings first."""
+    """Show slopes of P on the measures, per 0.1 of these; if rows are dropped, those of all rankings stay."""
     return table_of(
         section["relay"], name("retrievers"), name("ordering"), depth(), name("references"), name("measure"),
         yes_no("adjusted", "adjusted"), name("verdict"), numeric("P per 0.1", lambda row: row, slope_with_interval),
@@ -61,7 +61,7 @@ def relay_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def systems_table(section: Section, most_rows: int | None = None) -> Table:
-    """Differences of mean P; the primary pair first, then pairs with the reference retriever."""
+    """Show differences of mean P; the primary pair first, then pairs with the reference retriever."""
     roles = {role: place for place, role in enumerate((PRIMARY, REFERENCE, EXPLORATORY))}
     place = pl.col("role").replace_strict(roles, return_dtype=pl.Int64)
     frame = section.rows("systems").sort(place, maintain_order=True)
@@ -84,7 +84,7 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def holes_table(section: Section, most_rows: int | None = None) -> Table:
-    """Slopes over all rankings, per 0.1 of the measure, by what passages without a judgement are taken for."""
+    """Show slopes over all rankings, per 0.1 of the measure, by labelling of the passages without a judgement."""
     return table_of(
         section["holes"], depth(), yes_no("adjusted", "adjusted"), name("labels", "labelling"),
         numeric("unjudged", "share_unjudged", share),
@@ -95,7 +95,7 @@ def holes_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def pooled_table(study: ReportedStudy) -> Table:
-    """The answers over all generators, a row per dataset, scorer and question; then those of all datasets."""
+    """Show the answers over all generators, a row per dataset, scorer and question; then those of all datasets."""
     frame = study.pooled if study.pooled is not None else pl.DataFrame(schema=schema_of(POOLED))
     return table_of(
         frame, name("dataset"), name("scorer"), name("question"), textual("generators", "generators"),
@@ -113,13 +113,13 @@ def _estimate(row: Mapping[str, Any]) -> str:
 
 
 def slope_with_interval(row: Mapping[str, Any]) -> str:
-    """The slope of a row of relay.csv and its interval, per 0.1 of the measure."""
+    """Write the slope of a row of relay.csv with its interval, per 0.1 of the measure."""
     slope, low, high = (None if row[name] is None else row[name] / 10 for name in ("slope", "low", "high"))
     return with_interval(slope, low, high)
 
 
 def within_table(section: Section, most_rows: int | None = None) -> Table:
-    """Repeated-measures correlations of the measures with P."""
+    """Show repeated-measures correlations of the measures with P."""
     return table_of(
         section["within"],
         name("retrievers"), name("ordering"), depth(), name("references"), name("measure"), between("r", "r", 2),
@@ -129,7 +129,7 @@ def within_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
-    """P compared with the reference retriever's, in the same cell."""
+    """Show P compared with the reference retriever's in the same cell."""
     return table_of(
         section.rows("equivalence"),
         *OF_CELL, textual("reference retriever", "against_retriever"), numeric("n", "n", count), name("verdict"),
@@ -141,7 +141,7 @@ def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def coupling_table(section: Section, most_rows: int | None = None) -> Table:
-    """Dependence of utility on P_0."""
+    """Show the dependence of utility on P_0."""
     known = {"r of P₀ and U": "r_p0_utility", "r given P₀": "partial_r", "ρ given P₀": "partial_rho"}
     return table_of(
         section.rows("coupling"), *OF_CELL, name("measure"), numeric("n", "n", count),

@@ -1,4 +1,4 @@
-"""Mean utility of every cell compared with the published one, with the marks † and ‡."""
+"""Compare the mean utility of every cell with the published one, with the marks † and ‡."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,8 +24,8 @@ from ragrelay.vocabulary.columns import (
 )
 
 MARKS = {"differs_from_rel": AGAINST_REFERENCE, "differs_from_reversed": AGAINST_ASCENDING}
-"""Columns of the published table, with the marks of significance.csv."""
-BESIDE = {
+"""Column of the published table → the mark in significance.csv."""
+WITH_PUBLISHED = {
     "value": real("ours"),
     **INTERVAL,
     "published": real("the published value"),
@@ -36,7 +36,7 @@ COLUMNS = {
     **STUDY_PART,
     "quantity": text("`utility`: mean utility of the cell; `p0`: mean P of the answers without context"),
     **CELL_COLUMNS,
-    **BESIDE,
+    **WITH_PUBLISHED,
     "differs_from_rel": truth("whether ours differs from the reference retriever (†)"),
     "published_differs_from_rel": truth("whether the published value has the mark †"),
     "differs_from_reversed": truth("whether our ascending and descending orders differ (‡), at ascending"),
@@ -53,11 +53,11 @@ def cells(
     zeroshot: pl.DataFrame,
     rel: str,
 ) -> pl.DataFrame:
-    """COLUMNS, a row per published cell that the study has, of each generator and scorer, in the published order.
+    """Compare every published cell that the study has, for each generator and scorer: COLUMNS, in published order.
 
     ``utility`` and ``significance``: files of all parts of the study. ``zeroshot``: STUDY_PART, CELL and p of each
-    query's answers without context. ``rel``: the retriever that the published † is against; ours is compared where it
-    is against the same.
+    query's answers without context. ``rel``: the retriever that the published † compares with; our † counts only if it
+    compares with the same.
     """
     layout = LAYOUTS["utility"]
     types = {str: pl.String, int: pl.Int64}
@@ -71,11 +71,11 @@ def cells(
     for column, mark in MARKS.items():
         rows = rows.join(_marked(tests, column, mark, rel), on=[*STUDY_PART, *CELL], how="left")
     utilities = rows.sort("generator", "scorer", "place", maintain_order=True).with_columns(quantity=pl.lit("utility"))
-    return pl.concat([_with_agreement(utilities), _with_agreement(_zeroshot(theirs, zeroshot))])
+    return pl.concat([_with_marks(utilities), _with_marks(_zeroshot(theirs, zeroshot))])
 
 
 def _marked(tests: pl.DataFrame, column: str, mark: str, rel: str) -> pl.DataFrame:
-    """Our marks: STUDY_PART, CELL, ``column``; ‡ at the ascending cell."""
+    """Return our marks: STUDY_PART, CELL, ``column``; ‡ at the ascending cell."""
     rows = tests.filter(pl.col("mark") == mark, pl.col("quantity") == "utility")
     if mark == AGAINST_REFERENCE:
         rows = rows.filter(pl.col("against_retriever") == rel)
@@ -85,7 +85,7 @@ def _marked(tests: pl.DataFrame, column: str, mark: str, rel: str) -> pl.DataFra
 
 
 def _zeroshot(theirs: pl.DataFrame, zeroshot: pl.DataFrame) -> pl.DataFrame:
-    """P_0 of every reference set that the table has of a dataset: it is printed once, for no set in particular."""
+    """Compare P_0 on every reference set that the table has for a dataset; it is printed once, for no specific set."""
     printed = theirs.drop_nulls("mean_p0").unique(["dataset", "references"], keep="first", maintain_order=True)
     lists = zeroshot.drop_nulls("p").group_by([*STUDY_PART, *CELL], maintain_order=True).agg("p")
     means = lists.select(*STUDY_PART, *CELL, pl.col("p").list.mean().alias("value"))
@@ -96,23 +96,23 @@ def _zeroshot(theirs: pl.DataFrame, zeroshot: pl.DataFrame) -> pl.DataFrame:
     return rows.with_columns(quantity=pl.lit("p0"))
 
 
-def beside(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
-    """``columns`` of ``rows``, which have value, low, high and published: with their difference, and inside."""
-    compared = rows.with_columns(
+def with_difference(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+    """Add ``difference`` and ``inside`` to ``rows``, which have value, low, high and published; select ``columns``."""
+    differences = rows.with_columns(
         difference=pl.col("value") - pl.col("published"), inside=pl.col("published").is_between("low", "high")
     )
-    return compared.select(pl.col(name).cast(dtype) for name, dtype in schema_of(columns).items())
+    return differences.select(pl.col(name).cast(dtype) for name, dtype in schema_of(columns).items())
 
 
-def _with_agreement(rows: pl.DataFrame) -> pl.DataFrame:
-    """COLUMNS of ``rows``, some of which may be without marks and interval."""
+def _with_marks(rows: pl.DataFrame) -> pl.DataFrame:
+    """Compute COLUMNS from ``rows``, which may lack marks and intervals."""
     schema = schema_of(COLUMNS)
     known = rows.with_columns(pl.lit(None, dtype).alias(name) for name, dtype in schema.items() if name not in rows)
     agree = []
     for mark in MARKS:
-        # An unmarked descending cell says nothing about ‡, which the paper puts at the ascending one.
-        there = pl.lit(True) if mark == "differs_from_rel" else pl.col("ordering") == ASCENDING
-        agree.append(pl.when(there).then(pl.col(mark) == pl.col(f"published_{mark}")))
-    both = pl.when(pl.any_horizontal(part.is_not_null() for part in agree))
-    marked = known.with_columns(marks_agree=both.then(pl.all_horizontal(part.fill_null(True) for part in agree)))
-    return beside(marked, COLUMNS)
+        # An unmarked descending cell says nothing about ‡, which the paper puts at the ascending cell.
+        applies = pl.lit(True) if mark == "differs_from_rel" else pl.col("ordering") == ASCENDING
+        agree.append(pl.when(applies).then(pl.col(mark) == pl.col(f"published_{mark}")))
+    any_known = pl.when(pl.any_horizontal(part.is_not_null() for part in agree))
+    marked = known.with_columns(marks_agree=any_known.then(pl.all_horizontal(part.fill_null(True) for part in agree)))
+    return with_difference(marked, COLUMNS)

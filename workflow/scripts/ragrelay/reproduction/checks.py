@@ -1,4 +1,4 @@
-"""Checks of the configuration key ``published``, when Snakemake starts."""
+"""Check the configuration key ``published`` when Snakemake starts."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ class ComparedStudy(Protocol):
     grid: GridSettings
 
     def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
-        """Names of the reference sets of ``scorer`` for answers to ``dataset``."""
+        """Return the reference sets of ``scorer`` for answers to ``dataset``, by name."""
 
 
 def check_published(study: CheckedStudy) -> None:
@@ -46,13 +46,13 @@ def check_published(study: CheckedStudy) -> None:
                 raise InputError(f"{PLACE}.names.{section}.{theirs}'", repr(ours), one_of(config[section], ours))
     of_labels = ("grid.annotations", study.grid.annotations)
     needed = {"labels": of_labels, "label_cost": of_labels, "claims": ("acu", config.get("acu"))}
-    for kind, (key, there) in needed.items():
-        if kind in tables and not there:
+    for kind, (key, present) in needed.items():
+        if kind in tables and not present:
             raise InputError(f"{PLACE}.{kind}'", "a table without its part of the study", f"config key '{key}'")
 
 
 def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
-    """The rows of each published table that name what the study has. Raises InputError where no table has any."""
+    """Return each published table's rows that the study also has. Raises InputError if no table has any."""
     entry, grid, acu = study.config.get("published"), study.grid, study.config.get("acu") or {}
     if entry is None:
         expected = f"a published table, e.g. {{utility: resources/published/tian2025_table1.csv}}; {one_of(LAYOUTS)}"

@@ -1,4 +1,4 @@
-"""Mean ACU of every model and data set compared with Hagström et al. (ACL 2025)."""
+"""Compare the mean ACU of every model and data set with Hagström et al. (ACL 2025)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ import polars as pl
 
 from ragrelay.claims.usage import ALL
 from ragrelay.claims.usage import COLUMNS as USAGE
-from ragrelay.reproduction.cells import BESIDE, beside
+from ragrelay.reproduction.cells import WITH_PUBLISHED, with_difference
 from ragrelay.reproduction.published import Row
 from ragrelay.vocabulary.columns import STUDY_PART, read_rows, text, whole
 
@@ -16,15 +16,15 @@ CLAIMS = {
     "generator": STUDY_PART["generator"],
     "template": text("name of the prompt"),
     "n": whole("pairs of claim and evidence, of all stances", "pairs"),
-    **BESIDE,
+    **WITH_PUBLISHED,
 }
 """Columns of claims.csv."""
 
 
 def compare_published_claims(published: Sequence[Row], usage: str | Path) -> pl.DataFrame:
-    """CLAIMS: each published mean and ours over all stances; ``usage``: a file with the columns of claims.usage."""
+    """Compare each published mean with ours over all stances: CLAIMS. ``usage``: a file with claims.usage.COLUMNS."""
     theirs = pl.DataFrame(published, schema={"model": pl.String, "dataset": pl.String, "mean_acu": pl.Float64})
     named = theirs.rename({"model": "generator", "dataset": "claims", "mean_acu": "published"}).drop_nulls()
     ours = read_rows([usage], USAGE).filter(stance=ALL).rename({"mean_acu": "value"})
     rows = named.join(ours, on=["claims", "generator"], how="inner", maintain_order="left")
-    return beside(rows, CLAIMS)
+    return with_difference(rows, CLAIMS)

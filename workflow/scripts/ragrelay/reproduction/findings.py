@@ -1,7 +1,7 @@
-"""The three findings of Tian et al. (ECIR 2025) as tests on a study's own queries.
+"""Test the three findings of Tian et al. (ECIR 2025) on a study's own queries.
 
-They are: (a) relevance and utility correlate a little; (b) the correlation falls as k grows; (c) a more effective
-retriever gives better answers.
+(a) Relevance and utility correlate a little. (b) The correlation falls as k grows. (c) A more effective retriever gives
+better answers.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -60,45 +60,45 @@ Place = tuple[str, str, int]
 def paper_findings(
     utility: pl.DataFrame, retrieval: pl.DataFrame, rankings: Sequence[str], measure: str, references: Sequence[str]
 ) -> pl.DataFrame:
-    """COLUMNS but STUDY_PART: the findings of one part of a study, for each of ``references``.
+    """Test the findings on one part of a study, for each of ``references``: COLUMNS without STUDY_PART.
 
-    ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value. Of the retrievers ``rankings``
-    alone: an oracle is no retriever to be effective. Queries are left out in turn with all that they have in every cell
-    (jackknife, Student's t); (c) is the test of gain.csv.
+    ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value. Only the retrievers in ``rankings``
+    count, since an oracle is not a retriever that can be effective. (a) and (b) use the jackknife with Student's t,
+    which leaves out a query in all cells at once; (c) is the test of gain.csv.
     """
     rows = []
     measured = retrieval.filter(pl.col("retriever").is_in(rankings), pl.col("value").is_not_nan(), measure=measure)
     for name in references:
-        mine = utility.filter(pl.col("retriever").is_in(rankings), references=name)
-        if mine.height:
+        own = utility.filter(pl.col("retriever").is_in(rankings), references=name)
+        if own.height:
             part = {"references": name, "measure": measure}
-            rows += [part | row for row in correlation_findings(paired_columns(mine, measured), measure)]
-            rows += [part | row for row in _better(mine, measured, rankings)]
+            rows += [part | row for row in correlation_findings(paired_columns(own, measured), measure)]
+            rows += [part | row for row in _better(own, measured, rankings)]
     return pl.DataFrame(rows, schema={k: v for k, v in schema_of(COLUMNS).items() if k not in STUDY_PART})
 
 
 def verdict(estimate: float, p_value: float, expected: int) -> str:
-    """Verdict by the sign of the paper's finding, 1 or -1."""
+    """Return the verdict, given the sign of the paper's finding, 1 or -1."""
     if p_value >= ALPHA:
         return UNDECIDED
     return AS_IN_THE_PAPER if np.sign(estimate) == expected else OPPOSITE
 
 
 def correlation_findings(cells: Mapping[Place, tuple[Array, Array]], measure: str) -> Iterator[dict[str, Any]]:
-    """(a) and (b), of utility and measure (n,) of every retriever, ordering and k; NaN where a query has none."""
+    """Test (a) and (b) on utility and measure (n,) of every retriever, ordering and k; NaN where a query has none."""
     pairs: dict[Place, tuple[Array, Array]] = {}
     for cell, (x, y) in cells.items():
-        both = np.isfinite(x) & np.isfinite(y)
-        if no_coefficient(x[both], y[both], measure) is None:
+        defined = np.isfinite(x) & np.isfinite(y)
+        if no_coefficient(x[defined], y[defined], measure) is None:
             pairs[cell] = x, y
     of = ", ".join(dict.fromkeys(retriever for retriever, _, _ in pairs))
     for finding, weights, expected in ((CORRELATED, _mean(pairs), 1), (FALLS, _slopes(pairs), -1)):
         row: dict[str, Any] = {"finding": finding, "of": of, "n_cells": len(weights), "verdict": UNDECIDED}
         if not weights:
-            short = (
+            reason = (
                 "no cell with a correlation" if finding == CORRELATED else "no retriever with a correlation at two k"
             )
-            yield row | {"reason": short}
+            yield row | {"reason": reason}
             continue
         features = coefficients.pearson_features([pairs[cell] for cell in weights])
         factors = np.array(list(weights.values()))
@@ -113,7 +113,7 @@ def _mean(pairs: Mapping[Place, Any]) -> dict[Place, float]:
 
 
 def _slopes(pairs: Mapping[Place, Any]) -> dict[Place, float]:
-    """Weights of the mean over retrievers and orderings of the least-squares slope of r over k."""
+    """Return the cells' weights in the mean, over retrievers and orderings, of the least-squares slope of r over k."""
     lines: dict[tuple[str, str], list[int]] = {}
     for retriever, ordering, k in pairs:
         lines.setdefault((retriever, ordering), []).append(k)
@@ -143,31 +143,31 @@ def _jackknifed(estimate: float, left_out: Array, expected: int) -> dict[str, An
 
 
 def degrees_of_freedom(left_out: Array) -> float:
-    """Degrees of freedom of the jackknife's variance, by the kurtosis of its values: n - 1 if that is a normal's.
+    """Estimate the degrees of freedom of the jackknife variance from the kurtosis of its values; n - 1 if normal.
 
     Satterthwaite (1946): 2 / CV^2, where CV^2 = (kurtosis - (n - 3) / (n - 1)) / n is the squared coefficient of
-    variation of a sample variance. A few queries with an extreme utility leave fewer than n - 1.
+    variation of a sample variance. A few queries with extreme utility leave fewer than n - 1.
     """
     n, kurtosis = len(left_out), float(stats.kurtosis(left_out, fisher=False))
     return min(n - 1.0, 2.0 * n / (kurtosis - (n - 3) / (n - 1)))
 
 
 def _better(utility: pl.DataFrame, measured: pl.DataFrame, rankings: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The mean over the cells that both have of P, of every two retrievers, by query."""
+    """Test (c) on every pair of retrievers: each query's P, averaged over common cells."""
     cell = ["ordering", "k"]
     for names in combinations(rankings, 2):
         sides = [utility.filter(retriever=name).select(*cell, "qid", "p") for name in names]
-        both = sides[0].join(sides[1], on=[*cell, "qid"], suffix="_other").drop_nulls(["p", "p_other"])
-        ks = both["k"].unique().implode()
+        paired = sides[0].join(sides[1], on=[*cell, "qid"], suffix="_other").drop_nulls(["p", "p_other"])
+        ks = paired["k"].unique().implode()
         means = [measured.filter(pl.col("k").is_in(ks), retriever=name)["value"].mean() for name in names]
-        if both.is_empty() or None in means or means[0] == means[1]:
+        if paired.is_empty() or None in means or means[0] == means[1]:
             continue
         sign = 1 if means[0] > means[1] else -1  # type: ignore[operator]
         of = " − ".join(names[::sign])
-        gain = both.with_columns(gain=sign * (pl.col("p") - pl.col("p_other")))
+        gain = paired.with_columns(gain=sign * (pl.col("p") - pl.col("p_other")))
         values = gain.group_by("qid", maintain_order=True).agg(pl.col("gain").mean()).sort("qid")["gain"].to_numpy()
         row: dict[str, Any] = {
-            "finding": BETTER, "of": of, "n": len(values), "n_cells": both.select(cell).n_unique(),
+            "finding": BETTER, "of": of, "n": len(values), "n_cells": paired.select(cell).n_unique(),
             "estimate": float(values.mean()), "verdict": UNDECIDED,
         }  # fmt: skip
         if len(values) < QUERIES_AT_LEAST or is_constant(values):

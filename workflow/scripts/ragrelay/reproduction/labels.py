@@ -1,4 +1,4 @@
-"""Correlations of annotation sources' labels, and their cost, compared with Salemi and Zamani (SIGIR 2024)."""
+"""Compare correlations of annotation sources' labels, and their cost, with Salemi and Zamani (SIGIR 2024)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +8,7 @@ import polars as pl
 from ragrelay.annotations.correlation import COLUMNS as CORRELATIONS
 from ragrelay.annotations.cost import COLUMNS as COSTS
 from ragrelay.annotations.cost import EACH, END_TO_END
-from ragrelay.reproduction.cells import BESIDE, beside
+from ragrelay.reproduction.cells import WITH_PUBLISHED, with_difference
 from ragrelay.reproduction.published import Row
 from ragrelay.vocabulary.columns import (
     ANSWERS_PART,
@@ -32,7 +32,7 @@ LABELS = {
     "coefficient": text("`kendall` (tau) or `spearman` (rho), over queries, with P"),
     "k": whole("passages in our context: the most that the study has", "passages"),
     "references": REFERENCES,
-    **BESIDE,
+    **WITH_PUBLISHED,
 }
 """Columns of labels.csv."""
 COST = {
@@ -46,9 +46,9 @@ RATIO = "ratio"
 
 
 def compare_published_labels(published: Sequence[Row], correlations: Sequence[str | Path]) -> pl.DataFrame:
-    """LABELS: each published correlation with P and ours at the largest k, on references that may be in the context.
+    """Compare each published correlation with P with ours at the largest k, without unseen references: LABELS.
 
-    ``correlations``: files with the columns of annotations.correlation.
+    ``correlations``: files with annotations.correlation.COLUMNS.
     """
     ours = read_rows(correlations, CORRELATIONS).filter(
         pl.col("quantity") == "p",
@@ -62,16 +62,16 @@ def compare_published_labels(published: Sequence[Row], correlations: Sequence[st
     )
     keys = ["dataset", "retriever", "source", "measure", "coefficient"]
     rows = theirs.drop_nulls("published").join(ours, on=keys, how="inner", maintain_order="left")
-    return beside(rows, LABELS)
+    return with_difference(rows, LABELS)
 
 
 def compare_published_cost(published: Sequence[Row], costs: Sequence[str | Path]) -> pl.DataFrame:
-    """COST: seconds of the answers end to end and of those to single passages, over all k, and their ratio.
+    """Compare the seconds of end-to-end answers and of answers to single passages, over all k, and their ratio: COST.
 
-    ``costs``: files with the columns of annotations.cost.
+    ``costs``: files with annotations.cost.COLUMNS.
     """
     ours = read_rows(costs, COSTS)
-    # A row of one k is also that of all where there is no other.
+    # With a single k, its row is also the row for all k.
     whole_cost = ours.sort(pl.col("k").is_not_null(), maintain_order=True).unique(
         [*ANSWERS_PART, "what"], keep="first", maintain_order=True
     )
@@ -79,10 +79,10 @@ def compare_published_cost(published: Sequence[Row], costs: Sequence[str | Path]
     rows = []
     for row in published:
         for generator in dict.fromkeys(key[1] for key in seconds if key[0] == row["dataset"]):
-            mine = {what: seconds.get((row["dataset"], generator, what)) for what in (END_TO_END, EACH)}
+            own = {what: seconds.get((row["dataset"], generator, what)) for what in (END_TO_END, EACH)}
             theirs = {END_TO_END: row["end_to_end_seconds"], EACH: row["erag_seconds"]}
-            for side in (mine, theirs):
+            for side in (own, theirs):
                 whole_seconds, each = side[END_TO_END], side[EACH]
                 side[RATIO] = whole_seconds / each if whole_seconds and each else None
-            rows += [(row["dataset"], generator, what, mine[what], theirs[what]) for what in (END_TO_END, EACH, RATIO)]
+            rows += [(row["dataset"], generator, what, own[what], theirs[what]) for what in (END_TO_END, EACH, RATIO)]
     return pl.DataFrame(rows, schema=schema_of(COST), orient="row")

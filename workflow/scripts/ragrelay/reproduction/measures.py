@@ -1,4 +1,4 @@
-"""Measures of reproduction over the cells of a table (Breuer et al., SIGIR 2020), and how cells rank."""
+"""Measure reproduction over the cells of a table (Breuer et al., SIGIR 2020), and compare the cells' ranks."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +12,7 @@ from ragrelay.vocabulary.columns import REASON, REFERENCES, STUDY_PART, real, sc
 
 ALL = "all datasets"
 CELLS_AT_LEAST = 3
-"""Fewer cells have no rank correlation."""
+"""A rank correlation needs at least so many cells."""
 SUMMARY = {
     "dataset": text(f"dataset, or `{ALL}`"),
     **{name: STUDY_PART[name] for name in ("generator", "scorer")},
@@ -49,28 +49,28 @@ EFFECTS = {
 
 
 def cell_summary(cells: pl.DataFrame, published: dict[str, int]) -> pl.DataFrame:
-    """SUMMARY of the cells of utility, per generator, scorer and dataset, and over all datasets where there are more.
+    """Summarise the cells of utility per generator, scorer and dataset, and over all datasets if several: SUMMARY.
 
-    ``published``: cells of the published table by dataset.
+    ``published``: the number of cells of the published table by dataset.
     """
     rows: list[dict[str, Any]] = []
     for (generator, scorer), part in _utilities(cells).group_by(["generator", "scorer"], maintain_order=True):
         datasets = part["dataset"].unique(maintain_order=True).to_list()
         scopes = {dataset: [dataset] for dataset in datasets} | ({ALL: datasets} if len(datasets) > 1 else {})
-        for name, held in scopes.items():
-            here = part.filter(pl.col("dataset").is_in(held))
-            size = sum(published[dataset] for dataset in held)
+        for name, members in scopes.items():
+            own = part.filter(pl.col("dataset").is_in(members))
+            size = sum(published[dataset] for dataset in members)
             rows.append(
-                {"dataset": name, "generator": generator, "scorer": scorer, "n_published": size} | _agreement(here)
+                {"dataset": name, "generator": generator, "scorer": scorer, "n_published": size} | _closeness(own)
             )
     return pl.DataFrame(rows, schema=schema_of(SUMMARY))
 
 
 def effects(cells: pl.DataFrame) -> pl.DataFrame:
-    """EFFECTS: of every other retriever against the table's first one, per part of the study and references.
+    """Compare the improvements over the table's first retriever, per part of the study and references: EFFECTS.
 
-    ER and delta RI are those of Breuer et al. (2020), equations 8 and 9, with cells (ordering and k) in the place of
-    topics, since no topic's values are published, and mean utility as the measure.
+    ER and delta RI are equations 8 and 9 of Breuer et al. (2020), with mean utility as the measure, and cells (ordering
+    and k) instead of topics, since values per topic are not published.
     """
     return pl.DataFrame(list(_effects(_utilities(cells))), schema=schema_of(EFFECTS))
 
@@ -79,21 +79,21 @@ def _utilities(cells: pl.DataFrame) -> pl.DataFrame:
     return cells.filter(quantity="utility").drop_nulls(["value", "published"])
 
 
-def _agreement(here: pl.DataFrame) -> dict[str, Any]:
-    ours, theirs = here["value"].to_numpy(), here["published"].to_numpy()
+def _closeness(cells: pl.DataFrame) -> dict[str, Any]:
+    ours, theirs = cells["value"].to_numpy(), cells["published"].to_numpy()
     row: dict[str, Any] = {
-        "n": here.height,
-        "n_with_interval": here["inside"].count(),
-        "n_inside": here["inside"].sum(),
+        "n": cells.height,
+        "n_with_interval": cells["inside"].count(),
+        "n_inside": cells["inside"].sum(),
         "mean_difference": float((ours - theirs).mean()),
         "rmse": float(((ours - theirs) ** 2).mean() ** 0.5),
     }
     for column, name in zip(MARKS, ("dagger", "double_dagger"), strict=True):
-        known = here.drop_nulls([column, f"published_{column}"])
+        known = cells.drop_nulls([column, f"published_{column}"])
         known = known if name == "dagger" else known.filter(ordering=ASCENDING)
         row[f"n_{name}"] = known.height
         row[f"n_{name}_agree"] = known.filter(pl.col(column) == pl.col(f"published_{column}")).height
-    if here.height < CELLS_AT_LEAST or here["value"].n_unique() == 1 or here["published"].n_unique() == 1:
+    if cells.height < CELLS_AT_LEAST or cells["value"].n_unique() == 1 or cells["published"].n_unique() == 1:
         return row | {"reason": f"fewer than {CELLS_AT_LEAST} cells, or all alike"}
     return row | {
         "kendall": float(stats.kendalltau(ours, theirs).statistic),
@@ -107,18 +107,18 @@ def _effects(cells: pl.DataFrame) -> Iterator[dict[str, Any]]:
         baseline, *others = part["retriever"].unique(maintain_order=True).to_list()
         base = part.filter(retriever=baseline).select(*cell, base="value", published_base="published")
         for retriever in others:
-            both = part.filter(retriever=retriever).join(base, on=cell)
-            if both.is_empty():
+            paired = part.filter(retriever=retriever).join(base, on=cell)
+            if paired.is_empty():
                 continue
-            means = {name: float(both[name].mean()) for name in ("value", "published", "base", "published_base")}  # type: ignore[arg-type]
+            means = {name: float(paired[name].mean()) for name in ("value", "published", "base", "published_base")}  # type: ignore[arg-type]
             improvement = means["value"] - means["base"]
             published = means["published"] - means["published_base"]
             row: dict[str, Any] = dict(zip(keys, key, strict=True)) | {
-                "baseline": baseline, "retriever": retriever, "n": both.height, "improvement": improvement,
+                "baseline": baseline, "retriever": retriever, "n": paired.height, "improvement": improvement,
                 "published_improvement": published,
             }  # fmt: skip
             row["effect_ratio"] = improvement / published if published else None
-            relative = [part / base if base else None for part, base in
+            relative = [difference / mean if mean else None for difference, mean in
                         ((improvement, means["base"]), (published, means["published_base"]))]  # fmt: skip
             row["relative_improvement"], row["published_relative_improvement"] = relative
             if None not in relative:

@@ -1,4 +1,4 @@
-"""What published tables add to the report: comparisons of the study with them."""
+"""Register the report's comparisons with published tables."""
 
 from ragrelay.display.outputs import Output, Part, ResultTable, Table
 

@@ -1,4 +1,4 @@
-"""Reading published tables: CSV files whose columns and values are checked when Snakemake starts."""
+"""Read published tables, CSV files whose columns and values are checked when Snakemake starts."""
 
 import csv
 import math
@@ -33,14 +33,14 @@ TYPES: dict[Callable[[str], Any], str] = {
 
 @dataclass(frozen=True)
 class TableLayout:
-    """Columns of a published table: its keys, which name a row, and its values, of which any may be empty.
-
-    ``sections``: of a key, the section of the configuration that its names are looked up in.
-    """
+    """The columns of a published table."""
 
     keys: Mapping[str, Callable[[str], Any]]
+    """Columns that identify a row."""
     values: Mapping[str, Callable[[str], Any]]
+    """Any of these may be empty."""
     sections: Mapping[str, str]
+    """Key → the section of the configuration with its names."""
     optional: Mapping[str, Callable[[str], Any]]
 
     @property
@@ -72,11 +72,11 @@ LAYOUTS = {
 
 
 def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
-    """The rows of the table ``kind`` (of LAYOUTS), their names as this study calls them; null for an empty value.
+    """Read the rows of the table ``kind`` (of LAYOUTS), with this study's names; null for an empty value.
 
-    ``names``: by section of the configuration, the study's name of what is published under another. Raises InputError
-    for a file that is missing or no UTF-8, and with its line for a column that is missing or there twice, a value of
-    another type, and a second row of the same keys.
+    ``names``: section of the configuration → published name → the study's name. Raises InputError for a file that is
+    missing or not UTF-8, and, with its line, for a missing or repeated column, a value of another type, and a second
+    row with the same keys.
     """
     layout, lines = LAYOUTS[kind], list(numbered_lines(Path(path)))
     if not lines:
@@ -90,7 +90,7 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
         if times > 1:
             raise InputError(f"{path}, line {head[0]}", f"column {name!r} twice", "each column once")
     types = {name: of for name, of in {**layout.required, **layout.optional}.items() if name in columns}
-    read: dict[tuple[Any, ...], Row] = {}
+    by_key: dict[tuple[Any, ...], Row] = {}
     for number, cells in rows:
         place = f"{path}, line {number}"
         if len(cells) != len(columns):
@@ -98,11 +98,11 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
         row = {name: _value(place, name, cells[columns.index(name)], of, layout) for name, of in types.items()}
         row |= {key: names.get(section, {}).get(row[key], row[key]) for key, section in layout.sections.items()}
         key = tuple(row[name] for name in layout.keys)
-        if key in read:
-            said = ", ".join(f"{name} {row[name]}" for name in layout.keys)
-            raise InputError(place, f"a second row of {said}", "one row of the same names")
-        read[key] = row
-    return list(read.values())
+        if key in by_key:
+            keys = ", ".join(f"{name} {row[name]}" for name in layout.keys)
+            raise InputError(place, f"a second row of {keys}", "one row of the same names")
+        by_key[key] = row
+    return list(by_key.values())
 
 
 def _cells(place: str, line: str) -> list[str]:
@@ -113,11 +113,11 @@ def _cells(place: str, line: str) -> list[str]:
 
 
 def _value(place: str, name: str, text: str, of: Callable[[str], Any], layout: TableLayout) -> Any:
-    """The value of a cell; None where it is empty and no key."""
+    """Convert a cell; None if it is empty and not a key."""
     if not text and name not in layout.keys:
         return None
     try:
-        # Python alone takes 1_000 and digits of other scripts for numbers.
+        # Python would also accept 1_000 and digits of other scripts as numbers.
         if of is not str and ("_" in text or not text.isascii()):
             raise ValueError(text)
         return of(text)

@@ -1,4 +1,4 @@
-"""The tables and figures of the papers that a study is compared with: which can be had, where, and how they differ."""
+"""List the papers' tables and figures that a study is compared with: which it has, where, and how they differ."""
 
 import csv
 from collections.abc import Iterable
@@ -21,9 +21,9 @@ ROWS = {
 
 
 def list_published_rows(path: str | Path, published: Iterable[str | Path]) -> pl.DataFrame:
-    """ROWS: of the file ``path``, those of each paper that one of the files ``published`` is of.
+    """Return the rows of the file ``path`` for the papers that the files ``published`` belong to: ROWS.
 
-    A row's column ``printed`` names the file with its printed values; files of other names are of none of the papers.
+    A row's column ``printed`` names the file with its printed values. Files with other names belong to no paper.
     """
     with Path(path).open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))

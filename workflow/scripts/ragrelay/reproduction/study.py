@@ -1,4 +1,4 @@
-"""A study compared with published tables, as reports show it."""
+"""Hold a study's comparison with published tables, as reports show it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ TABLES = {
     "reproduced_findings": FINDINGS, "reproduced_labels": LABELS, "reproduced_label_cost": COST,
     "reproduced_claims": CLAIMS, "reproduced_rows": ROWS,
 }  # fmt: skip
-"""Columns by the name of the source."""
+"""Columns by the name of the result table."""
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """``tables``: by the name of the source, those that the study has."""
+    """The comparison; ``tables`` has the study's result tables by name."""
 
     tables: Mapping[str, pl.DataFrame]
 
@@ -34,7 +34,7 @@ class Reproduction:
 
     @property
     def keys(self) -> dict[str, str]:
-        """Wildcards of its files: none, as a study has one comparison."""
+        """Return the wildcards of its files: none, since a study has one comparison."""
         return {}
 
 

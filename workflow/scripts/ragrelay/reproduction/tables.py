@@ -1,4 +1,4 @@
-"""The page's tables that compare a study with published ones."""
+"""Make the page's tables that compare a study with published ones."""
 
 import polars as pl
 
@@ -26,14 +26,14 @@ def reproduced_cell_table(shown: Reproduction) -> Table:
     """Show cells with the marks of their tests."""
     frame = shown["reproduced_cells"]
     return table_of(
-        frame, *_part(frame), name("quantity"), *OF_CELL, *_beside(4),
+        frame, *_part(frame), name("quantity"), *OF_CELL, *_compared(4),
         textual("our marks", lambda row: _marks(row, "")),
         textual("published marks", lambda row: _marks(row, "published_")), yes_no("marks agree", "marks_agree"),
     )  # fmt: skip
 
 
 def row_table(shown: Reproduction) -> Table:
-    """The papers' tables and figures."""
+    """Show the papers' tables and figures."""
     columns = [textual(column, column) for column in ("item", "about", "state", "because", "place")]
     return table_of(shown["reproduced_rows"], name("paper"), *columns)
 
@@ -51,7 +51,7 @@ def summary_table(shown: Reproduction) -> Table:
 
 
 def effect_table(shown: Reproduction) -> Table:
-    """Improvements, effect ratio and delta relative improvement."""
+    """Show improvements, effect ratio and delta relative improvement."""
     frame = shown["reproduced_effects"]
     return table_of(
         frame, *_part(frame), name("references"), name("retriever"), textual("over", "baseline"),
@@ -64,7 +64,7 @@ def effect_table(shown: Reproduction) -> Table:
 
 
 def finding_table(shown: Reproduction) -> Table:
-    """The three findings with their tests."""
+    """Show the three findings with their tests."""
     frame = shown["reproduced_findings"]
     return table_of(
         frame, name("finding"), *_part(frame), name("references"), textual("of", "of"), numeric("queries", "n", count),
@@ -76,7 +76,7 @@ def finding_table(shown: Reproduction) -> Table:
 def label_table(shown: Reproduction) -> Table:
     """Show correlations of labels with P."""
     frame, names = shown["reproduced_labels"], ("retriever", "source", "measure", "coefficient", "references")
-    return table_of(frame, *_part(frame), *map(name, names), numeric("k", "k", count), *_beside(3))
+    return table_of(frame, *_part(frame), *map(name, names), numeric("k", "k", count), *_compared(3))
 
 
 def reproduced_cost_table(shown: Reproduction) -> Table:
@@ -89,19 +89,19 @@ def reproduced_cost_table(shown: Reproduction) -> Table:
 def claim_table(shown: Reproduction) -> Table:
     """Show our mean ACU of each model and data set, next to the published one."""
     names = map(name, ("claims", "generator", "template"))
-    return table_of(shown["reproduced_claims"], *names, numeric("pairs", "n", count), *_beside(3))
+    return table_of(shown["reproduced_claims"], *names, numeric("pairs", "n", count), *_compared(3))
 
 
 def _part(frame: pl.DataFrame) -> list[Column]:
-    """The part of the study that the rows differ in."""
+    """Return the columns of the study's part that differ between rows."""
     return [name(title) for title in PART if frame[title].n_unique() > 1]
 
 
-def _of(title: str, some: str, whole: str) -> Column:
-    return textual(title, lambda row: f"{count(row[some])} of {count(row[whole])}")
+def _of(title: str, part: str, whole: str) -> Column:
+    return textual(title, lambda row: f"{count(row[part])} of {count(row[whole])}")
 
 
-def _beside(digits: int) -> list[Column]:
+def _compared(digits: int) -> list[Column]:
     return [
         numeric("published", "published", number, digits), numeric("ours", "value", number, digits),
         Column("95%", True, text=lambda row: interval(row["low"], row["high"], digits)),

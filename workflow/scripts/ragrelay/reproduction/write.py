@@ -1,4 +1,4 @@
-"""Comparing a study with published tables: read, compare, write."""
+"""Compare a study with published tables: read, compare, write."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ from ragrelay.vocabulary.names import ZEROSHOT
 
 File = str | Path
 REL = "rel"
-"""The published table's name of the retriever that † is against."""
+"""The published table's name for the retriever that † compares with."""
 QUERY_COLUMNS = ("retriever", "ordering", "k", "references", "qid", "p", "utility")
 
 
@@ -34,9 +34,8 @@ def compare_published(
 ) -> dict[str, pl.DataFrame]:
     """Write the tables reproduced_cells, _summary, _effects and _findings to ``outputs``, and return them.
 
-    ``files``: utility and significance, of all sections; ``by_query``: per_query, of dataset, generator and scorer, and
-    retrieval, of dataset and retriever. ``rankings``: the retrievers that rank, over which the findings are tested, by
-    ``measure``.
+    ``files``: utility and significance of all sections; ``by_query``: per_query by dataset, generator and scorer, and
+    retrieval by dataset and retriever. The findings are tested on the retrievers in ``rankings``, with ``measure``.
     """
     rows = read_published(published, "utility", names)
     sizes: dict[str, int] = {}
@@ -58,7 +57,7 @@ def compare_published(
     compared = cells(rows, files["utility"], files["significance"], pl.concat(zeroshot), rel)
     tables = {"cells": compared, "summary": cell_summary(compared, sizes), "effects": effects(compared),
               "findings": pl.concat(conclusions)}  # fmt: skip
-    made = {f"reproduced_{name}": table for name, table in tables.items()}
-    for name, table in made.items():
+    named_tables = {f"reproduced_{name}": table for name, table in tables.items()}
+    for name, table in named_tables.items():
         write_csv(table, outputs[name])
-    return made
+    return named_tables
