@@ -3,8 +3,8 @@
 __version__ = "0.1.0"
 
 
-# Without imports above it, which would count as code of every job; and by name, so that no module of the package
-# depends on all others through this one.
+# The import is inside the function and by name: a job's code includes this module and all that it imports above, and
+# every module of the package would depend on all others through this one.
 def open(folder):  # type: ignore[no-untyped-def]
     """Return the ``ragrelay.results.Results`` of a finished study, by its folder: tables, answers, figure.
 

@@ -21,7 +21,7 @@ class InputError(ValueError):
 
 
 class ConfigKey(str):
-    """A key of the configuration, in the form of messages. ``/`` leads to a key, or an item of a list, below it."""
+    """A key of the configuration, as messages write it. ``/`` appends a key, or the index of an item of a list."""
 
     path: str
 

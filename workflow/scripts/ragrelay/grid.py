@@ -1,4 +1,4 @@
-"""Declare the grid of a study: the names of the catalogue, and the values, that it crosses."""
+"""Declare the grid of a study: the names from the catalogue and the values whose combinations are its cells."""
 
 from typing import Annotated, Literal
 
@@ -11,7 +11,7 @@ Names = Annotated[Unique[Name], Field(min_length=1)]
 
 
 class GridSettings(Settings):
-    """Which names of the catalogue, and which values, are crossed."""
+    """The names from the catalogue and the values whose combinations are the cells."""
 
     datasets: Names = Field(description="Names from `datasets`.")
     retrievers: Names = Field(description="Names from `retrievers`.")

@@ -77,7 +77,7 @@ class Kind(Settings):
         return {**definition, **({"code": code_hashes(named, folder)} if cls.functions() else {})}
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Raise InputError for whatever can't work in ``study`` and the types of the keys allow.
+        """Raise InputError for values that the types of the keys allow but that can't work in ``study``.
 
         ``place``: the start of messages, with the entry's key and an open quotation mark; a key follows as ``.key'``.
         """
@@ -87,7 +87,7 @@ class Kind(Settings):
 
     @classmethod
     def check_written(cls, given: Mapping[str, Any]) -> None:
-        """Raise RefusedError for an entry that users must not write, although a job's params may have the like."""
+        """Raise RefusedError for an entry that a job's params may contain but that users must not write."""
 
     def downloads(self) -> Iterator[Download]:
         """Yield the models and tokenizers that it names."""
@@ -157,14 +157,14 @@ class Kinds(Generic[K]):
         return self._made({key: value for key, value in definition.items() if key != self.selector}, definition)
 
     def _made(self, keys: Mapping[str, Any], definition: Mapping[str, Any]) -> K:
-        """Return the kind with ``keys``, of which None is absent; only what users write is held to exact types."""
+        """Return the kind with ``keys`` other than None. Types may be converted, unlike those that users write."""
         given = {key: value for key, value in keys.items() if value is not None}
         return self[definition[self.selector]].model_validate(given, strict=False)
 
     def completed(self, definition: Mapping[str, Any], folder: Path = Path()) -> dict[str, Any]:
-        """``definition`` with the defaults that depend on its other keys, keys in sorted order.
+        """Return ``definition`` with the defaults that depend on its other keys, its keys in sorted order.
 
-        Functions of the user's own are looked up in ``folder``.
+        Looks up the user's own functions in ``folder``.
         """
         return dict(sorted(self[definition[self.selector]].completed(definition, folder).items()))
 

@@ -98,7 +98,7 @@ def _module_file(name: str, folder: Path) -> Path | None:
 
 @contextmanager
 def _importable(folder: Path) -> Iterator[None]:
-    """Let modules in ``folder`` be imported, before those of the same name elsewhere."""
+    """Let Python import modules from ``folder``, before modules of the same name from elsewhere."""
     entry = str(folder.resolve())
     sys.path.insert(0, entry)
     importlib.invalidate_caches()

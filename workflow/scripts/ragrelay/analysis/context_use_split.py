@@ -30,8 +30,8 @@ ALL = "all retrievers"
 GROUPS = {"good_used": (True, True), "good_unused": (True, False), "poor_used": (False, True),
           "poor_unused": (False, False)}  # fmt: skip
 """Name to (the context was good, it was used)."""
-SAID = {"good_used": "good, used", "good_unused": "good, not used", "poor_used": "poor, used",
-        "poor_unused": "poor, not used"}  # fmt: skip
+GROUP_WORDS = {"good_used": "good, used", "good_unused": "good, not used", "poor_used": "poor, used",
+               "poor_unused": "poor, not used"}  # fmt: skip
 TABLE = {
     "retriever": text("name of the retriever, or `all retrievers`"),
     "ordering": CONTEXT_COLUMNS["ordering"],
@@ -45,10 +45,10 @@ TABLE = {
     "rho": real("Spearman's correlation over queries of context use with utility", "−1 to 1"),
     **INTERVAL,
     "p_value": real("two-sided p-value of rho = 0, uncorrected"),
-    **{f"n_{group}": whole(f"queries whose context was {said}", "queries") for group, said in SAID.items()},
+    **{f"n_{group}": whole(f"queries whose context was {words}", "queries") for group, words in GROUP_WORDS.items()},
     **{
-        f"utility_{group}": real(f"mean utility of the queries whose context was {said}")
-        for group, said in SAID.items()
+        f"utility_{group}": real(f"mean utility of the queries whose context was {words}")
+        for group, words in GROUP_WORDS.items()
     },
     "good_from": real("median of the measure over the queries of all retrievers: from here on a context is good"),
     "used_from": real("median of context use likewise: from here on it was used", "nats per token"),
@@ -80,7 +80,7 @@ def split_utility(
         .join(measured, on=["retriever", "qid", "k"], how="left", maintain_order="left")
         .with_columns(pl.col("value").fill_nan(None))
     )
-    made = []
+    table_rows = []
     for key, cell in rows.group_by(CELL_OF_RETRIEVER, maintain_order=True):
         names = dict(zip(CELL_OF_RETRIEVER, key, strict=True)) | {"measure": measure}
         whole = cell.filter(pl.all_horizontal(pl.col("utility", "context_use", "value").is_not_null()))
@@ -93,8 +93,8 @@ def split_utility(
             asked = cell if retriever == ALL else cell.filter(retriever=retriever)
             row = {"retriever": retriever, **names, "good_from": good_from, "used_from": used_from}
             row |= {"n": part.height, "n_null": asked.height - part.height} | _groups(part)
-            made.append(row | _association(part, retriever == ALL, resamples, seed))
-    table = pl.DataFrame(made, schema=SCHEMA)
+            table_rows.append(row | _association(part, retriever == ALL, resamples, seed))
+    table = pl.DataFrame(table_rows, schema=SCHEMA)
     return multiplicity.with_adjusted(table, ["references", "measure"], {"p_value": "p"})
 
 

@@ -103,7 +103,7 @@ class PairedColumns:
 
 
 def is_constant(column: Array) -> bool:
-    """Tell whether a column's values differ by no more than rounding."""
+    """Return whether a column's values differ by no more than rounding."""
     return bool(np.ptp(column) <= CONSTANT * max(1.0, float(np.abs(column).max())))
 
 

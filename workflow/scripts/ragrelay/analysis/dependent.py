@@ -211,6 +211,6 @@ def paired_columns(utility: pl.DataFrame, retrieval: pl.DataFrame) -> dict[Conte
 
 
 def _same_references(contrast: Contrast, references: str) -> bool:
-    """Tell whether all cells share references: an unseen set depends on the retriever and k, not on the ordering."""
+    """Return whether all cells share references: an unseen set depends on the retriever and k, not on the ordering."""
     contexts = {(retriever, k) for retriever, _, k in contrast.weights}
     return len(contexts) == 1 or not references.endswith(UNSEEN)

@@ -142,7 +142,7 @@ def known(column: Array) -> Array:
 
 
 def testable(difference: Array) -> bool:
-    """Tell whether a column of differences can be tested: it has enough queries, and not all differences are equal."""
+    """Return whether a column of differences can be tested: enough queries, and not all differences are equal."""
     return len(difference) >= QUERIES_AT_LEAST and not is_constant(difference)
 
 

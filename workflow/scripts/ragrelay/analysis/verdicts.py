@@ -29,7 +29,7 @@ WORDS_AT_LEAST, DIFFERENT_AT_LEAST = 12, 8
 
 
 def enough(differences: Array) -> bool:
-    """Tell whether there are enough ``differences`` (n,), and enough that are not 0, for a verdict."""
+    """Return whether there are enough ``differences`` (n,), and enough that are not 0, for a verdict."""
     return len(differences) >= WORDS_AT_LEAST and int(np.count_nonzero(differences)) >= DIFFERENT_AT_LEAST
 
 

@@ -89,7 +89,7 @@ class AnnotationSource(Kind):
         return None
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Tell whether its labels are integers, for which every measure is defined. Other labels are from 0 to 1."""
+        """Return whether its labels are integers, for which every measure is defined. Other labels are from 0 to 1."""
         return True
 
     def counted_from(self, lowest_grade: int) -> float:
@@ -145,7 +145,7 @@ class ContinuousSource(AnnotationSource):
     )
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Tell whether labels are integers: true for sources with a threshold."""
+        """Return whether labels are integers: true for sources with a threshold."""
         return self.threshold is not None
 
 

@@ -73,7 +73,7 @@ def describe_claims(
 def unreliability(
     address: str | None, factcheck: bool | None, unreliable: Sequence[str], reliable: Sequence[str]
 ) -> bool | None:
-    """Tell whether evidence comes from an unreliable website; None if nothing is known about the website.
+    """Return whether evidence comes from an unreliable website; None if nothing is known about the website.
 
     False for fact-check articles, domains in ``reliable``, governments and universities; True for domains in
     ``unreliable``. See ``get_properties.py`` and ``prepare_data.ipynb`` of Hagström et al., ACL 2025.
@@ -88,7 +88,7 @@ def unreliability(
 
 
 def later(claimed: str | None, published: str | None) -> bool | None:
-    """Tell whether the evidence has a later date than the claim; None if either date is missing or not ISO 8601."""
+    """Return whether the evidence has a later date than the claim; None if either date is missing or not ISO 8601."""
     days = [_day(text) for text in (claimed, published)]
     return None if days[0] is None or days[1] is None else days[1] > days[0]
 

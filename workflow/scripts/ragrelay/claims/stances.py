@@ -23,7 +23,7 @@ LEANS = {"supports": "True", "insufficient-supports": "True", "refutes": "False"
 
 
 def contradicts(stance: str, prediction: str) -> bool | None:
-    """Tell whether evidence of ``stance`` contradicts the model's ``prediction`` without it; None for not_applicable.
+    """Return whether evidence of ``stance`` contradicts the model's ``prediction`` without it; None for not_applicable.
 
     It does if the model said True and the evidence supports False, sufficiently or not, or the other way round. It
     does not if the model said None, or if the evidence supports neither. As in the notebook of Hagström et al., ACL

@@ -47,7 +47,7 @@ def claim_words_in(claim: str, evidence: str) -> float | None:
 
 
 def repeats(claim: str, evidence: str) -> bool | None:
-    """Tell whether the claim's words are in the evidence, together and in order; None for a claim without words."""
+    """Return whether the claim's words are in the evidence, together and in order; None for a claim without words."""
     joined = " ".join(_words(claim))
     return f" {joined} " in f" {' '.join(_words(evidence))} " if joined else None
 
@@ -75,12 +75,12 @@ def hedging_rate(text: str) -> float | None:
 
 
 def contains(word: str, text: str) -> bool:
-    """Tell whether ``text`` contains ``word``, which is ``true`` or ``false``, in any case."""
+    """Return whether ``text`` contains ``word``, which is ``true`` or ``false``, in any case."""
     return VERDICT[word].search(text) is not None
 
 
 def refers_elsewhere(text: str) -> bool:
-    """Tell whether ``text`` refers to something else: it has an address, or a phrase of REFERRING."""
+    """Return whether ``text`` refers to something else: it has an address, or a phrase of REFERRING."""
     joined = f" {' '.join(_words(text))} "
     return ADDRESS.search(text) is not None or any(f" {phrase} " in joined for phrase in REFERRING)
 
@@ -91,13 +91,13 @@ def host_of(address: str) -> str:
 
 
 def listed(domains: Sequence[str], address: str) -> bool:
-    """Tell whether ``address``, an address or a domain, belongs to one of ``domains`` or to a subdomain."""
+    """Return whether ``address``, an address or a domain, belongs to one of ``domains`` or to a subdomain."""
     host = host_of(address)
     return any(host == domain or host.endswith(f".{domain}") for domain in domains)
 
 
 def official(address: str) -> bool:
-    """Tell whether ``address``, an address or a domain, is a government's or a university's: .gov, .gov.* or .edu.
+    """Return whether ``address``, an address or a domain, is a government's or a university's: .gov, .gov.* or .edu.
 
     As in ``src/property_detection`` of Hagström et al., ACL 2025.
     """

@@ -17,8 +17,8 @@ from ragrelay.io.text_lines import numbered_lines, trec_lines
 QID_HEADERS = {"qid", "query_id", "query-id", "queryid", "query", "id", "_id", "topic", "topic_id", "number", "num"}
 """Names of the first column of a queries file with a header, in lower case."""
 LABEL = re.compile(r"[+-]?[0-9]{1,6}")
-"""Stricter than Python's int, which reads 1_0 as 10. trec_eval has a counter for every label up to the highest: with
-nine digits they take gigabytes, and if memory is short its measures are 0."""
+"""Stricter than Python's int, which reads 1_0 as 10. At most six digits, since trec_eval has a counter for every label
+up to the highest: for nine digits, the counters take gigabytes, and if memory is short, its measures are 0."""
 
 
 class LocalCollection(Collection):

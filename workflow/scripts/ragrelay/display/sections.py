@@ -105,7 +105,7 @@ class Section:
 
     @property
     def baseline(self) -> bool:
-        """Tell whether there are answers without context, and so P_0, gain and utility."""
+        """Return whether there are answers without context, and so P_0, gain and utility."""
         return bool(self["per_query"]["p0"].count())
 
     @property

@@ -28,14 +28,14 @@ log = logging.getLogger(__name__)
 
 NO_KEY = "none"
 CONNECT_SECONDS = 30.0
-# A request that times out is not repeated after this many times its ``request_seconds`` in all.
+# A request that times out is not repeated once its tries have taken this many times ``request_seconds``.
 UNANSWERED = 2
 BACKOFF = tenacity.wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.5)
 # The longest wait in seconds that a Retry-After header may ask for; more is an error.
 LONGEST_PAUSE = 120.0
 BUSY = (408, 409, 429)
 LARGEST_REPLY = 256 * 2**20
-"""Maximum size of a reply in bytes, uncompressed; more than 20 candidates for each of 60,000 tokens need."""
+"""Maximum size of an uncompressed reply in bytes. 20 candidates for each of 60,000 tokens need less."""
 
 
 class EndpointEngine:
@@ -266,7 +266,7 @@ class _Limited(httpx2.AsyncByteStream):
 async def _tame(response: httpx2.Response) -> None:
     """Limit the uncompressed bytes of ``response``, since few bytes may become gigabytes, and read it as UTF-8.
 
-    The encoding that it names may be one that Python has for other things than text, such as base64.
+    The encoding that it names is ignored: for some names, such as base64, Python has an encoding that isn't of text.
     """
     received = httpx2.Response(200, headers=response.headers, stream=response.stream, request=response.request)
     response.stream = _Limited(received)

@@ -130,7 +130,7 @@ class Timed:
 def fitted(parts: pl.DataFrame) -> Speed | None:
     """Fit a Speed to ``parts`` (PRICED, seconds) by least squares, with both values at least 0; None without parts.
 
-    If the parts can't separate the two, an answer token takes PROMPT_TOKENS_PER_ANSWER_TOKEN times as long as another.
+    If the parts can't separate the two, an answer token takes as long as PROMPT_TOKENS_PER_ANSWER_TOKEN prompt tokens.
     """
     if parts.is_empty() or not parts["seconds"].sum():
         return None

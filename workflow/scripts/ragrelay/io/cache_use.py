@@ -43,7 +43,7 @@ class Use:
         self.path.unlink(missing_ok=True)
 
     def others(self, kind: str) -> list[str]:
-        """Describe the other living processes of ``kind``. The file system's clock, in this note's time, tells ages."""
+        """Describe the other living processes of ``kind``. Ages are by the file system's clock, read from this note."""
         os.utime(self.path)
         now, owners = self.path.stat().st_mtime, []
         for path in leftovers(self.path.parent):

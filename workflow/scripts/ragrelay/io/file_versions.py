@@ -1,4 +1,4 @@
-"""Tell whether a file has changed, by size and time or by content."""
+"""Determine whether a file has changed, by size and time or by content."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""Read Parquet files that may be damaged by Arrow, which refuses bytes at which Polars panics or ends the process."""
+"""Read Parquet files, even damaged ones. Arrow reads them, since on some damaged files Polars ends the process."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -97,8 +97,8 @@ def _too_many(place: str) -> InputError:
 def _check_nesting(path: Path) -> None:
     """Raise InputError for nesting that would crash the process, since LibYAML's reader calls itself for each level.
 
-    Counts levels only if there are enough marks. Levels by indentation need a line each, and as many blanks as the
-    square of their number.
+    Counts levels only in a file with enough brackets, braces, dashes and question marks. Mappings nested by indentation
+    alone need no such mark, but blanks that grow with the square of their number.
     """
     content = path.read_bytes()
     if sum(map(content.count, (b"[", b"{", b"- ", b"? "))) < MOST_NESTED:

@@ -94,7 +94,7 @@ def alike(section: Section) -> list[str]:
 
 
 def _counted(section: Section) -> bool:
-    """Tell whether lengths and ends of the answers are known, which they aren't for imported answers."""
+    """Return whether lengths and ends of the answers are known, which they aren't for imported answers."""
     return bool(section["lengths"]["mean_tokens"].count())
 
 

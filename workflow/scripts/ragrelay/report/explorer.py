@@ -33,7 +33,7 @@ class Explorer:
 
     @property
     def beside(self) -> bool:
-        """Tell whether the page loads the queries from files."""
+        """Return whether the page loads the queries from files."""
         return bool(self.index) and not self.inside
 
 

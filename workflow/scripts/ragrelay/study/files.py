@@ -190,7 +190,7 @@ RULES = {
 
 
 def made_by(rule: str) -> dict[str, StudyFile]:
-    """Return the tables made by a rule, by the name of their source."""
+    """Return the tables made by a rule, by name."""
     return {name: table for name, table in tables.items() if table.rule == rule}
 
 

@@ -13,7 +13,7 @@ from ragrelay.study.study import OfJob, StudyOfRules, Wildcards
 from ragrelay.vocabulary.study_file import StudyFile
 
 TABLES = files.made_by("evaluate_predictions") | files.made_by("transfer_predictions")
-"""Tables of predictions, by source."""
+"""Tables of predictions, by name."""
 PREDICTOR_MODULES = sorted(
     f"ragrelay.prediction.predictors.{path.stem}" for path in (PACKAGE / "prediction/predictors").glob("*.py")
 )

@@ -70,12 +70,12 @@ def named_orderings(orderings: Sequence[str], ks: Iterable[int]) -> list[str]:
 
 
 def is_permutation(ordering: str) -> bool:
-    """Tell whether ``ordering`` is a written-out permutation."""
+    """Return whether ``ordering`` is a written-out permutation."""
     return ordering.startswith(_PREFIX)
 
 
 def fits(ordering: str, k: int) -> bool:
-    """Tell whether ``ordering`` applies to contexts of k passages: a permutation only applies to its own k."""
+    """Return whether ``ordering`` applies to contexts of k passages: a permutation only applies to its own k."""
     return not is_permutation(ordering) or len(ordering) == len(_PREFIX) + k
 
 

@@ -16,6 +16,6 @@ class Primary(NamedTuple):
     scorer: str
 
     def is_of(self, cell: Mapping[str, Any], other: str | None) -> bool:
-        """Tell whether ``cell`` (retriever, ordering, k, references) and ``other`` are this pair, in either order."""
+        """Return whether ``cell`` (retriever, ordering, k, references) and ``other`` are this pair, in either order."""
         same_cell = (cell["ordering"], cell["k"], cell["references"]) == (self.ordering, self.k, self.references)
         return same_cell and {cell["retriever"], other} == {self.retriever, self.reference}

@@ -41,7 +41,7 @@ class Combination(AnnotationSource):
         return list(self.sources)
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Tell whether all combined labels are 0 or 1, which a mean never ensures."""
+        """Return whether all combined labels are 0 or 1, which a mean never ensures."""
         kinds = [ANNOTATION_KINDS.of(catalogue[name]) for name in self.sources]
         return self.combine != "mean" and all(kind.whole(catalogue) and not kind.graded for kind in kinds)
 
