@@ -1,4 +1,4 @@
-"""Annotation: labels of passages by several sources, how they follow the answers, and how they agree with people's.
+"""Annotation: labels of passages by several sources, their correlation with utility, and their agreement with people.
 
 eRAG's labels are made of answers to each passage alone; a judge's labels are questions to a model (rules/asking.smk).
 Input: contexts, queries, qrels, references, utility; files of labels and of gold pages.
@@ -29,7 +29,7 @@ rule build_single_prompts:
         "../workflow/scripts/build_single_prompts.py"
 
 
-# One job for all retrievers.
+# Unlike generate_answers, one job serves all retrievers.
 use rule generate_answers as generate_single_answers with:
     input:
         fetched=study.fetched_for_generator,
@@ -95,7 +95,7 @@ rule read_single_answers:
 
 
 rule label_passages:
-    """Label each passage by the score of the answer that it leads to alone (eRAG)."""
+    """Label each passage by the score of the answer generated from it alone (eRAG)."""
     input:
         **study.reference_files,
         answers=files.single_answers,
@@ -212,7 +212,7 @@ rule correlate_labels:
 
 
 rule describe_label_cost:
-    """Compare what labels by answers cost with answers from whole contexts."""
+    """Compare the cost of labels by answers with that of answers from whole contexts."""
     input:
         single=files.single_answers,
         answers=files.answers.each(labels.cells_end_to_end),

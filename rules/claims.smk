@@ -1,4 +1,4 @@
-"""Claims: scored with their evidence and without it, ACU, what goes with it, and its page.
+"""Claims: their scores with and without evidence, ACU, its correlation with characteristics of evidence, and its page.
 
 The claims are scored by a question to a model (rules/asking.smk).
 Input: a file of claims, or a hub's data set.

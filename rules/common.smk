@@ -30,7 +30,7 @@ snakemake_internals.import_this_package_in_jobs()
 with on_terminal():
     if workflow.is_main_process:
         check_temporary_folder()
-    # Checks files of --configfile, on a node too. The catalogue without overlays is the demo.
+    # Checks the files of --configfile, also in a job on a node. Without overlays, the catalogue is the demo.
     check_overlays(workflow.overwrite_configfiles, workflow.config_settings.overwrite_config, config.get("study"))
     study, fingerprints = start(
         config, files=workflow.configfiles, prompts=["config/prompts", ROOT / "config" / "prompts"], of=StudyOfRules
@@ -42,7 +42,7 @@ snakemake_internals.plan_by_content(globals(), Path(study.cache_dir))
 # The parts of the study, by subject.
 with on_terminal():
     questions = study_questions(study)
-# The tables of questions that the page shows, and their paths.
+# The questions whose tables the page shows, and the paths of these tables.
 shown_questions, asked_tables = shown_tables(questions)
 retrieval, labels, claims = Retrieval(study), Labels(study), Claims(study)
 prediction = Prediction(study, retrieval)

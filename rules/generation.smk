@@ -4,9 +4,9 @@ Imported answers need neither: a CPU job per retriever writes its cells from the
 Input: queries, contexts; files of answers, qrels.
 Output: prompts, receipt, answers, left_out_of_answers; answers in cache_dir; imported_contexts, imported_passages of imported ones.
 
-A job whose engine is up goes on with what the jobs beside it lack (ragrelay/generation/helping.py).
+A job that has started its engine also answers prompts of other jobs (ragrelay/generation/helping.py).
 
-Snakemake looks through every pattern of a rule for every file that it needs: a rule that no generator uses lists none.
+Snakemake compares every file that it needs with every pattern of a rule, so a rule that no generator uses lists none.
 """
 
 

@@ -1,4 +1,4 @@
-"""Prediction: utility and answer quality from what is known without judgements, for the target predict.
+"""Prediction of utility and answer quality without judgements, for the target predict.
 
 Input: queries, run, contexts, imported_passages, answers, index, context_use, context_likelihoods, labels_by_judge; utility, measures.
 Output: terms, reranked, left_out_of_quality, agreement, predictions, prediction_sare, predict_report, and the tables that ragrelay/prediction/outputs.py lists by rule.
@@ -77,7 +77,7 @@ rule check_quality:
 
 
 rule score_agreement:
-    """Score the agreement of answers over seeds, for predictors."""
+    """Score the self-consistency of answers over seeds, for predictors."""
     input:
         fetched=study.fetched_for_scorer,
         answers=study.answers_of_retriever,

@@ -1,7 +1,7 @@
 """Report: figures and tables of each dataset x generator x scorer, provenance, and one page for the study.
 
-What figures and tables there are: ragrelay/report/outputs.py.
-Input: the tables of the analysis, utility, measures, receipt, answers, and what the explorer shows of each query.
+ragrelay/report/outputs.py lists the figures and tables.
+Input: the tables of the analysis, utility, measures, receipt, answers, and the explorer's data of each query.
 Output: provenance, figures, tables, explorer, report.
 """
 
@@ -12,7 +12,7 @@ report: "../workflow/report/workflow.rst"
 
 
 rule gather_provenance:
-    """Record where every result came from, and what was left out."""
+    """Record the provenance of all results, and counts of what was left out."""
     input:
         **reported.left_out_files,
         receipts=reported.receipts,

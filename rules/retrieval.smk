@@ -1,6 +1,6 @@
 """Retrieval: downloads, collections as tables, indexes, runs, contexts and retrieval measures.
 
-Input: what the grid takes from elsewhere; a dataset's files, or its id in ir_datasets; imported run files.
+Input: downloads; a dataset's files, or its id in ir_datasets; imported run files.
 Output: fetched; queries, qrels, references; index, run, run_doubts, contexts, skipped, measures; counts of what was left out.
 """
 
@@ -17,7 +17,7 @@ rule fetch_input:
     log:
         "<logs>/fetch_input/{fetched}.log",
     priority: 20
-    # On the submitting machine, which reaches hubs where compute nodes may not.
+    # Runs on the submitting machine, since compute nodes may have no access to hubs.
     localrule: True
     conda:
         "../envs/retrieval.yaml"

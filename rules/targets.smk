@@ -10,13 +10,13 @@ REPORTED_FILES = [*map(str, [files.report, *rules.write_page.input, *rules.write
 
 
 rule fetch_inputs:
-    """Everything that the grid takes from elsewhere: models, ir_datasets collections, Terrier."""
+    """Download all that the grid needs: models, ir_datasets collections, Terrier."""
     input:
         files.fetched.each([{"fetched": s} for s in study.downloads]),
 
 
 rule prefetch:
-    """Downloads, and the indexes of the grid's retrievers: what jobs on nodes without internet need."""
+    """Download what the grid needs and build its indexes, so that all other jobs can run without internet."""
     input:
         rules.fetch_inputs.input,
         # Indexes are built from the downloads in separate jobs; the profile decides where.
@@ -25,33 +25,33 @@ rule prefetch:
 
 
 rule all_runs:
-    """The run of each retriever and its retrieval measures."""
+    """Make the run of each retriever and its retrieval measures."""
     input:
         study.grid_paths(files.run),
         study.grid_paths(files.measures),
 
 
 rule all_prompts:
-    """The prompts of every cell."""
+    """Make the prompts of every cell."""
     input:
         lambda wildcards: study.all_prompts,
 
 
 rule all_answers:
-    """The answers of every cell."""
+    """Make the answers of every cell."""
     input:
         lambda wildcards: study.all_answers,
 
 
 rule all_scores:
-    """The scores of every answer."""
+    """Score every answer."""
     input:
         study.grid_paths(files.scores),
         study.grid_paths(files.zeroshot_scores),
 
 
 rule export:
-    """Every answer in the formats of other programs, the tables as Parquet with a data card, and an RO-Crate."""
+    """Export answers in the formats of other programs, tables as Parquet with a data card, and an RO-Crate."""
     input:
         study.grid_paths(files.exported_parquet),
         rules.export_tables.output,
@@ -59,39 +59,39 @@ rule export:
 
 
 rule erag:
-    """The report, with labels of passages by the grid's annotation sources."""
+    """Write the report, with labels of passages by the grid's annotation sources."""
     input:
         labels.asked_for(files.annotation_tables["annotations"]),
         REPORTED_FILES,
 
 
 rule compare:
-    """A page that compares two finished studies (config key compare)."""
+    """Write a page that compares two finished studies (config key compare)."""
     input:
         files.comparison.at(pair=comparison.name),
 
 
 rule reproduce:
-    """The report, with the study's tables compared with published ones (config key published)."""
+    """Write the report, with comparisons with published tables (config key published)."""
     input:
         lambda wildcards: reported.reproduction_results(REPORTED_FILES),
 
 
 rule predict:
-    """What predicts utility and answer quality without judgements: a page and its tables, of a finished study."""
+    """Predict utility and answer quality of a finished study without judgements, and write a page and tables."""
     input:
         lambda wildcards: reported.prediction_results(),
 
 
 rule acu:
-    """Context use of claims (config key acu): its tables, figures and page."""
+    """Measure context use of claims (config key acu), and write tables, figures and a page."""
     input:
         lambda wildcards: reported.claims_results(),
 
 
 # Without outputs, so that it runs whenever it is requested: the store may have changed since.
 rule plan:
-    """What the study will ask of its engines, counted; none is started."""
+    """Count the requests that the study will send to its engines, without starting one."""
     input:
         unpack(plan.prompts),
         fetched=plan.fetched,
@@ -111,7 +111,7 @@ rule plan:
 
 
 rule status:
-    """What is generated so far, how fast, and which jobs failed; also while a run is going on."""
+    """Print what is generated so far, how fast, and which jobs failed, also during a run."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -130,7 +130,7 @@ rule status:
 
 
 rule preview:
-    """The report of the cells that have scores, as the study `<study>-preview`; also while a run is going on."""
+    """Write the report of the cells that have scores, as the study `<study>-preview`, also during a run."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
@@ -149,9 +149,9 @@ rule preview:
         "../workflow/scripts/preview_study.py"
 
 
-# Ends before any job (snakemake_internals.check_submissions).
+# Snakemake ends before any job (snakemake_internals.check_submissions).
 rule check_cluster:
-    """What the study's jobs would ask of SLURM, and its answer to each class of them, with the expected start."""
+    """Ask SLURM when a job of each class of the study would start, without submitting any."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
         REPORTED_FILES,

@@ -45,7 +45,7 @@ HERE = ("descending", 1)
 
 
 class _OfStudy:
-    """What readers and scorers need of a finished study: definitions, collection, the path of the stores."""
+    """The parts of a finished study that readers and scorers use: definitions, collection, the path of the stores."""
 
     def __init__(self, study: Results, dataset: str | None, generator: str | None, scorer: str | None = None) -> None:
         """Raise InputError for an unfinished study, an unknown name, or a missing cache."""

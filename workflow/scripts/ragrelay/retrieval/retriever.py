@@ -45,7 +45,7 @@ class Retriever(Kind):
     threads: ClassVar[int] = 1
     """CPU threads of the job that makes its run."""
     whole: ClassVar[bool] = True
-    """Whether a query without results was really searched, so that it counts as found nothing."""
+    """Whether the kind searches for every query, so that a query without results counts as one for which it failed."""
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return qid, docno, score, in any order."""
