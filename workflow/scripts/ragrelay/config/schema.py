@@ -66,8 +66,8 @@ class PathvarsSettings(Settings):
 
 
 class BudgetSettings(Settings):
-    """Most that a study may use: what its jobs have used, and what `snakemake plan` says is still missing. A run that
-    would use more, or that has no plan of the present configuration, ends with one line before its first job."""
+    """Limits of a study, for what its jobs have used and what `snakemake plan` says is still missing. A run that would
+    exceed one, or that has no plan of the present configuration, ends with one line before its first job."""
 
     gpu_hours: float | None = Field(
         None,
