@@ -11,7 +11,7 @@ from ragrelay.display.tables import REMARK, Column, Table, between, name, numeri
 MOST_ROWS = 3_000
 UNIT = (name("claims"), name("generator"), name("template"))
 SIZES = (numeric("pairs", "n", count), numeric("claims", "n_claims", count))
-SAID = ("True", "None", "False")
+PREDICTION_WORDS = ("True", "None", "False")
 
 
 def usage_table(study: ClaimsStudy) -> Table:
@@ -19,7 +19,7 @@ def usage_table(study: ClaimsStudy) -> Table:
     return table_of(
         study.usage, *UNIT, name("stance"), *SIZES, between("mean ACU", "mean_acu"),
         numeric("median ACU", "median_acu"),
-        *(numeric(f"Δ {word}", f"mean_change_{word.lower()}", number, 2) for word in SAID),
+        *(numeric(f"Δ {word}", f"mean_change_{word.lower()}", number, 2) for word in PREDICTION_WORDS),
         numeric("memory conflict", "share_conflict", share), numeric("of pairs", "n_memory", count),
         *(numeric(title, f"share_{of}", share) for title, of in (
             ("switched", "switched"), ("switched, in conflict", "switched_conflict"), ("followed", "followed"))),
@@ -32,7 +32,7 @@ def said_table(study: ClaimsStudy) -> Table:
     of_mass = textual(
         "probability of the three words", lambda row: f"{_part(row['mean_mass'])} → {_part(row['mean_mass_evidence'])}"
     )
-    return table_of(study.usage, *UNIT, name("stance", chosen=ALL), *map(_said, SAID), of_mass)
+    return table_of(study.usage, *UNIT, name("stance", chosen=ALL), *map(_said, PREDICTION_WORDS), of_mass)
 
 
 def acu_correlation_table(study: ClaimsStudy) -> Table:

@@ -33,7 +33,7 @@ UNIT_COLUMNS = {
     "template": text("name of the prompt"),
 }
 UNITS = list(UNIT_COLUMNS)
-SAID = {"true": "True", "none": "None", "false": "False"}
+PREDICTION_WORDS = {"true": "True", "none": "None", "false": "False"}
 COLUMNS = {
     **UNIT_COLUMNS,
     "stance": text("stance of the evidence, `supports or refutes`, or `all stances`"),
@@ -43,13 +43,13 @@ COLUMNS = {
     **INTERVAL,
     "median_acu": real("median over pairs of ACU", "−1 to 1"),
     **{f"mean_change_{word}": real(f"mean over pairs of the share of the way that the probability of {said} went",
-                                   "−1 to 1") for word, said in SAID.items()},
+                                   "−1 to 1") for word, said in PREDICTION_WORDS.items()},
     "mean_mass": real("mean over pairs of the three words' probability without the evidence", "0 to 1"),
     "mean_mass_evidence": real("the same with the evidence", "0 to 1"),
     **{f"said_{word}": real(f"share of the pairs with {said} as the likeliest word without the evidence", "0 to 1")
-       for word, said in SAID.items()},
+       for word, said in PREDICTION_WORDS.items()},
     **{f"said_{word}_evidence": real(f"share of the pairs with {said} as the likeliest word with it", "0 to 1")
-       for word, said in SAID.items()},
+       for word, said in PREDICTION_WORDS.items()},
     "share_conflict": real("share of the n_memory pairs whose evidence contradicts what the model said", "0 to 1"),
     "n_conflict": whole("pairs that conflict", "pairs"),
     "n_memory": whole("pairs whose evidence has a stance other than not_applicable", "pairs"),

@@ -1,6 +1,6 @@
 """Lay out the page's table of context use: was the context good, and was it used?"""
 
-from ragrelay.analysis.context_use_split import ALL, GROUPS, SAID
+from ragrelay.analysis.context_use_split import ALL, GROUP_WORDS, GROUPS
 from ragrelay.display.numbers import count, number, p_value, with_interval
 from ragrelay.display.sections import Section
 from ragrelay.display.tables import Column, Table
@@ -20,5 +20,5 @@ def used_table(section: Section) -> Table:
                Column("k", True, True), Column("references", filtered=True), Column("queries", True),
                Column("without value", True), Column("context use (nats per token)", True),
                Column("text change", True), Column("ρ with utility", True), Column("p (ρ)", True),
-               *(Column(f"U {SAID[group]} (queries)", True) for group in GROUPS), Column("remark")]  # fmt: skip
+               *(Column(f"U {GROUP_WORDS[group]} (queries)", True) for group in GROUPS), Column("remark")]  # fmt: skip
     return Table(columns, rows)

@@ -13,14 +13,14 @@ from ragrelay.prediction.decisions import USE
 from ragrelay.prediction.ensembles import PRE, RIDGE
 from ragrelay.prediction.study import PredictedStudy
 
-SAID = {GAIN: "the gain P − P₀ of a context", P: "the quality P of the answer"}
+TARGETS = {GAIN: "the gain P − P₀ of a context", P: "the quality P of the answer"}
 BEYOND = {GAIN: ", beyond what P₀ tells of it", P: ""}
 MOST_NAMED = 4
 
 
 def prediction_answers(studies: Sequence[PredictedStudy]) -> list[Conclusion]:
     """Say, for gain and P over all sections, in how many cells a predictor is worth using, and name the strongest."""
-    return [_answer(studies, target) for target in SAID]
+    return [_answer(studies, target) for target in TARGETS]
 
 
 def _answer(studies: Sequence[PredictedStudy], target: str) -> Conclusion:
@@ -48,7 +48,7 @@ def _cells(study: PredictedStudy, target: str) -> pl.DataFrame:
 
 def prediction_sentences(study: PredictedStudy) -> Findings:
     """Word the findings of a section, on its first reference set and the retrievers that rank."""
-    lines = [_best(study, target) for target in SAID]
+    lines = [_best(study, target) for target in TARGETS]
     lines += [said for said in (_ensemble(study), _transfer(study), _policy(study)) if said]
     limits = [
         "Predictors are related to one another, and many are compared: a predictor that follows P here need not do so "
@@ -67,7 +67,7 @@ def _best(study: PredictedStudy, target: str) -> str:
     tested = cells.drop_nulls("p_value")
     if tested.is_empty():
         reasons = cells["reason"].drop_nulls().unique(maintain_order=True).to_list()
-        return f"No predictor of {SAID[target]} could be tested ({listing(reasons)})."
+        return f"No predictor of {TARGETS[target]} could be tested ({listing(reasons)})."
     worth = tested.filter(verdict=WORTH_USING).sort("rho", descending=True)
     by_p0 = tested.filter(verdict=NOT_BEYOND).sort("rho", descending=True)
     return " ".join([_worth(tested, worth, target), *([_not_beyond(tested, by_p0)] if by_p0.height else [])])
@@ -77,13 +77,13 @@ def _worth(tested: pl.DataFrame, worth: pl.DataFrame, target: str) -> str:
     if worth.is_empty():
         row = tested.sort("rho", descending=True).row(0, named=True)
         return (
-            f"No predictor of {SAID[target]} is worth using in any of {counted(tested.height, 'cell')} (retriever "
+            f"No predictor of {TARGETS[target]} is worth using in any of {counted(tested.height, 'cell')} (retriever "
             f"and k). The largest ρ is that of {_named(row)}"
         )
     named = "; ".join(_named(row).rstrip(".") for row in worth.head(MOST_NAMED).iter_rows(named=True))
     more = f"; {count(worth.height - MOST_NAMED)} more are in the table" if worth.height > MOST_NAMED else ""
     return (
-        f"Worth using as a predictor of {SAID[target]}{BEYOND[target]}, in {count(worth.height)} of "
+        f"Worth using as a predictor of {TARGETS[target]}{BEYOND[target]}, in {count(worth.height)} of "
         f"{counted(tested.height, 'cell')} (retriever and k): {named}{more}."
     )
 
