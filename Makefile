@@ -88,10 +88,12 @@ $(SITE_STAMP): | $(STAMP)
 	$(SITE_VENV)/bin/pip install --quiet --require-hashes -r requirements/docs.txt
 	touch $@
 
-# Every script in benchmarks/ writes one JSON. Left out unless asked for: interval_coverage, judge_intervals, acu_errors, ridge_errors, prediction_errors, verdict_errors, word_errors and verdict_power, simulations, verdict_signs, a check,
-# erag_labels, which calls an engine passage by passage, study_scale, a whole study of 1.1 million answers, plan_truth, five small ones, and gpu, which
-# needs one and goes in pieces: the same command again goes on until its JSON is there.
-BENCH ?= $(filter-out interval_coverage judge_intervals acu_errors ridge_errors prediction_errors verdict_errors word_errors verdict_power verdict_signs erag_labels study_scale plan_truth gpu,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))
+# Every script in benchmarks/ writes one JSON. These run only when asked for: simulations and a check of them; whole studies
+# (erag_labels, llm_calls, plan_truth, study_scale); and gpu, which needs one and goes in pieces: the same command again goes
+# on until its JSON is there.
+SIMULATIONS := acu_errors interval_coverage judge_intervals prediction_errors ridge_errors verdict_errors verdict_power verdict_signs word_errors
+LONG := erag_labels llm_calls plan_truth study_scale gpu
+BENCH ?= $(filter-out $(SIMULATIONS) $(LONG),$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/*.py)))
 bench: $(STAMP)  ## Run the benchmarks, regenerate docs/reference/performance.md: make bench [BENCH="dag retrieval"] [BENCH_FLAGS="--rounds 3"]
 	@mkdir -p benchmarks/results
 	@for name in $(BENCH); do \

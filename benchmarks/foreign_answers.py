@@ -118,7 +118,7 @@ def main() -> None:
     parser = record.arguments(__doc__)
     parser.add_argument("--queries", type=int, default=40)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--scorer", choices=list(SCORERS), default="bertscore")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -62,7 +62,7 @@ def run(engine: Any, raw: Any, demo: Demo, asked: Any, bytes_of: dict[bool, floa
 def main() -> None:
     parser = record.arguments(__doc__)
     parser.add_argument("--queries", type=int, default=12)
-    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--rounds", type=int, default=6)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         demo = make_demo(Path(folder))

@@ -51,7 +51,7 @@ def write_record(
     ``page`` is where its figures are explained, if that is not docs/reference/performance.md. The record that the file
     had before joins its history, which `make bench-compare` reads.
     """
-    name = Path(sys.argv[0]).stem
+    name, script = given.out.stem, Path(sys.argv[0]).stem
     options = [word for word in sys.argv[1:] if word not in ("--out", str(given.out)) and not word.startswith("--out=")]
     before = json.loads(given.out.read_text(encoding="utf-8")) if given.out.exists() else {}
     result = {
@@ -61,7 +61,7 @@ def write_record(
         "figures": dict(figures),
         "machine": machine(),
         "versions": {"python": platform.python_version(), **{package: version(package) for package in packages}},
-        "command": shlex.join(["python", f"benchmarks/{name}.py", *options]),
+        "command": shlex.join(["python", f"benchmarks/{script}.py", *options]),
         "seconds": round(time.monotonic() - given.started),
         "date": f"{datetime.now(tz=UTC):%Y-%m-%d}",
         "commit": _commit(),
