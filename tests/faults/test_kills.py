@@ -70,7 +70,8 @@ def test_killed_driver(copied: Copy, finished: Sandbox) -> None:
 def without_answers(study: Sandbox) -> None:
     """Remove its answers from the cache, and what says that they were made."""
     shutil.rmtree(study.folder / "cache/answers")
-    for path in (study.results / "small/generated").rglob("*.json"):
+    logs = study.folder / "logs/small/generate_answers"
+    for path in [*(study.results / "small/generated").rglob("*.json"), *logs.rglob("*.log")]:
         path.unlink()
 
 
