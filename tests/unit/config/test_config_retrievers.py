@@ -21,7 +21,10 @@ WRONG: list[tuple[dict[str, Any], list[str]]] = [
     ({"kind": "bm25", "expansion": "rm3"}, ["'retrievers.it.expansion'", "'rm3' with engine pisa", "engine terrier"]),
     ({**TERRIER, "expansion": "rocchio"}, ["'retrievers.it.expansion'", "'rocchio'", "rm3, bo1, kl"]),
     ({**TERRIER, "feedback_terms": 5}, ["'retrievers.it.feedback_terms'", "5", "with expansion rm3 or bo1 or kl"]),
-    ({**TERRIER, "expansion": "bo1", "original_weight": 0.5}, ["'retrievers.it.original_weight'", "rm3 alone"]),
+    (
+        {**TERRIER, "expansion": "bo1", "original_weight": 0.5},
+        ["'retrievers.it.original_weight'", "only with expansion rm3"],
+    ),
     ({"kind": "dense", "model": "a/b", "encoder": "bert"}, ["'retrievers.it.encoder'", "'bert'", "tas_b"]),
     (
         {"kind": "dense", "model": "a/b", "encoder": "tas_b", "query_prefix": "query: "},
