@@ -116,7 +116,8 @@ def test_another_version_of_the_package_is_one_line(deployed: Deployed) -> None:
     said = done.stdout + done.stderr
     assert done.returncode == 1 and "Traceback" not in said
     (line,) = (line for line in said.splitlines() if line.startswith("ragrelay: error"))
-    assert line.startswith("ragrelay: error: Python package ragrelay: found 0.0.9; expected version ")
+    assert line.startswith("ragrelay: error: Python package ragrelay: found 0.0.9; expected ")
+    assert line.endswith(", the workflow's version")
 
 
 def test_both_snakefiles_give_the_same_jobs(tmp_path: Path) -> None:

@@ -3,9 +3,9 @@
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
-from ragrelay.prediction.self_consistency import score_consistency
+from ragrelay.prediction.self_consistency import score_agreement
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
     answers = keyed_files(params.patterns, snakemake.input)["answers"]
-    write_parquet(score_consistency(answers, params.scorer, snakemake.threads), snakemake.output[0])
+    write_parquet(score_agreement(answers, params.scorer, snakemake.threads), snakemake.output[0])

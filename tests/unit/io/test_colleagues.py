@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import polars as pl
@@ -67,8 +68,10 @@ work(store_in(folder), rows, user)
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """In a cache that is shared as docs/commands.md says: `chmod g+ws cache`."""
-    for above in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        above.chmod(above.stat().st_mode | 0o011)  # pytest's folders are its user's alone
+    for above in (tmp_path, *tmp_path.parents):  # pytest's folders are its user's alone
+        if above == Path(tempfile.gettempdir()):
+            break
+        above.chmod(above.stat().st_mode | 0o011)
     cache = tmp_path / "cache"
     cache.mkdir()
     os.chown(cache, FIRST, GROUP)

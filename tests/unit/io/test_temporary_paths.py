@@ -95,7 +95,7 @@ def test_another_users_process_is_alive(tmp_path: Path, monkeypatch: pytest.Monk
 
     machine = temporary_beside(tmp_path / "x").name.split("-")[1]
     monkeypatch.setattr(atomic_files.os, "kill", refused)
-    monkeypatch.setattr(atomic_files, "_state", lambda _: ("", 0))
+    monkeypatch.setattr(atomic_files, "process_state", lambda _: ("", 0))
     assert not ended(tmp_path / f".tmp-{machine}-999999999-1-0123abcd-x")
 
 

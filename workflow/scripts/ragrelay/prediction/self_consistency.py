@@ -25,7 +25,7 @@ AT_ONCE = 2_000
 """Prompts whose answers are embedded together."""
 
 
-def score_consistency(answers: KeyedFiles, definition: Mapping[str, Any], threads: int) -> pl.DataFrame:
+def score_agreement(answers: KeyedFiles, definition: Mapping[str, Any], threads: int) -> pl.DataFrame:
     """Score the answers of every two seeds with the scorer of ``definition``: columns SCHEMA.
 
     Prompts with fewer than two seeds are left out.
