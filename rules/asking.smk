@@ -2,8 +2,7 @@
 
 Then the checks of judges for bias by position and length: their prompts and their analysis.
 Input: the files that the question's class names; queries, contexts; judge_checks_scores, passage_checks_scores.
-Output: a receipt, the rows asked and the table of each question; texts and log-probabilities in cache_dir;
-passage_checks, passage_checks_prompts, tables of the analysis.
+Output: receipts, rows asked, tables; texts and log-probabilities in cache_dir; passage_checks, passage_checks_prompts.
 """
 
 for question in questions:

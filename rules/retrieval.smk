@@ -44,8 +44,7 @@ rule prepare_collection:
         "../envs/retrieval.yaml"
     params:
         definition=study.dataset_of,
-        # Checked before any engine starts. The outputs don't depend on these files, so the param is derived from output
-        # and never makes the job run again.
+        # Checked before any engine starts. A param derived from output never makes a job run again.
         checked=study.checked_files_of,
         cache_dir=study.cache_dir,
         code=code_of("prepare_collection.py", study.dataset_module),
