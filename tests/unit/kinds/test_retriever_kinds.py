@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+import yaml
 from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
 from ragrelay.fetching.downloads import hub_files
@@ -14,6 +15,7 @@ from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 from tests.support.code_edits import edit_functions
+from tests.support.sandbox import ROOT
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import PASSAGES, study_of
 from tests.unit.kinds.conftest import Drop
@@ -130,3 +132,9 @@ def test_editing_one_kind_reruns_no_other(tmp_path: Path) -> None:
     assert edit("retrievers/dense.py") == {"dense"}
     assert edit("judged.py") == {"oracle", "graded", "position"}
     assert edit("trec.py") == set(RETRIEVER_KINDS.names())
+
+
+def test_runs_of_the_demo_take_one_core() -> None:
+    """With two, they wait on two cores while engines start, which then find no prompts of theirs to answer."""
+    retrievers = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))["retrievers"]
+    assert {RETRIEVER_KINDS[retrievers[name]["kind"]].threads for name in ("bm25", "dense", "rel", "nrel")} == {1}

@@ -43,8 +43,8 @@ class Retriever(Kind):
 
     needs_qrels: ClassVar[bool] = False
     threads: ClassVar[int] = 1
-    """CPU threads of the job that makes its run. A job that needs two waits on two cores while engines start beside it,
-    which then cannot answer its prompts."""
+    """CPU threads of the job that makes its run. On two cores, a job with two threads waits while engines start, and
+    these then cannot answer its prompts."""
     whole: ClassVar[bool] = True
     """Whether the kind searches for every query, so that a query without results counts as one for which it failed."""
 
