@@ -108,7 +108,7 @@ rule label_passages:
         "<benchmarks>/label_passages/{dataset}/{scorer}/{generator}.tsv"
     conda:
         "../envs/scoring.yaml"
-    threads: cores("scoring", 2)
+    threads: cores("scoring")
     resources:
         **machine("scoring"),
     params:

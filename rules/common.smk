@@ -56,7 +56,7 @@ def machine(name):
     return snakemake_internals.class_resources(workflow, name)
 
 
-def cores(name, otherwise):
+def cores(name, otherwise=1):
     """Return the `set-threads` of a class of rules in the profile, or ``otherwise``."""
     return snakemake_internals.class_threads(workflow, name, otherwise)
 

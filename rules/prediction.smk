@@ -89,7 +89,7 @@ rule score_agreement:
         "<benchmarks>/score_agreement/{dataset}/{scorer}/{generator}/{retriever}.tsv"
     conda:
         "../envs/scoring.yaml"
-    threads: cores("scoring", 2)
+    threads: cores("scoring")
     resources:
         **machine("scoring"),
     params:

@@ -88,7 +88,7 @@ rule index_corpus:
     priority: 10
     conda:
         "../envs/retrieval.yaml"
-    threads: cores("index", 2)
+    threads: cores("index")
     resources:
         **machine("index"),
     params:

@@ -1,5 +1,6 @@
 """Scoring: references encoded once per dataset and scorer, each distinct answer once, a retriever's cells in one job.
 
+A job that has loaded a scorer's model scores answers of other retrievers, too, so that their jobs need not load it.
 Scores by a judge, and lists of nuggets that a generator writes, are questions to a model (rules/asking.smk).
 Input: answers, prompts, contexts (their texts, for near copies), references or gold answers; files of nuggets.
 Output: encoded_references, scores; scores in cache_dir; nuggets, left_out_of_nuggets.
@@ -19,9 +20,10 @@ rule encode_references:
         "<logs>/encode_references/{dataset}/{scorer}.log",
     benchmark:
         "<benchmarks>/encode_references/{dataset}/{scorer}.tsv"
+    priority: 8
     conda:
         "../envs/scoring.yaml"
-    threads: cores("scoring", 2)
+    threads: cores("scoring")
     resources:
         **machine("scoring"),
     params:
@@ -50,12 +52,14 @@ rule score_answers:
         scorer=any_of(study.computed_scorers),
     conda:
         "../envs/scoring.yaml"
-    threads: cores("scoring", 2)
+    threads: cores("scoring")
     resources:
         **machine("scoring"),
     params:
         **study.scoring,
         patterns=SCORED_FILES,
+        # Whose answers the job scores after its own. A param derived from output never makes a job run again.
+        others=study.other_retrievers,
         code=code_of("score_answers.py", study.scorer_module),
     script:
         "../workflow/scripts/score_answers.py"

@@ -97,8 +97,8 @@ def score_table(
     grades: Any,
     contexts: Any = (),
     near_copy: Any = None,
-    **of_scorer: Any,
+    **rest: Any,
 ) -> None:
     """Call score_answers with the files of write_study."""
     files = AnswerFiles(answers, prompts, zeroshot, contexts)
-    score_answers(files, References(references, grades, near_copy), **of_scorer)
+    score_answers(files, References(references, grades, near_copy), **rest)

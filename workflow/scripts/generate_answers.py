@@ -1,7 +1,5 @@
 """Generate one shard of a retriever's answers into the answer store. The output is a receipt."""
 
-import math
-import time
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -9,13 +7,14 @@ from typing import Any
 
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS
-from ragrelay.generation.helping import SHARE_OF_RUNTIME, Others
+from ragrelay.generation.helping import Others
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_json
 from ragrelay.jobs.engine_use import counted
 from ragrelay.jobs.scripts import job_log
+from ragrelay.jobs.work_claims import help_until
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
 
@@ -32,9 +31,7 @@ with (
 
     contexts = snakemake.input.get("contexts")
     receipt_file, shard = snakemake.output.receipt, int(snakemake.wildcards.shard)
-    # Minutes; None if the profile sets no limit.
-    limit = snakemake.resources.get("runtime")
-    until = time.monotonic() + SHARE_OF_RUNTIME * 60 * limit if limit else math.inf
+    until = help_until(snakemake.resources)
     receipt = generate_answers(
         asked_keys([Path(path) for path in snakemake.input.prompts], params.seeds, shard, params.shards),
         AnswerStore(params.cache_dir, params.fingerprint),

@@ -14,10 +14,12 @@ import polars as pl
 import pytest
 from ragrelay.generation import helping, job
 from ragrelay.generation.generator import Request
-from ragrelay.generation.helping import Claim, Noted, Others, note_jobs
+from ragrelay.generation.helping import Noted, Others, note_jobs
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
-from ragrelay.generation.store import AnswerStore
+from ragrelay.generation.store import KEY, AnswerStore
+from ragrelay.jobs import work_claims
+from ragrelay.jobs.work_claims import Claim
 from ragrelay.prompting.layout import Layout, kshot_prompts
 
 from tests.support.waiting import wait_for
@@ -78,8 +80,8 @@ class Run:
 @pytest.fixture
 def run(tmp_path: Path, generator: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(helping, "LOOKED_EVERY", 0.01)
-    monkeypatch.setattr(helping, "RENEWED_EVERY", 0.01)
+    monkeypatch.setattr(work_claims, "LOOKED_EVERY", 0.01)
+    monkeypatch.setattr(work_claims, "RENEWED_EVERY", 0.01)
     return Run(tmp_path, generator)
 
 
@@ -215,9 +217,11 @@ def other_process(run: Run, name: str, seconds: float = 60) -> subprocess.Popen[
     script = f"""
 import time
 from pathlib import Path
-from ragrelay.generation.helping import Claim
 from ragrelay.generation.requests import asked_keys
-with Claim(Path({str(run.store().folder)!r}), asked_keys([Path({str(run.prompts(name))!r})], [1, 2], 0, 1)).held():
+from ragrelay.generation.store import KEY
+from ragrelay.jobs.work_claims import Claim
+asked = asked_keys([Path({str(run.prompts(name))!r})], [1, 2], 0, 1)
+with Claim(Path({str(run.store().folder)!r}), asked.select(KEY)).held():
     print("held", flush=True)
     time.sleep({seconds})
 """
@@ -250,16 +254,16 @@ def test_an_owner_waits_for_its_helper_and_starts_nothing(run: Run, monkeypatch:
     engine.after = begin
     # One process has one claim per answers, so the owner's claim needs another name.
     names = iter([f"process {number}" for number in range(100)])
-    monkeypatch.setattr(helping, "temporary_beside", lambda path: path.with_name(next(names)))
+    monkeypatch.setattr(work_claims, "temporary_beside", lambda path: path.with_name(next(names)))
     assert run.job("dense", engine)["made_for"] == {"rel": 12, "bm25": 12}
     owner.join()
     assert (receipts["held"], receipts["made"]) == (12, 0) and idle.starts == []
 
 
 def test_an_owner_overrides_after_a_start_and_its_helper_stops(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = run.asked("rel")
+    asked = run.asked("rel").select(KEY)
     names = iter([f"process {number}" for number in range(100)])
-    monkeypatch.setattr(helping, "temporary_beside", lambda path: path.with_name(next(names)))
+    monkeypatch.setattr(work_claims, "temporary_beside", lambda path: path.with_name(next(names)))
     helper, owner = (Claim(run.store().folder, asked) for _ in range(2))
     with helper.held():
         assert owner.is_anothers
@@ -273,13 +277,13 @@ def test_an_owner_overrides_after_a_start_and_its_helper_stops(run: Run, monkeyp
 
 
 def test_a_claim_without_a_sign_of_life_counts_as_none(run: Run) -> None:
-    asked = run.asked("rel")
+    asked = run.asked("rel").select(KEY)
     claim = Claim(run.store().folder, asked)
     with claim.held():
         pass
     claim.path.write_text(".tmp-00000000-1-1-00000000-of another node")
     assert claim.is_anothers
-    os.utime(claim.path, (time.time() - helping.DEAD_AFTER - 1,) * 2)
+    os.utime(claim.path, (time.time() - work_claims.DEAD_AFTER - 1,) * 2)
     assert not claim.is_anothers
 
 

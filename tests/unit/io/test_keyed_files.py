@@ -37,6 +37,15 @@ def test_a_path_is_found_where_its_names_could_be_read_in_two_ways() -> None:
     assert files.of({"dataset": "a", "generator": "b_c"}) == files.of({"dataset": "a_b", "generator": "c"})
 
 
+@pytest.mark.parametrize("root", ["", "lm/bm_25/"])
+def test_the_files_of_another_retriever(root: str) -> None:
+    """Also where a name occurs twice in a path."""
+    files = KeyedFiles(ANSWERS, tuple(Path(root) / path for path in PATHS))
+    others = files.with_values(retriever="dense")
+    assert others.paths == tuple(Path(root) / path.replace("bm_25", "dense") for path in PATHS)
+    assert list(others.by("k", "seed")) == list(files.by("k", "seed"))
+
+
 @pytest.mark.parametrize("path", ["d/runs/a.run", "d/other/a.run.gz", "runs/a.run.gz", "d/runs/x/a.run.gz"])
 def test_a_path_of_another_pattern_is_refused(path: str) -> None:
     with pytest.raises(ValueError, match="does not match the pattern"):

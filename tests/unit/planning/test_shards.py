@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.generation.helping import SHARE_OF_RUNTIME
+from ragrelay.jobs.work_claims import SHARE_OF_RUNTIME
 from ragrelay.planning.budget import plan_receipt, shards_of_plan
 from ragrelay.planning.shards import AutoShards, plan_generation
 from ragrelay.planning.work import Job as Planned

@@ -53,7 +53,7 @@ def run_both(folder: Path, files: dict[str, Any], threads: int) -> pl.DataFrame:
         contexts=[],
     )
     grades = {"lenient": 2, "strict": 3}
-    params = SimpleNamespace(patterns=PATTERNS, grades=grades, near_copy=0.5, **cache)
+    params = SimpleNamespace(patterns=PATTERNS, grades=grades, near_copy=0.5, others=[], **cache)
     run_script("score_answers.py", input=given, output=[str(table)], params=params, **rest)
     return pl.read_parquet(table)
 

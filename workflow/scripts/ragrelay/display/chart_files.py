@@ -16,19 +16,20 @@ PIXELS_PER_POINT = 4.0
 FONTS = ROOT / "workflow/report/fonts"
 
 
-def draw(spec: Spec, path: Path) -> None:
-    """Write ``spec`` to ``path`` in the format of the suffix (PNG with four pixels per point)."""
+def draw(spec: Spec, *paths: Path) -> None:
+    """Write ``spec`` to each of ``paths`` in the format of its suffix (PNG with four pixels per point)."""
     vl_convert.register_font_directory(str(FONTS))
     svg = _sized(vl_convert.vegalite_to_svg(spec, allowed_base_urls=[]), spec.get("usermeta", {}).get("points"))
-    if path.suffix == ".svg":
-        write_text(svg.replace(">", f"><style>{_face()}</style>", 1), path)
-    elif path.suffix in (".png", ".pdf"):
-        png = path.suffix == ".png"
-        data = vl_convert.svg_to_png(svg, scale=PIXELS_PER_POINT) if png else _ordered(vl_convert.svg_to_pdf(svg))
-        with atomic(path) as temporary:
-            temporary.write_bytes(data)
-    else:
-        raise InputError(path, f"suffix {path.suffix!r}", ".svg, .png or .pdf")
+    for path in paths:
+        if path.suffix == ".svg":
+            write_text(svg.replace(">", f"><style>{_face()}</style>", 1), path)
+        elif path.suffix in (".png", ".pdf"):
+            png = path.suffix == ".png"
+            data = vl_convert.svg_to_png(svg, scale=PIXELS_PER_POINT) if png else _ordered(vl_convert.svg_to_pdf(svg))
+            with atomic(path) as temporary:
+                temporary.write_bytes(data)
+        else:
+            raise InputError(path, f"suffix {path.suffix!r}", ".svg, .png or .pdf")
 
 
 @cache

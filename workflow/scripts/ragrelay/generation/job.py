@@ -17,13 +17,14 @@ import polars as pl
 from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS, Engine, Maker, Request
-from ragrelay.generation.helping import START_SECONDS, Claim, Noted, Others, remove_dead_claims
+from ragrelay.generation.helping import START_SECONDS, Noted, Others
 from ragrelay.generation.past_jobs import Timed
 from ragrelay.generation.requests import requests_of, tokenised, window_of
 from ragrelay.generation.store import KEY, ROUNDING, AnswerStore
 from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.parquet_parts import WRITTEN, PartStore
 from ragrelay.jobs.engine_use import add_tokens
+from ragrelay.jobs.work_claims import Claim, remove_dead_claims
 from ragrelay.prompting.layout import Layout
 
 log = logging.getLogger(__name__)
@@ -79,18 +80,19 @@ def generate_answers(
     log.info(BEGUN, len(asked), len(held), len(missing))
     if len(missing):
         check_writable(f"{len(missing)} of {len(asked)} answers are not in", store.folder)
-        window = window_of(generator)
-        requests = list(requests_of(missing, generator, window, layout))
-        claim = Claim(store.folder, asked)
+        claim = Claim(store.folder, asked.select(KEY))
         if claim.is_anothers:
             log.info("another job is making some of them")
             claim.wait(Timed.latest(store, store.parts()).start_seconds or START_SECONDS)
-            requests = _left(requests, store)
+            missing = asked.join(store.held(asked), on=KEY, how="anti", maintain_order="left")
+    if len(missing):
+        window = window_of(generator)
+        # Look again, since other jobs may have made some meanwhile.
+        requests = _left(list(requests_of(missing, generator, window, layout)), store)
         if requests:
             with claim.held():
                 engine = start_checked(start_engine, generator, window)
                 ready = time.monotonic()
-                # Look again, since other jobs may have made some meanwhile.
                 requests = _left(requests, store)
                 flush_seconds = generator["flush_seconds"]
                 rows = engine.answers(iter(requests))
@@ -102,7 +104,7 @@ def generate_answers(
                 for name, sums in make_for(others, engine, store, generator, window):
                     made_for[name] = made_for.get(name, 0) + sums["made"]
                     receipt |= {total: receipt[total] + sums[total] for total in TOTALS}
-        receipt["held"] = receipt["asked"] - receipt["made"]
+    receipt["held"] = receipt["asked"] - receipt["made"]
     receipt |= count_makers(store, asked)
     receipt["seconds"] = round(time.monotonic() - began, 2)
     return receipt
@@ -153,7 +155,7 @@ def _make_for(
 ) -> dict[str, Any]:
     no_answers = dict.fromkeys(("made", *TOTALS), 0)
     missing = asked.join(store.held(asked), on=KEY, how="anti", maintain_order="left")
-    claim = Claim(store.folder, asked)
+    claim = Claim(store.folder, asked.select(KEY))
     if missing.is_empty() or claim.is_anothers or not others.time_left:
         return no_answers
     with claim.held():

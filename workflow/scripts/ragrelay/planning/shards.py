@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from ragrelay.generation.helping import SHARE_OF_RUNTIME
+from ragrelay.jobs.work_claims import SHARE_OF_RUNTIME
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.plan import ANSWERS
 from ragrelay.planning.plan import plan_jobs as plan_as_given

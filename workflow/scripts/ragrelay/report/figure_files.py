@@ -13,11 +13,10 @@ def draw_figures(shown: Any, outputs: Sequence[Figure], folder: Path, keys: Mapp
 
     ``keys`` distinguish the files; by default they are those of ``shown``.
     """
+    keys = shown.keys if keys is None else keys
     for output in outputs:
-        specs = {size: resolve(output.draw)(shown, "paper", *([SIZES[size]] if size else []))
-                 for size in dict.fromkeys(ending.rpartition(".")[0] for ending in output.endings)}  # fmt: skip
+        by_size: dict[str, list[Path]] = {}
         for ending in output.endings:
-            draw(
-                specs[ending.rpartition(".")[0]],
-                folder / file_name(output, ending, shown.keys if keys is None else keys),
-            )
+            by_size.setdefault(ending.rpartition(".")[0], []).append(folder / file_name(output, ending, keys))
+        for size, paths in by_size.items():
+            draw(resolve(output.draw)(shown, "paper", *([SIZES[size]] if size else [])), *paths)

@@ -1,5 +1,6 @@
 """Score answers with all references of their queries into the store, and read them back some queries at a time."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -7,11 +8,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 import polars as pl
 
+from ragrelay.errors import InputError
 from ragrelay.scoring.aggregation import aggregation
 from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
 from ragrelay.scoring.scorer import make_scorer
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore
-from ragrelay.scoring.store_filling import Answers, fill_store
+from ragrelay.scoring.store_filling import Answers, fill_store, help_fill_store
+
+log = logging.getLogger(__name__)
 
 Given = TypeVar("Given", bound=Answers)
 
@@ -43,13 +47,29 @@ class ScoredAnswers(Generic[Given]):
         self.gold = scorer.get("references") == "gold"
         self.queries = read_gold(references) if self.gold else read_references(references)
         self.answers = answers(list(self.queries))
-        measure = make_scorer(scorer, cache_dir, threads)
+        self._measure = measure = make_scorer(scorer, cache_dir, threads)
         self.fingerprint = measure.fingerprint
         self._store = ScoreStore(cache_dir, measure.fingerprint)
-        self._located = fill_store(self._store, measure, self.answers, self.queries)
+        self._located, self._scored_now = fill_store(self._store, measure, self.answers, self.queries)
         self.aggregate = aggregation(scorer.get("aggregate", "max"), measure)
         if self.aggregate.norm is not None:
             measure.prepare([text for query in self.queries.values() for text in query.texts])
+
+    def score_for_others(self, others: Mapping[str, Callable[[Sequence[str]], Given]], until: float) -> None:
+        """Score answers of ``others`` too if the scorer's model is loaded, so that their jobs need not load it.
+
+        Answers that can't be read yet, or that another process has claimed, are left to their own job. Nothing is begun
+        after ``until`` (time.monotonic). The job's own scores are there, so no error here ends it.
+        """
+        for name, answers in others.items() if self._scored_now else ():
+            try:
+                log.info("for %s:", name)
+                help_fill_store(self._store, self._measure, answers(list(self.queries)), self.queries, until)
+            except (OSError, InputError, pl.exceptions.PolarsError) as error:
+                log.info("answers of %s: left to their job (%s)", name, str(error).splitlines()[0])
+            except Exception:
+                log.warning("scoring for other jobs stops", exc_info=True)
+                return
 
     def batches(self, queries_at_once: int, order: Sequence[str]) -> Iterator[list[QueryScores]]:
         """Yield the scores of ``queries_at_once`` queries, to bound memory, each query's answers in ``order``."""

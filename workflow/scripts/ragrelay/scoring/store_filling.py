@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
 from typing import Protocol
 
@@ -11,6 +11,7 @@ import polars as pl
 from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
 from ragrelay.io.cache_mode import check_writable
+from ragrelay.jobs.work_claims import Claim, remove_dead_claims
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.scorer import Measure, Task
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore
@@ -40,31 +41,19 @@ def fill_store(
     scorer: Measure,
     cells: Answers,
     queries: Mapping[str, QueryReferences],
-) -> pl.DataFrame:
+) -> tuple[pl.DataFrame, int]:
     """Score the answers of ``cells`` against their queries' references, if ``store`` lacks the pair.
 
     Answers are processed in the order of the first query that they answer, each with all its queries, so that every
-    distinct text is read and encoded once. Returns all pairs: answer_hash, references_hash, part.
+    distinct text is read and encoded once. Returns all pairs (answer_hash, references_hash, part), and the number of
+    those that the store lacked.
     """
-    known = pl.DataFrame([(qid, query.place, query.hash) for qid, query in queries.items()], schema=KNOWN, orient="row")
-    pairs = cells.keys.join(known, on="qid", maintain_order="left").sort("place", maintain_order=True)
-    pairs = pairs.unique(KEY, keep="first", maintain_order=True)
-    missing = pairs.join(store.held(pairs), on=KEY, how="anti")
-    log.info("%d pairs of answer and references, %d of them in the store", len(pairs), len(pairs) - len(missing))
+    remove_dead_claims(store.folder)
+    pairs, missing = _pairs(store, cells, queries)
     if len(missing):
         check_writable(f"{len(missing)} of {len(pairs)} scores are not in", store.folder)
-        started = time.monotonic()
-        scorer.prepare([text for query in queries.values() for text in query.texts])
-        metadata = {"fingerprint": scorer.fingerprint, "torch": version("torch")}
-        progress = Progress(len(missing), "pairs of answer and references")
-        with store.writer(metadata, FLUSH_SECONDS) as writer:
-            for large_block in _blocks(missing, TEXTS_AT_ONCE):
-                texts = _texts(large_block, cells)
-                for block in _blocks(large_block, ANSWERS_AT_ONCE):
-                    for rows in _score(block, texts, scorer, queries):
-                        writer.add(rows)
-                        progress.add(len(rows))
-        log.info("%d pairs scored in %.1f s", len(missing), time.monotonic() - started)
+        with Claim(store.folder, pairs.select(KEY)).held():
+            _score_missing(missing, store, scorer, cells, queries)
     located = store.held(pairs)
     if len(located) < len(pairs):
         raise InputError(
@@ -72,7 +61,57 @@ def fill_store(
             f"{len(pairs) - len(located)} missing scores",
             "a store from which nothing is deleted meanwhile",
         )
-    return located
+    return located, len(missing)
+
+
+def help_fill_store(
+    store: ScoreStore, scorer: Measure, cells: Answers, queries: Mapping[str, QueryReferences], until: float
+) -> None:
+    """Do as fill_store for the answers of another job, unless a process has claimed them.
+
+    Ends before all is scored if their own job claims them, or at the time ``until`` (time.monotonic).
+    """
+    pairs, missing = _pairs(store, cells, queries)
+    claim = Claim(store.folder, pairs.select(KEY))
+    if len(missing) and not claim.is_anothers:
+        with claim.held():
+            _score_missing(missing, store, scorer, cells, queries, lambda: claim.is_held and time.monotonic() < until)
+
+
+def _pairs(
+    store: ScoreStore, cells: Answers, queries: Mapping[str, QueryReferences]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the distinct pairs of ``cells``, in the order of their queries, and those that ``store`` lacks."""
+    known = pl.DataFrame([(qid, query.place, query.hash) for qid, query in queries.items()], schema=KNOWN, orient="row")
+    pairs = cells.keys.join(known, on="qid", maintain_order="left").sort("place", maintain_order=True)
+    pairs = pairs.unique(KEY, keep="first", maintain_order=True)
+    missing = pairs.join(store.held(pairs), on=KEY, how="anti")
+    log.info("%d pairs of answer and references, %d of them in the store", len(pairs), len(pairs) - len(missing))
+    return pairs, missing
+
+
+def _score_missing(
+    missing: pl.DataFrame,
+    store: ScoreStore,
+    scorer: Measure,
+    cells: Answers,
+    queries: Mapping[str, QueryReferences],
+    at_work: Callable[[], bool] = lambda: True,
+) -> None:
+    """Score the pairs ``missing``, block by block while ``at_work``."""
+    started, scored = time.monotonic(), 0
+    scorer.prepare([text for query in queries.values() for text in query.texts])
+    metadata = {"fingerprint": scorer.fingerprint, "torch": version("torch")}
+    progress = Progress(len(missing), "pairs of answer and references")
+    with store.writer(metadata, FLUSH_SECONDS) as writer:
+        for large_block in _blocks(missing, TEXTS_AT_ONCE):
+            texts = _texts(large_block, cells) if at_work() else {}
+            for block in _blocks(large_block, ANSWERS_AT_ONCE):
+                for rows in _score(block, texts, scorer, queries) if at_work() else ():
+                    writer.add(rows)
+                    progress.add(len(rows))
+                    scored += len(rows)
+    log.info("%d pairs scored in %.1f s", scored, time.monotonic() - started)
 
 
 def _blocks(missing: pl.DataFrame, answers_at_once: int) -> Iterator[pl.DataFrame]:

@@ -543,6 +543,11 @@ class StudyOfRules(Study):
             "cache_dir": self.cache_dir,
         }
 
+    def other_retrievers(self, wildcards: Wildcards, output: Any) -> list[str]:
+        """Return all retrievers but a job's; none if its answers have no context."""
+        own = wildcards.get("retriever")
+        return [name for name in self.grid.retrievers if own and name != own]
+
     def utility_mode(self, wildcards: Wildcards) -> str:
         """Return whether the utility of a job's scorer is relative or absolute."""
         mode: str = self.scorer(wildcards.scorer)["utility"]
