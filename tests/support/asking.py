@@ -43,7 +43,7 @@ def work(
 ) -> pl.DataFrame:
     """WORK of the jobs ``parts`` (files, settings, wildcards), which ask generator lm."""
     given = [{"files": _texts(files), "settings": said, "wildcards": key} for files, said, key in parts]
-    return question_work(Job(name, "d", "lm", question=name, parts=given), planned, seeds)
+    return question_work(Job(name, "d", "lm", question=name, parts=given), planned, seeds)[0]
 
 
 def _texts(files: Files) -> dict[str, str | list[str]]:

@@ -6,6 +6,9 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.planning.generator_plan import GeneratorPlan
+from ragrelay.planning.plan import plan_jobs
+from ragrelay.planning.table import printed_table
+from ragrelay.planning.work import Job
 from ragrelay.prompting.templates import Template
 
 from tests.support.asking import asked as ask
@@ -50,6 +53,21 @@ def test_as_many_questions_as_the_job_asks(tmp_path: Path, generator: dict[str, 
     if made:
         _, receipt, _ = judged.run(scorer_of(kind="llm_judge"), {**generator, "max_tokens": 4})
         assert (len(found), found["prompt_tokens"].sum()) == (receipt["made"], receipt["prompt_tokens"])
+
+
+@pytest.mark.parametrize("made", [True, False])
+def test_tokens_per_judged_answer(tmp_path: Path, generator: dict[str, Any], made: bool) -> None:
+    """Of a query with references, one answer and its baseline; the other query's are not judged."""
+    judged = Judged(tmp_path)
+    of = {"lm": planned(tmp_path, generator, made)}
+    files, settings, wildcards = planned_job(judged)
+    texts = {name: str(some) if isinstance(some, Path) else list(map(str, some)) for name, some in files.items()}
+    part = {"files": texts, "settings": settings, "wildcards": wildcards}
+    plan = plan_jobs([Job("judge_answers", "d", "lm", question="judge_answers", parts=[part])], of, [1])
+    row, total = plan.to_dicts()
+    assert row["judged_answers"] == total["judged_answers"] == 2
+    told = f"lm, judge_answers: ~{row['prompt_tokens'] / 2:,.0f} prompt tokens per judged answer"
+    assert told in printed_table(plan, of)
 
 
 @pytest.mark.parametrize("made", [True, False])

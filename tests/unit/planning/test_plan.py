@@ -176,10 +176,10 @@ def test_estimates_are_labelled(small: Job) -> None:
     table, generators = planned(small, {"one": [1]})
     written = csv_table(table, generators)
     assert set(written.columns) == set(PLAN)
-    exact = ["dataset", "generator", "retriever", "job", "cells", "prompts", "asked", "cached", "to_make",
-        "of_answers_to_come", "requests", "prompt_tokens", "engine_starts"]  # fmt: skip
-    assert written.columns == list(PLAN) and written.columns[:13] == exact
-    assert all(name.endswith(("_estimate", "_from", "tokens_per_second")) for name in written.columns[13:])
+    exact = ["dataset", "generator", "retriever", "job", "cells", "judged_answers", "prompts", "asked", "cached",
+        "to_make", "of_answers_to_come", "requests", "prompt_tokens", "engine_starts"]  # fmt: skip
+    assert written.columns == list(PLAN) and written.columns[:14] == exact
+    assert all(name.endswith(("_estimate", "_from", "tokens_per_second")) for name in written.columns[14:])
     printed = printed_table(table, generators)
     assert all(label in printed for label in ("~answer tokens", "~prefix shared tokens", "~GPU-hours", "~disk MB"))
     assert "max_tokens, an upper bound" in printed and "speed unknown" in printed

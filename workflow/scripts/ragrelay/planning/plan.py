@@ -25,10 +25,11 @@ Prices = Mapping[str, Price]
 def plan_jobs(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
     """Return a row per job, and a total (dataset `total`).
 
-    Exact: cells (answer files), prompts (distinct), asked (distinct keys: prompt and seed of an answer, prompt and
-    continuation of a likelihood), cached (keys now in the store), to_make (the others), requests (to the engine),
-    prompt_tokens (sent to it), engine_starts. A key that several jobs share counts in each of their rows and once in
-    the total: the first job that runs makes it. `of_answers_to_come` counts likelihoods of answers not yet generated.
+    Exact: cells (answer files), judged_answers (that a judge is asked about), prompts (distinct), asked (distinct keys:
+    prompt and seed of an answer, prompt and continuation of a likelihood), cached (keys now in the store), to_make (the
+    others), requests (to the engine), prompt_tokens (sent to it), engine_starts. A key that several jobs share counts
+    in each of their rows and once in the total: the first job that runs makes it. `of_answers_to_come` counts
+    likelihoods of answers not yet generated.
     Estimates: answer_tokens, prefix_shared_tokens (prompt tokens that the prefix cache serves), gpu_hours (null if no
     speed is known), disk_bytes (new in the stores, and answer files).
     Raises InputError if a prompt doesn't fit the window.
@@ -37,29 +38,34 @@ def plan_jobs(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], seeds: 
     prices: dict[str, Price] = {}
     for number, job in enumerate(jobs):
         generator = planned[job.generator]
-        work = question_work if job.question else answer_work
-        keys = work(job, planned, seeds).with_columns(job=pl.lit(number))
+        keys, judged = question_work(job, planned, seeds) if job.question else (answer_work(job, planned, seeds), 0)
+        keys = keys.with_columns(job=pl.lit(number))
         prices |= {store: generator.price(store.partition("/")[0]) for store in keys["store"].unique()}
         lines, cells = _answer_files(job, generator, seeds)
         size = lines * generator.pace.bytes_per_answer
         names = dict(zip(NAMES, (job.dataset, job.generator, job.retriever, job.rule), strict=True))
-        rows.append({**names, "cells": cells, **_figures(keys, prices, size)})
+        rows.append({**names, "cells": cells, "judged_answers": judged, **_figures(keys, prices, size)})
         asked.append(keys)
         sizes.append(size)
     distinct = pl.concat(asked).unique(["store", "prompt_id", "item"], keep="first", maintain_order=True)
-    total = dict.fromkeys(NAMES, "") | {"dataset": TOTAL, "cells": sum(row["cells"] for row in rows)}
+    total = dict.fromkeys(NAMES, "") | {
+        "dataset": TOTAL,
+        **{n: sum(row[n] for row in rows) for n in ("cells", "judged_answers")},
+    }
     rows.append({**total, **_figures(distinct, prices, sum(sizes))})
     return pl.DataFrame(rows, schema_overrides={"gpu_hours": pl.Float64})
 
 
-def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """Return WORK for the jobs of a question, as counted by the question's own ``plan``."""
-    question, works = question_module(job.question), [pl.DataFrame(schema=WORK)]
+def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> tuple[pl.DataFrame, int]:
+    """Return WORK for the jobs of a question, as counted by the question's own ``plan``, and the number of answers."""
+    question, works, judged = question_module(job.question), [pl.DataFrame(schema=WORK)], 0
     for number, part in enumerate(job.parts):
         asker = PlanAsker(planned[job.generator], number)
-        question.plan(PlannedJob(planned, seeds, **part), asker)
+        one = PlannedJob(planned, seeds, **part)
+        question.plan(one, asker)
         works.append(asker.work)
-    return pl.concat(works)
+        judged += one.judged_answers
+    return pl.concat(works), judged
 
 
 def _answer_files(job: Job, generator: GeneratorPlan, seeds: Sequence[int]) -> tuple[int, int]:

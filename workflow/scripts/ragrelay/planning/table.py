@@ -80,6 +80,14 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
             prompt = price.speed.prompt if price.speed else 0
             speed = f"~{1 / prompt:,.0f} prompt tokens/s" if prompt else "speed unknown"
             notes.append(f"{name}, scoring texts: {speed} ({price.basis}).")
+    judged = plan.filter(pl.col("judged_answers") > 0, pl.col("to_make") > 0, pl.col("job") != "")
+    for row in judged.iter_rows(named=True):
+        answers = row["judged_answers"] * row["to_make"] / row["asked"]
+        each, shared = (row[name] / answers for name in ("prompt_tokens", "prefix_shared_tokens"))
+        notes.append(
+            f"{row['generator']}, {row['job']}: ~{each:,.0f} prompt tokens per judged answer, ~{shared:,.0f} of them "
+            "from the prefix cache."
+        )
     return notes
 
 
