@@ -56,7 +56,6 @@ rule analyse_transmission:
         qrels=files.qrels,
         # For single seeds. Not from a table of decompose_variance, which SLURM profiles run in a later group.
         scores=files.scores.each(study.each_retriever),
-        # The primary pair's answers, for their lengths.
         answers=study.answers_with_context(study.primary_cells),
     output:
         **files.made_by("analyse_transmission"),

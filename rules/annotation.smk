@@ -29,7 +29,6 @@ rule build_single_prompts:
         "../workflow/scripts/build_single_prompts.py"
 
 
-# Unlike generate_answers, one job serves all retrievers.
 use rule generate_answers as generate_single_answers with:
     input:
         fetched=study.fetched_for_generator,

@@ -39,10 +39,8 @@ with on_terminal():
 
 snakemake_internals.plan_by_content(globals(), Path(study.cache_dir))
 
-# The parts of the study, by subject.
 with on_terminal():
     questions = study_questions(study)
-# The questions whose tables the page shows, and the paths of these tables.
 shown_questions, asked_tables = shown_tables(questions)
 retrieval, labels, claims = Retrieval(study), Labels(study), Claims(study)
 prediction = Prediction(study, retrieval)

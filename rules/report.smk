@@ -68,7 +68,6 @@ rule draw_figures:
         reported.paths(reported.outputs("section", "figure")),
     log:
         f"<logs>/draw_figures/{SECTION}.log",
-    # The longest job at the end of a study.
     priority: 1
     conda:
         "../envs/report.yaml"

@@ -17,7 +17,6 @@ rule fetch_input:
     log:
         "<logs>/fetch_input/{fetched}.log",
     priority: 20
-    # Runs on the submitting machine, since compute nodes may have no access to hubs.
     localrule: True
     conda:
         "../envs/retrieval.yaml"

@@ -1,6 +1,5 @@
 """Scoring: references encoded once per dataset and scorer, each distinct answer once, a retriever's cells in one job.
 
-A job that has loaded a scorer's model scores answers of other retrievers, too, so that their jobs need not load it.
 Scores by a judge, and lists of nuggets that a generator writes, are questions to a model (rules/asking.smk).
 Input: answers, prompts, contexts (their texts, for near copies), references or gold answers; files of nuggets.
 Output: encoded_references, scores; scores in cache_dir; nuggets, left_out_of_nuggets.

@@ -175,7 +175,6 @@ rule stale:
         "../workflow/scripts/list_stale.py"
 
 
-# Also without outputs.
 rule check_cache:
     """Read the whole cache, and list what is damaged in it and what killed jobs left there."""
     input:
