@@ -61,7 +61,7 @@ def fill(folder: str, answers: int, parts: int) -> int:
             "answer": texts[chance.integers(0, len(texts), n)] + numbers.astype(str),
             "finish_reason": ["stop"] * n,
             **{name: chance.integers(1, 900, n) for name in ("prompt_tokens", "cached_tokens", "answer_tokens")},
-            "logprob": chance.normal(-200, 50, n),
+            "logprob": -np.abs(chance.normal(200, 50, n)),
             "dropped_passages": np.zeros(n, dtype=np.int64),
             **{name: [None] * n for name in TOKEN_SCORES},
         }
