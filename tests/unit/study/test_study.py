@@ -52,6 +52,16 @@ def test_functions_of_wildcards_give_what_the_catalogue_says(study: StudyOfRules
     assert study.makers == {prompts: "build_prompts"}
 
 
+def test_only_a_scorer_with_a_model_scores_answers_of_other_retrievers(study: StudyOfRules) -> None:
+    own, *others = study.grid.retrievers
+    [encoder] = study.grid.scorers
+    study.config["scorers"] = {**study.config["scorers"], "words": {"kind": "token_f1"}}
+    of_job = SimpleNamespace(scorer=encoder, get={"retriever": own}.get)
+    assert study.other_retrievers(of_job, None) == others
+    assert study.other_retrievers(SimpleNamespace(scorer="words", get=of_job.get), None) == []
+    assert study.other_retrievers(SimpleNamespace(scorer=encoder, get={}.get), None) == [], "zero-shot answers"
+
+
 def test_a_digest_is_computed_for_a_job_with_its_own_modules() -> None:
     digests, kinds = code_of("build_run.py", str), "ragrelay.retrieval.retrievers"
     assert digests(f"{kinds}.bm25") == code_digest("build_run.py", f"{kinds}.bm25") != digests(f"{kinds}.dense")

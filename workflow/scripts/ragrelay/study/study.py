@@ -544,9 +544,12 @@ class StudyOfRules(Study):
         }
 
     def other_retrievers(self, wildcards: Wildcards, output: Any) -> list[str]:
-        """Return all retrievers but a job's; none if its answers have no context."""
-        own = wildcards.get("retriever")
-        return [name for name in self.grid.retrievers if own and name != own]
+        """Return all retrievers but a job's, or none, if its answers have no context or its scorer loads no model.
+
+        Such a scorer starts at once, and reading others' answers would cost more than it saves.
+        """
+        own, model = wildcards.get("retriever"), self.scorer(wildcards.scorer).get("model")
+        return [name for name in self.grid.retrievers if own and model and name != own]
 
     def utility_mode(self, wildcards: Wildcards) -> str:
         """Return whether the utility of a job's scorer is relative or absolute."""
