@@ -7,7 +7,7 @@ batched call for all pairs, and in one call per answer, as studies are often sco
 in ten, and finds the others' scores and the references in the cache. Models are loaded beforehand on every side. The
 calls per answer are timed on every 50th answer and multiplied, unless --every 1 is given, which takes long.
 
-The instruction set is limited from outside, for both sides:
+The instruction set is limited from outside, for both sides; bfloat16 is left out where it has no products in it:
 
     ONEDNN_MAX_CPU_ISA=AVX2 MKL_ENABLE_INSTRUCTIONS=AVX2 ATEN_CPU_CAPABILITY=avx2 \
         python benchmarks/bertscore.py --out bertscore_avx2.json
@@ -43,6 +43,7 @@ REFERENCES = (20, 60)
 ALONE = 75  # every so many answers' pairs are compared one by one
 NEW = 10  # of so many answers of the second study, one is new
 REPEATS = 20
+WITHOUT_BFLOAT16 = ("SSE41", "AVX", "AVX2")  # values of ONEDNN_MAX_CPU_ISA
 GEMM = 2048  # rows and columns of the matrices by whose product an encoder's rate is measured
 
 
@@ -158,11 +159,19 @@ def fastest_product(encoder: Encoder, threads: int, clock: Callable[[], float]) 
     return work / seconds
 
 
+def computes_in_bfloat16() -> bool:
+    """Whether oneDNN has products in bfloat16 on this processor, and may use them."""
+    return _onednn_computes_in(torch.bfloat16) and os.environ.get("ONEDNN_MAX_CPU_ISA") not in WITHOUT_BFLOAT16
+
+
 def rate_figures(tasks: list[Task], threads: int, rounds: int, clock: Callable[[], float]) -> dict[str, record.Figure]:
     """Shares that the encoder reaches of the machine's rate in the fastest product of its shapes and in a large one."""
     texts = list(dict.fromkeys(text for task in tasks for text in task.answers))
     figures = {}
-    for name, dtype in (("float32", torch.float32), ("bfloat16", torch.bfloat16)):
+    for name, dtype in (
+        ("float32", torch.float32),
+        *([("bfloat16", torch.bfloat16)] if computes_in_bfloat16() else []),
+    ):
         encoders = {packs: Encoder({**MINILM, "dtype": name}, threads, packs) for packs in (True, False)}
         work = operations(encoders[True], texts)
         candidates = {
@@ -221,6 +230,7 @@ def main() -> None:
     calls, asked = sum(len(task.answers) for task in some), given.queries * given.answers
     scorer = BERTScorer(model_type=model_path(MINILM["model"]), num_layers=MINILM["layer"], device="cpu")
     scores: dict[str, list[Scores]] = {}
+    half = computes_in_bfloat16()
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -242,7 +252,7 @@ def main() -> None:
         candidates = {
             "ours": lambda: cold("ours"),
             "batched": batched,
-            "bfloat16": lambda: cold("bfloat16", dtype="bfloat16"),
+            **({"bfloat16": lambda: cold("bfloat16", dtype="bfloat16")} if half else {}),
             "single": lambda: cold("single", encoding="single"),
             "calls": one_call_per_answer,
         }
@@ -260,7 +270,11 @@ def main() -> None:
     extrapolated = "" if calls == asked else f" (extrapolated from {calls} of {asked} answers)"
     figures = {
         "one batched call over ours": pairs.ratio(seconds, "batched", "ours", ">= 2"),
-        "one batched call over ours in bfloat16": pairs.ratio(seconds, "batched", "bfloat16", ">= 3"),
+        **(
+            {"one batched call over ours in bfloat16": pairs.ratio(seconds, "batched", "bfloat16", ">= 3")}
+            if half
+            else {}
+        ),
         "one batched call over ours, one text at a time": pairs.ratio(seconds, "batched", "single"),
         f"one call per answer over ours{extrapolated}": pairs.ratio(seconds, "calls", "ours", ">= 30"),
         "a second study, one answer in ten new, over the first": pairs.ratio(studies, "second", "first", "<= 0.15"),
@@ -275,7 +289,7 @@ def main() -> None:
         "largest difference of an answer's best F1, in bert-score's padded batches": record.figure(
             max(float(np.abs(one.f1.max(axis=1) - other.f1.max(axis=1)).max()) for one, other in best)
         ),
-        **change_figures(scores["ours"], scores["bfloat16"]),
+        **(change_figures(scores["ours"], scores["bfloat16"]) if half else {}),
         **rate_figures(tasks, given.threads, given.rounds, clock),
     }
     limit = os.environ.get("ONEDNN_MAX_CPU_ISA")

@@ -4,9 +4,10 @@ import os
 import shutil
 from pathlib import Path
 
+import polars as pl
 import pytest
 from ragrelay.jobs.cache_check import check_cache
-from ragrelay.planning.cache import KINDS, NAME
+from ragrelay.planning.cache import KINDS, NAME, STORES
 
 from tests.support.sandbox import Sandbox
 
@@ -41,8 +42,20 @@ def test_all_that_the_study_made_is_needed_and_what_nobody_asked_for_is_removed(
     assert entries(study) == before
 
 
+def rows(study: Sandbox) -> dict[Path, list[tuple[object, ...]]]:
+    """The key of every row that a reader sees, by store."""
+    cache = study.folder / "cache"
+    stores = [stored(cache, folder.name) for kind, stored in STORES.items() for folder in (cache / kind).glob("[!.]*/")]
+    return {
+        store.folder: sorted(pl.concat(pl.read_parquet(part, columns=store.key) for part in store.parts()).rows())
+        for store in stores
+    }
+
+
 def test_joined_stores_give_the_same_files_and_nothing_is_made_again(study: Sandbox) -> None:
+    held = {store: sorted(set(keys)) for store, keys in rows(study).items()}
     study.snakemake("cache_compact")
+    assert rows(study) == held and len(held) > 3
     assert not list(check_cache(study.folder / "cache"))
     assert study.planned() == {}
     made = [study.results / "small" / name for name in MADE]

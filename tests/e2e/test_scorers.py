@@ -66,7 +66,8 @@ def test_every_kind_scores_the_studys_answers(
         **rest,
     )
     for retriever in ("zeroshot", "rel"):
-        params = {"patterns": PATTERNS, "grades": definitions.reference_sets("small", name), **scorer, "near_copy": 0.5}
+        params = {"patterns": PATTERNS, "grades": definitions.reference_sets("small", name), **scorer}
+        params |= {"near_copy": 0.5, "others": []}
         run_script(
             "score_answers.py", input=named(**given_of(folder, retriever), **of),
             output=[f"{retriever}.parquet"],
