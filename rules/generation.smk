@@ -52,7 +52,7 @@ rule generate_answers:
         "<logs>/generate_answers/{dataset}/{generator}/{retriever}/shard{shard}.log",
     benchmark:
         "<benchmarks>/generate_answers/{dataset}/{generator}/{retriever}/shard{shard}.tsv"
-    priority: 5
+    priority: 5  # before scores
     conda:
         "../envs/generation.yaml"
     threads: study.threads_of
@@ -94,7 +94,7 @@ rule view_answers:
         "<logs>/view_answers/{dataset}/{generator}/{retriever}.log",
     wildcard_constraints:
         generator=any_of(study.asked_generators()),
-    priority: 5
+    priority: 5  # before scores
     conda:
         "../envs/analysis.yaml"
     params:

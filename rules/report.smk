@@ -68,7 +68,7 @@ rule draw_figures:
         reported.paths(reported.outputs("section", "figure")),
     log:
         f"<logs>/draw_figures/{SECTION}.log",
-    priority: 1
+    priority: 1  # the longest of the last jobs
     conda:
         "../envs/report.yaml"
     params:

@@ -19,7 +19,7 @@ rule encode_references:
         "<logs>/encode_references/{dataset}/{scorer}.log",
     benchmark:
         "<benchmarks>/encode_references/{dataset}/{scorer}.tsv"
-    priority: 8
+    priority: 8  # before engines hold the cores
     conda:
         "../envs/scoring.yaml"
     threads: cores("scoring")

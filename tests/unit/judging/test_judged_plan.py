@@ -57,7 +57,7 @@ def test_as_many_questions_as_the_job_asks(tmp_path: Path, generator: dict[str, 
 
 @pytest.mark.parametrize("made", [True, False])
 def test_tokens_per_judged_answer(tmp_path: Path, generator: dict[str, Any], made: bool) -> None:
-    """Of a query with references, one answer and its baseline; the other query's are not judged."""
+    """Of a query with references, one answer, its baseline aside; the other query's are not judged."""
     judged = Judged(tmp_path)
     of = {"lm": planned(tmp_path, generator, made)}
     files, settings, wildcards = planned_job(judged)
@@ -65,8 +65,8 @@ def test_tokens_per_judged_answer(tmp_path: Path, generator: dict[str, Any], mad
     part = {"files": texts, "settings": settings, "wildcards": wildcards}
     plan = plan_jobs([Job("judge_answers", "d", "lm", question="judge_answers", parts=[part])], of, [1])
     row, total = plan.to_dicts()
-    assert row["judged_answers"] == total["judged_answers"] == 2
-    told = f"lm, judge_answers: ~{row['prompt_tokens'] / 2:,.0f} prompt tokens per judged answer"
+    assert row["judged_answers"] == total["judged_answers"] == 1
+    told = f"lm, judge_answers: ~{row['prompt_tokens']:,.0f} prompt tokens per judged answer"
     assert told in printed_table(plan, of)
 
 

@@ -19,7 +19,6 @@ class FileAnswers:
     """
 
     def __init__(self, job: "QuestionJob", qids: Sequence[str], retriever: str | None = None) -> None:
-        self._job = job
         answers, prompts = job.keyed("answers"), job.keyed("prompts")
         if retriever is not None:
             answers, prompts = answers.matching(retriever=retriever), prompts.matching(retriever=retriever)
@@ -31,7 +30,6 @@ class FileAnswers:
 
     def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
         """Return the rows ``keys``, or a selection of them, with the columns answer and cited_sentences added."""
-        self._job.judged_answers += len(keys)
         texts = dict(self._cells.texts(keys.unique("answer_hash", keep="first", maintain_order=True)))
         answers = keys.with_columns(answer=pl.col("answer_hash").replace_strict(texts, return_dtype=pl.String))
         return answers.join(self._cells.cited_sentences(), on=COLUMNS, how="left", maintain_order="left")

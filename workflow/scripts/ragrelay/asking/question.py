@@ -47,8 +47,6 @@ class QuestionJob:
     ) -> None:
         self.inputs = files
         self.settings, self.wildcards = settings, wildcards
-        self.judged_answers = 0
-        """Number of answers whose texts were read, to ask about them."""
 
     def paths(self, name: str) -> list[Path]:
         """Return the files of an input, none if the job has no such input."""

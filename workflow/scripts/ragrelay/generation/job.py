@@ -87,7 +87,7 @@ def generate_answers(
             missing = asked.join(store.held(asked), on=KEY, how="anti", maintain_order="left")
     if len(missing):
         window = window_of(generator)
-        # Look again, since other jobs may have made some meanwhile.
+        # Look again, here and once the engine is up, since other jobs may have made some meanwhile.
         requests = _left(list(requests_of(missing, generator, window, layout)), store)
         if requests:
             with claim.held():

@@ -65,7 +65,7 @@ PLAN = {
     "retriever": text("retriever, or `zeroshot`; empty for jobs of all retrievers"),
     "job": text("the rule whose jobs are counted"),
     "cells": whole("cells", "cells"),
-    "judged_answers": whole("answers that a judge is asked about", "answers"),
+    "judged_answers": whole("answers that a judge is asked about, without their baselines", "answers"),
     "prompts": whole("distinct prompts", "prompts"),
     "asked": whole("keys asked for: answers, or likelihoods of given texts", "keys"),
     "cached": whole("of these, in the cache", "keys"),

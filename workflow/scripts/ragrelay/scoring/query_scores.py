@@ -1,6 +1,7 @@
 """Score answers with all references of their queries into the store, and read them back some queries at a time."""
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -62,6 +63,8 @@ class ScoredAnswers(Generic[Given]):
         after ``until`` (time.monotonic). The job's own scores are there, so no error here ends it.
         """
         for name, answers in others.items() if self._scored_now else ():
+            if time.monotonic() >= until:
+                return
             try:
                 log.info("for %s:", name)
                 help_fill_store(self._store, self._measure, answers(list(self.queries)), self.queries, until)

@@ -71,6 +71,9 @@ class Scorer(Kind):
 class MeasuredScorer(Scorer):
     """A measure that is computed from an answer and each of its references."""
 
+    loads_model: ClassVar[bool] = False
+    """Whether it loads a model, so that a job that has done so scores other retrievers' answers, too."""
+
     aggregate: Literal["max", "mean"] = Field(
         "max", description="Over a query's references: the best one (`max`), or the mean of all (`mean`)."
     )

@@ -4,6 +4,7 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import version
+from itertools import takewhile
 from typing import Protocol
 
 import polars as pl
@@ -104,10 +105,10 @@ def _score_missing(
     metadata = {"fingerprint": scorer.fingerprint, "torch": version("torch")}
     progress = Progress(len(missing), "pairs of answer and references")
     with store.writer(metadata, FLUSH_SECONDS) as writer:
-        for large_block in _blocks(missing, TEXTS_AT_ONCE):
-            texts = _texts(large_block, cells) if at_work() else {}
-            for block in _blocks(large_block, ANSWERS_AT_ONCE):
-                for rows in _score(block, texts, scorer, queries) if at_work() else ():
+        for large_block in takewhile(lambda _: at_work(), _blocks(missing, TEXTS_AT_ONCE)):
+            texts = _texts(large_block, cells)
+            for block in takewhile(lambda _: at_work(), _blocks(large_block, ANSWERS_AT_ONCE)):
+                for rows in _score(block, texts, scorer, queries):
                     writer.add(rows)
                     progress.add(len(rows))
                     scored += len(rows)

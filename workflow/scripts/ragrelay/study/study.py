@@ -548,8 +548,9 @@ class StudyOfRules(Study):
 
         Such a scorer starts at once, and reading others' answers would cost more than it saves.
         """
-        own, model = wildcards.get("retriever"), self.scorer(wildcards.scorer).get("model")
-        return [name for name in self.grid.retrievers if own and model and name != own]
+        own = wildcards.get("retriever")
+        helps = own and self.scorer_kind(wildcards.scorer).loads_model
+        return [name for name in self.grid.retrievers if helps and name != own]
 
     def utility_mode(self, wildcards: Wildcards) -> str:
         """Return whether the utility of a job's scorer is relative or absolute."""

