@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.analysis.holes import JudgedRankings, holes
+from ragrelay.analysis.holes import JudgedRankings, LabelledLists, holes
 from ragrelay.analysis.labellings import ALL, HIGHEST, LOWEST, NONE, answers_by_labelling
 from ragrelay.analysis.relay import ALL_RANKINGS, relay
 from ragrelay.vocabulary.measures import measure_ranking
@@ -88,6 +88,42 @@ def test_the_search_finds_nearly_the_lowest_and_highest_slope_of_all_labellings(
         assert min(every) - 1e-9 <= found[LOWEST] <= min(every) + 0.12 * reach
         assert max(every) - 0.12 * reach <= found[HIGHEST] <= max(every) + 1e-9
         assert found[LOWEST] <= min(found[NONE], found[ALL]) and found[HIGHEST] >= max(found[NONE], found[ALL])
+
+
+@pytest.mark.parametrize("measure", ["nDCG", "Judged"])
+def test_lists_measured_together_have_the_measures_of_each_alone(measure: str) -> None:
+    """Few labels and short lists, so that many lists agree in their own labels but not in those of their query."""
+    random = np.random.default_rng(5)
+    queries, rankings, holes_per_query = 30, 3, 3
+    shown = pl.DataFrame(
+        [
+            (ranking, query, f"q{query}", rank, f"q{query}-{docno}")
+            for ranking in range(rankings) for query in range(queries)
+            for rank, docno in enumerate(random.permutation(6)[:2], 1)
+        ], schema=["ranking", "query", "qid", "rank", "docno"], orient="row",
+    )  # fmt: skip
+    judged = [
+        (f"q{query}", f"q{query}-{docno}", int(random.integers(0, 2)))
+        for query in range(1, queries) for docno in range(holes_per_query, 6)
+    ]  # fmt: skip
+    qrels = pl.DataFrame(judged, schema=["qid", "docno", "label"], orient="row")
+    names = [(f"q{query}", f"q{query}-{docno}") for query in range(queries) for docno in range(holes_per_query)]
+    passages = pl.DataFrame(names, schema=["qid", "docno"], orient="row").with_row_index("hole")
+    lists = LabelledLists(shown, passages, JudgedRankings(shown, qrels, 1), measure, 2)
+    x = np.zeros((rankings, queries))
+    x[:, 0] = x[1, 3] = np.nan
+    for _ in range(8):
+        relevant, chosen = random.random(passages.height) < 0.5, random.random(queries) < 0.7
+        relabelled = pl.concat([qrels, passages.filter(relevant).select("qid", "docno", label=pl.lit(1, pl.Int64))])
+        expected = x.copy()
+        for ranking in range(rankings):
+            one = shown.filter(pl.col("ranking") == ranking)
+            for qid, value in measure_ranking(one, relabelled, [measure], [2]).select("qid", "value").iter_rows():
+                query = int(qid[1:])
+                if chosen[query] and np.isfinite(x[ranking, query]):
+                    expected[ranking, query] = value
+        x = lists(relevant, chosen, x)
+        np.testing.assert_array_equal(x, expected)
 
 
 def test_there_are_no_rows_where_few_passages_lack_a_judgement_or_nothing_is_compared() -> None:

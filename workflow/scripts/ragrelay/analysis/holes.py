@@ -1,6 +1,6 @@
 """Vary the labels of holes, passages in contexts without a judgement, to see how much relay's slope depends on them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,8 +17,6 @@ from ragrelay.vocabulary.primary import Primary
 SWEEPS = 12
 """The search for a labelling takes at most so many steps; it ends earlier if no step helps."""
 Flags = npt.NDArray[np.bool_]
-Measured = Callable[[Flags, Flags, Array], Array]
-"""(which holes are relevant (H,), which queries to measure (Q,), the measure so far (R, Q)) → the new measure."""
 TABLE: Columns = {
     "ordering": text("ordering of the primary comparison"),
     "k": whole("passages in the context", "passages"),
@@ -116,25 +114,7 @@ def _rows(
     at = Holes(passages["query"].to_numpy().astype(np.intp),
                *(placed[name].to_numpy().astype(np.intp) for name in ("hole", "ranking", "rank")))  # fmt: skip
 
-    labels = judged.qrels.select("qid", "docno", pl.col("label").cast(pl.Int64))
-    # Make each ranking of a query a query of its own, so that one call measures all of them.
-    shown = shown.with_columns(list=pl.format("{} {}", "ranking", "query"))
-
-    def measured(relevant: Flags, queries: Flags, x: Array) -> Array:
-        """Return ``x`` with the measure of ``queries`` computed again."""
-        changed = shown.filter(pl.Series(queries)[shown["query"]])
-        added = passages.filter(pl.Series(relevant)).select("qid", "docno", label=pl.lit(judged.relevant, pl.Int64))
-        lists = changed.select("list", "ranking", "query", "qid").unique(maintain_order=True)
-        measures = measure_ranking(
-            changed.select("docno", "rank", qid="list"),
-            lists.join(pl.concat([labels, added]), on="qid").select("docno", "label", qid="list"),
-            [measure], [k], judged.relevant,
-        ).join(lists.select("ranking", "query", qid="list"), on="qid")  # fmt: skip
-        new_x = x.copy()
-        new_x[measures["ranking"].to_numpy(), measures["query"].to_numpy()] = measures["value"].to_numpy()
-        # A query that had no measure still has none.
-        return np.where(np.isfinite(cell.x), new_x, np.nan)
-
+    measured = LabelledLists(shown, passages, judged, measure, k)
     with_holes = np.isin(np.arange(cell.x.shape[1]), at.query)
     every = measured(np.ones(passages.height, bool), with_holes, cell.x)
     plain: dict[str, tuple[Flags, Array]] = {}
@@ -158,6 +138,55 @@ def _rows(
             }  # fmt: skip
 
 
+class LabelledLists:
+    """The rankings of a cell, cut at k, and their measure under other labels of the holes.
+
+    A measure depends on the labels in a list and on those of its query, so lists that agree in both are measured once.
+    """
+
+    def __init__(
+        self, shown: pl.DataFrame, passages: pl.DataFrame, judged: JudgedRankings, measure: str, k: int
+    ) -> None:
+        """``shown``: ranking, query, qid, rank, docno; ``passages``: the holes' hole, qid, docno."""
+        self.passages, self.relevant, self.measure, self.k = passages, judged.relevant, measure, k
+        self.labels = judged.qrels.select("qid", "docno", pl.col("label").cast(pl.Int64))
+        of_query = self.labels.group_by("qid").agg(judged=pl.col("label").sort())
+        # Each ranking of a query becomes a query of its own, so that one call measures all of them.
+        self.shown = (
+            shown.with_columns(list=pl.format("{} {}", "ranking", "query"))
+            .join(self.labels, on=["qid", "docno"], how="left")
+            .join(passages.select("qid", "docno", "hole"), on=["qid", "docno"], how="left")
+            .join(of_query.with_columns(pl.col("judged").rank("dense")), on="qid")
+            .sort("ranking", "query", "rank")
+        )
+        self.known = pl.DataFrame(schema={"like": pl.String, "value": pl.Float64})
+
+    def __call__(self, relevant: Flags, queries: Flags, x: Array) -> Array:
+        """Return ``x`` with the measure of ``queries`` computed again; a query without a measure still has none."""
+        changed = self.shown.filter(pl.Series(queries)[self.shown["query"]])
+        added = self.passages.filter(pl.Series(relevant)).select("qid", "docno", label=pl.lit(self.relevant, pl.Int64))
+        flags = pl.DataFrame({"hole": self.passages["hole"], "relevant": relevant})
+        label = pl.when("relevant").then(self.relevant).otherwise("label").cast(pl.String).fill_null("-")
+        lists = (
+            changed.join(flags, on="hole", how="left", maintain_order="left")
+            .group_by("list", "ranking", "query", "qid", "judged", maintain_order=True)
+            .agg(labels=label.str.join(" "))
+            .join(added.group_by("qid").agg(added=pl.len()), on="qid", how="left", maintain_order="left")
+            .with_columns(like=pl.format("{} {}: {}", "judged", pl.col("added").fill_null(0), "labels"))
+        )
+        new = lists.join(self.known, on="like", how="anti", maintain_order="left").unique("like", maintain_order=True)
+        values = measure_ranking(
+            changed.join(new, on="list", how="semi").select("docno", "rank", qid="list"),
+            new.join(pl.concat([self.labels, added]), on="qid").select("docno", "label", qid="list"),
+            [self.measure], [self.k], self.relevant,
+        )  # fmt: skip
+        self.known = pl.concat([self.known, new.join(values, left_on="list", right_on="qid").select("like", "value")])
+        measures = lists.join(self.known, on="like")
+        new_x = x.copy()
+        new_x[measures["ranking"].to_numpy(), measures["query"].to_numpy()] = measures["value"].to_numpy()
+        return np.where(np.isfinite(x), new_x, np.nan)
+
+
 def with_measure(cell: relay.Cell, x: Array) -> relay.Cell:
     """Replace the measure (R, Q) of ``cell``, and its mean per query."""
     known = np.isfinite(x)
@@ -166,7 +195,7 @@ def with_measure(cell: relay.Cell, x: Array) -> relay.Cell:
     return cell._replace(x=x, mean_x=mean)
 
 
-def _farthest(cell: relay.Cell, adjusted: bool, sign: float, at: Holes, measured: Measured) -> tuple[Flags, Array]:
+def _farthest(cell: relay.Cell, adjusted: bool, sign: float, at: Holes, measured: LabelledLists) -> tuple[Flags, Array]:
     """Search for the largest ``sign`` times the slope; return which holes are relevant there, and the measure."""
     on = np.zeros(len(at.query), bool)
     x = cell.x

@@ -1,6 +1,8 @@
 """Compute retrieval measures at every k with ir_measures (MacAvaney et al., ECIR 2022)."""
 
+from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 import ir_measures
 import polars as pl
@@ -29,27 +31,27 @@ def measure_ranking(
     measures count labels from ``relevant`` on, unless they name their own (``P(rel=3)``). Judged ``qids`` without a
     result get 0. Returns qid, measure, k, value, in the order of ``measures``, ``ks`` and the ranking's queries.
     """
-    run = pl.DataFrame(
-        {"query_id": ranking["qid"], "doc_id": ranking["docno"], "score": -ranking["rank"].cast(pl.Float64)}
-    )
-    judged = qrels.rename({"qid": "query_id", "docno": "doc_id", "label": "relevance"})
+    run = _by_query(ranking, -pl.col("rank").cast(pl.Float64))
+    judged = _by_query(qrels, pl.col("label"))
     # Keyed by measure, not name: AP and MAP are the same measure in ir_measures.
     wanted = {(name, k): _measure(name, relevant) @ k for name in measures for k in ks}
-    values = {
-        (result.measure, result.query_id): float(result.value)
-        for result in ir_measures.iter_calc(list(set(wanted.values())), judged.to_pandas(), run.to_pandas())
-    }
-    ranked = ranking["qid"].unique(maintain_order=True).to_list()
-    empty = sorted(set(qids).intersection(qrels["qid"]).difference(ranked))
-    values |= {(measure, qid): 0.0 for measure in set(wanted.values()) for qid in empty}
-    rows = [
-        (qid, name, k, values[wanted[name, k], qid])
-        for name in measures
-        for k in ks
-        for qid in ranked + empty
-        if (wanted[name, k], qid) in values
-    ]
+    values: dict[ir_measures.Measure, dict[str, float]] = defaultdict(dict)
+    for result in ir_measures.iter_calc(list(set(wanted.values())), judged, run):
+        values[result.measure][result.query_id] = float(result.value)
+    empty = sorted(judged.keys() & set(qids) - run.keys())
+    rows: list[tuple[str, str, int, float]] = []
+    for (name, k), measure in wanted.items():
+        of_measure = values[measure] | dict.fromkeys(empty, 0.0)
+        rows += [(qid, name, k, of_measure[qid]) for qid in [*run, *empty] if qid in of_measure]
     return pl.DataFrame(rows, schema=schema_of(COLUMNS), orient="row")
+
+
+def _by_query(table: pl.DataFrame, value: pl.Expr) -> dict[str, dict[str, Any]]:
+    """Return ``value`` by query and passage, as ir_measures takes it without a conversion."""
+    values: dict[str, dict[str, Any]] = defaultdict(dict)
+    for qid, docno, number in table.select("qid", "docno", value.alias("value")).iter_rows():
+        values[qid][docno] = number
+    return dict(values)
 
 
 def _measure(name: str, relevant: int) -> ir_measures.Measure:
