@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,13 @@ import pytest
 from ragrelay.generation import helping, job
 from ragrelay.generation.generator import Request
 from ragrelay.generation.helping import Noted, Others, note_jobs
-from ragrelay.generation.job import generate_answers
+from ragrelay.generation.job import generate_answers, make_for
+from ragrelay.generation.pieces import PIECES, Pieces
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.jobs import work_claims
 from ragrelay.jobs.work_claims import Claim
+from ragrelay.jobs.work_claims import wait_for as wait_for_claims
 from ragrelay.prompting.layout import Layout, kshot_prompts
 
 from tests.support.waiting import wait_for
@@ -212,16 +214,19 @@ run.job("dense", engine)
     assert not list(run.store().folder.glob(".claim-*"))
 
 
-def other_process(run: Run, name: str, seconds: float = 60) -> subprocess.Popen[str]:
-    """A process that holds the claim of a retriever's answers."""
+def other_process(run: Run, name: str, seconds: float = 60, numbers: Iterable[int] = range(6)) -> subprocess.Popen[str]:
+    """A process that holds the claims of pieces of a retriever's answers."""
     script = f"""
 import time
 from pathlib import Path
 from ragrelay.generation.requests import asked_keys
-from ragrelay.generation.store import KEY
-from ragrelay.jobs.work_claims import Claim
+from ragrelay.generation.pieces import Pieces
+from ragrelay.generation.store import AnswerStore
 asked = asked_keys([Path({str(run.prompts(name))!r})], [1, 2], 0, 1)
-with Claim(Path({str(run.store().folder)!r}), asked.select(KEY)).held():
+store = AnswerStore({str(run.folder / "cache")!r}, "fp")
+with Pieces(store, asked) as pieces:
+    for number in {list(numbers)!r}:
+        pieces._held.enter_context(pieces._claims[number].held())
     print("held", flush=True)
     time.sleep({seconds})
 """
@@ -238,6 +243,59 @@ def test_a_helper_leaves_claimed_answers_alone(run: Run) -> None:
     owner.kill()
     owner.wait()
     assert run.job("rel", InOrder())["made"] == 12
+
+
+def test_a_helper_makes_the_pieces_that_no_other_has_claimed(run: Run) -> None:
+    owner = other_process(run, "rel", numbers=(0, 3))
+    assert run.job("dense", InOrder())["made_for"] == {"rel": 8, "bm25": 12}
+    left = run.asked("rel").join(run.store().held(run.asked("rel")), on=KEY, how="anti")
+    assert sorted(set(left["qid"])) == ["q0", "q3"]
+    owner.kill()
+    owner.wait()
+    assert run.job("rel", InOrder())["made"] == 4 and run.made().is_unique().all()
+
+
+def test_pieces_are_whole_queries_in_order(run: Run) -> None:
+    asked = pl.concat(run.asked(name).with_columns(pl.col("qid") + name) for name in RETRIEVERS)
+    pieces = Pieces(run.store(), asked)
+    requests = [Request(prompt_id, seed, (1,), 0) for prompt_id, seed in asked.select(KEY).iter_rows()]
+    with pieces:
+        assert list(pieces.due(requests)) == requests
+        claims = [claim.path for claim in pieces._claims]
+        assert len(claims) == len(set(claims)) == PIECES and all(path.exists() for path in claims)
+    assert not any(path.exists() for path in claims)
+    owners = asked.group_by("qid").agg(pl.col("prompt_id").replace_strict(pieces._piece_of).n_unique())
+    assert set(owners["prompt_id"]) == {1}
+
+
+def test_two_engines_share_a_job(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A helper that comes while the owner is at work takes the pieces that it has not begun."""
+    names = iter([f"process {number}" for number in range(1000)])
+    monkeypatch.setattr(work_claims, "temporary_beside", lambda path: path.with_name(next(names)))
+    engine, helper, made_for = InOrder(), InOrder(), {}
+
+    def help_once(made: int) -> None:
+        if made == 3:
+            engine.after = lambda made: None
+            others = Others("dense", [1, 2], 0, 1)
+            made_for.update((name, sums["made"]) for name, sums in make_for(others, helper, run.store(),
+                                                                             run.generator, 512))  # fmt: skip
+
+    engine.after = help_once
+    receipt = run.job("rel", engine, until=0.0)
+    assert made_for == {"rel": 8, "bm25": 12}
+    assert (receipt["asked"], receipt["held"], receipt["made"]) == (12, 8, 4) and run.made().is_unique().all()
+
+
+def test_an_owner_makes_the_rest_first_and_then_takes_over(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "START_SECONDS", 0.0)
+    helper = other_process(run, "rel", numbers=(1,))
+    engine = InOrder()
+    receipt = run.job("rel", engine, until=0.0)
+    assert (receipt["held"], receipt["made"], receipt["answer_tokens"]) == (0, 12, 24)
+    assert {prompt_id for prompt_id, _ in engine.made[-2:]} == set(run.asked("rel").filter(qid="q1")["prompt_id"])
+    helper.kill()
+    helper.wait()
 
 
 def test_an_owner_waits_for_its_helper_and_starts_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -268,7 +326,7 @@ def test_an_owner_overrides_after_a_start_and_its_helper_stops(run: Run, monkeyp
     with helper.held():
         assert owner.is_anothers
         began = time.monotonic()
-        owner.wait(0.05)
+        wait_for_claims([owner], 0.05)
         assert owner.is_anothers and time.monotonic() - began >= 0.05
         with owner.held():
             wait_for("the helper's loss", lambda: not helper.is_held, 60)

@@ -1,6 +1,7 @@
 """A scoring job whose model is loaded scores other retrievers' answers: which, when it stops, what it leaves."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -166,6 +167,34 @@ with Claim(Path({str(study.store().folder)!r}), polars.read_parquet({str(study.f
     study.job("rel", last, monkeypatch)
     assert set(last.seen) == {"red rel", "yellow rel"}
     assert not list(study.store().folder.glob(".claim-*"))
+
+
+def test_a_job_waits_for_another_that_scores_its_answers(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It then loads no model; if the other has not ended by then, it scores them itself."""
+    claim = Claim(study.store().folder, study.pairs("rel"))
+    waited: list[float] = []
+
+    def end_other(claims: list[Claim], seconds: float) -> None:
+        assert [one.path for one in claims] == [claim.path] and claims[0].is_anothers
+        waited.append(seconds)
+        claim.path.unlink()
+        study.job("dense", Overlap(), monkeypatch)
+
+    def begin_other() -> Overlap:
+        claim.path.parent.mkdir(parents=True, exist_ok=True)
+        claim.path.write_text(".tmp-00000000-1-1-00000000-of another node")
+        return Overlap()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store_filling, "wait_for", end_other)
+        idle = begin_other()
+        study.job("rel", idle, monkeypatch)
+        assert (idle.seen, idle.prepared, waited) == ([], 0, [store_filling.LOADING_SECONDS])
+    shutil.rmtree(study.store().folder)
+    monkeypatch.setattr(store_filling, "LOADING_SECONDS", 0.0)
+    own = begin_other()
+    study.job("rel", own, monkeypatch, others={})
+    assert {"red rel", "yellow rel"} <= set(own.seen) and not claim.path.exists()
 
 
 def test_a_job_claims_what_it_scores(study: Study, monkeypatch: pytest.MonkeyPatch) -> None:

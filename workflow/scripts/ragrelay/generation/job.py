@@ -1,6 +1,5 @@
 """Run a generation job: add the missing answers to the store, and return a receipt."""
 
-import itertools
 import logging
 import re
 import resource
@@ -19,12 +18,13 @@ from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS, Engine, Maker, Request
 from ragrelay.generation.helping import START_SECONDS, Noted, Others
 from ragrelay.generation.past_jobs import Timed
+from ragrelay.generation.pieces import Pieces
 from ragrelay.generation.requests import requests_of, tokenised, window_of
 from ragrelay.generation.store import KEY, ROUNDING, AnswerStore
 from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.parquet_parts import WRITTEN, PartStore
 from ragrelay.jobs.engine_use import add_tokens
-from ragrelay.jobs.work_claims import Claim, remove_dead_claims
+from ragrelay.jobs.work_claims import remove_dead_claims
 from ragrelay.prompting.layout import Layout
 
 log = logging.getLogger(__name__)
@@ -80,42 +80,41 @@ def generate_answers(
     log.info(BEGUN, len(asked), len(held), len(missing))
     if len(missing):
         check_writable(f"{len(missing)} of {len(asked)} answers are not in", store.folder)
-        claim = Claim(store.folder, asked.select(KEY))
-        if claim.is_anothers:
+    with Pieces(store, asked) as pieces:
+        if len(missing) and pieces.are_anothers:
             log.info("another job is making some of them")
-            claim.wait(Timed.latest(store, store.parts()).start_seconds or START_SECONDS)
+            pieces.wait(Timed.latest(store, store.parts()).start_seconds or START_SECONDS)
             missing = asked.join(store.held(asked), on=KEY, how="anti", maintain_order="left")
-    if len(missing):
-        window = window_of(generator)
-        # Look again, here and once the engine is up, since other jobs may have made some meanwhile.
-        requests = _left(list(requests_of(missing, generator, window, layout)), store)
+        requests: list[Request] = []
+        if len(missing):
+            window = window_of(generator)
+            # Look again, since other jobs may have made some meanwhile.
+            requests = pieces.left(list(requests_of(missing, generator, window, layout)))
         if requests:
-            with claim.held():
-                engine = start_checked(start_engine, generator, window)
-                ready = time.monotonic()
-                requests = _left(requests, store)
-                flush_seconds = generator["flush_seconds"]
-                rows = engine.answers(iter(requests))
-                receipt |= keep(rows, len(requests), store, engine, TOTALS, "answers", flush_seconds, ready - began)
-            receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
-            receipt |= {"start_seconds": round(ready - began, 2)} | {name: int(mib) for name, mib in memory().items()}
-            if others and GENERATOR_KINDS[generator["engine"]].in_job:
-                receipt["made_for"] = made_for = dict[str, int]()
-                for name, sums in make_for(others, engine, store, generator, window):
-                    made_for[name] = made_for.get(name, 0) + sums["made"]
-                    receipt |= {total: receipt[total] + sums[total] for total in TOTALS}
+            engine = start_checked(start_engine, generator, window)
+            ready = time.monotonic()
+            flush_seconds = generator["flush_seconds"]
+            rows = engine.answers(pieces.due(requests))
+            receipt |= keep(rows, len(requests), store, engine, TOTALS, "answers", flush_seconds, ready - began)
+            if left := pieces.left(requests):
+                log.info("another job is making the last %d", len(left))
+                pieces.wait(ready - began)
+                left = pieces.left(left)
+                rows = engine.answers(pieces.due(left, takes_over=True))
+                sums = keep(rows, len(left), store, engine, TOTALS, "answers", flush_seconds, 0.0)
+                receipt |= {name: receipt[name] + number for name, number in sums.items()}
+    if requests:
+        receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
+        receipt |= {"start_seconds": round(ready - began, 2)} | {name: int(mib) for name, mib in memory().items()}
+        if others and GENERATOR_KINDS[generator["engine"]].in_job:
+            receipt["made_for"] = made_for = dict[str, int]()
+            for name, sums in make_for(others, engine, store, generator, window):
+                made_for[name] = made_for.get(name, 0) + sums["made"]
+                receipt |= {total: receipt[total] + sums[total] for total in TOTALS}
     receipt["held"] = receipt["asked"] - receipt["made"]
     receipt |= count_makers(store, asked)
     receipt["seconds"] = round(time.monotonic() - began, 2)
     return receipt
-
-
-def _left(requests: Sequence[Request], store: AnswerStore) -> list[Request]:
-    """Return the requests whose answers are not in ``store``."""
-    keys = [(request.prompt_id, request.seed) for request in requests]
-    asked = pl.DataFrame(keys, schema={"prompt_id": pl.String, "seed": pl.Int64}, orient="row")
-    held = set(store.held(asked).select(KEY).iter_rows())
-    return [request for request, key in zip(requests, keys, strict=True) if key not in held]
 
 
 def make_for(
@@ -155,14 +154,13 @@ def _make_for(
 ) -> dict[str, Any]:
     no_answers = dict.fromkeys(("made", *TOTALS), 0)
     missing = asked.join(store.held(asked), on=KEY, how="anti", maintain_order="left")
-    claim = Claim(store.folder, asked.select(KEY))
-    if missing.is_empty() or claim.is_anothers or not others.time_left:
-        return no_answers
-    with claim.held():
+    with Pieces(store, asked) as pieces:
+        if missing.is_empty() or pieces.are_all_anothers or not others.time_left:
+            return no_answers
         log.info("for %s: %s", job.receipt, BEGUN % (len(asked), len(asked) - len(missing), len(missing)))
-        requests = _left(list(tokenised(missing, generator, window, None)), store)
-        at_work = itertools.takewhile(lambda _: claim.is_held and others.time_left, requests)
-        rows, unit = engine.answers(at_work), f"answers for {job.receipt}"
+        requests = list(tokenised(missing, generator, window, None))
+        rows = engine.answers(pieces.due(requests, lambda: others.time_left))
+        unit = f"answers for {job.receipt}"
         return keep(rows, len(requests), store, engine, TOTALS, unit, generator["flush_seconds"], 0.0)
 
 

@@ -12,7 +12,7 @@ import math
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -48,6 +48,13 @@ def remove_dead_claims(folder: Path) -> None:
             log.info("%s: left (%s)", claim, error)
 
 
+def wait_for(claims: Sequence["Claim"], seconds: float) -> None:
+    """Wait until no other process holds any of ``claims``, but at most ``seconds``."""
+    end = time.monotonic() + seconds
+    while any(claim.is_anothers for claim in claims) and time.monotonic() < end:
+        time.sleep(LOOKED_EVERY)
+
+
 class Claim:
     """A file in a store's ``folder`` that names the process making the rows with these ``keys``, one per row."""
 
@@ -67,12 +74,6 @@ class Claim:
     def is_held(self) -> bool:
         """Whether no other process has taken over the claim."""
         return not self._lost
-
-    def wait(self, seconds: float) -> None:
-        """Wait until no other process claims the rows, but at most ``seconds``."""
-        end = time.monotonic() + seconds
-        while self.is_anothers and time.monotonic() < end:
-            time.sleep(LOOKED_EVERY)
 
     @contextlib.contextmanager
     def held(self) -> Iterator[Self]:

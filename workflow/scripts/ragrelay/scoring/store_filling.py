@@ -12,7 +12,7 @@ import polars as pl
 from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
 from ragrelay.io.cache_mode import check_writable
-from ragrelay.jobs.work_claims import Claim, remove_dead_claims
+from ragrelay.jobs.work_claims import Claim, remove_dead_claims, wait_for
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.scorer import Measure, Task
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore
@@ -25,6 +25,8 @@ ANSWERS_AT_ONCE = 256
 TEXTS_AT_ONCE = 16384
 # A killed job loses at most this many seconds of work.
 FLUSH_SECONDS = 60.0
+LOADING_SECONDS = 15.0
+"""How long a job waits for another that scores its answers: about as long as it takes to load a model."""
 KNOWN = {"qid": pl.String, "place": pl.Int64, "references_hash": pl.String}
 
 
@@ -51,9 +53,14 @@ def fill_store(
     """
     remove_dead_claims(store.folder)
     pairs, missing = _pairs(store, cells, queries)
+    claim = Claim(store.folder, pairs.select(KEY))
+    if len(missing) and claim.is_anothers:
+        log.info("another job is scoring them")
+        wait_for([claim], LOADING_SECONDS)
+        pairs, missing = _pairs(store, cells, queries)
     if len(missing):
         check_writable(f"{len(missing)} of {len(pairs)} scores are not in", store.folder)
-        with Claim(store.folder, pairs.select(KEY)).held():
+        with claim.held():
             _score_missing(missing, store, scorer, cells, queries)
     located = store.held(pairs)
     if len(located) < len(pairs):

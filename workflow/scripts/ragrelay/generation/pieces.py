@@ -1,0 +1,83 @@
+"""Divide a job's answers into pieces of whole queries. The job and its helpers claim a piece when they get to it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import groupby
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import polars as pl
+
+from ragrelay.generation.generator import Request
+from ragrelay.generation.store import KEY, AnswerStore
+from ragrelay.jobs.work_claims import Claim, wait_for
+
+PIECES = 8
+"""Pieces of a job: at its end, an engine waits for others during about an eighth of the job."""
+
+
+class Pieces:
+    """The pieces of ``asked`` (rows of asked_keys), whose answers ``store`` keeps.
+
+    Claims end with the context, in which all answers to the requests that were due must be stored.
+    """
+
+    def __init__(self, store: AnswerStore, asked: pl.DataFrame) -> None:
+        self._store, self._keys = store, asked.select(KEY)
+        # asked_keys keeps the prompts of a query together.
+        first = pl.col("row").first().over(pl.col("qid").rle_id())
+        of_rows = asked.with_row_index("row").with_columns(piece=first * PIECES // max(len(asked), 1))
+        self._claims: list[Claim] = []
+        self._piece_of: dict[str, int] = {}
+        for number, (_, rows) in enumerate(of_rows.group_by("piece", maintain_order=True)):
+            self._claims.append(Claim(store.folder, rows.select(KEY)))
+            self._piece_of |= dict.fromkeys(rows["prompt_id"], number)
+        self._held = ExitStack()
+        self._seen: set[Path] = set()
+        self._made: set[tuple[str, int]] = set()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._held.close()
+
+    @property
+    def are_anothers(self) -> bool:
+        """Whether another process, which may be alive, has claimed some of them."""
+        return any(claim.is_anothers for claim in self._claims)
+
+    @property
+    def are_all_anothers(self) -> bool:
+        return all(claim.is_anothers for claim in self._claims)
+
+    def wait(self, seconds: float) -> None:
+        """Wait until no other process claims any of them, but at most ``seconds``."""
+        wait_for(self._claims, seconds)
+
+    def left(self, requests: Sequence[Request]) -> list[Request]:
+        """Return the requests whose answers the store lacks. Only the first call reads all parts."""
+        parts = [part for part in self._store.parts() if part not in self._seen]
+        self._made.update(self._store.held(self._keys, parts).select(KEY).iter_rows())
+        self._seen.update(parts)
+        return [request for request in requests if (request.prompt_id, request.seed) not in self._made]
+
+    def due(
+        self, requests: Sequence[Request], at_work: Callable[[], bool] = lambda: True, takes_over: bool = False
+    ) -> Iterator[Request]:
+        """Yield what is left of ``requests``, in the order of ``asked``, while ``at_work``; claim each piece before.
+
+        Leaves out pieces that another process has claimed, unless it ``takes_over``. Ends if a claim is taken over.
+        """
+        for piece, of_piece in groupby(requests, lambda request: self._piece_of[request.prompt_id]):
+            claim = self._claims[piece]
+            if claim.is_anothers and not takes_over:
+                continue
+            self._held.enter_context(claim.held())
+            for request in self.left(list(of_piece)):
+                if not (claim.is_held and at_work()):
+                    return
+                yield request
