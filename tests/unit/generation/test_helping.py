@@ -298,6 +298,25 @@ def test_an_owner_makes_the_rest_first_and_then_takes_over(run: Run, monkeypatch
     helper.wait()
 
 
+def test_an_owner_that_loses_a_piece_makes_it_in_the_end(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As to another run of the same study that waited for it in vain, and was killed then."""
+    claims: list[Claim] = []
+    made = Claim.__init__
+    monkeypatch.setattr(Claim, "__init__", lambda self, *of: (made(self, *of), claims.append(self))[0])
+    engine = InOrder()
+
+    def lose(number: int) -> None:
+        if number == 3:
+            claims[1].path.write_text("of another")
+            wait_for("the loss", lambda: not claims[1].is_held, 60)
+            monkeypatch.setattr(work_claims, "RENEWED_EVERY", 1000.0)
+
+    engine.after = lose
+    receipt = run.job("rel", engine, until=0.0)
+    assert receipt["made"] == 12 and run.made().is_unique().all()
+    assert engine.made[-1][0] == run.asked("rel").filter(qid="q1")["prompt_id"][0]
+
+
 def test_an_owner_waits_for_its_helper_and_starts_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "START_SECONDS", 1000.0)
     engine, idle, helped = InOrder(), InOrder(), threading.Event()

@@ -70,7 +70,8 @@ class Pieces:
     ) -> Iterator[Request]:
         """Yield what is left of ``requests``, in the order of ``asked``, while ``at_work``; claim each piece before.
 
-        Leaves out pieces that another process has claimed, unless it ``takes_over``. Ends if a claim is taken over.
+        Leaves out pieces that another process has claimed, unless it ``takes_over``, and the rest of a piece that is
+        taken over.
         """
         for piece, of_piece in groupby(requests, lambda request: self._piece_of[request.prompt_id]):
             claim = self._claims[piece]
@@ -78,6 +79,8 @@ class Pieces:
                 continue
             self._held.enter_context(claim.held())
             for request in self.left(list(of_piece)):
-                if not (claim.is_held and at_work()):
+                if not at_work():
                     return
+                if not claim.is_held:
+                    break
                 yield request

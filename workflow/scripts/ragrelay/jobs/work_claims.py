@@ -80,6 +80,7 @@ class Claim:
         """Claim the rows until the end of the context, even if another process has claimed them."""
         with atomic(self.path) as temporary:
             temporary.write_text(self.own, encoding="utf-8")
+        self._lost = False
         renewing = threading.Thread(target=self._renew, daemon=True)
         renewing.start()
         try:
