@@ -177,3 +177,12 @@ def test_large_sample_kendall_with_ties_agrees_with_the_bootstrap() -> None:
     width = np.diff(correlation.kendall_interval(tau, x, y)[:2])[0]
     # A variance of n alone, 0.437 / (n - 4), makes it 25% shorter here.
     assert width == pytest.approx(drawn.high - drawn.low, rel=0.08)
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 255, 256, 257, 600])
+@pytest.mark.parametrize(("x_values", "y_values"), [(1, 1), (3, 4), (2, 600), (600, 5), (600, 600)])
+def test_concordances_are_those_of_all_pairs(n: int, x_values: int, y_values: int) -> None:
+    random = np.random.default_rng([n, x_values, y_values])
+    x, y = (np.unique(random.integers(0, values, n), return_inverse=True)[1] for values in (x_values, y_values))
+    of_pairs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
+    np.testing.assert_array_equal(correlation.concordances(x, y), of_pairs.sum(axis=1))

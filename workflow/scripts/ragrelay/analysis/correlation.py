@@ -76,7 +76,8 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
 SPEARMAN_METHOD = "Fisher z, Bonett-Wright variance"
 KENDALL_METHOD = "Fisher z, asymptotic variance"
 
-# Rows of the n x n comparisons in memory at a time.
+Ranks = npt.NDArray[np.integer]
+# Queries that concordances compares one by one.
 ROWS = 256
 # Above this many queries the statistic is compared with Student's t: permutations would give the same.
 PERMUTED_AT_MOST = 200
@@ -248,18 +249,39 @@ def kendall_interval(tau: float, x: Array, y: Array, level: float = 0.95) -> Int
     if 1.0 - abs(tau) < ROUNDING:
         return Interval(None, None, "perfect correlation, no sampling variance")
     n = len(x)
-    concordance = np.empty(n)
-    x_ranks, y_ranks = (stats.rankdata(column, method="dense").astype(np.int32) for column in (x, y))
-    for start in range(0, n, ROWS):
-        rows = slice(start, start + ROWS)
-        x_order = np.sign(x_ranks[rows, None] - x_ranks).astype(np.int8)
-        y_order = np.sign(y_ranks[rows, None] - y_ranks).astype(np.int8)
-        concordance[rows] = (x_order * y_order).sum(axis=1, dtype=np.int64)
+    x_ranks, y_ranks = (stats.rankdata(column, method="dense") - 1 for column in (x, y))
+    concordance = concordances(x_ranks, y_ranks)
     x_untied, y_untied = (n - np.bincount(ranks)[ranks] for ranks in (x_ranks, y_ranks))
     parts = concordance / np.sqrt(x_untied.mean() * y_untied.mean())
     parts -= tau / 2.0 * (x_untied / x_untied.mean() + y_untied / y_untied.mean())
     error = 2.0 * np.sqrt((parts**2).mean() / n)
     return _fisher_interval(tau, float(error) / (1.0 - tau**2), level)
+
+
+def concordances(x_ranks: Ranks, y_ranks: Ranks) -> Ranks:
+    """Return how many other queries x and y order alike with each query, less those they order oppositely (n,).
+
+    ``x_ranks`` and ``y_ranks`` (n,) are dense ranks from 0. With before(p) the sum of sign(y - y_j) over the first p
+    queries in the order of x, it is before(first tied in x) + before(after the last tied) - before(n). A table has
+    before at every ROWS queries for all y, so that at most ROWS are compared one by one.
+    """
+    n = len(x_ranks)
+    order = np.argsort(x_ranks, kind="stable")
+    x_sorted, y_sorted = x_ranks[order], y_ranks[order]
+    counts = np.zeros((-(-n // ROWS) + 1, int(y_ranks.max()) + 1), np.int64)
+    np.add.at(counts, (np.arange(n) // ROWS + 1, y_sorted), 1)
+    counts = counts.cumsum(axis=0)
+    up_to = counts.cumsum(axis=1)
+    table = 2 * up_to - counts - up_to[:, -1:]  # values below less values above
+    rows = np.pad(y_sorted, (0, ROWS - n % ROWS)).reshape(-1, ROWS)
+
+    def before(place: Ranks) -> Ranks:
+        block, rest = np.divmod(place, ROWS)
+        signs = np.sign(y_ranks[:, None] - rows[block]) * (np.arange(ROWS) < rest[:, None])
+        return np.asarray(table[block, y_ranks] + signs.sum(axis=1))
+
+    first, after = np.searchsorted(x_sorted, x_ranks), np.searchsorted(x_sorted, x_ranks, side="right")
+    return np.asarray(before(first) + before(after) - table[-1, y_ranks])
 
 
 def _fisher_interval(value: float, error: float, level: float) -> Interval:
