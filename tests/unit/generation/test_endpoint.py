@@ -64,6 +64,13 @@ def test_busy_and_broken_servers_are_asked_again(server: FakeServer) -> None:
     assert len(server.bodies) == len(REQUESTS) + 3
 
 
+def test_a_second_call_asks_again_too(server: FakeServer) -> None:
+    engine = EndpointEngine(DEFINITION)
+    assert len(list(engine.answers(iter(REQUESTS[:2])))) == 2
+    server.refusals = [429, 503]
+    assert len(list(engine.answers(iter(REQUESTS[2:])))) == len(REQUESTS) - 2
+
+
 def test_retries_show_on_a_terminal(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

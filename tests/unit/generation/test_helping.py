@@ -1,5 +1,6 @@
 """An engine that is up makes what other jobs lack: which, when it stops, and what claims of the same answers do."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -270,8 +271,8 @@ def test_pieces_are_whole_queries_in_order(run: Run) -> None:
 
 def test_two_engines_share_a_job(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A helper that comes while the owner is at work takes the pieces that it has not begun."""
-    names = iter([f"process {number}" for number in range(1000)])
-    monkeypatch.setattr(work_claims, "temporary_beside", lambda path: path.with_name(next(names)))
+    names = itertools.count()
+    monkeypatch.setattr(work_claims, "temporary_beside", lambda path: path.with_name(f"process {next(names)}"))
     engine, helper, made_for = InOrder(), InOrder(), {}
 
     def help_once(made: int) -> None:
@@ -298,7 +299,10 @@ def test_an_owner_makes_the_rest_first_and_then_takes_over(run: Run, monkeypatch
     helper.wait()
 
 
-def test_an_owner_that_loses_a_piece_makes_it_in_the_end(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("losses", [{3}, {2, 11}], ids=["at work", "before it, and again in the end"])
+def test_an_owner_that_loses_a_piece_makes_it_in_the_end(
+    run: Run, monkeypatch: pytest.MonkeyPatch, losses: set[int]
+) -> None:
     """As to another run of the same study that waited for it in vain, and was killed then."""
     claims: list[Claim] = []
     made = Claim.__init__
@@ -306,14 +310,15 @@ def test_an_owner_that_loses_a_piece_makes_it_in_the_end(run: Run, monkeypatch: 
     engine = InOrder()
 
     def lose(number: int) -> None:
-        if number == 3:
+        if number in losses:
             claims[1].path.write_text("of another")
-            wait_for("the loss", lambda: not claims[1].is_held, 60)
-            monkeypatch.setattr(work_claims, "RENEWED_EVERY", 1000.0)
+            if number > 2:  # its second piece is at work
+                wait_for("the loss", lambda: not claims[1].is_held, 60)
+                monkeypatch.setattr(work_claims, "RENEWED_EVERY", 1000.0)
 
     engine.after = lose
     receipt = run.job("rel", engine, until=0.0)
-    assert receipt["made"] == 12 and run.made().is_unique().all()
+    assert receipt["made"] == 12 and len(run.made()) == 12 and run.made().is_unique().all()
     assert engine.made[-1][0] == run.asked("rel").filter(qid="q1")["prompt_id"][0]
 
 
@@ -330,8 +335,8 @@ def test_an_owner_waits_for_its_helper_and_starts_nothing(run: Run, monkeypatch:
 
     engine.after = begin
     # One process has one claim per answers, so the owner's claim needs another name.
-    names = iter([f"process {number}" for number in range(100)])
-    monkeypatch.setattr(work_claims, "temporary_beside", lambda path: path.with_name(next(names)))
+    names = itertools.count()
+    monkeypatch.setattr(work_claims, "temporary_beside", lambda path: path.with_name(f"process {next(names)}"))
     assert run.job("dense", engine)["made_for"] == {"rel": 12, "bm25": 12}
     owner.join()
     assert (receipts["held"], receipts["made"]) == (12, 0) and idle.starts == []
@@ -339,8 +344,8 @@ def test_an_owner_waits_for_its_helper_and_starts_nothing(run: Run, monkeypatch:
 
 def test_an_owner_overrides_after_a_start_and_its_helper_stops(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = run.asked("rel").select(KEY)
-    names = iter([f"process {number}" for number in range(100)])
-    monkeypatch.setattr(work_claims, "temporary_beside", lambda path: path.with_name(next(names)))
+    names = itertools.count()
+    monkeypatch.setattr(work_claims, "temporary_beside", lambda path: path.with_name(f"process {next(names)}"))
     helper, owner = (Claim(run.store().folder, asked) for _ in range(2))
     with helper.held():
         assert owner.is_anothers

@@ -268,10 +268,10 @@ def concordances(x_ranks: Ranks, y_ranks: Ranks) -> Ranks:
     n = len(x_ranks)
     order = np.argsort(x_ranks, kind="stable")
     x_sorted, y_sorted = x_ranks[order], y_ranks[order]
-    counts = np.zeros((-(-n // ROWS) + 1, int(y_ranks.max()) + 1), np.int64)
+    counts = np.zeros((-(-n // ROWS) + 1, int(y_ranks.max()) + 1), np.int32)
     np.add.at(counts, (np.arange(n) // ROWS + 1, y_sorted), 1)
-    counts = counts.cumsum(axis=0)
-    up_to = counts.cumsum(axis=1)
+    counts = counts.cumsum(axis=0, dtype=np.int32)
+    up_to = counts.cumsum(axis=1, dtype=np.int32)
     table = 2 * up_to - counts - up_to[:, -1:]  # values below less values above
     rows = np.pad(y_sorted, (0, ROWS - n % ROWS)).reshape(-1, ROWS)
 

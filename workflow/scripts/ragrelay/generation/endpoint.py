@@ -82,6 +82,7 @@ class EndpointEngine:
         or without a completion after all retries. All finished rows are yielded first. An answer with half of a
         surrogate pair is left out, and an InputError after the others reports it (``half_characters``).
         """
+        self._ended.clear()
         limit, pace = self.generator["concurrency"], _Pace(self.generator.get("requests_per_minute"))
         under_way: set[Future[dict[str, Any] | Request]] = set()
         left_out: list[Request] = []

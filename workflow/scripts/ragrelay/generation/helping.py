@@ -3,8 +3,8 @@
 The process that runs the workflow notes which generation jobs will run, and their prompt files. A job that has made all
 its own answers reads the note. It ignores prompts that don't exist yet, or that this run will make again.
 
-A job whose answers have a helper waits as long as an engine takes to start, then claims them, and the helper stops
-(jobs/work_claims.py).
+A job whose answers have a helper waits as long as an engine takes to start. Both then make pieces of them
+(generation/pieces.py).
 """
 
 import json

@@ -80,8 +80,8 @@ def generate_answers(
     log.info(BEGUN, len(asked), len(held), len(missing))
     if len(missing):
         check_writable(f"{len(missing)} of {len(asked)} answers are not in", store.folder)
-    with Pieces(store, asked) as pieces:
-        if len(missing) and pieces.are_anothers:
+    with Pieces(store, asked if len(missing) else asked.clear()) as pieces:
+        if pieces.are_anothers:
             log.info("another job is making some of them")
             pieces.wait(Timed.latest(store, store.parts()).start_seconds or START_SECONDS)
             missing = asked.join(store.held(asked), on=KEY, how="anti", maintain_order="left")
@@ -91,14 +91,16 @@ def generate_answers(
             # Look again, since other jobs may have made some meanwhile.
             requests = pieces.left(list(requests_of(missing, generator, window, layout)))
         if requests:
+            starts = time.monotonic()
             engine = start_checked(start_engine, generator, window)
             ready = time.monotonic()
             flush_seconds = generator["flush_seconds"]
             rows = engine.answers(pieces.due(requests))
             receipt |= keep(rows, len(requests), store, engine, TOTALS, "answers", flush_seconds, ready - began)
             if left := pieces.left(requests):
-                log.info("another job is making the last %d", len(left))
-                pieces.wait(ready - began)
+                log.info("%d answers are left to other jobs", len(left))
+                # Another job stores its answers when it flushes.
+                pieces.wait(max(ready - starts, flush_seconds), left)
                 left = pieces.left(left)
                 rows = engine.answers(pieces.due(left, takes_over=True))
                 sums = keep(rows, len(left), store, engine, TOTALS, "answers", flush_seconds, 0.0)
@@ -155,10 +157,11 @@ def _make_for(
     no_answers = dict.fromkeys(("made", *TOTALS), 0)
     missing = asked.join(store.held(asked), on=KEY, how="anti", maintain_order="left")
     with Pieces(store, asked) as pieces:
-        if missing.is_empty() or pieces.are_all_anothers or not others.time_left:
+        unclaimed = pieces.unclaimed(missing)
+        if unclaimed.is_empty() or not others.time_left:
             return no_answers
         log.info("for %s: %s", job.receipt, BEGUN % (len(asked), len(asked) - len(missing), len(missing)))
-        requests = list(tokenised(missing, generator, window, None))
+        requests = list(tokenised(unclaimed, generator, window, None))
         rows = engine.answers(pieces.due(requests, lambda: others.time_left))
         unit = f"answers for {job.receipt}"
         return keep(rows, len(requests), store, engine, TOTALS, unit, generator["flush_seconds"], 0.0)

@@ -14,7 +14,7 @@ from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.jobs.work_claims import Claim, wait_for
 
 PIECES = 8
-"""Pieces of a job: at its end, an engine waits for others during about an eighth of the job."""
+"""Pieces of a job. A smaller job than an engine takes at once is not shared: the engine claims all of it."""
 
 
 class Pieces:
@@ -27,7 +27,7 @@ class Pieces:
         self._store, self._keys = store, asked.select(KEY)
         # asked_keys keeps the prompts of a query together.
         first = pl.col("row").first().over(pl.col("qid").rle_id())
-        of_rows = asked.with_row_index("row").with_columns(piece=first * PIECES // max(len(asked), 1))
+        of_rows = asked.select(*KEY, "qid").with_row_index("row").with_columns(piece=first * PIECES // pl.len())
         self._claims: list[Claim] = []
         self._piece_of: dict[str, int] = {}
         for number, (_, rows) in enumerate(of_rows.group_by("piece", maintain_order=True)):
@@ -50,13 +50,17 @@ class Pieces:
         """Whether another process, which may be alive, has claimed some of them."""
         return any(claim.is_anothers for claim in self._claims)
 
-    @property
-    def are_all_anothers(self) -> bool:
-        return all(claim.is_anothers for claim in self._claims)
+    def unclaimed(self, missing: pl.DataFrame) -> pl.DataFrame:
+        """Return the rows of ``missing``, a selection of ``asked``, in pieces that no other process has claimed."""
+        anothers = {number for number, claim in enumerate(self._claims) if claim.is_anothers}
+        return missing.filter([self._piece_of[prompt_id] not in anothers for prompt_id in missing["prompt_id"]])
 
-    def wait(self, seconds: float) -> None:
-        """Wait until no other process claims any of them, but at most ``seconds``."""
-        wait_for(self._claims, seconds)
+    def wait(self, seconds: float, requests: Sequence[Request] | None = None) -> None:
+        """Wait until no other process claims any of them, or those of ``requests``, but at most ``seconds``."""
+        if requests is None:
+            wait_for(self._claims, seconds)
+        else:
+            wait_for([self._claims[piece] for piece in sorted(set(map(self._piece, requests)))], seconds)
 
     def left(self, requests: Sequence[Request]) -> list[Request]:
         """Return the requests whose answers the store lacks. Only the first call reads all parts."""
@@ -68,12 +72,12 @@ class Pieces:
     def due(
         self, requests: Sequence[Request], at_work: Callable[[], bool] = lambda: True, takes_over: bool = False
     ) -> Iterator[Request]:
-        """Yield what is left of ``requests``, in the order of ``asked``, while ``at_work``; claim each piece before.
+        """Yield what is left of ``requests``, which are in the order of ``asked``, while ``at_work``; claim each piece.
 
-        Leaves out pieces that another process has claimed, unless it ``takes_over``, and the rest of a piece that is
-        taken over.
+        Leaves out pieces that another process has claimed, and the rest of a piece that is taken over, unless it
+        ``takes_over``.
         """
-        for piece, of_piece in groupby(requests, lambda request: self._piece_of[request.prompt_id]):
+        for piece, of_piece in groupby(requests, self._piece):
             claim = self._claims[piece]
             if claim.is_anothers and not takes_over:
                 continue
@@ -81,6 +85,9 @@ class Pieces:
             for request in self.left(list(of_piece)):
                 if not at_work():
                     return
-                if not claim.is_held:
+                if not (takes_over or claim.is_held):
                     break
                 yield request
+
+    def _piece(self, request: Request) -> int:
+        return self._piece_of[request.prompt_id]

@@ -1,8 +1,8 @@
 """Claim rows of a store while a process makes them, so that no other makes the same.
 
-A claim is advisory. A job that helps others skips rows that another process has claimed, and stops if the job that
-needs them takes over its claim. If a claim is lost, or a file system shows it late, some rows are made twice, but none
-is lost.
+A claim is advisory. A job that helps others skips rows that another process has claimed, and leaves them if the job
+that needs them takes over its claim. If a claim is lost, or a file system shows it late, some rows are made twice, but
+none is lost.
 """
 
 import contextlib

@@ -47,17 +47,18 @@ def fill_store(
 ) -> tuple[pl.DataFrame, int]:
     """Score the answers of ``cells`` against their queries' references, if ``store`` lacks the pair.
 
-    Answers are processed in the order of the first query that they answer, each with all its queries, so that every
-    distinct text is read and encoded once. Returns all pairs (answer_hash, references_hash, part), and the number of
-    those that the store lacked.
+    If another process is scoring them, it waits LOADING_SECONDS at most. Answers are processed in the order of the
+    first query that they answer, each with all its queries, so that every distinct text is read and encoded once.
+    Returns all pairs (answer_hash, references_hash, part), and the number of those that the store lacked.
     """
     remove_dead_claims(store.folder)
     pairs, missing = _pairs(store, cells, queries)
-    claim = Claim(store.folder, pairs.select(KEY))
-    if len(missing) and claim.is_anothers:
-        log.info("another job is scoring them")
-        wait_for([claim], LOADING_SECONDS)
-        pairs, missing = _pairs(store, cells, queries)
+    if len(missing):
+        claim = Claim(store.folder, pairs.select(KEY))
+        if claim.is_anothers:
+            log.info("another job is scoring them")
+            wait_for([claim], LOADING_SECONDS)
+            pairs, missing = _pairs(store, cells, queries)
     if len(missing):
         check_writable(f"{len(missing)} of {len(pairs)} scores are not in", store.folder)
         with claim.held():
