@@ -123,4 +123,6 @@ def test_in_an_allocation(study: SlurmStudy) -> None:
     finally:
         study.cluster.environment = kept
     assert (study.folder / RUN).exists()
+    # A record that slurmdbd is just writing is in no queue.
+    wait_for("the record of the allocation", lambda: bool(study.jobs()), 60)
     assert {job["NodeList"] for job in study.jobs()} == {"gpu1"}
