@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from ragrelay.analysis import bootstrap, correlation
 from ragrelay.analysis.bootstrap import STATISTICS, bca_interval, bootstrap_intervals, leave_one_out, resample_counts
+from ragrelay.analysis.coefficients import concordances
 from scipy import stats
 
 SCIPY = {
@@ -185,4 +186,4 @@ def test_concordances_are_those_of_all_pairs(n: int, x_values: int, y_values: in
     random = np.random.default_rng([n, x_values, y_values])
     x, y = (np.unique(random.integers(0, values, n), return_inverse=True)[1] for values in (x_values, y_values))
     of_pairs = np.sign(x[:, None] - x) * np.sign(y[:, None] - y)
-    np.testing.assert_array_equal(correlation.concordances(x, y), of_pairs.sum(axis=1))
+    np.testing.assert_array_equal(concordances(x, y), of_pairs.sum(axis=1))

@@ -228,7 +228,7 @@ asked = asked_keys([Path({str(run.prompts(name))!r})], [1, 2], 0, 1)
 store = AnswerStore({str(run.folder / "cache")!r}, "fp")
 with Pieces(store, asked) as pieces:
     for number in {list(numbers)!r}:
-        pieces._held.enter_context(pieces._claims[number].held())
+        pieces.enter_context(pieces._claims[number].held())
     print("held", flush=True)
     time.sleep({seconds})
 """

@@ -16,6 +16,9 @@ Array = npt.NDArray[np.float64]
 ROUNDING = 1e-12
 # Up to this many queries, comparing all pairs in one product is faster than sorting.
 COMPARED_AT_MOST = 256
+# Queries that concordances compares one by one.
+COMPARED_AT_ONCE = 256
+Ranks = npt.NDArray[np.integer]
 
 
 def pearson(weights: Array, x: Array, y: Array) -> Array:
@@ -97,13 +100,39 @@ def kendall(weights: Array, x: Array, y: Array) -> Array:
 
 def kendall_left_out(x: Array, y: Array) -> Array:
     """Compute Kendall's tau-b without each query in turn (n,)."""
-    n = len(x)
-    concordance = _concordance(x, y).sum(axis=1, dtype=np.int64)
-    untied = []
+    n, untied, groups = len(x), [], []
     for column in (x, y):
         _, group, sizes = np.unique(column, return_inverse=True, return_counts=True)
         untied.append((n - 1.0) ** 2 - ((sizes**2).sum() - 2 * sizes[group] + 1))
+        groups.append(group)
+    concordance = concordances(*groups)
     return _ratio(concordance.sum() - 2.0 * concordance, untied[0], untied[1])
+
+
+def concordances(x_ranks: Ranks, y_ranks: Ranks) -> Ranks:
+    """Return how many other queries x and y order alike with each query, less those they order oppositely (n,).
+
+    ``x_ranks`` and ``y_ranks`` (n,) are dense ranks from 0. With before(p) the sum of sign(y - y_j) over the first p
+    queries in the order of x, it is before(first tied in x) + before(after the last tied) - before(n). A table has
+    before at every COMPARED_AT_ONCE queries for all y, so that at most COMPARED_AT_ONCE are compared one by one.
+    """
+    n = len(x_ranks)
+    order = np.argsort(x_ranks, kind="stable")
+    x_sorted, y_sorted = x_ranks[order], y_ranks[order]
+    counts = np.zeros((-(-n // COMPARED_AT_ONCE) + 1, int(y_ranks.max()) + 1), np.int32)
+    np.add.at(counts, (np.arange(n) // COMPARED_AT_ONCE + 1, y_sorted), 1)
+    counts = counts.cumsum(axis=0, dtype=np.int32)
+    up_to = counts.cumsum(axis=1, dtype=np.int32)
+    table = 2 * up_to - counts - up_to[:, -1:]  # values below less values above
+    rows = np.pad(y_sorted, (0, COMPARED_AT_ONCE - n % COMPARED_AT_ONCE)).reshape(-1, COMPARED_AT_ONCE)
+
+    def before(place: Ranks) -> Ranks:
+        block, rest = np.divmod(place, COMPARED_AT_ONCE)
+        signs = np.sign(y_ranks[:, None] - rows[block]) * (np.arange(COMPARED_AT_ONCE) < rest[:, None])
+        return np.asarray(table[block, y_ranks] + signs.sum(axis=1))
+
+    first, after = np.searchsorted(x_sorted, x_ranks), np.searchsorted(x_sorted, x_ranks, side="right")
+    return np.asarray(before(first) + before(after) - table[-1, y_ranks])
 
 
 def _concordance(x: Array, y: Array) -> npt.NDArray[np.int8]:

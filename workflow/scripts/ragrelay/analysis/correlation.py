@@ -15,7 +15,7 @@ from scipy import optimize, special, stats
 from ragrelay.analysis import multiplicity, paired_tests
 from ragrelay.analysis.bootstrap import METHOD, Interval, bootstrap_intervals
 from ragrelay.analysis.cells import by_cell
-from ragrelay.analysis.coefficients import ROUNDING, Array
+from ragrelay.analysis.coefficients import ROUNDING, Array, concordances
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.paired_tests import POWER
 from ragrelay.analysis.verdicts import of_correlation
@@ -76,9 +76,6 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
 SPEARMAN_METHOD = "Fisher z, Bonett-Wright variance"
 KENDALL_METHOD = "Fisher z, asymptotic variance"
 
-Ranks = npt.NDArray[np.integer]
-# Queries that concordances compares one by one.
-ROWS = 256
 # Above this many queries the statistic is compared with Student's t: permutations would give the same.
 PERMUTED_AT_MOST = 200
 # Permutations at a time: few enough to fit in the processor's cache.
@@ -256,32 +253,6 @@ def kendall_interval(tau: float, x: Array, y: Array, level: float = 0.95) -> Int
     parts -= tau / 2.0 * (x_untied / x_untied.mean() + y_untied / y_untied.mean())
     error = 2.0 * np.sqrt((parts**2).mean() / n)
     return _fisher_interval(tau, float(error) / (1.0 - tau**2), level)
-
-
-def concordances(x_ranks: Ranks, y_ranks: Ranks) -> Ranks:
-    """Return how many other queries x and y order alike with each query, less those they order oppositely (n,).
-
-    ``x_ranks`` and ``y_ranks`` (n,) are dense ranks from 0. With before(p) the sum of sign(y - y_j) over the first p
-    queries in the order of x, it is before(first tied in x) + before(after the last tied) - before(n). A table has
-    before at every ROWS queries for all y, so that at most ROWS are compared one by one.
-    """
-    n = len(x_ranks)
-    order = np.argsort(x_ranks, kind="stable")
-    x_sorted, y_sorted = x_ranks[order], y_ranks[order]
-    counts = np.zeros((-(-n // ROWS) + 1, int(y_ranks.max()) + 1), np.int32)
-    np.add.at(counts, (np.arange(n) // ROWS + 1, y_sorted), 1)
-    counts = counts.cumsum(axis=0, dtype=np.int32)
-    up_to = counts.cumsum(axis=1, dtype=np.int32)
-    table = 2 * up_to - counts - up_to[:, -1:]  # values below less values above
-    rows = np.pad(y_sorted, (0, ROWS - n % ROWS)).reshape(-1, ROWS)
-
-    def before(place: Ranks) -> Ranks:
-        block, rest = np.divmod(place, ROWS)
-        signs = np.sign(y_ranks[:, None] - rows[block]) * (np.arange(ROWS) < rest[:, None])
-        return np.asarray(table[block, y_ranks] + signs.sum(axis=1))
-
-    first, after = np.searchsorted(x_sorted, x_ranks), np.searchsorted(x_sorted, x_ranks, side="right")
-    return np.asarray(before(first) + before(after) - table[-1, y_ranks])
 
 
 def _fisher_interval(value: float, error: float, level: float) -> Interval:

@@ -156,9 +156,11 @@ def _make_for(
 ) -> dict[str, Any]:
     no_answers = dict.fromkeys(("made", *TOTALS), 0)
     missing = asked.join(store.held(asked), on=KEY, how="anti", maintain_order="left")
+    if missing.is_empty() or not others.time_left:
+        return no_answers
     with Pieces(store, asked) as pieces:
         unclaimed = pieces.unclaimed(missing)
-        if unclaimed.is_empty() or not others.time_left:
+        if unclaimed.is_empty():
             return no_answers
         log.info("for %s: %s", job.receipt, BEGUN % (len(asked), len(asked) - len(missing), len(missing)))
         requests = list(tokenised(unclaimed, generator, window, None))

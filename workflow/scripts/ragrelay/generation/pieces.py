@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import polars as pl
 
@@ -17,13 +15,14 @@ PIECES = 8
 """Pieces of a job. A smaller job than an engine takes at once is not shared: the engine claims all of it."""
 
 
-class Pieces:
+class Pieces(ExitStack):
     """The pieces of ``asked`` (rows of asked_keys), whose answers ``store`` keeps.
 
     Claims end with the context, in which all answers to the requests that were due must be stored.
     """
 
     def __init__(self, store: AnswerStore, asked: pl.DataFrame) -> None:
+        super().__init__()
         self._store, self._keys = store, asked.select(KEY)
         # asked_keys keeps the prompts of a query together.
         first = pl.col("row").first().over(pl.col("qid").rle_id())
@@ -33,17 +32,8 @@ class Pieces:
         for number, (_, rows) in enumerate(of_rows.group_by("piece", maintain_order=True)):
             self._claims.append(Claim(store.folder, rows.select(KEY)))
             self._piece_of |= dict.fromkeys(rows["prompt_id"], number)
-        self._held = ExitStack()
         self._seen: set[Path] = set()
         self._made: set[tuple[str, int]] = set()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._held.close()
 
     @property
     def are_anothers(self) -> bool:
@@ -57,10 +47,8 @@ class Pieces:
 
     def wait(self, seconds: float, requests: Sequence[Request] | None = None) -> None:
         """Wait until no other process claims any of them, or those of ``requests``, but at most ``seconds``."""
-        if requests is None:
-            wait_for(self._claims, seconds)
-        else:
-            wait_for([self._claims[piece] for piece in sorted(set(map(self._piece, requests)))], seconds)
+        pieces = range(len(self._claims)) if requests is None else set(map(self._piece, requests))
+        wait_for([self._claims[piece] for piece in pieces], seconds)
 
     def left(self, requests: Sequence[Request]) -> list[Request]:
         """Return the requests whose answers the store lacks. Only the first call reads all parts."""
@@ -81,7 +69,7 @@ class Pieces:
             claim = self._claims[piece]
             if claim.is_anothers and not takes_over:
                 continue
-            self._held.enter_context(claim.held())
+            self.enter_context(claim.held())
             for request in self.left(list(of_piece)):
                 if not at_work():
                     return
