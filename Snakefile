@@ -98,7 +98,6 @@ include: "rules/targets.smk"
 onstart:
     if workflow.is_main_process:
         plan.check_run(workflow.dag.needrun_jobs())
-        plan.note_run(workflow.dag)
 
 
 onsuccess:

@@ -43,15 +43,16 @@ rule generate_answers:
     """Have a generator answer the prompts of a retriever, into the store."""
     input:
         fetched=study.fetched_for_generator,
-        prompts=study.prompts_with_context(study.contexts),
+        prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
+        with_context=study.prompts_with_context(study.retriever_contexts),
         queries=files.queries,
-        contexts=files.contexts,
+        contexts=files.contexts.each(study.each_retriever),
     output:
         receipt=files.receipt,
     log:
-        "<logs>/generate_answers/{dataset}/{generator}/{retriever}/shard{shard}.log",
+        "<logs>/generate_answers/{dataset}/{generator}/shard{shard}.log",
     benchmark:
-        "<benchmarks>/generate_answers/{dataset}/{generator}/{retriever}/shard{shard}.tsv"
+        "<benchmarks>/generate_answers/{dataset}/{generator}/shard{shard}.tsv"
     priority: 5  # before scores
     conda:
         "../envs/generation.yaml"
@@ -69,24 +70,11 @@ rule generate_answers:
         "../workflow/scripts/generate_answers.py"
 
 
-use rule generate_answers as generate_zeroshot_answers with:
-    input:
-        fetched=study.fetched_for_generator,
-        prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
-        queries=files.queries,
-    output:
-        receipt=files.zeroshot_receipt,
-    log:
-        "<logs>/generate_answers/{dataset}/{generator}/zeroshot/shard{shard}.log",
-    benchmark:
-        "<benchmarks>/generate_answers/{dataset}/{generator}/zeroshot/shard{shard}.tsv"
-
-
 rule view_answers:
     """Write the answers of a retriever's cells from the store."""
     input:
         prompts=study.prompts_with_context(study.contexts),
-        receipts=study.receipts_of(files.receipt),
+        receipts=lambda wildcards: list(map(ancient, study.receipts_of(files.receipt)(wildcards))),
     output:
         answers=study.made_cells,
         left_out=files.left_out_of_answers,
@@ -110,7 +98,7 @@ rule view_answers:
 use rule view_answers as view_zeroshot_answers with:
     input:
         prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
-        receipts=study.receipts_of(files.zeroshot_receipt),
+        receipts=lambda wildcards: list(map(ancient, study.receipts_of(files.receipt)(wildcards))),
     output:
         answers=study.made_zeroshot_cells,
         left_out=files.zeroshot_left_out,

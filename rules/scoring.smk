@@ -33,10 +33,39 @@ rule encode_references:
         "../workflow/scripts/encode_references.py"
 
 
+rule compare_answers:
+    """Compare all answers of a generator with their queries' references, into the store."""
+    input:
+        **study.reference_files,
+        answers=study.answers_with_context(study.retriever_cells),
+        prompts=study.prompts_with_context(study.retriever_contexts),
+        zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
+    output:
+        files.compared,
+    log:
+        "<logs>/compare_answers/{dataset}/{scorer}/{generator}.log",
+    benchmark:
+        "<benchmarks>/compare_answers/{dataset}/{scorer}/{generator}.tsv"
+    wildcard_constraints:
+        scorer=any_of(study.computed_scorers),
+    conda:
+        "../envs/scoring.yaml"
+    threads: cores("scoring")
+    resources:
+        **machine("scoring"),
+    params:
+        scorer=study.scorer_of,
+        cache_dir=study.cache_dir,
+        patterns=SCORED_FILES,
+    script:
+        "../workflow/scripts/compare_answers.py"
+
+
 rule score_answers:
     """Score the answers of a retriever against every reference set."""
     input:
         **study.reference_files,
+        compared=ancient(files.compared),
         answers=study.answers_with_context(study.cells),
         prompts=study.prompts_with_context(study.contexts),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
@@ -57,8 +86,6 @@ rule score_answers:
     params:
         **study.scoring,
         patterns=SCORED_FILES,
-        # Whose answers the job scores after its own. A param derived from output never makes a job run again.
-        others=study.other_retrievers,
         code=code_of("score_answers.py", study.scorer_module),
     script:
         "../workflow/scripts/score_answers.py"
@@ -67,6 +94,7 @@ rule score_answers:
 use rule score_answers as score_zeroshot_answers with:
     input:
         **study.reference_files,
+        compared=ancient(files.compared),
         answers=files.zeroshot_answers.each(study.zeroshot_cells),
         prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         zeroshot=[],

@@ -7,14 +7,12 @@ from typing import Any
 
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS
-from ragrelay.generation.helping import Others
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_json
 from ragrelay.jobs.engine_use import counted
 from ragrelay.jobs.scripts import job_log
-from ragrelay.jobs.work_claims import help_until
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
 
@@ -29,15 +27,14 @@ with (
         engine = partial(kind.start, generator, window, snakemake.threads)
         return checked_start(generator, params.fingerprint, engine, params.cache_dir)
 
-    contexts = snakemake.input.get("contexts")
+    contexts = [Path(path) for path in snakemake.input.get("contexts", [])]
+    prompts = [*snakemake.input.prompts, *snakemake.input.get("with_context", [])]
     receipt_file, shard = snakemake.output.receipt, int(snakemake.wildcards.shard)
-    until = help_until(snakemake.resources)
     receipt = generate_answers(
-        asked_keys([Path(path) for path in snakemake.input.prompts], params.seeds, shard, params.shards),
+        asked_keys([Path(path) for path in prompts], params.seeds, shard, params.shards),
         AnswerStore(params.cache_dir, params.fingerprint),
         params.generator,
-        Layout(Template(**params.template), Path(snakemake.input.queries), Path(contexts) if contexts else None),
+        Layout(Template(**params.template), Path(snakemake.input.queries), contexts),
         start,
-        Others(receipt_file, params.seeds, shard, params.shards, until),
     )
     write_json(receipt, receipt_file)

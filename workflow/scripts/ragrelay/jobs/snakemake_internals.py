@@ -43,7 +43,7 @@ CHANGED = "sha256:" + "0" * 64
 _INTERRUPTS: list[int] = []
 _OURS: list[tuple[Mapping[str, Any], Path]] = []
 _SOURCE_FILES: dict[str, "_SourceFile"] = {}
-_check_incomplete = DAG.check_incomplete
+_check_incomplete, _update_needrun = DAG.check_incomplete, DAG.update_needrun
 _checksum_of, _is_eligible = _IOFile.checksum, _IOFile.is_checksum_eligible
 
 
@@ -83,6 +83,7 @@ def plan_by_content(module: Mapping[str, Any], cache_dir: str) -> None:
     """
     _OURS.append((module, Path(cache_dir)))
     DAG.check_incomplete = _give_reasons  # called once per graph, before Snakemake decides which jobs run
+    DAG.update_needrun = _order_only
     _IOFile.checksum, _IOFile.is_checksum_eligible = _checksum, _is_checksum_eligible
 
 
@@ -128,6 +129,27 @@ async def _give_reasons(dag: DAG) -> None:
             dag.reason(job).missing_output.update([file async for file in job.missing_output(kept)])
             with on_terminal():
                 dag.reason(job).updated_input.update(_changed_source_files(dag, job, cache_dir))
+
+
+async def _order_only(dag: DAG, *arguments: Any, **options: Any) -> None:
+    """Decide which jobs run, as if jobs did not depend on those that make only ancient() inputs of theirs.
+
+    Snakemake looks at no reason of a job downstream of one that runs, as that will run too; but behind ancient() it does
+    not, and its own reasons are lost. If the ancient file is missing, as after a failure, it runs without a reason.
+    """
+    edges = [(maker, job, files) for maker, jobs in dag.depending.items() for job, files in jobs.items()]
+    hidden = [edge for edge in edges if _is_ours(edge[1]) and all(file.is_ancient for file in edge[2])]
+    for maker, job, _ in hidden:
+        del dag.depending[maker][job]
+    try:
+        await _update_needrun(dag, *arguments, **options)
+    finally:
+        for maker, job, files in hidden:
+            dag.depending[maker][job] = files
+
+
+def _is_ours(job: Any) -> bool:
+    return any(job.rule.module_globals is module for module, _ in _OURS)
 
 
 def _changed_source_files(dag: DAG, job: Any, cache_dir: Path) -> list[Any]:

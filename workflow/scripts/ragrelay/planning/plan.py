@@ -116,8 +116,7 @@ def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequen
     planned = generators[job.generator]
     prompts = prompt_files(job, planned)
     [queries] = job.paths("queries", dataset=job.dataset)
-    contexts = job.paths("contexts", dataset=job.dataset, retriever=job.retriever)
-    layout = Layout(planned.template, queries, contexts[0] if contexts else None)
+    layout = Layout(planned.template, queries, job.paths("contexts", dataset=job.dataset))
     shards = [asked_keys(prompts, seeds, shard, job.shards) for shard in range(job.shards)]
     asked = pl.concat([shard.with_columns(part=pl.lit(number, pl.Int64)) for number, shard in enumerate(shards)])
     missing = asked.join(planned.store.held(asked), on=KEY, how="anti", maintain_order="left")
@@ -146,7 +145,7 @@ def prompt_files(job: Job, planned: GeneratorPlan) -> list:
     template = planned.generator["prompt"]
     if job.rule == SINGLE:
         return job.paths("single", dataset=job.dataset, template=template)
-    return job.prompts(template, job.retriever)
+    return job.paths("prompts", dataset=job.dataset, template=template)
 
 
 def _lengths(missing: pl.DataFrame, planned: GeneratorPlan, layout: Layout) -> pl.DataFrame:

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from ragrelay.jobs.work_claims import SHARE_OF_RUNTIME
 from ragrelay.planning.generator_plan import GeneratorPlan
 from ragrelay.planning.plan import ANSWERS
 from ragrelay.planning.plan import plan_jobs as plan_as_given
 from ragrelay.planning.work import Job
 
+SHARE_OF_RUNTIME = 0.7
 MOST = 1000
 """Largest number of shards of a dataset that the key allows."""
 
@@ -80,7 +80,7 @@ def _number(auto: AutoShards, table: pl.DataFrame, planned: GeneratorPlan, limit
     longest = rows.select(seconds.max()).item()
     if start >= aim:
         return earlier, f"as an engine's start takes ~{start:,.0f} s, longer than {SHARE_OF_RUNTIME} of the runtime"
-    queries = rows.filter(job="generate_zeroshot_answers")["prompts"].max() or MOST
+    queries = rows.filter(job="generate_answers")["prompts"].max() or MOST
     number = max(1, min(math.ceil(longest / (aim - start)), queries, MOST))
     each = (longest / number + start) / 60
     return number, f"with which a job takes ~{each:,.1f} min of {limit} (the aim is at most {SHARE_OF_RUNTIME} of it)"

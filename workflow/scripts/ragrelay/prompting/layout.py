@@ -62,7 +62,7 @@ class Layout:
     ``queries`` and ``contexts`` are the files of the collection and the retriever's contexts (None for zero-shot).
     """
 
-    def __init__(self, template: Template, queries: Path, contexts: Path | None) -> None:
+    def __init__(self, template: Template, queries: Path, contexts: Sequence[Path]) -> None:
         self.template, self.queries, self.contexts = template, queries, contexts
 
     def shortened(self, qid: str, docnos: Sequence[str]) -> Iterator[tuple[int, str]]:
@@ -70,10 +70,13 @@ class Layout:
 
         The others stay in prompt order. The last passage is never dropped, since the answer would be a zero-shot one.
         """
-        if self.contexts is None:
+        if not self.contexts:
             return
         query = pl.scan_parquet(self.queries).filter(qid=qid).select("query").collect().item()
-        ranking = pl.scan_parquet(self.contexts).filter(qid=qid).select("rank", "docno", "text").collect().sort("rank")
+        for path in self.contexts:  # the retriever's with these passages: any that has them all first
+            ranking = pl.scan_parquet(path).filter(qid=qid).select("rank", "docno", "text").collect().sort("rank")
+            if set(docnos) == set(ranking["docno"].head(len(docnos))):
+                break
         texts = dict(ranking.select("docno", "text").iter_rows())
         ranked = [docno for docno in texts if docno in set(docnos)]
         for dropped in range(1, len(ranked)):

@@ -14,7 +14,7 @@ from ragrelay.scoring.aggregation import aggregation
 from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
 from ragrelay.scoring.scorer import make_scorer
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore
-from ragrelay.scoring.store_filling import Answers, fill_store, help_fill_store
+from ragrelay.scoring.store_filling import Answers, fill_store
 
 log = logging.getLogger(__name__)
 
@@ -51,28 +51,10 @@ class ScoredAnswers(Generic[Given]):
         self._measure = measure = make_scorer(scorer, cache_dir, threads)
         self.fingerprint = measure.fingerprint
         self._store = ScoreStore(cache_dir, measure.fingerprint)
-        self._located, self._scored_now = fill_store(self._store, measure, self.answers, self.queries)
+        self._located, _ = fill_store(self._store, measure, self.answers, self.queries)
         self.aggregate = aggregation(scorer.get("aggregate", "max"), measure)
         if self.aggregate.norm is not None:
             measure.prepare([text for query in self.queries.values() for text in query.texts])
-
-    def score_for_others(self, others: Mapping[str, Callable[[Sequence[str]], Given]], until: float) -> None:
-        """Score answers of ``others`` too if the scorer's model is loaded, so that their jobs need not load it.
-
-        Answers that can't be read yet, or that another process has claimed, are left to their own job. Nothing is begun
-        after ``until`` (time.monotonic). The job's own scores are there, so no error here ends it.
-        """
-        for name, answers in others.items() if self._scored_now else ():
-            if time.monotonic() >= until:
-                return
-            try:
-                log.info("for %s:", name)
-                help_fill_store(self._store, self._measure, answers(list(self.queries)), self.queries, until)
-            except (OSError, InputError, pl.exceptions.PolarsError) as error:
-                log.info("answers of %s: left to their job (%s)", name, str(error).splitlines()[0])
-            except Exception:
-                log.warning("scoring for other jobs stops", exc_info=True)
-                return
 
     def batches(self, queries_at_once: int, order: Sequence[str]) -> Iterator[list[QueryScores]]:
         """Yield the scores of ``queries_at_once`` queries, to bound memory, each query's answers in ``order``."""
@@ -91,3 +73,20 @@ class ScoredAnswers(Generic[Given]):
             name: scored[name].explode().to_numpy().reshape(-1, len(query.docnos)).astype(np.float64) for name in VALUES
         }
         return QueryScores(qid, query, scored.drop(VALUES), values)
+
+
+def compare(
+    cells: Mapping[str, Callable[[Sequence[str]], Answers]],
+    references: str | Path,
+    scorer: Mapping[str, Any],
+    cache_dir: str | Path,
+    threads: int,
+) -> dict[str, Any]:
+    """Add the scores of the answers of ``cells``, by retriever, that the store lacks. Returns a receipt."""
+    queries = read_gold(references) if scorer.get("references") == "gold" else read_references(references)
+    measure = make_scorer(scorer, cache_dir, threads)
+    store, pairs, made = ScoreStore(cache_dir, measure.fingerprint), 0, 0
+    for answers in cells.values():
+        located, new = fill_store(store, measure, answers(list(queries)), queries)
+        pairs, made = pairs + len(located), made + new
+    return {"fingerprint": measure.fingerprint, "pairs": pairs, "made": made}

@@ -12,7 +12,6 @@ from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.status import NAMES as STATUS_NAMES
 from ragrelay.io.hashing import value_hash
 from ragrelay.io.keyed_files import WILDCARD
-from ragrelay.jobs import snakemake_internals
 from ragrelay.jobs.engine_use import used_in_all
 from ragrelay.jobs.scripts import on_terminal
 from ragrelay.study import files
@@ -22,15 +21,13 @@ from ragrelay.study.study import StudyOfRules, Wildcards
 from ragrelay.vocabulary.names import ZEROSHOT
 from ragrelay.vocabulary.study_file import StudyFile
 
-OF_GRID = ("generate_answers", "generate_zeroshot_answers")
-"""Rules whose jobs also make answers for each other (generation/helping.py)."""
 PATTERNS = {
     "prompts": files.prompts,
     "single": files.single_prompts,
     "queries": files.queries,
     "contexts": files.contexts,
 }
-RECEIPTS = (files.receipt, files.zeroshot_receipt, files.single_receipt)
+RECEIPTS = (files.receipt, files.single_receipt)
 """Receipts of jobs that generate answers in shards."""
 SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 """Tables with the study's own variance, which the plan uses if they exist; each with the rule that makes it."""
@@ -68,8 +65,7 @@ class Plan:
                     "generator": generator,
                     "shards": len(self.study.shards(dataset, generator)),
                 }
-                jobs.append({**split, "rule": "generate_zeroshot_answers", "retriever": ZEROSHOT})
-                jobs += [{**split, **of, "rule": "generate_answers"} for of in self.study.each_retriever]
+                jobs.append({**split, "rule": "generate_answers"})
                 if self.labels.need_single_answers:
                     jobs.append({**split, "rule": "generate_single_answers"})
         return jobs
@@ -242,20 +238,3 @@ class Plan:
         encoded = study.grid_paths(files.encoded_references, scorer=study.computed_scorers)
         receipts = [*(job["receipt"] for job in self.shards(rules)), *map(self.fill, [*indexes, *encoded])]
         return {"study": study.name, "names": [*names, *study.fingerprints.values()], "receipts": receipts}
-
-    def note_run(self, dag: Any) -> None:
-        """Record this run's jobs that generate answers, so that they can help each other."""
-        from ragrelay.generation.helping import Noted, note_jobs  # here, as it loads polars
-
-        noted = [
-            Noted(
-                receipt=str(job.output.receipt),
-                group=[job.wildcards[key] for key in ("dataset", "generator", "shard")],
-                name=job.wildcards.get("retriever", ZEROSHOT),
-                prompts=list(map(str, job.input.prompts)),
-                makes=not snakemake_internals.inputs_to_make(dag, job).isdisjoint(map(str, job.input.prompts)),
-            )
-            for job in dag.needrun_jobs()
-            if job.rule.name in OF_GRID
-        ]
-        note_jobs(sorted(noted, key=lambda job: job.receipt))

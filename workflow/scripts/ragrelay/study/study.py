@@ -460,11 +460,6 @@ class StudyOfRules(Study):
         """Return the prompts with one passage each, of all retrievers, for a job's generator."""
         return self.single_prompts(self.template_of(wildcards.generator))
 
-    def receipts_of_retrievers(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the receipts of a generator's answers to the contexts of every retriever."""
-        of_retriever = files.receipt.each(self.each_retriever)
-        return [path for pattern in of_retriever for path in pattern.each(self.shard_keys(wildcards))]
-
     def retriever_jobs(self, generators: Iterable[str]) -> list[Key]:
         """Return a job per dataset, one of ``generators``, and retriever."""
         return [
@@ -542,15 +537,6 @@ class StudyOfRules(Study):
             "near_copy": self.settings.near_copy,
             "cache_dir": self.cache_dir,
         }
-
-    def other_retrievers(self, wildcards: Wildcards, output: Any) -> list[str]:
-        """Return all retrievers but a job's, or none, if its answers have no context or its scorer loads no model.
-
-        Such a scorer starts at once, and reading others' answers would cost more than it saves.
-        """
-        own = wildcards.get("retriever")
-        helps = own and self.scorer_kind(wildcards.scorer).loads_model
-        return [name for name in self.grid.retrievers if helps and name != own]
 
     def utility_mode(self, wildcards: Wildcards) -> str:
         """Return whether the utility of a job's scorer is relative or absolute."""
