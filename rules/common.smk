@@ -59,4 +59,9 @@ def cores(name, otherwise=1):
     return snakemake_internals.class_threads(workflow, name, otherwise)
 
 
+def following(paths_of):
+    """Return an input function of files for which a job waits, but whose change does not make it run."""
+    return lambda wildcards: [ancient(path) for path in paths_of(wildcards)]
+
+
 ENGINE = {**machine("engine"), "gpu": study.gpus}

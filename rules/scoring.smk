@@ -1,4 +1,4 @@
-"""Scoring: references encoded once per dataset and scorer, each distinct answer once, a retriever's cells in one job.
+"""Scoring: references encoded once per dataset and scorer, each distinct answer once, by one job per query shard.
 
 Scores by a judge, and lists of nuggets that a generator writes, are questions to a model (rules/asking.smk).
 Input: answers, prompts, contexts (their texts, for near copies), references or gold answers; files of nuggets.
@@ -33,21 +33,21 @@ rule encode_references:
         "../workflow/scripts/encode_references.py"
 
 
-rule compare_answers:
-    """Compare all answers of a generator with their queries' references, into the store."""
+rule fill_scores:
+    """Score the answers of all retrievers, and zero-shot, into the store, for scorers with a model."""
     input:
         **study.reference_files,
         answers=study.answers_with_context(study.retriever_cells),
         prompts=study.prompts_with_context(study.retriever_contexts),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
     output:
-        files.compared,
+        files.score_receipt,
     log:
-        "<logs>/compare_answers/{dataset}/{scorer}/{generator}.log",
+        "<logs>/fill_scores/{dataset}/{scorer}/{generator}/shard{shard}.log",
     benchmark:
-        "<benchmarks>/compare_answers/{dataset}/{scorer}/{generator}.tsv"
+        "<benchmarks>/fill_scores/{dataset}/{scorer}/{generator}/shard{shard}.tsv"
     wildcard_constraints:
-        scorer=any_of(study.computed_scorers),
+        scorer=any_of(study.scorers_with_model),
     conda:
         "../envs/scoring.yaml"
     threads: cores("scoring")
@@ -55,17 +55,18 @@ rule compare_answers:
         **machine("scoring"),
     params:
         scorer=study.scorer_of,
+        shards=study.shards_of,
         cache_dir=study.cache_dir,
         patterns=SCORED_FILES,
     script:
-        "../workflow/scripts/compare_answers.py"
+        "../workflow/scripts/fill_scores.py"
 
 
 rule score_answers:
-    """Score the answers of a retriever against every reference set."""
+    """Write the scores of a retriever's answers against every reference set."""
     input:
         **study.reference_files,
-        compared=ancient(files.compared),
+        filled=following(study.score_receipts_of),
         answers=study.answers_with_context(study.cells),
         prompts=study.prompts_with_context(study.contexts),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
@@ -94,7 +95,7 @@ rule score_answers:
 use rule score_answers as score_zeroshot_answers with:
     input:
         **study.reference_files,
-        compared=ancient(files.compared),
+        filled=following(study.score_receipts_of),
         answers=files.zeroshot_answers.each(study.zeroshot_cells),
         prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         zeroshot=[],

@@ -12,5 +12,6 @@ with job_log(snakemake.log[0], snakemake.input):
         params.seeds,
         AnswerStore(params.cache_dir, params.fingerprint),
         thinking=params.thinking,
+        receipts=snakemake.input.receipts,
     )
     write_parquet(answers, snakemake.output[0])

@@ -13,11 +13,11 @@ class InputError(ValueError):
 
     def __init__(self, place: str | Path, found: str, expected: str) -> None:
         super().__init__(printable(f"{place}: found {found}; expected {expected}"))
-        self._parts = (place, found, expected)
+        self.parts = (place, found, expected)
 
     def __reduce__(self) -> tuple[type["InputError"], tuple[str | Path, str, str]]:
         """Pickle the parts, for an error that comes from another process."""
-        return InputError, self._parts
+        return InputError, self.parts
 
 
 class ConfigKey(str):

@@ -15,19 +15,20 @@ import polars as pl
 
 from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
-from ragrelay.generation.generator import GENERATOR_KINDS, Engine, Maker, Request
-from ragrelay.generation.requests import requests_of, tokenised, window_of
+from ragrelay.generation.generator import GENERATOR_KINDS, Engine, Maker
+from ragrelay.generation.requests import over_window, requests_of, window_of
 from ragrelay.generation.store import KEY, ROUNDING, AnswerStore
 from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.parquet_parts import WRITTEN, PartStore
 from ragrelay.jobs.engine_use import add_tokens
 from ragrelay.prompting.layout import Layout
+from ragrelay.vocabulary.names import ZEROSHOT
 
 log = logging.getLogger(__name__)
 
 SPENT = ("prompt_tokens", "answer_tokens")
 """What a budget of tokens limits."""
-TOTALS = ("prompt_tokens", "cached_tokens", "answer_tokens", "dropped_passages")
+TOTALS = ("prompt_tokens", "cached_tokens", "answer_tokens")
 SETTINGS = ("model_runner", "attention_backend", "batch_invariant")
 MEMORY = (
     "memory for the weights and the cache: lower the generator's max_model_len, max_num_seqs, cpu_kvcache_gib or "
@@ -61,11 +62,12 @@ def generate_answers(
     layout: Layout,
     start_engine: Callable[[Mapping[str, Any], int | None], Engine],
 ) -> dict[str, Any]:
-    """Generate the answers of ``asked`` (rows of requests.asked_keys) that ``store`` lacks.
+    """Generate the answers of ``asked`` (rows of requests.sharded_keys) that ``store`` lacks.
 
-    ``start_engine(generator, window)`` is called only if answers are missing, all prompts fit the window, and no other
-    job makes them meanwhile. Its engine then makes what ``others`` lack, too. Returns the receipt: asked, held, made,
-    seconds, engine, the counts of count_makers, made_for (other job → answers made for it), and tokens of all of these.
+    ``start_engine(generator, window)`` is called only if answers are missing. A prompt over the window is left out, so
+    that it stops no other retriever; where every retriever has one, InputError is raised before the engine starts.
+    Returns the receipt: asked, held, made, over_window (prompt_id → error), seconds, engine, the counts of
+    count_makers, and tokens.
     """
     began = time.monotonic()
     held = store.held(asked)
@@ -74,21 +76,39 @@ def generate_answers(
     log.info(BEGUN, len(asked), len(held), len(missing))
     if len(missing):
         check_writable(f"{len(missing)} of {len(asked)} answers are not in", store.folder)
-    requests: list[Request] = []
-    if len(missing):
         window = window_of(generator)
-        requests = list(requests_of(missing, generator, window, layout))
+        missing, receipt["over_window"] = _within_window(asked, missing, generator, window, layout)
+    if len(missing):
+        requests = requests_of(missing, generator, window, layout)
         engine = start_checked(start_engine, generator, window)
         ready = time.monotonic()
-        rows = engine.answers(iter(requests))
-        receipt |= keep(rows, len(requests), store, engine, TOTALS, "answers", generator["flush_seconds"], ready - began)
-    if requests:
+        rows, flush_seconds = engine.answers(requests), generator["flush_seconds"]
+        receipt |= keep(rows, len(missing), store, engine, TOTALS, "answers", flush_seconds, ready - began)
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
         receipt |= {"start_seconds": round(ready - began, 2)} | {name: int(mib) for name, mib in memory().items()}
-    receipt["held"] = receipt["asked"] - receipt["made"]
     receipt |= count_makers(store, asked)
     receipt["seconds"] = round(time.monotonic() - began, 2)
     return receipt
+
+
+def _within_window(
+    asked: pl.DataFrame, missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout
+) -> tuple[pl.DataFrame, dict[str, tuple[str, ...]]]:
+    """Return the rows of ``missing`` that fit the window, and the errors' parts of the other prompts by prompt_id.
+
+    Raises the first of them if each retriever (of zero-shot prompts alone, that) has one: then no table can be made.
+    """
+    errors = over_window(missing, generator, window, layout)
+    if not errors:
+        return missing, {}
+    refused = missing.filter(pl.col("prompt_id").is_in(list(errors)))
+    retrievers, of_refused = ({*table["retriever"].cast(pl.String)} for table in (asked, refused))
+    if of_refused >= (retrievers - {ZEROSHOT} or retrievers):
+        raise errors[refused["prompt_id"][0]]
+    first = next(iter(errors.values()))
+    log.warning("%d prompts are left out, of %s: %s", len(errors), ", ".join(sorted(of_refused)), first)
+    rest = missing.join(refused, on=KEY, how="anti", maintain_order="left")
+    return rest, {prompt_id: tuple(map(str, error.parts)) for prompt_id, error in errors.items()}
 
 
 def start_checked(

@@ -14,8 +14,6 @@ from ragrelay.jobs.job_logs import Record, records
 
 BEGAN = re.compile(r"(\d+) (?:answers|likelihoods) asked for, (\d+) held, (\d+) to make")
 MADE = re.compile(r"(\d+) of \d+ (?:answers|likelihoods) made")
-BEGAN_FOR = re.compile(rf"for (.+): {BEGAN.pattern}")
-MADE_FOR = re.compile(r"(\d+) of \d+ answers for (.+) made")
 SILENT = timedelta(minutes=10)
 """An unfinished job without a record for this long may have been killed."""
 NAMES = ["dataset", "generator", "retriever", "job"]
@@ -42,22 +40,16 @@ def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
     """Return a row per dataset, generator, retriever and rule, in the order of ``shards``.
 
     - asked: answers or likelihoods that its jobs request
-    - cached: those in the cache when the job, or another job that makes its answers, began
+    - cached: those in the cache when the job began
     - made: those made since, up to the last part written (a generator's `flush_seconds`)
     - to_make: those still missing, as far as its jobs have counted
     - uncounted: the number of jobs that have not counted yet
     - rate: answers per second of all its jobs together
     - state: the last of `done`, `waiting`, `running`, `silent` and `failed` that a shard has
 
-    Counts are null if no job has begun. A shard is `running` already while another job makes its answers.
+    Counts are null if no job has begun.
     """
-    shards = list(shards)
-    states = {shard: _status(shard, now) for shard in shards}
-    if any(state == {"state": "waiting"} for state in states.values()):
-        helped = {receipt: status for shard in shards for receipt, status in _made_for(shard, now).items()}
-        states |= {shard: helped[shard.receipt] for shard in shards
-                   if states[shard] == {"state": "waiting"} and shard.receipt in helped}  # fmt: skip
-    rows = [{**dict(zip(NAMES, shard, strict=False)), **states[shard]} for shard in shards]
+    rows = [{**dict(zip(NAMES, shard, strict=False)), **_status(shard, now)} for shard in shards]
     order = pl.Enum(["done", "waiting", "running", "silent", "failed"])
     table = pl.DataFrame(rows, schema=SCHEMA)
     counts = [pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()) for name in ("asked", "cached", "made")]
@@ -96,23 +88,6 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
     made = steps[-1][1] if steps else 0
     rate = _rate(entries[place], steps) if state == "running" else None
     return _counts(asked, held, made, to_make - made) | {"rate": rate, "state": state}
-
-
-def _made_for(shard: Shard, now: datetime) -> dict[str, dict[str, Any]]:
-    """Return counts and state of the answers that a shard's job makes or made for others, by their receipts."""
-    by_receipt: dict[str, dict[str, Any]] = {}
-    entries = records(Path(shard.log))
-    works = bool(entries) and not Path(shard.receipt).is_file() and now - entries[-1].time <= SILENT
-    for record in entries:
-        if begun := BEGAN_FOR.fullmatch(record.text):
-            asked, held, to_make = map(int, begun.groups()[1:])
-            by_receipt[begun[1]] = _counts(asked, held, 0, to_make) | {"rate": None, "state": "waiting"}
-        elif (made := MADE_FOR.fullmatch(record.text)) and (status := by_receipt.get(made[2])):
-            status |= {"made": int(made[1]), "to_make": status["asked"] - status["cached"] - int(made[1])}
-    for status in by_receipt.values():
-        if works and status["to_make"]:
-            status["state"] = "running"
-    return by_receipt
 
 
 def _counts(asked: int, cached: int, made: int, to_make: int) -> dict[str, int]:

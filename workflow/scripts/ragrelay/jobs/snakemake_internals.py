@@ -64,11 +64,6 @@ def import_this_package_in_jobs() -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join([first, *(path for path in paths if path not in ("", first))])
 
 
-def inputs_to_make(dag: DAG, job: Any) -> set[str]:
-    """Return the inputs of ``job`` that this run makes before it."""
-    return {str(file) for other, files in dag.dependencies[job].items() if dag.needrun(other) for file in files}
-
-
 def plan_by_content(module: Mapping[str, Any], cache_dir: str) -> None:
     """Give jobs of a workflow's ``module`` two reasons to run that Snakemake misses.
 
@@ -134,8 +129,8 @@ async def _give_reasons(dag: DAG) -> None:
 async def _order_only(dag: DAG, *arguments: Any, **options: Any) -> None:
     """Decide which jobs run, as if jobs did not depend on those that make only ancient() inputs of theirs.
 
-    Snakemake looks at no reason of a job downstream of one that runs, as that will run too; but behind ancient() it does
-    not, and its own reasons are lost. If the ancient file is missing, as after a failure, it runs without a reason.
+    Snakemake looks at no reason of a job downstream of one that runs, because that job will run too. Behind ancient()
+    it does not run, and its own reasons are lost. If the ancient file is missing, as after a failure, it runs for none.
     """
     edges = [(maker, job, files) for maker, jobs in dag.depending.items() for job, files in jobs.items()]
     hidden = [edge for edge in edges if _is_ours(edge[1]) and all(file.is_ancient for file in edge[2])]

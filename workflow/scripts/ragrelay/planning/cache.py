@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from ragrelay.display.printed_tables import printed
 from ragrelay.errors import InputError
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io.atomic_files import ended, leftovers, living_owner, remove_folder
-from ragrelay.io.cache_use import DEAD_AFTER, REMOVAL, RUN, Use
+from ragrelay.io.atomic_files import ended, leftovers, remove_folder
+from ragrelay.io.cache_use import REMOVAL, RUN, Use
 from ragrelay.io.parquet_parts import PartStore
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.scoring.store import ScoreStore
@@ -158,11 +158,10 @@ def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) ->
 
 def _check_unused(cache_dir: Path, use: Use) -> None:
     """Raise InputError while a run uses the cache, or a job left behind by a run still writes to it."""
-    jobs = [claim for claim in cache_dir.glob("*/*/.claim-*") if living_owner(claim, DEAD_AFTER)]
     written = [
         path for folder in (*cache_dir.glob("[!.]*/"), *cache_dir.glob("[!.]*/*/")) for path in leftovers(folder)
     ]
-    jobs += [path for path in written if not ended(path) and time.time() - path.stat().st_mtime < RECENT]
+    jobs = [path for path in written if not ended(path) and time.time() - path.stat().st_mtime < RECENT]
     if users := [*use.others(RUN), *use.others(REMOVAL), *map(str, jobs)]:
         raise InputError(f"config key 'cache_dir' ({cache_dir})", f"in use by {users[0]}", "no run with this cache")
 

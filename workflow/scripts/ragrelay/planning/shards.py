@@ -12,6 +12,7 @@ from ragrelay.planning.plan import plan_jobs as plan_as_given
 from ragrelay.planning.work import Job
 
 SHARE_OF_RUNTIME = 0.7
+"""Share of a job's time limit that a planned job may take, its start included."""
 MOST = 1000
 """Largest number of shards of a dataset that the key allows."""
 

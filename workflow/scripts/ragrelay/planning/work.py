@@ -38,7 +38,7 @@ WORK = {
 
 @dataclass(frozen=True)
 class Job:
-    """A line of the plan: the jobs of a ``rule`` for one dataset (or set of claims), generator and retriever."""
+    """A line of the plan: the jobs of a ``rule`` for one dataset (or set of claims), generator and maybe retriever."""
 
     rule: str
     dataset: str
@@ -56,10 +56,6 @@ class Job:
     def paths(self, name: str, **values: str) -> list[Path]:
         """Return the files called ``name`` whose wildcards have these ``values``."""
         return list(self.files[name].matching(**values).paths)
-
-    def prompts(self, template: str, retriever: str) -> list[Path]:
-        """Return the prompt files of a retriever."""
-        return self.paths("prompts", dataset=self.dataset, template=template, retriever=retriever)
 
 
 def work(keys: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:

@@ -1,7 +1,5 @@
 """Score answers with all references of their queries into the store, and read them back some queries at a time."""
 
-import logging
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -9,14 +7,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 import polars as pl
 
-from ragrelay.errors import InputError
 from ragrelay.scoring.aggregation import aggregation
 from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
 from ragrelay.scoring.scorer import make_scorer
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore
 from ragrelay.scoring.store_filling import Answers, fill_store
-
-log = logging.getLogger(__name__)
 
 Given = TypeVar("Given", bound=Answers)
 
@@ -46,9 +41,9 @@ class ScoredAnswers(Generic[Given]):
         threads: int,
     ) -> None:
         self.gold = scorer.get("references") == "gold"
-        self.queries = read_gold(references) if self.gold else read_references(references)
+        self.queries = _queries(scorer, references)
         self.answers = answers(list(self.queries))
-        self._measure = measure = make_scorer(scorer, cache_dir, threads)
+        measure = make_scorer(scorer, cache_dir, threads)
         self.fingerprint = measure.fingerprint
         self._store = ScoreStore(cache_dir, measure.fingerprint)
         self._located, _ = fill_store(self._store, measure, self.answers, self.queries)
@@ -75,18 +70,29 @@ class ScoredAnswers(Generic[Given]):
         return QueryScores(qid, query, scored.drop(VALUES), values)
 
 
-def compare(
+def fill_scores(
     cells: Mapping[str, Callable[[Sequence[str]], Answers]],
     references: str | Path,
     scorer: Mapping[str, Any],
     cache_dir: str | Path,
-    threads: int,
+    threads: int = 1,
+    shard: int = 0,
+    shards: int = 1,
 ) -> dict[str, Any]:
-    """Add the scores of the answers of ``cells``, by retriever, that the store lacks. Returns a receipt."""
-    queries = read_gold(references) if scorer.get("references") == "gold" else read_references(references)
+    """Score the answers of ``cells``, by retriever, that the store does not have yet, with one model.
+
+    ``references``: see ScoredAnswers. Every ``shards``-th query belongs to a ``shard``. Returns the receipt:
+    fingerprint, pairs (of an answer and the references of its query), and how many of these were scored now.
+    """
     measure = make_scorer(scorer, cache_dir, threads)
-    store, pairs, made = ScoreStore(cache_dir, measure.fingerprint), 0, 0
+    queries = _queries(scorer, references)
+    of_shard = {qid: queries[qid] for qid in list(queries)[shard::shards]}
+    store, pairs, scored = ScoreStore(cache_dir, measure.fingerprint), 0, 0
     for answers in cells.values():
-        located, new = fill_store(store, measure, answers(list(queries)), queries)
-        pairs, made = pairs + len(located), made + new
-    return {"fingerprint": measure.fingerprint, "pairs": pairs, "made": made}
+        located, number = fill_store(store, measure, answers(list(of_shard)), of_shard)
+        pairs, scored = pairs + len(located), scored + number
+    return {"fingerprint": measure.fingerprint, "pairs": pairs, "scored": scored}
+
+
+def _queries(scorer: Mapping[str, Any], references: str | Path) -> dict[str, QueryReferences]:
+    return read_gold(references) if scorer.get("references") == "gold" else read_references(references)

@@ -78,7 +78,7 @@ def score_answers(
     output: str | Path,
     threads: int = 1,
 ) -> None:
-    """Score a retriever's answers and write its table; then score those of ``others`` (ScoredAnswers.score_for_others).
+    """Score those of a retriever's answers that the store does not have yet, and write its table.
 
     Rows: SCHEMA. Aggregation and the scorer's key ``aggregate`` define the best reference; a measure of one value has
     it in f1. best_docno and best_in_context are null for gold answers, n_near_copies for sets that are not unseen.

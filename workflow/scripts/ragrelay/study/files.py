@@ -64,8 +64,8 @@ left_out_of_answers = StudyFile("{dataset}/answers/{generator}/{retriever}/left_
     "counts of missing answers by reason; of answers made elsewhere also of rows that were ignored")
 encoded_references = StudyFile("{dataset}/references/{scorer}.json", "encode_references",
     "receipt of the references' embeddings, which are in the cache")
-compared = StudyFile("{dataset}/compared/{scorer}/{generator}.json", "compare_answers",
-    "receipt of the comparison of answers with references, which is in the cache")
+score_receipt = StudyFile("{dataset}/scored/{scorer}/{generator}/shard{shard}.json", "fill_scores",
+    "receipt of scoring, whose scores are in the cache")
 scores = JudgeAnswers.made["scores"]
 left_out_of_scores = JudgeAnswers.made["left_out"]
 nuggets = WriteNuggets.made["nuggets"]

@@ -289,7 +289,7 @@ class StudyOfRules(Study):
         return min(self.grades(wildcards.dataset).values())
 
     def shards_of(self, wildcards: Wildcards) -> int:
-        """Return the number of jobs that share a retriever's answers."""
+        """Return the number of jobs that share the answers of a generator, and their scores."""
         return len(self.shards(wildcards.dataset, wildcards.generator))
 
     def template_of_job(self, wildcards: Wildcards) -> dict[str, Any]:
@@ -527,6 +527,16 @@ class StudyOfRules(Study):
     def reference_files(self) -> dict[str, Any]:
         """The inputs of a job's scorer besides answers."""
         return {"references": self.references_of, "encoded": files.encoded_references}
+
+    @functools.cached_property
+    def scorers_with_model(self) -> list[str]:
+        """The grid's computed scorers whose scores one job per shard makes, since loading their model takes long."""
+        return [name for name in self.computed_scorers if self.scorer_kind(name).loads_model]
+
+    def score_receipts_of(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Return the receipts of the scores of a job's scorer, if it has a model; others score in the job itself."""
+        filled = wildcards.scorer in self.scorers_with_model
+        return files.score_receipt.each(self.shard_keys(wildcards)) if filled else []
 
     @functools.cached_property
     def scoring(self) -> dict[str, Any]:
