@@ -45,7 +45,7 @@ def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], sh
     compute the same assignment.
     """
     files = [(retriever, str(path)) for retriever, paths in prompts.items() for path in paths]
-    names, paths = pl.Enum(list(prompts)), pl.Enum([path for _, path in files])
+    names, paths = pl.Enum(list(prompts)), pl.Enum(list(dict.fromkeys(path for _, path in files)))
     size = pl.col("prompt").str.len_bytes().cast(pl.Int64) + pl.col("system").str.len_bytes()
     frames = [
         pl.scan_parquet(path, glob=False)
@@ -94,7 +94,7 @@ def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
         return
     distinct = keys.unique("prompt_id", keep="first", maintain_order=True)
     before = pl.col("size").cum_sum() - pl.col("size")
-    parts = distinct.select("qid", part=(before // TEXT_BYTES).first().over("qid")).unique("qid")
+    parts = distinct.select("qid", part=before // TEXT_BYTES).unique("qid", keep="first", maintain_order=True)
     of_parts = keys.join(parts, on="qid", maintain_order="left").partition_by("part", maintain_order=True)
     for part in of_parts:
         texts = [
@@ -158,7 +158,7 @@ def tokenised(
     layout: Layout,
     refused: dict[str, InputError] | None = None,
 ) -> Iterator[Request]:
-    """Yield requests for ``missing`` (rows of with_texts), tokenising each prompt once.
+    """Yield requests for ``missing`` (rows of with_texts, maybe without retriever), tokenising each prompt once.
 
     A prompt must leave room for ``max_tokens`` within ``window`` (None: unknown, unchecked). A longer one raises
     InputError, or adds the error to ``refused`` by its prompt_id; or (``over_window: truncate``) ``layout`` lays it out
@@ -170,8 +170,9 @@ def tokenised(
     truncates = generator["over_window"] == "truncate"
     current, dropped = "", 0
     ids: tuple[int, ...] = ()
-    columns = ("prompt_id", "seed", "qid", "retriever", "docnos", "prompt", "system")
-    for prompt_id, seed, qid, retriever, docnos, prompt, system in missing.select(columns).iter_rows():
+    retriever_of = pl.col("retriever") if "retriever" in missing.columns else pl.lit("")
+    rows = missing.select("prompt_id", "seed", "qid", retriever_of, "docnos", "prompt", "system").iter_rows()
+    for prompt_id, seed, qid, retriever, docnos, prompt, system in rows:
         if prompt_id != current:
             shorter = layout.shortened(retriever, qid, docnos) if truncates else iter(())
             current, ids, dropped = prompt_id, tokenizer(prompt, system), 0
