@@ -17,10 +17,10 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     return Sandbox(tmp_path_factory.mktemp("dag") / "study")
 
 
-def test_one_generation_job_per_retriever_and_one_for_zeroshot(clean: Sandbox) -> None:
+def test_one_job_generates_and_one_scores_for_all_retrievers(clean: Sandbox) -> None:
     planned = clean.planned()
-    assert planned["generate_answers"] == planned["view_answers"] == planned["score_answers"] == 3
-    assert planned["generate_zeroshot_answers"] == planned["prepare_collection"] == planned["index_corpus"] == 1
+    assert planned["view_answers"] == planned["score_answers"] == 3
+    assert planned["generate_answers"] == planned["fill_scores"] == planned["index_corpus"] == 1
     assert planned["report"] == 1
 
 
@@ -33,8 +33,7 @@ def test_every_job_says_what_it_is_for(clean: Sandbox) -> None:
         "report",
         "prepare_collection: dataset small",
         "build_run: dataset small, retriever bm25",
-        "generate_zeroshot_answers: dataset small, generator demo-lm, shard 0",
-        "generate_answers: dataset small, generator demo-lm, retriever nrel, shard 0",
+        "generate_answers: dataset small, generator demo-lm, shard 0",
         "score_answers: dataset small, generator demo-lm, retriever rel, scorer minilm",
     } <= set(shown)
 
@@ -107,7 +106,7 @@ def test_context_use_needs_its_claims_and_starts_one_engine_per_set_and_generato
     assert planned["split_utility"] == planned["analyse_acu"] == 1
 
 
-def test_zeroshot_once_per_dataset_and_generator_whatever_the_grid(tmp_path: Path) -> None:
+def test_zeroshot_is_viewed_once_whatever_the_grid(tmp_path: Path) -> None:
     study = Sandbox(tmp_path / "study")
     study.config["grid"] = {
         **study.config["grid"],
@@ -115,7 +114,7 @@ def test_zeroshot_once_per_dataset_and_generator_whatever_the_grid(tmp_path: Pat
         "orderings": ["descending", "random", "best_at_ends"],
     }
     study.write_config()
-    assert study.planned()["generate_zeroshot_answers"] == 1
+    assert study.planned()["view_zeroshot_answers"] == 1
 
 
 def test_permutations_are_cells_of_their_own_k(tmp_path: Path) -> None:
@@ -148,11 +147,11 @@ def test_first_stages_are_shared(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("overlays", "jobs", "figures"),
-    [(["paper"], 10, 2), (["paper", "paper_pisa"], 10, 2), (["paper", "dev_small"], 12, 1), (["tian2026"], 12, 2)],
+    [(["paper"], 2, 2), (["paper", "paper_pisa"], 2, 2), (["paper", "dev_small"], 4, 1), (["tian2026"], 2, 2)],
     ids=["paper", "pisa", "dev small", "2026"],
 )
 def test_papers_grids(clean: Sandbox, overlays: list[str], jobs: int, figures: int) -> None:
-    """A job of generation per retriever and shard; Figure 4 at the paper's k = 5 besides the largest."""
+    """A job of generation per dataset and shard; Figure 4 at the paper's k = 5 besides the largest."""
     files = [f"config/{overlay}.yaml" for overlay in overlays]
     done = run_snakemake(clean.folder, ["--dry-run", "--quiet", "rules", "--configfile", *files], clean.environment())
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]

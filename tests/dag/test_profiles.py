@@ -14,7 +14,7 @@ import pytest
 from tests.support.forked_python import run_snakemake
 from tests.support.sandbox import ROOT
 
-GENERATION = {"generate_answers", "generate_zeroshot_answers"}
+GENERATION = {"generate_answers"}
 JUDGED_STUDY: dict[str, Any] = {
     "study": "judged",
     "scorers": {

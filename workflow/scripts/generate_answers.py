@@ -31,7 +31,7 @@ with (
         return checked_start(generator, params.fingerprint, engine, params.cache_dir)
 
     inputs, shard = snakemake.input, int(snakemake.wildcards.shard)
-    files = keyed_files({name: pattern for name, pattern in params.patterns.items() if name in inputs}, inputs)
+    files = keyed_files({name: pattern for name, pattern in params.patterns.items() if inputs.get(name)}, inputs)
     contexts = files.pop("contexts").by("retriever") if "contexts" in files else {}
     prompts = {retriever: paths for of in files.values() for retriever, paths in of.grouped("retriever").items()}
     receipt = generate_answers(
