@@ -81,9 +81,6 @@ rule score_answers:
         scorer=any_of(study.computed_scorers),
     conda:
         "../envs/scoring.yaml"
-    threads: cores("scoring")
-    resources:
-        **machine("scoring"),
     params:
         **study.scoring,
         patterns=SCORED_FILES,

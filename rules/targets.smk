@@ -106,6 +106,7 @@ rule plan:
     params:
         **plan.params,
         limit=lambda wildcards: snakemake_internals.time_limit(rules.generate_answers),
+        at_once=lambda wildcards: snakemake_internals.submitted_at_once(workflow),
     script:
         "../workflow/scripts/plan_generation.py"
 

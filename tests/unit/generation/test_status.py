@@ -27,27 +27,6 @@ def shard(folder: Path, retriever: str, *lines: str, number: int = 0, receipt: d
 BEGUN = record(5, "500 answers asked for, 100 held, 400 to make")
 
 
-def test_what_another_job_makes(tmp_path: Path) -> None:
-    """Its own job waits meanwhile, and still does when the helper has ended before all was made."""
-    rel = str(tmp_path / "rel0.json")
-    own = record(9, "500 answers asked for, 100 held, 400 to make") + record(5, "400 of 400 answers made")
-    begun = record(4, f"for {rel}: 60 answers asked for, 10 held, 50 to make")
-    made = record(2, f"20 of 50 answers for {rel} made")
-    waiting = shard(tmp_path, "rel")
-    working = shard(tmp_path, "bm25", own, begun, made)
-    shown = ("retriever", "asked", "cached", "made", "to_make", "rate", "state")
-    assert generation_status([working, waiting, shard(tmp_path, "nrel")], NOW).select(shown).rows() == [
-        ("bm25", 500, 100, 400, 0, 400 / 240, "running"),
-        ("rel", 60, 10, 20, 30, None, "running"),
-        ("nrel", None, None, None, None, None, "waiting"),
-    ]
-    done = shard(tmp_path, "bm25", receipt={"asked": 500, "held": 100, "made": 400, "generate_seconds": 200.0})
-    [_, of_rel] = generation_status([done, waiting], NOW).select(shown).rows()
-    assert of_rel == ("rel", 60, 10, 20, 30, None, "waiting")
-    begun_itself = shard(tmp_path, "rel", record(1, "60 answers asked for, 30 held, 30 to make"))
-    assert generation_status([done, begun_itself], NOW).rows()[1][4:7] == (60, 30, 0)
-
-
 def test_states_counts_and_rates(tmp_path: Path) -> None:
     done = {"asked": 90, "held": 30, "made": 60, "generate_seconds": 30.0}
     table = generation_status(

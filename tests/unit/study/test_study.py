@@ -52,14 +52,12 @@ def test_functions_of_wildcards_give_what_the_catalogue_says(study: StudyOfRules
     assert study.makers == {prompts: "build_prompts"}
 
 
-def test_only_a_scorer_with_a_model_scores_answers_of_other_retrievers(study: StudyOfRules) -> None:
-    own, *others = study.grid.retrievers
+def test_only_a_scorer_with_a_model_has_jobs_that_score_for_all_retrievers(study: StudyOfRules) -> None:
     [encoder] = study.grid.scorers
     study.config["scorers"] = {**study.config["scorers"], "words": {"kind": "token_f1"}}
-    of_job = SimpleNamespace(scorer=encoder, get={"retriever": own}.get)
-    assert study.other_retrievers(of_job, None) == others
-    assert study.other_retrievers(SimpleNamespace(scorer="words", get=of_job.get), None) == []
-    assert study.other_retrievers(SimpleNamespace(scorer=encoder, get={}.get), None) == [], "zero-shot answers"
+    of_job = {"dataset": study.grid.datasets[0], "generator": study.grid.generators[0]}
+    assert study.score_receipts_of(SimpleNamespace(scorer=encoder, **of_job)) == [files.score_receipt.at(shard=0)]
+    assert study.score_receipts_of(SimpleNamespace(scorer="words", **of_job)) == []
 
 
 def test_a_digest_is_computed_for_a_job_with_its_own_modules() -> None:

@@ -364,6 +364,12 @@ def requested_resources(workflow: Any) -> dict[str, dict[str, int]]:
     return {rule: {name: value for name, value in values.items() if value} for rule, values in requested.items()}
 
 
+def submitted_at_once(workflow: Any) -> int | None:
+    """Return how many jobs the profile (`jobs`) submits at a time; None if all run on this machine."""
+    nodes = workflow.resource_settings.nodes
+    return None if workflow.local_exec or not isinstance(nodes, int) else nodes
+
+
 def time_limit(rule: Any) -> int | None:
     """Return the minutes that the profile gives a first attempt of ``rule``; None if it sets no limit."""
     return _first(rule.rule, "runtime")

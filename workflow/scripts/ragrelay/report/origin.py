@@ -27,7 +27,7 @@ MIXED = {
 }
 KNOWN = ("config", "versions", "generators", "jobs", "stages")
 TOTALS = ("asked", "cached", "made", "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")
-JOB = ("dataset", "generator", "retriever")
+JOB = ("dataset", "generator", "shard")
 Records = Sequence[Mapping[str, Any]]
 
 
