@@ -20,7 +20,10 @@ class DatasetSource(Kind):
     """Queries, passages and judgements, with the grades of references."""
 
     references: References = Field(description="Reference grades; name to lowest label.")
-    shards: int = Field(1, ge=1, le=1000, description="Query shards per generation job.")
+    shards: int = Field(
+        1, ge=1, le=1000, description="Jobs that share the dataset's queries, each with an engine of its own; as many "
+        "share the scoring of the answers by a model."
+    )  # fmt: skip
 
     @classmethod
     def check_written(cls, given: Mapping[str, Any]) -> None:

@@ -44,9 +44,9 @@ def plan_generation(
     """Plan ``jobs`` as planning.plan does, with numbers of shards chosen for ``auto``.
 
     ``limit``: minutes of a job that generates answers; None if the profile sets none. ``at_once``: how many jobs the
-    profile submits at a time; None if it submits none. Returns the plan, the numbers by dataset and generator, a line on
-    each, and a line on other datasets and generators whose shards are too few for the profile's jobs. A number that nothing decides (no limit, no known speed) is left out, so
-    that a later plan can choose it.
+    profile submits at a time; None if it submits none. Returns the plan, the numbers by dataset and generator, and
+    lines: on each number, and where the shards of others are too few for the profile's jobs. A number that nothing
+    decides (no limit, no known speed) is left out, so that a later plan can choose it.
     """
     table = plan_as_given(jobs, planned, seeds)
     numbers: dict[str, dict[str, int]] = {}
