@@ -1,12 +1,13 @@
 """What a change reruns: the table of docs/reruns.md, by dry runs (about a second each) on a finished study."""
 
 import json
+import os
 import re
 from collections.abc import Mapping
 
 import pytest
 
-from tests.support.changes import CHANGES, RETRIEVERS, changed, seed_and_run
+from tests.support.changes import CHANGES, CODE, RETRIEVERS, Changes, changed, seed_and_run
 from tests.support.sandbox import ROOT, Sandbox
 
 TABLES = (ROOT / "docs/reruns.md").read_text(encoding="utf-8").split("## What reruns")[1].split("\n## ")[0]
@@ -104,6 +105,69 @@ def test_two_changes_at_once_rerun_what_both_do(study: Sandbox) -> None:
     with changed(study, seed_and_run):
         planned, after = counted(study.planned()), study.planned("--forceall")
     assert planned == expected("retriever added", after, 1) | expected("seed added or removed", after)
+
+
+VIEW, TABLE = f"{CODE}/generation/answer_files.py", f"{CODE}/scoring/retriever_table.py"
+
+
+@pytest.mark.parametrize(("module", "step"), [(VIEW, "views"), (TABLE, "scores")], ids=["view", "table"])
+@pytest.mark.parametrize("row", ["retriever or run file edited", "retriever added", "k removed"])
+def test_a_change_behind_a_followed_receipt_is_not_lost(
+    study: Sandbox, everything: dict[str, int], module: str, step: str, row: str
+) -> None:
+    """The code of what follows a store, edited with a change that fills the store: all of its jobs run."""
+    case = {"retriever or run file edited": "oracle", "retriever added": "oracle", "k removed": "smaller"}[row]
+
+    def both(study: Changes) -> None:
+        CHANGES[row][case](study)
+        study.edit_code(module)
+
+    with changed(study, both):
+        planned, after = counted(study.planned()), study.planned("--forceall")
+    edited = {rule: after[rule] for rule in STEPS[step]}
+    assert planned.items() >= (expected(row, after, 1) | edited).items()
+
+
+RECEIPTS = {
+    "generated/demo-lm/shard0.json": {"generate_answers", "gather_provenance", "write_page", "write_tables"},
+    "scored/minilm/demo-lm/shard0.json": {"fill_scores"},
+}
+
+
+@pytest.mark.parametrize("receipt", RECEIPTS)
+def test_a_missing_receipt_reruns_its_job_and_no_view(study: Sandbox, receipt: str) -> None:
+    """As after a job that was killed with nothing changed: the next one finds all in the store."""
+    path = study.results / "small" / receipt
+    content, times = path.read_bytes(), path.stat()
+    path.unlink()
+    try:
+        assert set(counted(study.planned())) == RECEIPTS[receipt]
+    finally:
+        path.write_bytes(content)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def test_forced_generation_and_scoring_run_alone(study: Sandbox) -> None:
+    """`--forcerun` of what fills a store reruns only what reads its receipt; `--until` goes no further."""
+    assert set(counted(study.planned("--forcerun", "generate_answers"))) == RECEIPTS["generated/demo-lm/shard0.json"]
+    assert set(counted(study.planned("--forcerun", "fill_scores"))) == {"fill_scores"}
+    with changed(study, CHANGES["generator edited"]["temperature"]):
+        assert counted(study.planned("--until", "generate_answers")) == {"generate_answers": 1}
+
+
+def test_an_imported_view_without_ancient_runs_after_every_receipt(study: Sandbox, tmp_path: Path) -> None:
+    """`use rule … with: input` replaces the whole input; docs/reruns.md says what it loses. No table goes wrong."""
+    own = study.folder / "own.smk"
+    own.write_text(
+        (study.folder / "Snakefile").read_text(encoding="utf-8")
+        + "\nuse rule view_answers as own_view with:\n    input:\n"
+        "        prompts=study.prompts_with_context(study.contexts),\n"
+        "        receipts=study.receipts_of(files.receipt),\n\nruleorder: own_view > view_answers\n",
+        encoding="utf-8",
+    )
+    with changed(study, CHANGES["retriever added"]["oracle"]):
+        planned = counted(study.planned("--snakefile", "own.smk"))
+    assert planned["own_view"] == len(RETRIEVERS) + 1 and "view_answers" not in planned
 
 
 def test_jobs_follow_only_receipts_of_the_stores(study: Sandbox) -> None:
