@@ -155,7 +155,7 @@ def test_forced_generation_and_scoring_run_alone(study: Sandbox) -> None:
         assert counted(study.planned("--until", "generate_answers")) == {"generate_answers": 1}
 
 
-def test_an_imported_view_without_ancient_runs_after_every_receipt(study: Sandbox, tmp_path: Path) -> None:
+def test_an_imported_view_without_ancient_runs_after_every_receipt(study: Sandbox) -> None:
     """`use rule … with: input` replaces the whole input; docs/reruns.md says what it loses. No table goes wrong."""
     own = study.folder / "own.smk"
     own.write_text(
