@@ -105,7 +105,7 @@ def _source_hash(name: str) -> str | None:
     except (AttributeError, ImportError):
         return None
     text = "".join(linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :])
-    # Decorators, `def`, and what is indented deeper. inspect.getsource does the same token by token: 50 ms in all, not 2.
+    # Decorators, `def`, and what is indented deeper: 2 ms for all. inspect.getsource reads token by token: 50 ms.
     indent = text[: len(text) - len(text.lstrip())]
     source = re.match(rf"({indent}@.*\n)*{indent}(async )?def .*\n(\s*\n|{indent}[ )].*\n)*", text)
     return hashlib.sha256(source[0].rstrip().encode()).hexdigest()[:16] if source else None
@@ -123,7 +123,7 @@ def look_at_jobs_when_needed() -> None:
 
 
 def _look_again(scheduler: JobScheduler, delay: float) -> None:
-    """Have ``scheduler`` look at its ready jobs again after ``delay`` seconds or sooner, if that may find jobs to start.
+    """Have ``scheduler`` look at its ready jobs in ``delay`` seconds or sooner, if that may find jobs to start.
 
     It may where the look before this call reached the limit of jobs per time, looked at a sample of the jobs only, or
     where inputs come from a queue. With a limit, the next look is when the oldest start no longer counts. Whatever else
