@@ -90,6 +90,7 @@ def test_resources_and_threads_of_a_class_of_rules_are_the_profiles(tmp_path: Pa
 
 TWO_JOBS = """
 internals.escape_log_messages()
+internals.look_at_jobs_when_needed()
 
 onerror:
     internals.print_failure("To be corrected.")
@@ -117,7 +118,10 @@ with job_log(snakemake.log[0]):
 
 @pytest.mark.parametrize("interrupted", [True, False])
 def test_after_control_c_there_is_one_line(tmp_path: Path, interrupted: bool) -> None:
-    """A terminal sends it to the whole process group. Snakemake's log has each job's end, and so has its own."""
+    """A terminal sends it to the whole process group. Snakemake's log has each job's end, and so has its own.
+
+    Snakemake waits without a timer when it comes.
+    """
     (tmp_path / "waits.py").write_text(WAITS, encoding="utf-8")
     (tmp_path / "Snakefile").write_text(BEFORE + TWO_JOBS, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
