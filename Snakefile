@@ -8,9 +8,13 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from snakemake import __version__ as snakemake_version
 from snakemake.utils import min_version
 
 min_version("9.27")
+# And at most 9.27: the workflow uses parts that are not documented (jobs/snakemake_internals.py).
+if not snakemake_version.startswith("9.27."):
+    sys.exit(f"ragrelay: error: Snakemake: found {snakemake_version}; expected 9.27")
 
 
 # The workflow's own package, even if the workflow is read from a hosting service.

@@ -21,6 +21,9 @@ from ragrelay.study.study import NAME, StudyOfRules, any_of, code_of
 
 STARTED = time.time()
 
+with on_terminal():
+    snakemake_internals.check_snakemake()
+snakemake_internals.look_at_jobs_when_needed()
 snakemake_internals.collect_garbage_rarely()
 snakemake_internals.escape_log_messages()
 snakemake_internals.name_pages(workflow)
