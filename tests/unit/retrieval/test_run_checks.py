@@ -3,11 +3,16 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.retrieval import run_checks
-from ragrelay.retrieval.run_checks import check_joined_runs
+from ragrelay.retrieval.run_checks import check_joined
+
+
+def of_retriever(path: Path, **keys: str) -> dict[str, Any]:
+    return {"path": str(path), "name": "mine", "definition": {"kind": "run", "path": str(path), **keys}}
 
 
 def test_a_run_is_checked_once_and_again_when_it_or_its_dataset_changes(
@@ -21,7 +26,7 @@ def test_a_run_is_checked_once_and_again_when_it_or_its_dataset_changes(
 
     def check() -> int:
         checked.clear()
-        check_joined_runs([str(run)], dataset, tmp_path / "cache")
+        check_joined([of_retriever(run)], ["nDCG"], dataset, tmp_path / "cache")
         return len(checked)
 
     assert (check(), check()) == (1, 0)
@@ -36,4 +41,4 @@ def test_a_run_that_fails_is_checked_again(write_dataset: Callable[..., Path], t
     run.write_text("stranger Q0 d1 1 2.5 x\n")
     for _ in range(2):
         with pytest.raises(InputError, match=r"mine\.run: found no result for any query"):
-            check_joined_runs([str(run)], dataset, tmp_path)
+            check_joined([of_retriever(run)], ["nDCG"], dataset, tmp_path)
