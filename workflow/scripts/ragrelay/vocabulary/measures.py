@@ -20,8 +20,11 @@ COLUMNS = {
 }
 HIGHEST_LABELS = {"gdeval": 4}
 """The highest label that a provider of ir_measures takes, for those with a limit."""
-OF_SUBTOPICS = "pyndeval"
-"""The provider of the measures that need judgements of subtopics."""
+REFUSED = {
+    "pyndeval": ("which needs judgements of subtopics", "a measure of judged passages"),
+    "accuracy": ("which has no value for many queries", "a measure with a value for every query with results"),
+}
+"""Providers of ir_measures whose measures are refused: what of them cannot be used, and what is expected."""
 
 
 class _Computed(NamedTuple):
@@ -78,8 +81,10 @@ def check_measure(place: str, name: str) -> None:
         raise InputError(place, repr(name), f"a measure of ir_measures ({why}){near}") from None
     if "cutoff" in measure.params:
         raise InputError(place, repr(name), "a measure without cutoff: each is taken at every k")
-    if any(provider.NAME == OF_SUBTOPICS for provider in _providers(taken)):
-        raise InputError(place, f"{name!r}, which needs judgements of subtopics", "a measure of judged passages")
+    for provider in _providers(taken):
+        if provider.NAME in REFUSED:
+            why, expected = REFUSED[provider.NAME]
+            raise InputError(place, f"{name!r}, {why}", expected)
     if "cutoff" not in measure.SUPPORTED_PARAMS:
         raise InputError(place, repr(name), "a measure that takes a cutoff")
     _computed(name, 1, 1, place)
