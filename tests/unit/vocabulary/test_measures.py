@@ -147,8 +147,9 @@ def renamed(table: pl.DataFrame, name: Callable[[int], str]) -> pl.DataFrame:
 @pytest.mark.parametrize("name", IDS.values(), ids=IDS)
 def test_ids_of_queries_decide_nothing(name: Callable[[int], str], measures: tuple[str, ...]) -> None:
     tables = study(6)
-    expected = measure_ranking(*(renamed(table, str) for table in tables), measures, [1, 5])
-    found = measure_ranking(*(renamed(table, name) for table in tables), measures, [1, 5])
+    (by_number, of_numbers), (by_name, of_names) = ([renamed(table, to) for table in tables] for to in (str, name))
+    expected = measure_ranking(by_number, of_numbers, measures, [1, 5])
+    found = measure_ranking(by_name, of_names, measures, [1, 5])
     assert found.drop("qid").equals(expected.drop("qid")) and expected["value"].max() > 0
     assert found["qid"].to_list() == [name(int(qid)) for qid in expected["qid"]]
 
@@ -253,7 +254,7 @@ class RbpEvaluator(Evaluator):
         super().__init__(measures, set(qrels))
         self.qrels = qrels
 
-    def _iter_calc(self, run: dict[str, dict[str, float]]) -> Iterator[ir_measures.Metric]:
+    def _iter_calc(self, run: Any) -> Iterator[ir_measures.Metric]:
         for measure in self.measures:
             for qid, scores in run.items():
                 ranked = sorted(scores, key=lambda docno: -scores[docno])
