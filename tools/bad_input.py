@@ -42,9 +42,10 @@ A flipped bit in a Parquet file may give another value, since few are written wi
 **Counted, not refused**, since real collections are like this: queries without judgements or without a reference at a
 grade, judgements of unknown queries, judged or retrieved passages without text, queries without results or with fewer
 than k; passages and queries with characters that cannot be printed (blanks apart) or have no width, such as a soft
-hyphen or a joiner of letters, in their text; lines of a run file for other queries, and queries of it whose ranks
-differ while their scores are all equal or grow with the rank (as in trec_eval, scores count). The report's section
-*Left out* has the counts, as has `report/left_out.json`. So it is with queries and ranked passages that a file of
+hyphen or a joiner of letters, in their text; lines of a run file for other queries. The report's section *Left out* has
+the counts, as has `report/left_out.json`. The terminal and the page also warn of queries of a run file whose scores are
+all equal though their ranks differ, or rise with the rank somewhere, and of queries with the passage of their own id in
+the context. So it is with queries and ranked passages that a file of
 labels or of gold pages does not have, and with passages that a file of quality does not have (counted in
 `predictions/quality.left_out.json`): one that has none is refused, and where it has less than half, the page begins
 with a warning.

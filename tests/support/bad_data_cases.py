@@ -82,6 +82,9 @@ DATA_CASES = {
         Case("No-break space for a blank", line(QRELS, "q2 0 d2\u00a01")),
         Case("Passage judged twice", line(QRELS, "q1 0 d1 2")),
         Case("No judgement for any query", file(QRELS, "q7 0 d1 3\n")),
+        Case("Label that a measure does not take", both(
+            line(QRELS, "q2 0 d2 6"), key("grid.measures", ["nDCG", "ERR"])
+        )),
         Case("No relevant passage at a grade", file(QRELS, "q1 0 d1 2\nq2 0 d3 2\n")),
         Case("No relevant passage with a text", file(QRELS, "q1 0 d8 3\nq2 0 d9 3\n")),
     ],
@@ -93,6 +96,10 @@ DATA_CASES = {
         Case("Score beyond single precision", line(RUN, "q1 Q0 d3 3 1e39 mine")),
         Case("NUL in a qid", line(RUN, "q1\0 Q0 d3 3 0.5 mine")),
         Case("docno twice", line(RUN, "q1 Q0 d1 3 0.5 mine")),
+        Case("Scores that rise with the rank", file(RUN, "q1 Q0 d1 1 0.2 mine\nq1 Q0 d2 2 0.9 mine\n")),
+        Case("Ranks that are no numbers, though they count", both(
+            file(RUN, "q1 Q0 d1 first 2.5 mine\n"), key("retrievers.my-run.ranked_by", "ranks")
+        )),
         Case("No known query", file(RUN, "q7 Q0 d1 1 2.5 mine\n")),
         Case("No known docno", file(RUN, "q1 Q0 D1 1 2.5 mine\n")),
         Case("No such file", without(RUN)),

@@ -219,6 +219,42 @@ def test_run_brought_along(engine: Engine, tmp_path: Path) -> None:
         build_run(engine.collection, queries, pl.DataFrame(), {"kind": "run", "path": "x"}, runs=[path])
 
 
+@pytest.mark.parametrize("kind", [BM25, {**BM25, "engine": "bm25s"}, DENSE], ids=["pisa", "bm25s", "dense"])
+def test_the_passage_with_the_id_of_the_query_makes_room_for_another(engine: Engine, kind: dict[str, Any]) -> None:
+    """Its text is the query's, so that it has the first rank."""
+    queries = pl.DataFrame({"qid": ["d4", "d5"], "query": [PASSAGES["d4"], PASSAGES["d5"]]})
+    found = {}
+    for drop, depth in ((False, 2), (True, 1)):
+        definition = {**kind, "depth": depth}
+        found[drop] = build_run(
+            engine.collection,
+            queries,
+            pl.DataFrame(),
+            definition,
+            index=engine.index(definition),
+            drop_identical_ids=drop,
+        )
+    assert found[False].filter(rank=1)["docno"].to_list() == ["d4", "d5"]
+    others = found[False].filter(pl.col("rank") > 1)
+    assert found[True].select("qid", "docno").equals(others.select("qid", "docno")) and others.height == 2
+    assert found[True]["rank"].to_list() == [1, 1]
+
+
+@pytest.mark.parametrize("keys", [
+    {"kind": "oracle", "ideal": True, "seed": 0},
+    {"kind": "graded", "relevant": 1, "min_label": 1, "seed": 0},
+    {"kind": "position", "place": 2, "min_label": 1, "seed": 0},
+], ids=lambda keys: keys["kind"])  # fmt: skip
+def test_judged_passages_with_the_id_of_the_query_are_not_drawn(engine: Engine, keys: dict[str, Any]) -> None:
+    """And a chosen place stays where it is."""
+    queries = pl.DataFrame({"qid": ["d1"], "query": ["heart"]})
+    rows = [("d1", "d1", 3), ("d1", "d4", 2), ("d1", "d2", 0), ("d1", "d3", 0)]
+    qrels = pl.DataFrame(rows, schema=["qid", "docno", "label"], orient="row")
+    found = build_run(engine.collection, queries, qrels, keys, drop_identical_ids=True)
+    expected = build_run(engine.collection, queries, qrels[1:], keys)
+    assert found.equals(expected) and found.height == 3
+
+
 def test_ranked_output_is_ranked(engine: Engine) -> None:
     run = engine.run(PLAIN)
     assert run.equals(ranked(run.select("qid", "docno", "score"), engine.collection.queries()))

@@ -60,6 +60,13 @@ class Retriever(Kind):
         """Return paths of the imported TREC runs for ``dataset``."""
         return []
 
+    def scored(self, ranks: pl.DataFrame, place: str, name: str) -> pl.DataFrame:
+        """Return the rows of a run file (qid, docno, score, given: its ranks) with the scores that order them.
+
+        ``place``: the file, and ``name``: the retriever's name, for messages.
+        """
+        return ranks
+
     def answers(self, dataset: str) -> list[tuple[Path, dict[str, Any]]]:
         """Return the files of answers to ``dataset`` that it reads, each with the values in its name."""
         return []
