@@ -49,11 +49,11 @@ def test_quotation_marks_of_a_tsv_are_text(tmp_path: Path) -> None:
     rows = [("a", '"Tea', '"grows"'), ("b", '5" of it', '""')]
     path.write_text("id\tclaim\tevidence\tevidence_stance\n" + "".join("\t".join([*r, "supports\n"]) for r in rows))
     assert prepare_claims(entry).select("id", "claim", "evidence").rows() == rows
-    path.write_text('id\tclaim\tevidence\tid\na\tb\tc\td\n')
+    path.write_text("id\tclaim\tevidence\tid\na\tb\tc\td\n")
     with pytest.raises(InputError, match="line 1: found column 'id' twice"):
         prepare_claims(entry)
     path.write_text('id\tclaim\tevidence\na\t"one ""two"""\tc\n')
-    with pytest.raises(InputError, match="line 2: found the field .* quoted as in CSV"):
+    with pytest.raises(InputError, match=r"line 2: found the field .* quoted as in CSV"):
         prepare_claims(entry)
 
 

@@ -48,8 +48,8 @@ def read_answer_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.Da
     The values in a file's name hold for all its rows; only a run_id of TREC RAG may contradict them. A record has `qid`
     and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`, `docnos` and
     `cited_sentences`; all other keys are ignored. An answer is missing if it is null, an unquoted empty field of a CSV
-    file, or an empty field of a TSV file. ``single``: each answer is to one passage, named by `docno` (or `docnos`, a list of one). Raises
-    InputError for the first malformed line or row.
+    file, or an empty field of a TSV file. ``single``: each answer is to one passage, named by `docno` (or `docnos`, a
+    list of one). Raises InputError for the first malformed line or row.
     """
     rows = [
         _row(place, {**(_of_passage(place, record) if single else record), **_file_values(place, record, file)})

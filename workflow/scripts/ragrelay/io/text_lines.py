@@ -73,7 +73,9 @@ def tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         fields = line.split("\t")
         columns = columns or len(fields)
         if len(fields) != columns:
-            expected = f"{columns} as in the header; a field with a tab or a line end needs CSV, since TSV has no quoting"
+            expected = (
+                f"{columns} as in the header; a field with a tab or a line end needs CSV, since TSV has no quoting"
+            )
             raise InputError(f"{path}, line {number}", f"{len(fields)} fields", expected)
         if quoted := next(filter(_QUOTED.fullmatch, fields), None):
             expected = "a TSV without quoting, whose quotation marks are text, or the table as CSV"
