@@ -28,8 +28,9 @@ with job_log(snakemake.log[0], snakemake.input):
         answers=RETRIEVER_KINDS.of(params.definition).answers(snakemake.wildcards.dataset),
         name=snakemake.wildcards.retriever,
     )
-    run_files = RETRIEVER_KINDS.of(params.definition).files(snakemake.wildcards.dataset)
-    doubts = [count for path in run_files for count in count_doubts(read_ranks(path), queries)]
+    kind = RETRIEVER_KINDS.of(params.definition)
+    run_files = kind.files(snakemake.wildcards.dataset)
+    doubts = kind.doubts(queries) + [count for path in run_files for count in count_doubts(read_ranks(path), queries)]
     write_json(doubts, snakemake.output.doubts)
     comments = header(params.metadata, snakemake.wildcards.retriever) if params.metadata else []
     write_run(run, snakemake.output.run, snakemake.wildcards.retriever, comments)
