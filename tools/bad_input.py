@@ -27,7 +27,9 @@ ragrelay: error: small/queries.tsv, line 3: found no tab; expected qid<TAB>text
 **When.** *start*: before any job, in a dry run too. *prepare_collection*: in the first job of a dataset, which reads
 all of its files and its run files. *prepare_claims*: in the first job of a claims study. *read_nuggets* and
 *label_by_file*: in the job that reads a file of nuggets or of labels. *generate_answers* and *write_nuggets*: in a job
-that generates, and *judge_answers*: in a job that asks a judge, before it starts an engine. No file is left
+that generates, and *judge_answers*: in a job that asks a judge, before it starts an engine. Texts in a script that a
+retriever, scorer or model does not read end the job that indexes or ranks passages, prepares references or scores
+answers ([datasets](../datasets.md#languages-other-than-english) says which). No file is left
 half-written, and existing answers are kept. At the end of a run, Snakemake repeats the messages of failed jobs under
 *To be corrected*. If a hub's model has no such layer or no tokenizer, the first job that loads it reports that.
 

@@ -131,6 +131,11 @@ def test_what_is_wrong_is_said(study: Results, tmp_path: Path, monkeypatch: pyte
         ours.Reader(study, k=1, generator="lm")
     with pytest.raises(pt.validate.InputValidationError):
         ours.Reader(study, k=1)(ours.topics(study))
+    compressor = pt.apply.generic(lambda frame: frame.assign(text="tea"), required_columns=["qid"])
+    with pytest.raises(
+        InputError, match=r"a ranking given to the reader: found texts of .* differ from the collection's"
+    ):
+        (retriever(study, "bm25") >> compressor >> ours.Reader(study, k=1))(ours.topics(study))
     opened = ragrelay.open(study.folder.resolve())
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="no folder cache; expected Python started in the folder where the study was"):

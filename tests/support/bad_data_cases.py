@@ -184,6 +184,12 @@ DATA_CASES = {
         Case("A file of answers in no known format", answered(path="answers.txt")),
         Case("An unknown name in the path of answers", answered(path="{system}.jsonl")),
         Case("A broken line of answers", answered('{"qid": "q2", "answer": "in the')),
+        Case("A TSV of answers that was written with quoting", both(
+            answered(path="theirs.tsv"), file("theirs.tsv", 'qid\tanswer\nq1\t"it ""pumps"""\n')
+        )),
+        Case("A line end in an answer of a TSV", both(
+            answered(path="theirs.tsv"), file("theirs.tsv", 'qid\tanswer\tk\nq1\tit\npumps\t1\n')
+        )),
         Case("An answer without text", answered('{"qid": "q2", "retriever": "rel", "k": 1}')),
         Case("An answer to an unknown query", answered('{"qid": "q7", "answer": "tea", "retriever": "rel", "k": 1}')),
         Case("Two answers for one key", answered(

@@ -29,8 +29,13 @@ with job_log(snakemake.log[0], snakemake.input):
         name=snakemake.wildcards.retriever,
         drop_identical_ids=bool(params.drop_identical_ids),
     )
-    run_files = RETRIEVER_KINDS.of(params.definition).files(snakemake.wildcards.dataset)
-    doubts = [count for path in run_files for count in count_doubts(read_ranks(path), queries, params.definition)]
+    kind = RETRIEVER_KINDS.of(params.definition)
+    of_files = [
+        count
+        for path in kind.files(snakemake.wildcards.dataset)
+        for count in count_doubts(read_ranks(path), queries, params.definition)
+    ]
+    doubts = kind.doubts(queries) + of_files
     write_json(doubts, snakemake.output.doubts)
     comments = header(params.metadata, snakemake.wildcards.retriever) if params.metadata else []
     write_run(run, snakemake.output.run, snakemake.wildcards.retriever, comments)

@@ -34,6 +34,7 @@ from ragrelay.prompting.layout import Layout, kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.results import Results
 from ragrelay.retrieval.contexts import build_contexts
+from ragrelay.retrieval.frames import check_texts
 from ragrelay.retrieval.trec import ranked, without_identical_ids
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer
@@ -88,7 +89,8 @@ def qrels(study: Results, dataset: str | None = None) -> pd.DataFrame:
 class Reader(pt.Transformer):  # type: ignore[misc]
     """Answers each query from its first ``k`` passages with a generator of ``study``; without passages if k = 0.
 
-    Input: qid, query, docno, score; for k = 0 qid, query. Texts are the collection's. Output: the ranking down to the
+    Input: qid, query, docno, score; for k = 0 qid, query. Texts are the collection's, and so must be a column ``text``,
+    if there is one. Output: the ranking down to the
     study's ``context_depth``, without passages that have no text (qid, query, docno, score, rank from 0; for k = 0 a
     row per query), and in each row of a query ``qcontext`` (its passages' texts in prompt order, a line each),
     ``qanswer`` (of the first seed), ``qanswers`` (of all ``seeds``; None if missing) and ``docnos`` (in prompt order).
@@ -129,6 +131,8 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         )
         frame = frame.with_columns(pl.col(name).cast(pl.String) for name in frame.columns if name != "score")
         asked = frame.select("qid", "query").unique("qid", maintain_order=True)
+        if self.k:
+            check_texts("a ranking given to the reader", inp, self._of.collection)
         ranking = asked if not self.k else self._contexts(frame, asked)
         answered = ranking.join(self._answers(asked, ranking), on="qid", how="left", maintain_order="left")
         if not self.k or self.one_row:

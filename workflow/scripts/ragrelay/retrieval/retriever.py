@@ -89,6 +89,10 @@ class Retriever(Kind):
         """Return whether it runs on Terrier, whose jars PyTerrier fetches."""
         return False
 
+    def doubts(self, queries: pl.DataFrame) -> list[dict[str, Any]]:
+        """Return counts (what, count) of what it does not read of ``queries`` (qid, query), for the report."""
+        return []
+
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
         """Return the error for a run without results. ``place`` names the kind; ``runs`` are the files that it read."""
         return InputError(place, "no result for any query", "qids of the dataset's queries")
