@@ -6,7 +6,7 @@ Output: fetched; queries, qrels, references; index, run, run_doubts, contexts, s
 
 if workflow.is_main_process:
     with on_terminal():
-        retrieval.check_joined_runs(workflow.pathvars.apply)
+        retrieval.check_joined(workflow.pathvars.apply)
 
 
 # One job per download, on which the jobs that use it depend: a new download makes no other job run.
@@ -43,6 +43,7 @@ rule prepare_collection:
         "../envs/retrieval.yaml"
     params:
         definition=study.dataset_of,
+        drop_identical_ids=study.drop_identical_ids_of,
         # Checked before any engine starts. A param derived from output never makes a job run again.
         checked=study.checked_files_of,
         cache_dir=study.cache_dir,
@@ -120,6 +121,7 @@ rule build_run:
     params:
         dataset=study.dataset_of,
         definition=retrieval.definition_of,
+        drop_identical_ids=study.drop_identical_ids_of,
         metadata=retrieval.metadata_of,
         cache_dir=study.cache_dir,
         code=code_of("build_run.py", retrieval.module_of, study.dataset_module),
@@ -169,6 +171,7 @@ rule measure_retrieval:
         ks=sorted(study.grid.k),
         relevant=study.lowest_grade_of,
         zeros=lambda wildcards: wildcards.retriever in study.counted_at_zero(),
+        identical_ids=lambda wildcards: study.drop_identical_ids_of(wildcards) is None,
         code=code_of("measure_retrieval.py"),
     script:
         "../workflow/scripts/measure_retrieval.py"

@@ -27,7 +27,9 @@ ragrelay: error: small/queries.tsv, line 3: found no tab; expected qid<TAB>text
 **When.** *start*: before any job, in a dry run too. *prepare_collection*: in the first job of a dataset, which reads
 all of its files and its run files. *prepare_claims*: in the first job of a claims study. *read_nuggets* and
 *label_by_file*: in the job that reads a file of nuggets or of labels. *generate_answers* and *write_nuggets*: in a job
-that generates, and *judge_answers*: in a job that asks a judge, before it starts an engine. No file is left
+that generates, and *judge_answers*: in a job that asks a judge, before it starts an engine. Texts in a script that a
+retriever, scorer or model does not read end the job that indexes or ranks passages, prepares references or scores
+answers ([datasets](../datasets.md#languages-other-than-english) says which). No file is left
 half-written, and existing answers are kept. At the end of a run, Snakemake repeats the messages of failed jobs under
 *To be corrected*. If a hub's model has no such layer or no tokenizer, the first job that loads it reports that.
 
@@ -42,9 +44,10 @@ A flipped bit in a Parquet file may give another value, since few are written wi
 **Counted, not refused**, since real collections are like this: queries without judgements or without a reference at a
 grade, judgements of unknown queries, judged or retrieved passages without text, queries without results or with fewer
 than k; passages and queries with characters that cannot be printed (blanks apart) or have no width, such as a soft
-hyphen or a joiner of letters, in their text; lines of a run file for other queries, and queries of it whose ranks
-differ while their scores are all equal or grow with the rank (as in trec_eval, scores count). The report's section
-*Left out* has the counts, as has `report/left_out.json`. So it is with queries and ranked passages that a file of
+hyphen or a joiner of letters, in their text; lines of a run file for other queries. The report's section *Left out* has
+the counts, as has `report/left_out.json`. The terminal and the page also warn of queries of a run file whose scores are
+all equal though their ranks differ, or rise with the rank somewhere, and of queries with the passage of their own id in
+the context. So it is with queries and ranked passages that a file of
 labels or of gold pages does not have, and with passages that a file of quality does not have (counted in
 `predictions/quality.left_out.json`): one that has none is refused, and where it has less than half, the page begins
 with a warning.

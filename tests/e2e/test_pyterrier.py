@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import ir_measures
 import pandas as pd
 import polars as pl
 import pyterrier as pt
@@ -106,6 +108,22 @@ def test_queries_without_results_count_as_zero_shot(study: Results) -> None:
     assert found["p"].to_list() == found["p0"].to_list() and found["p"][0] > 0
 
 
+def test_a_query_without_a_value_is_no_0() -> None:
+    """Such as one without a reference at the grade."""
+    scores = pl.DataFrame({"qid": ["a", "b", "c"], "p": [0.5, None, 0.7], "p0": [0.4, 0.1, None]})
+    scorer: Any = SimpleNamespace(references="strict", named=[], scores=lambda frame: scores)
+    run = pd.DataFrame({"qid": ["a", "b", "c"], "query": "x", "docno": "d", "score": 1.0, "qanswer": "y"})
+    qrels = pd.DataFrame({"qid": ["a", "b", "c"], "docno": "d", "label": 1})
+    measures = [ours.P(scorer), ours.Gain(scorer)]
+    found = pt.Experiment([run], run[["qid", "query"]], qrels, measures, names=["x"], perquery=True)
+    known = {(row["qid"], row["measure"]): row["value"] for _, row in found.dropna().iterrows()}
+    assert known == {
+        ("a", "P(strict)"): 0.5, ("c", "P(strict)"): 0.7, ("a", "Gain(strict)"): pytest.approx(0.1),
+    }  # fmt: skip
+    means = ir_measures.calc_aggregate(measures, pt.model.to_ir_measures(qrels), pt.model.to_ir_measures(run))
+    assert [means[measure] for measure in measures] == pytest.approx([0.6, 0.1])
+
+
 def test_what_is_wrong_is_said(study: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"references: found 'lenien'.*did you mean 'lenient'"):
         ours.Scorer(study, "lenien")
@@ -113,6 +131,11 @@ def test_what_is_wrong_is_said(study: Results, tmp_path: Path, monkeypatch: pyte
         ours.Reader(study, k=1, generator="lm")
     with pytest.raises(pt.validate.InputValidationError):
         ours.Reader(study, k=1)(ours.topics(study))
+    compressor = pt.apply.generic(lambda frame: frame.assign(text="tea"), required_columns=["qid"])
+    with pytest.raises(
+        InputError, match=r"a ranking given to the reader: found texts of .* differ from the collection's"
+    ):
+        (retriever(study, "bm25") >> compressor >> ours.Reader(study, k=1))(ours.topics(study))
     opened = ragrelay.open(study.folder.resolve())
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="no folder cache; expected Python started in the folder where the study was"):

@@ -82,6 +82,9 @@ DATA_CASES = {
         Case("No-break space for a blank", line(QRELS, "q2 0 d2\u00a01")),
         Case("Passage judged twice", line(QRELS, "q1 0 d1 2")),
         Case("No judgement for any query", file(QRELS, "q7 0 d1 3\n")),
+        Case("Label that a measure does not take", both(
+            line(QRELS, "q2 0 d2 6"), key("grid.measures", ["nDCG", "ERR"])
+        )),
         Case("No relevant passage at a grade", file(QRELS, "q1 0 d1 2\nq2 0 d3 2\n")),
         Case("No relevant passage with a text", file(QRELS, "q1 0 d8 3\nq2 0 d9 3\n")),
     ],
@@ -93,6 +96,10 @@ DATA_CASES = {
         Case("Score beyond single precision", line(RUN, "q1 Q0 d3 3 1e39 mine")),
         Case("NUL in a qid", line(RUN, "q1\0 Q0 d3 3 0.5 mine")),
         Case("docno twice", line(RUN, "q1 Q0 d1 3 0.5 mine")),
+        Case("Scores that rise with the rank", file(RUN, "q1 Q0 d1 1 0.2 mine\nq1 Q0 d2 2 0.9 mine\n")),
+        Case("Ranks that are no numbers, though they count", both(
+            file(RUN, "q1 Q0 d1 first 2.5 mine\n"), key("retrievers.my-run.ranked_by", "ranks")
+        )),
         Case("No known query", file(RUN, "q7 Q0 d1 1 2.5 mine\n")),
         Case("No known docno", file(RUN, "q1 Q0 D1 1 2.5 mine\n")),
         Case("No such file", without(RUN)),
@@ -177,6 +184,12 @@ DATA_CASES = {
         Case("A file of answers in no known format", answered(path="answers.txt")),
         Case("An unknown name in the path of answers", answered(path="{system}.jsonl")),
         Case("A broken line of answers", answered('{"qid": "q2", "answer": "in the')),
+        Case("A TSV of answers that was written with quoting", both(
+            answered(path="theirs.tsv"), file("theirs.tsv", 'qid\tanswer\nq1\t"it ""pumps"""\n')
+        )),
+        Case("A line end in an answer of a TSV", both(
+            answered(path="theirs.tsv"), file("theirs.tsv", 'qid\tanswer\tk\nq1\tit\npumps\t1\n')
+        )),
         Case("An answer without text", answered('{"qid": "q2", "retriever": "rel", "k": 1}')),
         Case("An answer to an unknown query", answered('{"qid": "q7", "answer": "tea", "retriever": "rel", "k": 1}')),
         Case("Two answers for one key", answered(

@@ -42,7 +42,7 @@ from ragrelay.prompting.templates import load_template
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
-from ragrelay.retrieval.run_checks import check_runs
+from ragrelay.retrieval.run_checks import check_measures, check_runs
 from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
 
@@ -147,8 +147,11 @@ def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
     place = "dataset small (small)"
     queries, qrels, _ = prepare_collection(collection, place)
     prepare_references(collection, queries, qrels, study.grades("small"), place)
-    runs = RETRIEVER_KINDS.of(study.retriever("my-run")).files("small")
+    definition = study.retriever("my-run")
+    runs = [{"path": path, "name": "my-run", "definition": definition}
+            for path in RETRIEVER_KINDS.of(definition).files("small")]  # fmt: skip
     check_runs(runs, study.dataset("small"), queries, collection, study.cache_dir)
+    check_measures(study.grid.measures, study.dataset("small"), qrels, study.cache_dir)
     for name in set(study.grid.generators) - set(study.asked_generators()):
         kind = GENERATOR_KINDS.of(study.generator(name))
         given = kind.given("small", study.grid)  # type: ignore[attr-defined]

@@ -68,6 +68,8 @@ CASES = {
         Case("Unknown ordering", key("grid.orderings", ["descneding"])),
         Case("Unknown measure", key("grid.measures", ["nDGC"])),
         Case("Measure with a cutoff", key("grid.measures", ["nDCG@10"])),
+        Case("Measure whose package is not installed", key("grid.measures", ["SDCG(max_rel=3)"])),
+        Case("Measure of subtopics", key("grid.measures", ["alpha_nDCG"])),
         Case("Unknown kind", key("retrievers.rel", {"kind": "orcale", "min_label": 2})),
         Case("Unknown reference retriever", key("analysis.reference_retriever", "real")),
         Case("Primary retriever that the grid does not have", key("analysis.primary", {"retriever": "real"})),

@@ -27,9 +27,15 @@ with job_log(snakemake.log[0], snakemake.input):
         threads=snakemake.threads,
         answers=RETRIEVER_KINDS.of(params.definition).answers(snakemake.wildcards.dataset),
         name=snakemake.wildcards.retriever,
+        drop_identical_ids=bool(params.drop_identical_ids),
     )
-    run_files = RETRIEVER_KINDS.of(params.definition).files(snakemake.wildcards.dataset)
-    doubts = [count for path in run_files for count in count_doubts(read_ranks(path), queries)]
+    kind = RETRIEVER_KINDS.of(params.definition)
+    of_files = [
+        count
+        for path in kind.files(snakemake.wildcards.dataset)
+        for count in count_doubts(read_ranks(path), queries, params.definition)
+    ]
+    doubts = kind.doubts(queries) + of_files
     write_json(doubts, snakemake.output.doubts)
     comments = header(params.metadata, snakemake.wildcards.retriever) if params.metadata else []
     write_run(run, snakemake.output.run, snakemake.wildcards.retriever, comments)

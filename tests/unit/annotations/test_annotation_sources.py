@@ -8,6 +8,7 @@ import pytest
 from ragrelay.annotations.erag_labels import label_passages
 from ragrelay.annotations.single_answers import read_single_passages, view_single_answers
 from ragrelay.annotations.source import SourceData
+from ragrelay.annotations.sources.containment import Containment
 from ragrelay.annotations.study_labels import Sources
 from ragrelay.errors import InputError
 from ragrelay.generation.store import SCHEMA as ANSWER
@@ -46,6 +47,12 @@ def test_qrels_have_grades_and_0_for_the_unjudged() -> None:
 def test_containment_knows_queries_with_gold_answers_alone() -> None:
     found = labels(["c"], {"c": {"kind": "containment"}})
     assert found == {("c", "1", "x"): 1.0, ("c", "1", "y"): 0.0}
+
+
+def test_containment_refuses_gold_answers_without_blanks_between_words() -> None:
+    given = SourceData(CONTEXTS.select("qid", "docno", "text"), {}, pl.DataFrame(), {"1": ["茶の葉"]}, REFERENCES)
+    with pytest.raises(InputError, match="annotation source of kind containment: found gold answers with 100%"):
+        Containment().labels(given)
 
 
 @pytest.mark.parametrize(("combine", "x"), [("mean", 0.7), ("product", 0.45), ("min", 0.5), ("max", 0.9)])

@@ -118,6 +118,15 @@ def test_prepare_counts_characters_that_nobody_sees(write_dataset: Callable[...,
     assert [count["count"] for count in left_out if "kept as they are" in count["what"]] == [1, 1, 4, 3]
 
 
+def test_prepare_counts_passages_with_the_id_of_a_query(write_dataset: Callable[..., Path]) -> None:
+    qrels = [("d1", "d4", 3), ("d5", "d3", 3), ("q1", "d1", 3)]
+    queries = {"d1": "the heart", "d5": "rain", "q1": "no passage", "d2": "never judged"}
+    collection = LocalCollection(write_dataset(queries=queries, qrels=qrels))
+    what = "passages with the id of a query, left out of its rankings"
+    assert {"what": what, "count": 2} in prepare_collection(collection, "x", drop_identical_ids=True)[2]
+    assert what not in {count["what"] for count in prepare_collection(collection, "x")[2]}
+
+
 def test_prepare_counts_grades_apart(write_dataset: Callable[..., Path]) -> None:
     qrels = [("q1", "d1", 2), ("q2", "d2", 3), ("q10", "d3", 3)]
     collection = LocalCollection(write_dataset(qrels=qrels))

@@ -3,7 +3,6 @@
 import gzip
 import json
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +27,6 @@ WRITERS: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
     "jsonl.gz": lambda frame, path: frame.to_json(path, orient="records", lines=True, compression="gzip"),
     "csv": lambda frame, path: frame.to_csv(path, index=False),
     "csv.gz": lambda frame, path: frame.to_csv(path, index=False),
-    "tsv": lambda frame, path: frame.to_csv(path, sep="\t"),
     "parquet": lambda frame, path: frame.to_parquet(path),
 }
 
@@ -50,7 +48,7 @@ def test_frames_of_pyterrier(tmp_path: Path, ending: str) -> None:
     found = rows_of(path, retriever="bm25", k=2)
     *texts, empty = FRAME["qanswer"].to_list()
     assert found["qid"].to_list() == ["1", "2", "3"] and empty == ""
-    assert found["answer"].to_list() == [*texts, None if ending.startswith(("csv", "tsv")) else empty]
+    assert found["answer"].to_list() == [*texts, None if ending.startswith("csv") else empty]
     assert set(found["retriever"]) == {"bm25"} and set(found["k"]) == {2}
     assert found["docnos"].null_count() == found["seed"].null_count() == 3
 
@@ -69,13 +67,12 @@ def test_plain_answers_with_all_keys(tmp_path: Path, ending: str) -> None:
     assert rows_of(path).drop("place", "cited_sentences").rows() == expected
 
 
-@pytest.mark.parametrize("ending", ["jsonl", "csv", "tsv", "parquet"])
+@pytest.mark.parametrize("ending", ["jsonl", "csv", "parquet"])
 def test_a_missing_answer_is_no_empty_one(tmp_path: Path, ending: str) -> None:
     """Polars writes quotation marks for an empty text, and nothing for a missing one; pandas nothing for both."""
     path = tmp_path / f"answers.{ending}"
     frame = pl.DataFrame({"qid": [1, 2, 3], "answer": ["a", None, ""], "k": [1, 1, 1]})
-    writers = {"jsonl": frame.write_ndjson, "csv": frame.write_csv, "parquet": frame.write_parquet}
-    writers.get(ending, partial(frame.write_csv, separator="\t"))(path)
+    {"jsonl": frame.write_ndjson, "csv": frame.write_csv, "parquet": frame.write_parquet}[ending](path)
     assert rows_of(path)["answer"].to_list() == ["a", None, ""]
 
 
@@ -83,6 +80,35 @@ def test_an_empty_field_of_a_table(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     path.write_text('note,qid,answer,k\r\n"a,"",b\nc",q1,,1\r\n\r\n,q2,"",\r\nx"",q3,,1\r\n"",q4,"tea",1')
     assert rows_of(path).select("answer", "k").rows() == [(None, 1), ("", None), (None, 1), ("tea", 1)]
+
+
+@pytest.mark.parametrize("ending", ["tsv", "tsv.gz"])
+def test_quotation_marks_of_a_tsv_are_text(tmp_path: Path, ending: str) -> None:
+    """TREC and MS MARCO write TSV without quoting."""
+    texts = ['"An open quote', 'a 5" nail', '"closed" and more', '""', '"whole"', '"', "'", '"a" and ""b""', "a,b"]
+    path = tmp_path / f"answers.{ending}"
+    lines = ["qid\tanswer\tdocnos", *(f'{qid}\t{text}\t["d1", "d2"]' for qid, text in enumerate(texts)), "q\t\t"]
+    table = "\r\n".join(lines).encode()
+    path.write_bytes(gzip.compress(table) if ending.endswith("gz") else table)
+    found = rows_of(path)
+    assert found["answer"].to_list() == [*texts, None]
+    assert found["docnos"].to_list() == [["d1", "d2"]] * len(texts) + [None]
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        ('tea is "grown"', "line 2: found the field .* quoted as in CSV; expected a TSV without quoting"),
+        ("two\nlines", "line 2: found 2 fields; expected 3 as in the header; .*needs CSV"),
+        ("a\ttab", "line 2: found 4 fields; expected 3 as in the header"),
+    ],
+)
+def test_a_tsv_that_was_written_with_quoting(tmp_path: Path, answer: str, message: str) -> None:
+    """Read without it, its quotation marks would be part of the answers."""
+    path = tmp_path / "answers.tsv"
+    pd.DataFrame({"qid": ["q1"], "answer": [answer], "k": [1]}).to_csv(path, sep="\t", index=False)
+    with pytest.raises(InputError, match=message):
+        rows_of(path)
 
 
 def test_trec_rag_of_2024_and_2025(tmp_path: Path) -> None:
@@ -145,9 +171,12 @@ def test_a_column_that_is_there_twice(tmp_path: Path, name: str) -> None:
     path = tmp_path / "answers.csv"
     path.write_text("qid,answer,docnos,note,note\n1,a,d1,,\n")
     assert rows_of(path).height == 1
-    path.write_text(f"qid,answer,docnos,{name}\n1,a,d1,x\n")
-    with pytest.raises(InputError, match=rf"answers.csv, line 1: found column '{name}' twice; expected each column"):
-        rows_of(path)
+    for ending, separator in (("csv", ","), ("tsv", "\t")):
+        path = tmp_path / f"answers.{ending}"
+        path.write_text(f"qid,answer,docnos,{name}\n1,a,d1,x\n".replace(",", separator))
+        message = rf"answers.{ending}, line 1: found column '{name}' twice; expected each column"
+        with pytest.raises(InputError, match=message):
+            rows_of(path)
 
 
 @pytest.mark.parametrize("metadata", [None, [], "by hand", {"temperature": 0.3}])

@@ -1,8 +1,10 @@
 """Predictors by hand: their formulas on numbers small enough to reckon with, and on a real ranking."""
 
 import gzip
+import json
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +97,43 @@ BY_HAND: dict[str, float] = {
 @pytest.mark.parametrize("name", BY_HAND)
 def test_by_hand(name: str) -> None:
     assert made(name) == pytest.approx(BY_HAND[name], abs=1e-9)
+
+
+OF_TERMS = (
+    "query_length",
+    "idf_mean",
+    "nqc",
+    "clarity",
+    "redundancy",
+    "query_words_covered",
+    "coleman_liau_index_whole",
+)
+OF_BLANKS = ("agreement_f1", "semantic_entropy", "text_change")
+
+
+@pytest.mark.parametrize(
+    ("text", "undefined"),
+    [
+        ("чай делают из листьев за 100 лет", OF_TERMS),
+        ("1703年の茶は葉から作られる", (*OF_TERMS, *OF_BLANKS)),
+        ("une tasse de thé", ()),
+    ],
+)
+def test_words_that_are_not_read_give_no_value(
+    write_dataset: Callable[..., Path], tmp_path: Path, text: str, undefined: tuple[str, ...]
+) -> None:
+    """Values of the numbers in a text alone would look like values of its words."""
+    for name, passages, queries in (("q", TEXTS, [text]), ("p", [text], ["how does the heart pump"])):
+        collection = LocalCollection(write_dataset(name, passages={f"d{i}": t for i, t in enumerate(passages)}))
+        receipt = count_terms(collection, pl.DataFrame({"query": queries}), tmp_path / "cache")
+        assert ("unread" in receipt) == bool(undefined)
+        (tmp_path / "receipt.json").write_text(json.dumps(receipt))
+        unread = read_terms(tmp_path / "receipt.json", tmp_path / "cache", ()).unread
+        statistics = replace(STATISTICS, unread=unread)
+        for name in (*OF_TERMS, *OF_BLANKS):
+            why = reason(name, statistics=statistics)
+            assert ("drops" in str(why) or "blanks" in str(why)) == (name in undefined), (name, why)
+        assert reason("max_score", statistics=statistics) is reason("agreement", statistics=statistics) is None
 
 
 def test_perturbed_queries_move_near_ties_alone() -> None:

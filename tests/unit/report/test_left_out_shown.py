@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
+from ragrelay.io.coverage import data_warnings
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.report.page import render_page
 from ragrelay.report.provenance import gather_left_out
@@ -26,6 +27,25 @@ EXPECTED = {
     "queries without results": 2, "retrieved passages without text in the top 2": 1,
     "queries with fewer than 2 passages": 1,
 }  # fmt: skip
+
+
+def test_doubtful_data_are_on_the_first_screen(tmp_path: Path) -> None:
+    """Once per dataset, with the numbers of all retrievers."""
+    what, warning = "queries with the passage of their own id in the top 2", "say what is meant"
+    doubt = {"what": what, "count": 1200, "warning": warning}
+    paths = [tmp_path / "small/bm25.json", tmp_path / "small/dense.json"]
+    paths[0].parent.mkdir()
+    for path, count in zip(paths, (1200, 7), strict=True):
+        path.write_text(json.dumps([{**doubt, "count": count}, {"what": "queries without results", "count": 1}]))
+    none = KeyedFiles("{dataset}", ())
+    found = gather_left_out([("contexts", KeyedFiles("{dataset}/{retriever}.json", tuple(paths)))], none, none)
+    sentence = f"small: {what}: 1,200 (bm25), 7 (dense); {warning}."
+    assert data_warnings(found) == [sentence]
+    files = write_study(tmp_path / "study", n=8)
+    Path(files["left_out"]).write_text(json.dumps(found))
+    page = render_page(read_study(**files))
+    first = page.split('<ul class="warnings">')[1].split("</ul>")[0]
+    assert f'<li class="warning">{sentence}</li>' in first
 
 
 def test_every_warning_is_counted_and_shown(write_dataset: Callable[..., Path], tmp_path: Path) -> None:

@@ -117,3 +117,18 @@ def test_many_without_text_in_a_row() -> None:
 def test_error_where_nothing_is_left() -> None:
     with pytest.raises(InputError, match="run of x: found no retrieved passage with a text"):
         build(run_of(q1=["x", "y"]), "", depth=5, ks=[1])
+
+
+def test_queries_with_their_own_passage_in_the_context_are_warned_of() -> None:
+    texts = dict.fromkeys(("q1", "q2", "a", "b"), "text")
+    run = run_of(q1=["q1", "a", "q2"], q2=["a", "b", "q2"])
+    contexts, skipped = build_contexts(run, QRELS, FakeCollection(texts), 3, "x")
+    queries = pl.DataFrame({"qid": ["q1", "q2"]})
+    for ks, count in (([1, 2], 1), ([3], 2)):
+        [warned] = [row for row in count_left_out(contexts, skipped, queries, ks, True) if "warning" in row]
+        assert warned["what"] == f"queries with the passage of their own id in the top {max(ks)}"
+        assert warned["count"] == count and "drop_identical_ids" in warned["warning"]
+    said = count_left_out(contexts, skipped, queries, [3])
+    assert not any("own id" in row["what"] for row in said), "a study that says what it wants is not warned"
+    without = contexts.filter(pl.col("qid") != pl.col("docno"))
+    assert count_left_out(without, skipped, queries, [3], True) == count_left_out(without, skipped, queries, [3])

@@ -28,6 +28,20 @@ def quantum(corpus, index, results=10):
 def by_length(corpus, index, sign=1):
     return pt.apply.doc_score(lambda row: sign * float(len(row["text"])))
 
+def compressed(corpus, index, words=2):
+    return pt.apply.generic(lambda frame: frame.assign(text=[" ".join(t.split()[:words]) for t in frame["text"]]))
+
+def with_text(corpus, index, fewer=False):
+    texts = {passage["docno"]: passage["text"] for passage in corpus.passages()}
+    text_of = lambda docno: texts[docno].split()[0] if fewer else " " + texts[docno]
+    ranking = quantum(corpus, index)
+    return ranking >> pt.apply.generic(lambda frame: frame.assign(text=[text_of(docno) for docno in frame["docno"]]))
+
+def reversed_ranks(corpus, index, scored=False):
+    return pt.apply.generic(
+        lambda frame: frame.assign(rank=-frame["rank"], score=frame["rank"] if scored else frame["score"])
+    )
+
 def nothing(corpus, index):
     return "a pipeline"
 
@@ -75,6 +89,28 @@ def test_over_a_first_stage(run: Callable[..., pl.DataFrame]) -> None:
     assert found.filter(qid="q1")["docno"].to_list() == ["d5", "d1", "d2", "d6"]
     turned = run("by_length", first, first_stage="any", depth=3, options={"sign": -1})
     assert turned.filter(qid="q1")["docno"].to_list() == ["d6", "d1"], "of the first three, one has no text"
+
+
+def test_other_texts_than_the_collections(run: Callable[..., pl.DataFrame]) -> None:
+    """Prompts have the collection's, so that a compressor would change nothing but its name on the page."""
+    first = [(qid, docno, 9.0 - i) for qid in QUERIES for i, docno in enumerate(["d6", "d1"])]
+    expected = "texts of 2 of 2 passages that differ from the collection's, first of 'd6'; expected the collection's"
+    with pytest.raises(InputError, match=expected):
+        run("compressed", first, first_stage="any")
+    whole = run("compressed", first, first_stage="any", options={"words": 999})
+    assert whole["docno"].to_list() == [docno for _, docno, _ in first], "blanks may differ"
+    with pytest.raises(InputError, match=r"texts of [2-9] of [2-9] passages that differ"):
+        run("with_text", index="build", options={"fewer": True})
+    assert run("with_text", index="build").equals(run("quantum", index="build"))
+
+
+def test_other_ranks_with_the_old_scores(run: Callable[..., pl.DataFrame]) -> None:
+    """Scores count, so that such a reranking would be the first stage's run."""
+    first = [(qid, docno, 9.0 - i) for qid in QUERIES for i, docno in enumerate(["d6", "d1"])]
+    with pytest.raises(InputError, match="other ranks with the first stage's scores; expected scores that fall"):
+        run("reversed_ranks", first, first_stage="any")
+    turned = run("reversed_ranks", first, first_stage="any", options={"scored": True})
+    assert turned.filter(qid="q1")["docno"].to_list() == ["d1", "d6"]
 
 
 def test_wrong_pipelines(run: Callable[..., pl.DataFrame]) -> None:

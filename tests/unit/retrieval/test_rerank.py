@@ -9,6 +9,7 @@ import pytest
 from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
 from ragrelay.retrieval.build import build_run
+from ragrelay.retrieval.retrievers.rerank import Rerank
 from ragrelay.retrieval.trec import ranked, write_run
 
 from tests.support.tiny_encoders import build_tiny_cross_encoder, build_tiny_t5
@@ -50,6 +51,19 @@ def rerank(write_dataset: Callable[..., Path], tmp_path: Path, models: dict[str,
 
 def scores(run: pl.DataFrame) -> dict[tuple[str, str], float]:
     return {(qid, docno): score for qid, docno, score in run.select("qid", "docno", "score").iter_rows()}
+
+
+@pytest.mark.parametrize("reranker", ["monot5", "cross_encoder"])
+def test_words_that_the_tokenizer_does_not_know(
+    write_dataset: Callable[..., Path], models: dict[str, Path], reranker: str
+) -> None:
+    """T5's vocabulary has no Cyrillic letter: every passage would be the same to it."""
+    kind = Rerank.model_validate({"first_stage": "first", "reranker": reranker, "model": str(models[reranker])})
+    first = pl.DataFrame({"qid": ["q"], "docno": ["d"], "rank": [1], "score": [1.0]})
+    for query, text, what in (("tea", "ሰላም ቡና", "passages"), ("ሰላም ቡና", "tea", "queries")):
+        asked = pl.DataFrame({"qid": ["q"], "query": [query]})
+        with pytest.raises(InputError, match=f"reranker's model .*: found {what} with 100% of the words"):
+            kind.rescored(asked, first, {"d": text}, 1)
 
 
 @pytest.mark.parametrize("reranker", ["monot5", "cross_encoder"])

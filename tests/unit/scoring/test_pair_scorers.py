@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sacrebleu
+from ragrelay.errors import InputError
 from ragrelay.scoring.scorer import Scores, Task, make_scorer
 from ragrelay.scoring.scorers.rouge import Rouge
 from ragrelay.scoring.squad import containment, exact_match, token_f1, words
@@ -28,6 +29,38 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
     "containment": {"kind": "containment"},
     "length": {"kind": "length"},
 }
+
+
+RUSSIAN, JAPANESE, FRENCH = "Чай делают из листьев 100 лет", "1703年の茶は葉から作られる", "une tasse de thé chaud"
+SEES_NO_RUSSIAN = {"rouge1", "rouge2", "rougeL"}
+SEES_NO_JAPANESE = SEES_NO_RUSSIAN | {"bleu", "chrf++", "token_f1", "containment", "length"}
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_references_that_a_scorer_does_not_see(name: str) -> None:
+    """An answer that equals its reference would have a score of its numbers alone, or of 0."""
+    made = make_scorer(DEFINITIONS[name], Path("unused"))
+    for text, unseen in ((RUSSIAN, SEES_NO_RUSSIAN), (JAPANESE, SEES_NO_JAPANESE)):
+        if name in unseen:
+            kind = DEFINITIONS[name]["kind"]
+            message = rf"scorer of kind {kind}: found references with \d\d% .* or chrf without words"
+            with pytest.raises(InputError, match=message):
+                made.prepare([text])
+        elif name != "length":
+            assert scored(name, Task([text], [text])).f1 == pytest.approx(1.0)
+    assert made.prepare([FRENCH, *REFERENCES])["texts"] == 4
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+def test_answers_that_a_scorer_does_not_see(name: str) -> None:
+    """Only ROUGE drops letters: for others, an answer in another script than its reference is a wrong answer."""
+    made = make_scorer(DEFINITIONS[name], Path("unused"))
+    if name in SEES_NO_RUSSIAN:
+        with pytest.raises(InputError, match="scorer of kind rouge: found answers with 83% of the words"):
+            made.check_answers(iter([RUSSIAN]))
+    else:
+        made.check_answers(pytest.fail("read in vain") for _ in "a")
+    made.check_answers([FRENCH, *ANSWERS])
 
 
 def scored(name: str, task: Task = TASK) -> Scores:

@@ -276,6 +276,15 @@ def test_answers_of_another_cell_are_refused(tmp_path: Path, overlap: Overlap) -
     assert "given twice" in refused({**files, "answers": {**files["answers"], **zero}}, tmp_path)
 
 
+def test_answers_that_the_scorer_does_not_see_are_refused(tmp_path: Path) -> None:
+    """Also where the store has their scores."""
+    files = write_study(tmp_path, REFERENCES, CONTEXTS, {cell: {"q1": "чай"} for cell in ANSWERS}, ZEROSHOT)
+    rouge = {"kind": "rouge", "variant": "rouge1", "stemmer": False}
+    with pytest.raises(InputError, match=r"scorer of kind rouge: found answers with .* without any letter"):
+        table(files, tmp_path, scorer=rouge)
+    assert not (tmp_path / "cache").exists()
+
+
 def test_a_missing_answer_has_no_rows_and_changes_no_others(tmp_path: Path, overlap: Overlap) -> None:
     """A refusal is no answer with the score of the empty one."""
     _, files = random_study(tmp_path, 1)

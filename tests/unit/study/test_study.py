@@ -47,6 +47,9 @@ def test_functions_of_wildcards_give_what_the_catalogue_says(study: StudyOfRules
     assert study.threads_of(wildcards) == study.generator(generator)["threads"]
     assert study.dataset_of(wildcards)["references"] == {}
     assert "shards" not in study.dataset_of(wildcards)
+    assert study.drop_identical_ids_of(wildcards) is None
+    study.dataset(dataset)["drop_identical_ids"] = False
+    assert study.drop_identical_ids_of(wildcards) is False and "drop_identical_ids" not in study.dataset_of(wildcards)
     prompts = study.prompts_with_context(study.contexts)
     assert prompts(wildcards)[0] == files.prompts.at(template=study.generator(generator)["prompt"], **study.contexts[0])
     assert study.makers == {prompts: "build_prompts"}

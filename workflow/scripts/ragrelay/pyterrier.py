@@ -5,6 +5,7 @@ finished study; missing ones are made and kept there, so that the numbers equal 
 folder where the study was run, since its paths are relative to it.
 """
 
+import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
@@ -15,6 +16,7 @@ import ir_measures
 import pandas as pd
 import polars as pl
 import pyterrier as pt
+from ir_measures import MeanAgg
 
 from ragrelay.analysis.utility import compute_utility
 from ragrelay.collection import open_collection
@@ -32,7 +34,8 @@ from ragrelay.prompting.layout import Layout, kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.results import Results
 from ragrelay.retrieval.contexts import build_contexts
-from ragrelay.retrieval.trec import ranked
+from ragrelay.retrieval.frames import check_texts
+from ragrelay.retrieval.trec import ranked, without_identical_ids
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer
 from ragrelay.study import files
@@ -86,7 +89,8 @@ def qrels(study: Results, dataset: str | None = None) -> pd.DataFrame:
 class Reader(pt.Transformer):  # type: ignore[misc]
     """Answers each query from its first ``k`` passages with a generator of ``study``; without passages if k = 0.
 
-    Input: qid, query, docno, score; for k = 0 qid, query. Texts are the collection's. Output: the ranking down to the
+    Input: qid, query, docno, score; for k = 0 qid, query. Texts are the collection's, and so must be a column ``text``,
+    if there is one. Output: the ranking down to the
     study's ``context_depth``, without passages that have no text (qid, query, docno, score, rank from 0; for k = 0 a
     row per query), and in each row of a query ``qcontext`` (its passages' texts in prompt order, a line each),
     ``qanswer`` (of the first seed), ``qanswers`` (of all ``seeds``; None if missing) and ``docnos`` (in prompt order).
@@ -127,6 +131,8 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         )
         frame = frame.with_columns(pl.col(name).cast(pl.String) for name in frame.columns if name != "score")
         asked = frame.select("qid", "query").unique("qid", maintain_order=True)
+        if self.k:
+            check_texts("a ranking given to the reader", inp, self._of.collection)
         ranking = asked if not self.k else self._contexts(frame, asked)
         answered = ranking.join(self._answers(asked, ranking), on="qid", how="left", maintain_order="left")
         if not self.k or self.one_row:
@@ -141,6 +147,8 @@ class Reader(pt.Transformer):  # type: ignore[misc]
     def _contexts(self, frame: pl.DataFrame, asked: pl.DataFrame) -> pl.DataFrame:
         of, run = self._of, frame.select("qid", "docno", pl.col("score").cast(pl.Float64))
         depth = max(of.config["context_depth"], self.k)
+        if of.config["datasets"][of.section["dataset"]].get("drop_identical_ids"):
+            run = without_identical_ids(run)
         contexts, _ = build_contexts(
             ranked(run, asked), of.qrels, of.collection, depth, "a ranking given to the reader"
         )
@@ -304,7 +312,10 @@ def _written(rows: pl.DataFrame, folder: Path, seeds: Sequence[int]) -> dict[int
 
 
 def P(scorer: Scorer) -> ir_measures.Measure:  # noqa: N802 - a measure, named as P is everywhere
-    """Return P as a measure for pt.Experiment: per query a run's mean score over seeds, by ``scorer``."""
+    """Return P as a measure for pt.Experiment: per query a run's mean score over seeds, by ``scorer``.
+
+    It is NaN, and so is PyTerrier's mean, for a query without a reference; ir_measures' own mean is over the others.
+    """
     return _measure("P", scorer, lambda scores: scores["p"])
 
 
@@ -339,6 +350,18 @@ def _measure(what: str, scorer: Scorer, value: Callable[[pl.DataFrame], pl.Serie
         rows = scores.select("qid", value(scores).alias("value")).drop_nulls().drop_nans()
         yield from rows.filter(pl.col("qid").is_in(judged["query_id"].unique().tolist())).iter_rows()
 
-    return ir_measures.define(
+    measure = ir_measures.define(
         evaluate, name, support_cutoff=False, run_inputs=["query_id", "qanswer"], qrel_inputs=["query_id"]
     )
+    # What ir_measures takes for a query without a value, 0 by default, which a mean would count.
+    measure.DEFAULT = math.nan
+    measure.aggregator = _MeanOfKnown  # type: ignore[method-assign]
+    return measure
+
+
+class _MeanOfKnown(MeanAgg):
+    """The mean over the queries that have a value."""
+
+    def add(self, value: float) -> None:
+        if not math.isnan(value):
+            super().add(value)

@@ -151,8 +151,7 @@ class LabelledLists:
         self.passages, self.relevant, self.measure, self.k = passages, judged.relevant, measure, k
         self.labels = judged.qrels.select("qid", "docno", pl.col("label").cast(pl.Int64))
         of_query = self.labels.group_by("qid").agg(judged=pl.col("label").sort().cast(pl.String).str.join(" "))
-        # Each ranking of a query becomes a query of its own, so that one call measures all of them. Its name is a
-        # number, since gdeval, which computes ERR, takes no other.
+        # Each ranking of a query becomes a query of its own, so that one call measures all of them.
         self.shown = (
             shown.with_columns(list=pl.struct("ranking", "query").rank("dense").cast(pl.String))
             .join(self.labels, on=["qid", "docno"], how="left")

@@ -20,7 +20,7 @@ from ragrelay.errors import InputError
 from ragrelay.io.characters import check_id, check_text
 from ragrelay.io.json_values import FAULTS, json_record
 from ragrelay.io.parquet_files import read_parquet
-from ragrelay.io.text_lines import numbered_lines
+from ragrelay.io.text_lines import numbered_lines, tsv_rows
 from ragrelay.vocabulary.columns import CITED_SENTENCES
 from ragrelay.vocabulary.names import ZEROSHOT
 
@@ -47,9 +47,9 @@ def read_answer_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.Da
 
     The values in a file's name hold for all its rows; only a run_id of TREC RAG may contradict them. A record has `qid`
     and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`, `docnos` and
-    `cited_sentences`; all other keys are ignored. An answer is missing if it is null, or an unquoted empty field of a
-    CSV or TSV file. ``single``: each answer is to one passage, named by `docno` (or `docnos`, a list of one). Raises
-    InputError for the first malformed line or row.
+    `cited_sentences`; all other keys are ignored. An answer is missing if it is null, an unquoted empty field of a CSV
+    file, or an empty field of a TSV file. ``single``: each answer is to one passage, named by `docno` (or `docnos`, a
+    list of one). Raises InputError for the first malformed line or row.
     """
     rows = [
         _row(place, {**(_of_passage(place, record) if single else record), **_file_values(place, record, file)})
@@ -84,8 +84,10 @@ def _of_passage(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
 def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if path.name.endswith(".parquet"):
         yield from _parquet_records(path)
-    elif path.name.endswith((".csv", ".csv.gz", ".tsv", ".tsv.gz")):
-        yield from _csv_records(path, "\t" if ".tsv" in path.name else ",")
+    elif path.name.endswith((".csv", ".csv.gz")):
+        yield from _csv_records(path)
+    elif path.name.endswith((".tsv", ".tsv.gz")):
+        yield from _tsv_records(path)
     else:
         for number, line in numbered_lines(path):
             place, record = f"{path}, line {number}", json_record(path, number, line)
@@ -98,14 +100,24 @@ def _parquet_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         yield f"{path}, row {number}", record
 
 
-def _csv_records(path: Path, separator: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def _tsv_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the rows after the header as texts; an empty answer is None."""
+    rows = tsv_rows(path)
+    _, names = next(rows, (0, []))
+    _check_header(path, names)
+    for number, fields in rows:
+        record = dict(zip(names, fields, strict=True))
+        yield f"{path}, line {number}", record | {name: None for name in ANSWER if record.get(name) == ""}
+
+
+def _csv_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield the rows after the header as texts; an empty answer without quotation marks is None.
 
     A row's line number is that of its end, since a row may contain line ends.
     """
     csv.field_size_limit(sys.maxsize)
     opened = gzip.open if path.name.endswith(".gz") else open
-    field = re.compile(rf'(?:^|{separator})("[^"]*(?:""[^"]*)*"|[^{separator}\r\n]*)')
+    field = re.compile(r'(?:^|,)("[^"]*(?:""[^"]*)*"|[^,\r\n]*)')
     lines: list[str] = []
     reader = None
 
@@ -116,7 +128,7 @@ def _csv_records(path: Path, separator: str) -> Iterator[tuple[str, Mapping[str,
 
     try:
         with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(_recorded(file, lines), delimiter=separator, strict=True)
+            reader = csv.DictReader(_recorded(file, lines), strict=True)
             _check_header(path, reader.fieldnames or ())
             lines.clear()
             for record in reader:

@@ -2,7 +2,7 @@
 
 import csv
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from ragrelay.claims.stances import STANCES
 from ragrelay.errors import InputError, one_of
 from ragrelay.io.hashing import text_hash
 from ragrelay.io.json_values import json_record
-from ragrelay.io.text_lines import numbered_lines
+from ragrelay.io.text_lines import numbered_lines, tsv_rows
 
 SCHEMA: dict[str, Any] = {
     "id": pl.String,
@@ -31,8 +31,7 @@ SCHEMA: dict[str, Any] = {
 }
 REQUIRED = ("id", "claim", "evidence")
 TRUTHS = {"true": True, "1": True, "1.0": True, "yes": True, "false": False, "0": False, "0.0": False, "no": False}
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
-ENDINGS = (*SEPARATORS, ".jsonl")
+ENDINGS = (".csv", ".tsv", ".jsonl")
 # Texts that tools write for a missing value.
 MISSING = ("", "nan", "none", "null", "n/a")
 
@@ -75,8 +74,10 @@ def with_stance(claims: pl.DataFrame) -> pl.DataFrame:
 
 def file_records(path: Path) -> Records:
     """Read the rows of a CSV, TSV or JSON lines file. Raises InputError for another ending or a malformed line."""
-    if path.suffix in SEPARATORS:
-        return _table_records(path, SEPARATORS[path.suffix])
+    if path.suffix == ".csv":
+        return _csv_records(path)
+    if path.suffix == ".tsv":
+        return _tsv_records(path)
     if path.suffix == ".jsonl":
         return json_records(path)
     raise InputError(path, f"the ending {path.suffix!r}", one_of(ENDINGS))
@@ -88,15 +89,26 @@ def json_records(path: Path) -> Records:
         yield f"{path}, line {number}", json_record(path, number, line, halves=True)
 
 
-def _table_records(path: Path, separator: str) -> Records:
+def _tsv_records(path: Path) -> Records:
+    rows = tsv_rows(path)
+    _, names = next(rows, (0, []))
+    _check_header(path, names)
+    for number, fields in rows:
+        yield f"{path}, line {number}", dict(zip(names, fields, strict=True))
+
+
+def _check_header(path: Path, names: Sequence[str]) -> None:
+    if twice := [name for name in SCHEMA if names.count(name) > 1]:
+        raise InputError(f"{path}, line 1", f"column {twice[0]!r} twice", "each column once")
+
+
+def _csv_records(path: Path) -> Records:
     if not path.is_file():
         raise InputError(path, "no such file", "claims with evidence")
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, delimiter=separator, strict=True)
-            names = reader.fieldnames or ()
-            if twice := [name for name in SCHEMA if names.count(name) > 1]:
-                raise InputError(f"{path}, line 1", f"column {twice[0]!r} twice", "each column once")
+            reader = csv.DictReader(file, strict=True)
+            _check_header(path, reader.fieldnames or ())
             for record in reader:
                 if None in record or None in record.values():
                     raise InputError(f"{path}, line {reader.line_num}", "more or fewer fields than names", "as many")

@@ -10,12 +10,15 @@ from ragrelay.errors import InputError
 from ragrelay.io.characters import count_unseen
 
 
-def prepare_collection(collection: Collection, place: str) -> tuple[pl.DataFrame, pl.DataFrame, list[dict[str, Any]]]:
+def prepare_collection(
+    collection: Collection, place: str, drop_identical_ids: bool = False
+) -> tuple[pl.DataFrame, pl.DataFrame, list[dict[str, Any]]]:
     """Read a collection and check it.
 
     Returns queries (qid, query[, answers]; those with a judgement), qrels (qid, docno, label; of those queries) and
-    the counts of what was left out (what, count). Raises InputError if no query has a judgement, or gold answers exist
-    but none belongs to a query.
+    the counts of what was left out (what, count); with ``drop_identical_ids`` also of the queries whose rankings leave
+    out the passage with their id. Raises InputError if no query has a judgement, or gold answers exist but none belongs
+    to a query.
     """
     queries, qrels = collection.queries(), collection.qrels()
     judged = judged_queries(queries, qrels)
@@ -31,6 +34,9 @@ def prepare_collection(collection: Collection, place: str) -> tuple[pl.DataFrame
         _count("judged passages without text", len(docnos) - len(texts)),
         *(_count(what, count) for what, count in unseen.items()),
     ]
+    if drop_identical_ids:
+        identical = len(collection.texts(judged["qid"].to_list()))
+        left_out.append(_count("passages with the id of a query, left out of its rankings", identical))
     if "answers" in judged.columns:
         left_out.append(_count_without_gold(judged, place))
     return judged, known, left_out

@@ -20,6 +20,12 @@ class DatasetSource(Kind):
     """Queries, passages and judgements, with the grades of references."""
 
     references: References = Field(description="Reference grades; name to lowest label.")
+    drop_identical_ids: bool | None = Field(
+        None,
+        description="Leave a passage that has the id of a query out of this query's rankings, as BEIR does with "
+        "`ignore_identical_ids` where queries are passages of the corpus (ArguAna, Quora). `false` keeps it. Where "
+        "absent, it is kept, and the page and the terminal warn of it.",
+    )
     shards: int = Field(
         1, ge=1, le=1000, description="Jobs that share the dataset's queries, each with an engine of its own; as many "
         "share the scoring of the answers by a model."

@@ -11,7 +11,7 @@ from ragrelay.claims.checks import acu_generators, acu_names, check_acu, check_s
 from ragrelay.collection.source import DATASET_KINDS, check_gold
 from ragrelay.config.checks import check_budget_units, check_cache_folder, check_file_names, check_pathvars, expanded
 from ragrelay.config.schema import validated
-from ragrelay.errors import InputError, nearest, one_of
+from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, is_asked
 from ragrelay.io.cache_mode import READ_ONLY
 from ragrelay.judging.checks import check_judges
@@ -257,19 +257,7 @@ class Study(CheckedStudy):
         if PERMUTATIONS in self.grid.orderings and deepest > MOST_PERMUTED:
             expected = f"no k above {MOST_PERMUTED}: each of the k! orders is a cell of its own"
             raise InputError("config key 'grid.orderings'", f"{PERMUTATIONS} with k = {deepest}", expected)
-        import ir_measures  # here, because only this check needs it
+        from ragrelay.vocabulary.measures import check_measure  # here, because only this check needs ir_measures
 
         for measure in self.grid.measures:
-            try:
-                parsed = ir_measures.parse_measure(measure)
-                (parsed @ 1 if "cutoff" in parsed.SUPPORTED_PARAMS else parsed).validate_params()
-            except (ValueError, NameError, SyntaxError, TypeError, AttributeError, KeyError, AssertionError) as error:
-                near = nearest(ir_measures.measures.registry, measure)
-                expected = f"a measure of ir_measures ({error}){near}"
-                raise InputError("config key 'grid.measures'", repr(measure), expected) from None
-            if "cutoff" in parsed.params:
-                raise InputError(
-                    "config key 'grid.measures'", repr(measure), "a measure without cutoff: each is taken at every k"
-                )
-            if "cutoff" not in parsed.SUPPORTED_PARAMS:
-                raise InputError("config key 'grid.measures'", repr(measure), "a measure that takes a cutoff")
+            check_measure("config key 'grid.measures'", measure)

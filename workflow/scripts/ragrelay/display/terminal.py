@@ -3,7 +3,9 @@
 import logging
 import sys
 import traceback
+from collections.abc import Iterable, Mapping
 from types import TracebackType
+from typing import Any
 
 from ragrelay.errors import printable
 
@@ -35,6 +37,13 @@ def say(*lines: object) -> None:
 def tell(*lines: object) -> None:
     """Write ``lines`` to standard error in one write, so that lines of parallel jobs don't mix."""
     sys.stderr.write(escaped("\n".join(map(str, lines))) + "\n")
+
+
+def tell_warnings(place: str, counts: Iterable[Mapping[str, Any]]) -> None:
+    """Write a line for each of ``counts`` (what, count, maybe warning) that has a warning to standard error."""
+    for row in counts:
+        if "warning" in row:
+            tell(f"ragrelay: warning: {place}: {row['what']}: {row['count']}; {row['warning']}")
 
 
 def tell_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -24,6 +24,23 @@ def count_missing(
     return {"what": what[1], "count": needed - found, "of": {"file": str(place), "needed": needed}}
 
 
+def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the sentences about doubtful data for a page's first screen; ``counts``: from left_out.json.
+
+    These are of coverage_warnings, and one per dataset and kind of count that has a warning.
+    """
+    counts = list(counts)
+    warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for row in counts:
+        if "warning" in row:
+            of = (row.get("detail") or {}).get("retriever")
+            warned[row["dataset"], row["what"], row["warning"]].append(f"{row['count']:,}" + (f" ({of})" if of else ""))
+    sentences = [
+        f"{dataset}: {what}: {', '.join(numbers)}; {warning}." for (dataset, what, warning), numbers in warned.items()
+    ]
+    return [*coverage_warnings(counts), *sentences]
+
+
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return a sentence per dataset and file with less than ENOUGH of what is needed. ``counts``: from left_out.json.
 

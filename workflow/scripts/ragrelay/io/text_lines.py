@@ -10,6 +10,8 @@ from ragrelay.errors import InputError
 from ragrelay.io.characters import check_id
 
 _BLANKS = " \t"
+_QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
+"""A field as programs write it that quote: quotation marks around it, and those in it doubled."""
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
@@ -56,4 +58,26 @@ def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[
         if not plain:
             for name, field in zip(names, fields, strict=True):
                 check_id(f"{path}, line {number}", name, field)
+        yield number, fields
+
+
+def tsv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield (line number from 1, fields) of a file of tab-separated values, its header first.
+
+    It has no quoting, as at TREC and MS MARCO: quotation marks are text. Raises InputError as numbered_lines does, for
+    a row whose number of fields is not the header's, and for a field with doubled quotation marks inside quotation
+    marks, as in CSV.
+    """
+    columns = 0
+    for number, line in numbered_lines(path):
+        fields = line.split("\t")
+        columns = columns or len(fields)
+        if len(fields) != columns:
+            expected = (
+                f"{columns} as in the header; a field with a tab or a line end needs CSV, since TSV has no quoting"
+            )
+            raise InputError(f"{path}, line {number}", f"{len(fields)} fields", expected)
+        if quoted := next(filter(_QUOTED.fullmatch, fields), None):
+            expected = "a TSV without quoting, whose quotation marks are text, or the table as CSV"
+            raise InputError(f"{path}, line {number}", f"the field {quoted[:80]} quoted as in CSV", expected)
         yield number, fields

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ragrelay.prediction.terms import TermStatistics, terms
+from ragrelay.prediction.terms import TERMS, TermStatistics, terms
 
 Array = npt.NDArray[np.floating[Any]]
 T = TypeVar("T")
@@ -91,13 +91,21 @@ class Query:
 
     @functools.cached_property
     def words(self) -> list[str]:
-        """Return the stemmed words of a text, without stopwords."""
+        """The stemmed words of the query, without stopwords. Raises UndefinedError where the corpus's are not read."""
+        self.check_read(TERMS)
         return terms(self.text)
 
     @functools.cached_property
     def passages(self) -> list[Counter[str]]:
-        """The stemmed words of each of ``texts``, counted."""
+        """The stemmed words of each of ``texts``, counted. Raises UndefinedError where the corpus's are not read."""
+        self.check_read(TERMS)
         return [Counter(terms(text)) for text in self.texts]
+
+    def check_read(self, *ways: str) -> None:
+        """Raise UndefinedError if the corpus has too many words that one of ``ways`` (terms.UNREAD) does not find."""
+        for way in ways:
+            if way in self.statistics.unread:
+                raise UndefinedError(self.statistics.unread[way])
 
     @functools.cached_property
     def memo(self) -> dict[str, object]:

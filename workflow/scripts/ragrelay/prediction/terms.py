@@ -7,7 +7,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from ragrelay.collection.base import Collection
+from ragrelay.collection.words import between_blanks, sampled, shares
 from ragrelay.display.progress import Lines
 from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic_folder, write_json, write_parquet
@@ -22,11 +23,18 @@ from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.file_hashes import check_hashes, write_hashes
 from ragrelay.io.hashing import value_hash
 from ragrelay.retrieval.bm25s_index import stemmed_words, stopwords
+from ragrelay.retrieval.pisa import words
 
 STEMMER, STOPWORDS = "porter2", "terrier"
 MOST_PAIRED = 1000
 """Maximum distinct words of a query that are paired, since the pairs of a document would fill the memory."""
 WORDS = {"word": pl.String, "passages": pl.Int64, "occurrences": pl.Int64, "logs": pl.Float64, "squares": pl.Float64}
+TERMS, BLANKS = "terms", "blanks"
+UNREAD = {
+    TERMS: (words, "words in letters that the words' tokenizer drops"),
+    BLANKS: (between_blanks, "words without blanks between them"),
+}
+"""How words are found, and the reason why a predictor from them has no value if too few come through."""
 PAIRS = {"one": pl.String, "other": pl.String, "passages": pl.Int64}
 
 
@@ -41,12 +49,16 @@ class Word(NamedTuple):
 
 @dataclass(frozen=True)
 class TermStatistics:
-    """Statistics of a corpus: ``passages``, ``tokens``, and counts of selected words and of pairs in queries."""
+    """Statistics of a corpus: ``passages``, ``tokens``, and counts of selected words and of pairs in queries.
+
+    ``unread``: why words of the corpus (TERMS), or words between blanks (BLANKS), can't be told apart, if so.
+    """
 
     passages: int
     tokens: int
     words: Mapping[str, Word]
     pairs: Mapping[tuple[str, str], int]
+    unread: Mapping[str, str] = field(default_factory=dict)
 
 
 def terms(text: str) -> list[str]:
@@ -63,7 +75,8 @@ def pairs_of(query: Iterable[str]) -> list[tuple[str, str]]:
 def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | Path) -> dict[str, Any]:
     """Count the words of ``collection``'s passages, and the pairs of ``queries`` (qid, query), unless the cache has it.
 
-    Returns a receipt: path (relative to the cache), passages, tokens.
+    Returns a receipt: path (relative to the cache), passages, tokens and, if queries or passages have too many words
+    that a way of UNREAD does not find, ``unread``: the reason, by the name of the way.
     """
     asked = sorted({pair for query in queries["query"] for pair in pairs_of(terms(query))})
     decisive = {"corpus": collection.corpus_identity(), "stemmer": STEMMER, "stopwords": STOPWORDS, "pairs": asked}
@@ -76,12 +89,19 @@ def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | 
             _count(collection, asked, temporary)
             write_hashes(temporary)
     totals = json.loads((final / "totals.json").read_text(encoding="utf-8"))
-    return {"path": str(relative), **totals}
+    passages = list(sampled(collection))
+    unread = {
+        name: reason
+        for name, (tokens, reason) in UNREAD.items()
+        if any(shares(texts, tokens).refused for texts in (queries["query"], passages))
+    }
+    return {"path": str(relative), **totals} | ({"unread": unread} if unread else {})
 
 
 def read_terms(receipt: str | Path, cache_dir: str | Path, wanted: Iterable[str]) -> TermStatistics:
     """Return the statistics that ``receipt`` names, for the words ``wanted``. Raises InputError if they are damaged."""
-    folder = Path(cache_dir) / json.loads(Path(receipt).read_text(encoding="utf-8"))["path"]
+    known_receipt = json.loads(Path(receipt).read_text(encoding="utf-8"))
+    folder = Path(cache_dir) / known_receipt["path"]
     try:
         check_hashes(folder, whole=False)
         totals = json.loads((folder / "totals.json").read_text(encoding="utf-8"))
@@ -96,6 +116,7 @@ def read_terms(receipt: str | Path, cache_dir: str | Path, wanted: Iterable[str]
         totals["tokens"],
         {word: Word(*numbers) for word, *numbers in words.iter_rows()},
         {(one, other): passages for one, other, passages in pairs.iter_rows()},
+        known_receipt.get("unread", {}),
     )
 
 

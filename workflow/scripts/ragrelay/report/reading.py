@@ -9,7 +9,7 @@ import polars as pl
 from ragrelay.display.outputs import resolve
 from ragrelay.display.sections import Grid, Section
 from ragrelay.errors import InputError
-from ragrelay.io.coverage import coverage_warnings
+from ragrelay.io.coverage import data_warnings
 from ragrelay.io.json_values import read_json
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.report.outputs import RESULT_TABLES
@@ -58,7 +58,7 @@ def read_study(
         read_json(provenance),
         counted,
         [Path(section["explorer"]) for section in sections if "explorer" in section],
-        notices=coverage_warnings(counted),
+        notices=data_warnings(counted),
         pooled=None if pooled is None else _table(pooled, resolve(RESULT_TABLES["pooled"].columns)),
     )
 

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.collection.base import Collection
+from ragrelay.retrieval.pisa import words as words
 from ragrelay.retrieval.trec import RUN
 
 METHOD = "lucene"

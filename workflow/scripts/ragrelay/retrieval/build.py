@@ -8,7 +8,7 @@ import polars as pl
 
 from ragrelay.collection.base import Collection
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, RunTask
-from ragrelay.retrieval.trec import ranked, read_run
+from ragrelay.retrieval.trec import ranked, read_ranks, without_identical_ids
 
 
 def build_run(
@@ -22,18 +22,29 @@ def build_run(
     threads: int = 1,
     answers: Sequence[tuple[Path, dict[str, Any]]] = (),
     name: str = "",
+    drop_identical_ids: bool = False,
 ) -> pl.DataFrame:
     """Return the ranked run (qid, docno, rank, score) of a retriever for ``queries``.
 
     ``index``: the retriever's index, if its kind has one; ``runs``: the files of its stages' runs, or of an imported
-    run; ``answers``: files of answers, each with the values in its name; ``name``: the retriever's name. Raises
-    InputError if the run has no result for any query.
+    run; ``answers``: files of answers, each with the values in its name; ``name``: the retriever's name;
+    ``drop_identical_ids``: whether passages with the id of their query are left out. Raises InputError if the run has
+    no result for any query, and for an imported run whose order is not clear.
     """
     retriever = RETRIEVER_KINDS.of(definition)
+    if drop_identical_ids and "depth" in definition and not retriever.stages():
+        # One result more is asked for, in place of the one that is left out.
+        retriever = RETRIEVER_KINDS.of({**definition, "depth": definition["depth"] + 1})
+
+    def kept(rows: pl.DataFrame) -> pl.DataFrame:
+        return without_identical_ids(rows) if drop_identical_ids else rows
+
     within = pl.col("rank") <= definition["depth"] if "depth" in definition else pl.lit(True)
-    rankings = [ranked(read_run(run), queries).filter(within) for run in runs]
-    retrieved = retriever.run(RunTask(queries, qrels, collection, index, rankings, threads, answers, name))
-    result = ranked(retrieved, queries).filter(within)
+    scored = [retriever.scored(read_ranks(run), str(run), name) for run in runs]
+    rankings = [ranked(kept(run), queries).filter(within) for run in scored]
+    judged = kept(qrels) if retriever.needs_qrels else qrels
+    retrieved = retriever.run(RunTask(queries, judged, collection, index, rankings, threads, answers, name))
+    result = ranked(kept(retrieved), queries).filter(within)
     if result.is_empty():
         raise retriever.no_result(f"retriever of kind {definition['kind']}", runs)
     return result

@@ -22,6 +22,9 @@ SKIPPED_COLUMNS = {
     "before": whole("passages with text that rank above it", "passages"),
 }
 
+IDENTICAL_IDS = "the dataset's key drop_identical_ids says whether to leave it out"
+"""The warning where a query's own passage may be in its context."""
+
 
 def build_contexts(
     run: pl.DataFrame, qrels: pl.DataFrame, collection: Collection, depth: int, place: str
@@ -50,9 +53,13 @@ def build_contexts(
 
 
 def count_left_out(
-    contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int]
+    contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], identical_ids: bool = False
 ) -> list[dict[str, Any]]:
-    """Return the counts (what, count) of what contexts of ``ks`` leave out, from the two tables of build_contexts."""
+    """Return the counts (what, count) of what contexts of ``ks`` leave out, from the two tables of build_contexts.
+
+    With ``identical_ids`` also of the queries whose context has the passage with their id, if there are any, with a
+    warning.
+    """
     deepest = max(ks)
     lengths = contexts.group_by("qid").len()
     unjudged = contexts.filter(pl.col("label").is_null(), pl.col("rank") <= deepest)
@@ -62,7 +69,10 @@ def count_left_out(
         f"unjudged passages in the top {deepest} (kept; they count as not relevant)": unjudged.height,
         **{f"queries with fewer than {k} passages": lengths.filter(pl.col("len") < k).height for k in sorted(ks)},
     }
-    return [{"what": what, "count": count} for what, count in counts.items()]
+    identical = contexts.filter(pl.col("rank") <= deepest, pl.col("qid") == pl.col("docno")).height
+    what = f"queries with the passage of their own id in the top {deepest}"
+    warned = [{"what": what, "count": identical, "warning": IDENTICAL_IDS}] if identical_ids and identical else []
+    return [*({"what": what, "count": count} for what, count in counts.items()), *warned]
 
 
 def _with_text(run: pl.DataFrame, collection: Collection, depth: int) -> pl.DataFrame:

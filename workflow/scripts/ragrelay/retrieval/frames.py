@@ -5,6 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 import polars as pl
 
+from ragrelay.collection.base import Collection
+from ragrelay.errors import InputError
 from ragrelay.retrieval.trec import RUN
 
 
@@ -28,3 +30,34 @@ def as_run(results: pd.DataFrame) -> pl.DataFrame:
     """Return a run (qid, docno, score) from PyTerrier's results."""
     columns = {name: results[name].tolist() for name in RUN}
     return pl.DataFrame(columns, schema=RUN)
+
+
+def check_texts(place: str, results: pd.DataFrame, collection: Collection) -> None:
+    """Raise InputError if a text of ``results`` is not its passage's in ``collection``, whose texts prompts have.
+
+    Blanks may differ. A row without a text, and a passage that the collection does not have, are not compared.
+    """
+    if "text" not in results.columns:
+        return
+    given = results[["docno", "text"]].dropna().drop_duplicates().astype(str)
+    texts = collection.texts(given["docno"].unique().tolist())
+    known = given[given["docno"].isin(list(texts))]
+    differ = [docno for docno, text in known.itertuples(index=False) if text.split() != texts[docno].split()]
+    if differ:
+        found = (
+            f"texts of {len(differ)} of {len(known)} passages that differ from the collection's, first of {differ[0]!r}"
+        )
+        expected = "the collection's texts, which prompts have, or no column text"
+        raise InputError(place, found, expected)
+
+
+def check_ranks(place: str, results: pd.DataFrame, given: pd.DataFrame) -> None:
+    """Raise InputError if ``results`` order passages by rank in another way than ``given``, with the same scores."""
+    if "rank" not in results.columns:
+        return
+    both = results.merge(given[["qid", "docno", "score", "rank"]], on=["qid", "docno"], suffixes=("", "_given"))
+    orders = [both.sort_values(["qid", rank], kind="stable")["docno"].tolist() for rank in ("rank", "rank_given")]
+    if (both["score"] == both["score_given"]).all() and orders[0] != orders[1]:
+        raise InputError(
+            place, "other ranks with the first stage's scores", "scores that fall with the rank: they count"
+        )

@@ -38,6 +38,14 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
     return as_run(results)
 
 
+def words(text: str) -> list[str]:
+    """Return the tokens of ``text``, before stemming: runs of ASCII letters and digits."""
+    from pyterrier_pisa import PisaStemmer, tokenize
+
+    tokens: list[str] = tokenize(text, PisaStemmer("none"))
+    return tokens
+
+
 def _index(path: Path, stemmer: str | None, stopwords: str, threads: int) -> Any:
     from pyterrier_pisa import PisaIndex
 

@@ -60,6 +60,13 @@ class Retriever(Kind):
         """Return paths of the imported TREC runs for ``dataset``."""
         return []
 
+    def scored(self, ranks: pl.DataFrame, place: str, name: str) -> pl.DataFrame:
+        """Return the rows of a run file (qid, docno, score, given: its ranks) with the scores that order them.
+
+        ``place``: the file, and ``name``: the retriever's name, for messages.
+        """
+        return ranks
+
     def answers(self, dataset: str) -> list[tuple[Path, dict[str, Any]]]:
         """Return the files of answers to ``dataset`` that it reads, each with the values in its name."""
         return []
@@ -81,6 +88,10 @@ class Retriever(Kind):
     def uses_terrier(self) -> bool:
         """Return whether it runs on Terrier, whose jars PyTerrier fetches."""
         return False
+
+    def doubts(self, queries: pl.DataFrame) -> list[dict[str, Any]]:
+        """Return counts (what, count) of what it does not read of ``queries`` (qid, query), for the report."""
+        return []
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
         """Return the error for a run without results. ``place`` names the kind; ``runs`` are the files that it read."""

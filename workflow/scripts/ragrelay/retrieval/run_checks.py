@@ -1,7 +1,8 @@
-"""Check imported run files before any engine starts, each version of a file once per dataset.
+"""Check imported run files and measures before any engine starts, each version of a file once per dataset.
 
-The job that prepares a dataset checks its run files. A file that is added or changed later is checked at the next
-start. No job's inputs depend on the set of run files, so that adding or removing one reruns no other retriever.
+The job that prepares a dataset checks them. A file that is added or changed later, and a measure that is added, are
+checked at the next start. No job's inputs depend on the set of run files, so that adding or removing one reruns no
+other retriever.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,37 +19,78 @@ from ragrelay.io.atomic_files import write_json
 from ragrelay.io.cache_mode import read_only
 from ragrelay.io.hashing import value_hash
 from ragrelay.retrieval.trec import check_run
+from ragrelay.vocabulary.measures import check_labels, highest_labels
+
+Run = Mapping[str, Any]
+"""An imported run: the ``path`` of its file, and the ``name`` and ``definition`` of its retriever."""
 
 
-def check_joined_runs(paths: Sequence[str], dataset: Mapping[str, Any], cache_dir: str | Path) -> None:
-    """Check the unchecked run files of a prepared ``dataset`` (its definition). Raises as check_runs does."""
-    if any(not _mark(path, dataset, cache_dir).exists() for path in paths):
+def check_joined(
+    runs: Sequence[Run], measures: Sequence[str], dataset: Mapping[str, Any], cache_dir: str | Path
+) -> None:
+    """Check the unchecked run files and measures of a prepared ``dataset`` (its definition).
+
+    Raises as check_runs and check_measures do.
+    """
+    marks = [_run_mark(run, dataset, cache_dir) for run in runs]
+    if limits := highest_labels(measures):
+        marks.append(_measures_mark(limits, dataset, cache_dir))
+    if not all(mark.exists() for mark in marks):
         collection = open_collection(dataset)
-        queries = judged_queries(collection.queries(), collection.qrels())
-        check_runs(paths, dataset, queries, collection, cache_dir)
+        qrels = collection.qrels()
+        queries = judged_queries(collection.queries(), qrels)
+        check_runs(runs, dataset, queries, collection, cache_dir)
+        check_measures(measures, dataset, qrels.join(queries, on="qid", how="semi"), cache_dir)
 
 
 def check_runs(
-    paths: Sequence[str],
+    runs: Sequence[Run],
     dataset: Mapping[str, Any],
     queries: pl.DataFrame,
     collection: Collection,
     cache_dir: str | Path,
 ) -> None:
-    """Check the run files ``paths`` against a dataset's judged ``queries`` (qid) and ``collection``, each once.
+    """Check the run files of ``runs`` against a dataset's judged ``queries`` (qid) and ``collection``, each once.
 
     Raises InputError for the first unusable file (see check_run).
     """
-    for path in paths:
-        mark = _mark(path, dataset, cache_dir)
+    for run in runs:
+        mark = _run_mark(run, dataset, cache_dir)
         if not mark.exists():
-            check_run(path, queries, collection)
-            if not read_only():
-                write_json({"run": path, "dataset": dataset}, mark)
+            check_run(run["path"], queries, collection, run["definition"], run["name"])
+            _write({"run": run["path"], "dataset": dataset}, mark)
 
 
-def _mark(path: str, dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:
+def check_measures(
+    measures: Sequence[str], dataset: Mapping[str, Any], qrels: pl.DataFrame, cache_dir: str | Path
+) -> None:
+    """Check that the providers of ``measures`` take the labels of a dataset's judgements ``qrels`` (label), once.
+
+    Raises InputError for the first that does not.
+    """
+    limits = highest_labels(measures)
+    mark = _measures_mark(limits, dataset, cache_dir)
+    if limits and not mark.exists():
+        check_labels(measures, qrels["label"], f"qrels of {dataset.get('path', dataset.get('id'))}")
+        _write({"measures": limits, "dataset": dataset}, mark)
+
+
+def _write(checked: Mapping[str, Any], mark: Path) -> None:
+    if not read_only():
+        write_json(checked, mark)
+
+
+def _run_mark(run: Run, dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:
     """Return the file that records that this run file was checked against the dataset's present files."""
-    files = [Path(path), *DATASET_KINDS.of(dataset).files(Path())]
-    versions = [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files]
-    return Path(cache_dir) / "run_checks" / f"{value_hash([versions, dict(dataset)])}.json"
+    return _mark([Path(run["path"])], [dict(run["definition"]), dict(dataset)], dataset, cache_dir)
+
+
+def _measures_mark(limits: Mapping[str, int], dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:
+    """Return the file that records that these limits were checked against the dataset's present files."""
+    return _mark([], [dict(limits), dict(dataset)], dataset, cache_dir)
+
+
+def _mark(files: list[Path], of: list[Any], dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:
+    present = [*files, *DATASET_KINDS.of(dataset).files(Path())]
+    versions = [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in present]
+    return Path(cache_dir) / "run_checks" / f"{value_hash([versions, *of])}.json"

@@ -4,6 +4,7 @@ Needs Java 11 or newer. PyTerrier downloads Terrier's jars once, to its home (PY
 ``~/.pyterrier``). Their versions are fixed here: otherwise PyTerrier asks Maven Central for the newest at each start.
 """
 
+import functools
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,17 @@ def search(queries: pl.DataFrame, settings: Mapping[str, Any], index: Path, thre
     searcher = opened.bm25(k1=settings["k1"], b=settings["b"], num_results=settings["depth"])
     pipeline = searcher >> _expansion(opened, settings) >> searcher if settings["expansion"] else searcher
     return as_run(pipeline(topics))
+
+
+def words(text: str) -> list[str]:
+    """Return the tokens of ``text``, as of passages and queries: runs of ASCII letters and digits."""
+    tokens: list[str] = list(_tokeniser().getTokens(text))
+    return tokens
+
+
+@functools.cache
+def _tokeniser() -> Any:
+    return started().java.autoclass("org.terrier.indexing.tokenisation.EnglishTokeniser")()
 
 
 def _expansion(index: Any, settings: Mapping[str, Any]) -> Any:

@@ -13,6 +13,7 @@ import yaml
 
 import ragrelay
 from ragrelay.collection.base import Collection
+from ragrelay.display.terminal import tell_warnings
 from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic
 from ragrelay.io.text_lines import trec_lines
@@ -23,6 +24,8 @@ GREATEST = 3.4028235e38
 """The largest number in single precision."""
 log = logging.getLogger(__name__)
 START, END = "# ir_metadata.start", "# ir_metadata.end"
+ASKED = "the retriever's key ranked_by says whether ranks or scores are meant"
+"""The warning where ranks and scores disagree."""
 STAGE = {"first_stage": "reranks", "retrievers": "interpolates"}
 """Keys that name other retrievers, and their names in ir_metadata's schema."""
 
@@ -64,17 +67,22 @@ def read_ranks(path: str | Path) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=RUN | {"given": pl.String}, orient="row")
 
 
-def check_run(path: str | Path, queries: pl.DataFrame, collection: Collection) -> None:
-    """Read an imported run file as read_run does, and check that it belongs to this dataset.
+def check_run(
+    path: str | Path, queries: pl.DataFrame, collection: Collection, definition: Mapping[str, Any], name: str
+) -> None:
+    """Read an imported run file of the retriever ``name`` as its kind does, and check that it belongs to this dataset.
 
-    Also raises InputError if it has no result for any of ``queries``, or no docno with a text in ``collection``. Logs
-    the counts of count_doubts.
+    Also raises InputError if it has no result for any of ``queries``, or no docno with a text in ``collection``.
+    Reports the counts of count_doubts in the log, and on the terminal those with a warning.
     """
     ranks = read_ranks(path)
-    for doubt in count_doubts(ranks, queries):
+    scored = RETRIEVER_KINDS.of(definition).scored(ranks, str(path), name)
+    doubts = count_doubts(ranks, queries, definition)
+    for doubt in doubts:
         if doubt["count"]:
             log.warning("%s: %s: %d", path, doubt["what"], doubt["count"])
-    run = ranked(ranks, queries)
+    tell_warnings(str(path), doubts)
+    run = ranked(scored, queries)
     if run.is_empty():
         raise InputError(path, "no result for any query", "qids of the dataset's queries")
     docnos = run.sort("rank", maintain_order=True)["docno"].unique(maintain_order=True)
@@ -84,32 +92,60 @@ def check_run(path: str | Path, queries: pl.DataFrame, collection: Collection) -
         raise InputError(path, "no docno with a text in the collection", "docnos of the dataset's passages")
 
 
-def count_doubts(run: pl.DataFrame, queries: pl.DataFrame) -> list[dict[str, Any]]:
-    """Return counts (what, count) of what is doubtful in a usable run file, as read by read_ranks.
+def count_doubts(
+    run: pl.DataFrame, queries: pl.DataFrame, definition: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """Return counts (what, count, maybe warning) of what is doubtful in a usable run file, as read by read_ranks.
 
     Counted are lines for queries other than ``queries`` (qid), and queries whose ranks differ although all scores are
-    equal, or whose scores never fall with the rank. Only scores count, as in trec_eval.
+    equal, or of which a score rises with the rank. The latter have a warning: what a reader must know; but none if the
+    retriever's ``definition`` says what orders its results.
     """
     known = run.join(queries.select("qid"), on="qid", how="semi")
-    by_rank = known.with_columns(pl.col("given").cast(pl.Int64, strict=False), pl.col("score").cast(pl.Float32)).sort(
-        "qid", "given", "score", descending=[False, False, True], maintain_order=True
-    )
-    per_query = by_rank.group_by("qid").agg(
-        ranks=pl.col("given").n_unique() * pl.col("given").is_not_null().all(),
-        scores=pl.col("score").n_unique(),
-        rising=(pl.col("score").diff() >= 0).all(),
-    )
-    several = per_query.filter(pl.col("ranks") > 1)
+    several = order_by_query(known)
     counts = {
-        "run lines for queries that are unknown or have no judgement": len(run) - len(known),
         "queries whose results all have one score, though their ranks differ (scores count)": (
             several.filter(pl.col("scores") == 1).height
         ),
-        "queries whose scores rise with the rank from first to last (scores count)": (
-            several.filter(pl.col("scores") > 1, pl.col("rising")).height
-        ),
+        "queries in which a score rises with the rank (scores count)": several.filter(pl.col("rises") > 0).height,
     }
-    return [{"what": what, "count": count} for what, count in counts.items()]
+    unknown = {"what": "run lines for queries that are unknown or have no judgement", "count": len(run) - len(known)}
+    if definition and definition.get("ranked_by"):
+        return [unknown]
+    return [unknown, *({"what": w, "count": n, **({"warning": ASKED} if n else {})} for w, n in counts.items())]
+
+
+def order_by_query(run: pl.DataFrame) -> pl.DataFrame:
+    """Compare scores with ranks: qid, scores (different ones), rises and falls of the score from a rank to the next.
+
+    ``run`` has qid, given (the rank, a number or its text), score. Queries without two ranks have no row.
+    """
+    by_rank = run.with_columns(pl.col("given").cast(pl.Int64, strict=False), pl.col("score").cast(pl.Float32)).sort(
+        "qid", "given", "score", descending=[False, False, True], maintain_order=True
+    )
+    per_query = by_rank.group_by("qid", maintain_order=True).agg(
+        ranks=pl.col("given").n_unique() * pl.col("given").is_not_null().all(),
+        scores=pl.col("score").n_unique(),
+        rises=(pl.col("score").diff() > 0).sum(),
+        falls=(pl.col("score").diff() < 0).sum(),
+    )
+    return per_query.filter(pl.col("ranks") > 1).drop("ranks")
+
+
+def check_falling(run: pl.DataFrame, place: str, expected: str) -> None:
+    """Raise InputError if in most queries of ``run`` (qid, given, score) the scores rise with the rank.
+
+    They do in a query where the score rises from a rank to the next more often than it falls.
+    """
+    ordered = order_by_query(run).filter(pl.col("scores") > 1)
+    rising = ordered.filter(pl.col("rises") > pl.col("falls")).height
+    if 2 * rising > ordered.height:
+        raise InputError(place, f"scores that rise with the rank in {rising} of {ordered.height} queries", expected)
+
+
+def without_identical_ids(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return ``rows`` (qid, docno) without those in which a passage has the id of its query."""
+    return rows.filter(pl.col("qid") != pl.col("docno"))
 
 
 def ranked(run: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:

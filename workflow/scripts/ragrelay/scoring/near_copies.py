@@ -3,7 +3,6 @@
 Judged pools are full of near copies, so an answer can copy a reference whose docno is not in its context.
 """
 
-import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from ragrelay.collection.words import WORDS
 from ragrelay.scoring.reference_sets import QueryReferences
 
-WORDS = re.compile(r"\w+")
 N = 5
 """Words of a gram."""
 
@@ -22,7 +21,7 @@ Texts = Mapping[str, Mapping[str, str]]
 
 
 def grams(text: str) -> frozenset[tuple[str, ...]]:
-    r"""Return the distinct N-grams of lower-cased ``\w+`` words. A text with fewer words is one gram; without, none."""
+    """Return the distinct N-grams of lower-cased words. A text with fewer words is one gram; one without has none."""
     words = WORDS.findall(text.lower())
     if len(words) < N:
         return frozenset([tuple(words)] if words else [])

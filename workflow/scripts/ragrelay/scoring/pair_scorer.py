@@ -1,12 +1,13 @@
 """Define base classes of scorers that compare one answer with one reference at a time."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
+from ragrelay.collection.words import Tokens, check_words
 from ragrelay.io.hashing import value_hash
 from ragrelay.scoring.scorer import COMPARED, MeasuredScorer, References, Scores, Task
 
@@ -17,10 +18,15 @@ Pairs = Callable[[Sequence[str], Sequence[str]], Sequence[Values]]
 """A function of many pairs: answers, and as many references."""
 SQUAD = 1
 """To be raised by hand when a change in squad.py changes scores."""
+OTHER_SCORERS = "chrf without words, or bertscore or cosine with a model of the language"
+"""What sees words that others do not."""
 
 
 class PairScorer(MeasuredScorer):
     """A function of an answer and a reference."""
+
+    drops_letters: ClassVar[bool] = False
+    """Whether it does not see some letters, so that answers are checked, too, and not only references."""
 
     def decisive(self) -> dict[str, Any]:
         """Return everything that determines its scores, including the kind."""
@@ -35,9 +41,13 @@ class PairScorer(MeasuredScorer):
         pair = self.pair()
         return lambda answers, references: list(map(pair, answers, references))
 
+    def words(self) -> Tokens | None:
+        """Return what it sees of a word; None if it compares no words."""
+        return None
+
     def measure(self, cache_dir: Path, threads: int) -> "PairMeasure":
         """Return the measure, which uses no cache and one core."""
-        return PairMeasure(self.decisive(), self.pairs())
+        return PairMeasure(self)
 
 
 class GoldPairScorer(PairScorer):
@@ -47,15 +57,25 @@ class GoldPairScorer(PairScorer):
 
 
 class PairMeasure:
-    """A scorer of pairs of texts. ``decisive`` has everything that determines its numbers."""
+    """A ``scorer`` of pairs of texts. ``decisive`` has everything that determines its numbers."""
 
-    def __init__(self, decisive: Mapping[str, Any], pairs: Pairs) -> None:
-        self.decisive, self.pairs = dict(decisive), pairs
+    def __init__(self, scorer: PairScorer) -> None:
+        self.scorer, self.decisive, self.pairs = scorer, scorer.decisive(), scorer.pairs()
         self.fingerprint = value_hash(self.decisive)
 
     def prepare(self, references: Sequence[str]) -> dict[str, Any]:
-        """Do nothing: references need no preparation."""
+        """Check that it sees the references' words. They need no preparation."""
+        self._check_words("references", set(references))
         return {"texts": len(set(references)), "decisive": self.decisive}
+
+    def check_answers(self, answers: Iterable[str]) -> None:
+        """Raise InputError for answers whose letters the scorer drops."""
+        if self.scorer.drops_letters:
+            self._check_words("answers", answers)
+
+    def _check_words(self, what: str, texts: Iterable[str]) -> None:
+        if (words := self.scorer.words()) is not None:
+            check_words(f"scorer of kind {self.decisive['kind']}", what, texts, words, OTHER_SCORERS)
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
         """Return scores per task. Precision and recall are NaN if the measure is a single value."""

@@ -29,7 +29,7 @@ class ScoredAnswers(Generic[Given]):
     """``answers``, made for the queries that have references, with their scores.
 
     ``references``: the dataset's references or, if the scorer's key ``references`` is `gold` (then ``gold``), the
-    queries' file. Raises InputError for an unavailable model.
+    queries' file. Raises InputError for an unavailable model, and for answers whose words the scorer does not see.
     """
 
     def __init__(
@@ -44,6 +44,8 @@ class ScoredAnswers(Generic[Given]):
         self.queries = _queries(scorer, references)
         self.answers = answers(list(self.queries))
         measure = make_scorer(scorer, cache_dir, threads)
+        distinct = self.answers.keys.unique("answer_hash", keep="first", maintain_order=True)
+        measure.check_answers(text for _, text in self.answers.texts(distinct))
         self.fingerprint = measure.fingerprint
         self._store = ScoreStore(cache_dir, measure.fingerprint)
         self._located, _ = fill_store(self._store, measure, self.answers, self.queries)

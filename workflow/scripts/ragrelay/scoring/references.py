@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from ragrelay.collection.words import check_known
 from ragrelay.io.atomic_files import atomic_folder, remove_folder, write_json, write_parquet
 from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.file_hashes import UNREADABLE, check_hashes, write_hashes
@@ -67,6 +68,7 @@ def open_references(
 def _encode(
     folder: Path, name: str, fingerprint: str, hashes: Sequence[str], texts: Sequence[str], encoder: "Encoder"
 ) -> None:
+    check_known(encoder.place, "references", texts, encoder.tokenizer)
     ids = encoder.tokenise(texts)
     weights, offsets = encoder.layout(ids)
     # At least one row, since numpy can't map an empty file.

@@ -1,6 +1,6 @@
 """Define the base classes of scorers, which measure answers against references."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Protocol
@@ -44,7 +44,13 @@ class Measure(Protocol):
     fingerprint: str
 
     def prepare(self, references: Sequence[str]) -> dict[str, Any]:
-        """Prepare a dataset's reference texts, unless an earlier job did; return JSON-like facts for the receipt."""
+        """Prepare a dataset's reference texts, unless an earlier job did; return JSON-like facts for the receipt.
+
+        Raises InputError if it does not see their words.
+        """
+
+    def check_answers(self, answers: Iterable[str]) -> None:
+        """Raise InputError if it does not see the words of ``answers``, which it reads only for that."""
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
         """Return scores per task. The references are prepared. An answer that several tasks share is processed once."""

@@ -236,7 +236,6 @@ class Reported:
             {"dataset": dataset, "retriever": retriever}
             for dataset in datasets
             for retriever in study.needed_retrievers()
-            if self.retrieval.kind(retriever).files(dataset)
         ]
         answers = [
             {"dataset": dataset, "generator": generator, **of}

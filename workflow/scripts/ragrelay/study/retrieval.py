@@ -8,7 +8,7 @@ from typing import Any
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
-from ragrelay.retrieval.run_checks import check_joined_runs
+from ragrelay.retrieval.run_checks import check_joined
 from ragrelay.retrieval.trec import describe_run
 from ragrelay.study import files
 from ragrelay.study.study import StudyOfRules, Wildcards
@@ -24,15 +24,16 @@ class Retrieval:
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
 
-    def check_joined_runs(self, fill: Callable[[str], str]) -> None:
-        """Check, before any job, run files that were added or changed after their dataset was prepared.
+    def check_joined(self, fill: Callable[[str], str]) -> None:
+        """Check, before any job, what was added or changed after its dataset was prepared: run files and measures.
 
-        ``fill`` turns a path in the results into the path on disk. Raises InputError for an unusable file.
+        ``fill`` turns a path in the results into the path on disk. Raises InputError for an unusable file, and for a
+        measure that does not take the dataset's labels.
         """
         for dataset in self.study.grid.datasets:
             if Path(fill(files.queries.at(dataset=dataset))).exists():
-                paths, definition = self.study.run_files(dataset), self.study.dataset_named(dataset)
-                check_joined_runs(paths, definition, self.study.cache_dir)
+                runs, definition = self.study.imported_runs(dataset), self.study.dataset_named(dataset)
+                check_joined(runs, self.study.grid.measures, definition, self.study.cache_dir)
 
     @functools.cached_property
     def corpora(self) -> dict[str, str]:

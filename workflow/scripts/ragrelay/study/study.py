@@ -211,7 +211,8 @@ class StudyOfRules(Study):
         dataset = wildcards.dataset
         imported = self.imported_generators
         return {
-            "runs": self.run_files(dataset),
+            "runs": self.imported_runs(dataset),
+            "measures": self.grid.measures,
             "grades": self.grades(dataset),
             "answers": [{"generator": name, **self.imported_answers(name, dataset)} for name in imported],
             "passages": self.all_passage_answers(dataset),
@@ -262,15 +263,24 @@ class StudyOfRules(Study):
         """Return the files of a job's dataset from which an index is built."""
         return self.passage_files(wildcards.dataset)
 
-    def run_files(self, dataset: str) -> list[str]:
-        """Return the run files of the grid's retrievers for a dataset."""
-        kinds = [RETRIEVER_KINDS.of(self.retriever(name)) for name in self.needed_retrievers()]
-        return [path for kind in kinds for path in kind.files(dataset)]
+    def imported_runs(self, dataset: str) -> list[dict[str, Any]]:
+        """Return the run files of the grid's retrievers for a dataset: path, name and definition of the retriever."""
+        definitions = {name: self.retriever(name) for name in self.needed_retrievers()}
+        return [
+            {"path": path, "name": name, "definition": definition}
+            for name, definition in definitions.items()
+            for path in RETRIEVER_KINDS.of(definition).files(dataset)
+        ]
 
     def dataset_named(self, name: str) -> dict[str, Any]:
-        """Return a dataset's definition without the keys for its references and its number of generation jobs."""
+        """Return a dataset's definition without the keys for its references, its jobs and its rankings."""
         definition = {**self.dataset(name), "references": {}}
-        return {key: value for key, value in definition.items() if key != "shards"}
+        return {key: value for key, value in definition.items() if key not in ("shards", "drop_identical_ids")}
+
+    def drop_identical_ids_of(self, wildcards: Wildcards) -> bool | None:
+        """Return whether rankings leave out a passage with the id of its query; None if the study does not say."""
+        said: bool | None = self.dataset(wildcards.dataset).get("drop_identical_ids")
+        return said
 
     def dataset_of(self, wildcards: Wildcards) -> dict[str, Any]:
         """Return the definition of a job's dataset, as `dataset_named` does."""

@@ -3,6 +3,7 @@
 import polars as pl
 
 from ragrelay.annotations.source import AnnotationSource, SourceData
+from ragrelay.collection.words import between_blanks, check_words
 
 
 class Containment(AnnotationSource):
@@ -14,6 +15,9 @@ class Containment(AnnotationSource):
         """Label the passages of queries that have gold answers."""
         from ragrelay.scoring.squad import containment
 
+        gold = (answer for answers in data.gold.values() for answer in answers)
+        expected = "a source that asks a generator"
+        check_words("annotation source of kind containment", "gold answers", gold, between_blanks, expected)
         answered = data.passages.filter(pl.col("qid").is_in(list(data.gold)))
         labels = [
             max(containment(text, answer) for answer in data.gold[qid])

@@ -7,6 +7,7 @@ from typing import Any
 
 from ragrelay.prediction.predictor import AFTER_ANSWER, BEFORE_ANSWER, Predictor
 from ragrelay.prediction.subject import Answer, Subject, UndefinedError
+from ragrelay.prediction.terms import BLANKS
 from ragrelay.scoring.squad import token_f1, words
 from ragrelay.vocabulary.names import ZEROSHOT
 
@@ -174,6 +175,7 @@ class ConsistencyF1(OfAnswers):
     base = "agreement_f1"
 
     def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
+        subject.query.check_read(BLANKS)
         values = [token_f1(one.text, other.text)[2] for one, other in combinations(_several(answers), 2)]
         return sum(values) / len(values)
 
@@ -187,6 +189,7 @@ class SemanticEntropy(OfAnswers):
     base, rising = "semantic_entropy", False
 
     def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
+        subject.query.check_read(BLANKS)
         sizes = meanings(_several(answers), subject.query.settings.same_meaning)
         return -sum(size / len(answers) * math.log(size / len(answers)) for size in sizes)
 
@@ -212,6 +215,7 @@ class TextChange(Predictor):
     name, stage, of_k, of_ordering = "text_change", AFTER_ANSWER, True, True
 
     def value(self, subject: Subject) -> float:
+        subject.query.check_read(BLANKS)
         without = {answer.seed: answer.text for answer in subject.query.zeroshot}
 
         def change(answer: Answer) -> float | None:

@@ -4,10 +4,11 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any
 
+from ragrelay.collection.words import WORDS
 from ragrelay.prediction.predictor import AFTER_RETRIEVAL, Predictor
 from ragrelay.prediction.subject import Subject, UndefinedError
+from ragrelay.prediction.terms import TERMS
 from ragrelay.readability import INDICES
-from ragrelay.scoring.near_copies import WORDS
 
 OVER_PASSAGES: dict[str, Callable[[list[float]], float]] = {
     "mean": lambda values: sum(values) / len(values),
@@ -43,6 +44,7 @@ class Readability(Predictor):
         yield from (cls(index, over) for index in READABILITY for over in (*OVER_PASSAGES, WHOLE))
 
     def value(self, subject: Subject) -> float:
+        subject.query.check_read(TERMS)
         if self.over == WHOLE:
             text = "".join(subject.texts)
             return subject.query.once(f"{self.index} of {subject.k}", lambda: readability(self.index, text))

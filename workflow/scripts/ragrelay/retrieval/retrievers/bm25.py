@@ -1,6 +1,6 @@
 """Retrieve with BM25, by PISA, Terrier or bm25s."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal
@@ -9,6 +9,7 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.collection.base import Collection
+from ragrelay.collection.words import check_words, count_cut, sampled
 from ragrelay.errors import InputError
 from ragrelay.kinds import CheckedStudy
 from ragrelay.retrieval.retriever import Retriever, RunTask
@@ -21,10 +22,19 @@ ENGINES: dict[str, dict[str, Any]] = {
 STEMMERS = {"terrier": ("porter", "none")} | dict.fromkeys(("pisa", "bm25s"), ("porter2", "krovetz", "none"))
 FEEDBACK: dict[str, Any] = {"feedback_passages": 3, "feedback_terms": 10}
 RM3_WEIGHT = "original_weight"
+OTHER_RETRIEVERS = (
+    "a dense retriever with a model of the language, or, for words between blanks, a pyterrier pipeline with Terrier's "
+    "tokeniser utf"
+)
+"""What reads letters that the engines' tokenizers drop."""
 
 
 class Bm25(Retriever):
-    """BM25 over an inverted index."""
+    """BM25 over an inverted index.
+
+    Its engines read ASCII letters and digits alone. Queries or passages are refused if more than 5% of their words have
+    none, as in Russian or Japanese, or if most words are cut at other letters, as in Vietnamese.
+    """
 
     engine: Literal["pisa", "terrier", "bm25s"] = Field(
         "pisa",
@@ -96,17 +106,31 @@ class Bm25(Retriever):
 
     @classmethod
     def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-        """Build the engine's inverted index."""
+        """Build the engine's inverted index. Raises InputError if the engine does not read the passages' words."""
+        _check_words(definition["index"], "passages", sampled(collection))
         _engine(definition["index"]).build_index(collection, definition, path, threads)
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the engine's results, with query expansion if it is set."""
+        """Return the engine's results, with query expansion if it is set.
+
+        Raises InputError if the engine does not read the words of the queries or of the passages.
+        """
+        _check_words(self.engine, "queries", task.queries["query"])
+        _check_words(self.engine, "passages", sampled(task.collection))
         results: pl.DataFrame = _engine(self.engine).search(task.queries, dict(self), task.index_folder, task.threads)
         return results
+
+    def doubts(self, queries: pl.DataFrame) -> list[dict[str, Any]]:
+        """Count queries with a word that the engine's tokenizer cuts, if these are many."""
+        return count_cut(queries["query"].to_list(), _engine(self.engine).words)
 
     def uses_terrier(self) -> bool:
         """Return whether its engine is Terrier."""
         return self.engine == "terrier"
+
+
+def _check_words(engine: str, what: str, texts: Iterable[str]) -> None:
+    check_words(f"retriever of kind bm25 with engine {engine}", what, texts, _engine(engine).words, OTHER_RETRIEVERS)
 
 
 def _engine(name: str) -> Any:

@@ -1,6 +1,6 @@
 """Retrieve with a bi-encoder's vectors in a flat index, searched exactly, by pyterrier-dr."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,6 +10,7 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.collection.base import Collection
+from ragrelay.collection.words import check_known, sampled
 from ragrelay.errors import InputError
 from ragrelay.kinds import CheckedStudy, Download
 from ragrelay.models.hubs import TCT_TOKENIZER, check_cached
@@ -66,22 +67,32 @@ class Dense(Retriever):
 
     @classmethod
     def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-        """Build a vector index of all passages, each encoded after the definition's prefix."""
+        """Build a vector index of all passages, each encoded after the definition's prefix.
+
+        Raises InputError if the model's tokenizer does not know the passages' words.
+        """
         from pyterrier_dr import FlexIndex
 
+        encoder = _encoder(definition, threads)
+        _check_words(encoder, definition["model"], "passages", sampled(collection))
         index, prefix = FlexIndex(str(path), verbose=False), definition["passage_prefix"]
         passages = ({**passage, "text": prefix + passage["text"]} for passage in collection.passages())
-        (_encoder(definition, threads) >> index.indexer(mode="create")).index(passages)
+        (encoder >> index.indexer(mode="create")).index(passages)
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return the ``depth`` largest dot products per query."""
+        """Return the ``depth`` largest dot products per query.
+
+        Raises InputError if the model's tokenizer does not know the queries' words.
+        """
         from pyterrier_dr import FlexIndex
 
         from ragrelay.retrieval.frames import as_queries, as_run
 
         searcher = FlexIndex(str(task.index_folder), verbose=False).np_retriever(num_results=self.depth)
         asked = as_queries(task.queries.with_columns(query=pl.lit(self.query_prefix) + pl.col("query")))
-        return as_run((_encoder(self.index_definition(), task.threads) >> searcher)(asked))
+        encoder = _encoder(self.index_definition(), task.threads)
+        _check_words(encoder, self.model, "queries", task.queries["query"])
+        return as_run((encoder >> searcher)(asked))
 
     def vectors(
         self, queries: pl.DataFrame, docnos: Sequence[str], index: Path, threads: int
@@ -99,6 +110,11 @@ class Dense(Retriever):
             dict(zip(encoded["qid"], encoded["query_vec"], strict=True)),
             dict(zip(stored["docno"], stored["doc_vec"], strict=True)),
         )
+
+
+def _check_words(encoder: Any, model: str, what: str, texts: Iterable[str]) -> None:
+    tokenizer = encoder.tokenizer if hasattr(encoder, "tokenizer") else encoder.model.tokenizer
+    check_known(f"dense retriever's model {model!r}", what, texts, tokenizer)
 
 
 def _encoder(definition: Mapping[str, Any], threads: int) -> Any:

@@ -55,16 +55,18 @@ class Pyterrier(Retriever):
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return the transformer's results.
 
-        Raises InputError if the function returns no transformer, or the transformer no results.
+        Raises InputError if the function returns no transformer, or the transformer no results, texts other than the
+        collection's, or other ranks with the first stage's scores.
         """
         import pyterrier as pt
 
-        from ragrelay.retrieval.frames import as_queries, as_results, as_run
+        from ragrelay.retrieval.frames import as_queries, as_results, as_run, check_ranks, check_texts
 
+        place = f"pipeline {self.pipeline}"
         transformer = function_named(self.pipeline)(corpus=task.collection, index=task.index, **self.options)
         if not isinstance(transformer, pt.Transformer):
             found = f"a {type(transformer).__name__} returned"
-            raise InputError(f"pipeline {self.pipeline}", found, "a PyTerrier transformer")
+            raise InputError(place, found, "a PyTerrier transformer")
         if task.runs:
             texts = task.collection.texts(task.runs[0]["docno"].unique().to_list())
             frame = as_results(task.queries, task.runs[0], texts)
@@ -73,5 +75,8 @@ class Pyterrier(Retriever):
         results: Any = transformer(frame)
         if missing := [column for column in RUN if column not in results.columns]:
             found = f"results without {', '.join(missing)}"
-            raise InputError(f"pipeline {self.pipeline}", found, "columns qid, docno and score")
+            raise InputError(place, found, "columns qid, docno and score")
+        check_texts(place, results, task.collection)
+        if task.runs:
+            check_ranks(place, results, frame)
         return as_run(results)

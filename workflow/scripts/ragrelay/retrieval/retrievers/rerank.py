@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 from pydantic import Field
 
+from ragrelay.collection.words import SAMPLE, check_known
 from ragrelay.errors import InputError
 from ragrelay.kinds import CheckedStudy, Download
 from ragrelay.models.hubs import check_cached
@@ -65,7 +66,10 @@ class Rerank(Retriever):
     def rescored(
         self, queries: pl.DataFrame, first: pl.DataFrame, texts: Mapping[str, str], threads: int
     ) -> pl.DataFrame:
-        """Return qid, docno, score of the passages of ``first`` (qid, docno, rank, score) with a text in ``texts``."""
+        """Return qid, docno, score of the passages of ``first`` (qid, docno, rank, score) with a text in ``texts``.
+
+        Raises InputError if the model's tokenizer does not know the words of queries or passages.
+        """
         import torch
 
         from ragrelay.retrieval.frames import as_results, as_run
@@ -82,6 +86,7 @@ class Rerank(Retriever):
         model = model_path(self.model)
         tokenizer = model_path(self.tokenizer) if self.tokenizer else model
         reranker = MonoT5ReRanker(tok_model=tokenizer, model=model, batch_size=self.batch_size, verbose=False)
+        self._check_words(reranker.tokenizer, top)
         # The reranker pads to the longest text of a batch and then cuts at the window. With padding on the left, and
         # each text truncated before the padding, a batch's other texts don't affect what the model sees.
         reranker.tokenizer.padding_side = "left"
@@ -97,6 +102,7 @@ class Rerank(Retriever):
         model = CrossEncoder(model_path(self.model))
         if model.num_labels != 1:
             raise InputError(f"model {self.model!r}", f"{model.num_labels} outputs", "a cross-encoder with one")
+        self._check_words(model.tokenizer, top)
         scores = model.predict(
             list(zip(top["query"], top["text"], strict=True)),
             batch_size=self.batch_size,
@@ -104,6 +110,10 @@ class Rerank(Retriever):
             show_progress_bar=False,
         )
         return top.assign(score=scores)
+
+    def _check_words(self, tokenizer: Any, top: "pd.DataFrame") -> None:
+        for what, column in (("queries", "query"), ("passages", "text")):
+            check_known(f"reranker's model {self.model!r}", what, top[column].unique()[:SAMPLE], tokenizer)
 
 
 def rerank_contexts(

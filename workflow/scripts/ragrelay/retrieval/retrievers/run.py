@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 from pydantic import Field
@@ -9,6 +10,7 @@ from pydantic import Field
 from ragrelay.errors import InputError
 from ragrelay.kinds import CheckedStudy
 from ragrelay.retrieval.retriever import Retriever, RunTask
+from ragrelay.retrieval.trec import check_falling
 from ragrelay.settings import DatasetFile, file_of
 
 
@@ -16,6 +18,12 @@ class Run(Retriever):
     """A TREC run from a file."""
 
     path: DatasetFile = Field(description="The run file, plain or .gz; `{dataset}` is replaced by the dataset's name.")
+    ranked_by: Literal["scores", "ranks", "distances"] | None = Field(
+        None,
+        description="What orders a query's results: `scores`, the highest first; `ranks`; or `distances` in the column "
+        "of scores, the lowest first. Where absent, scores do, and a file whose scores rise with the rank in most "
+        "queries is refused.",
+    )
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that every dataset of the grid has a file."""
@@ -27,6 +35,28 @@ class Run(Retriever):
     def files(self, dataset: str) -> list[str]:
         """Return the dataset's run file."""
         return [file_of(self.path, dataset)]
+
+    def scored(self, ranks: pl.DataFrame, place: str, name: str) -> pl.DataFrame:
+        """Return the rows with negated distances or ranks as scores, if these are meant.
+
+        Raises InputError if nothing says what is meant and most queries' scores rise with the rank, and for a rank that
+        is no number or is there twice.
+        """
+        if self.ranked_by == "distances":
+            return ranks.with_columns(score=0.0 - pl.col("score"))
+        if self.ranked_by == "ranks":
+            numbers = ranks.with_columns(score=0.0 - pl.col("given").cast(pl.Int64, strict=False))
+            same = pl.struct("qid", "score").is_duplicated()
+            wrong = numbers.filter(same | pl.col("score").is_null())
+            if wrong.height:
+                qid, docno, given = wrong.select("qid", "docno", "given").row(0)
+                found = f"rank {given!r} of docno {docno!r} for qid {qid!r}"
+                raise InputError(place, found, "whole numbers, each once per query, since ranked_by is ranks")
+            return numbers
+        if self.ranked_by is None:
+            key = f"config key 'retrievers.{name}.ranked_by'"
+            check_falling(ranks, place, f"{key} to say what is meant: distances, ranks or scores")
+        return ranks
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """Read the run from the file."""

@@ -1,6 +1,6 @@
 """Score answers by BERTScore: encode every distinct text once, then match in bulk."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
@@ -107,6 +107,9 @@ class BertMeasure:
         """Encode the reference texts, or open what an earlier job encoded."""
         self._references = open_references(self.cache_dir, self.fingerprint, references, lambda: self.encoder)
         return {**self._references.facts, "decisive": self.decisive}
+
+    def check_answers(self, answers: Iterable[str]) -> None:
+        """Do nothing: only the words of references must be known to the model."""
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
         """Return scores per task, encoding every distinct answer once. Needs ``prepare`` first."""

@@ -3,6 +3,7 @@
 from importlib import metadata
 from typing import Any
 
+from ragrelay.collection.words import Tokens, between_blanks
 from ragrelay.scoring.pair_scorer import Pair, PairScorer
 
 
@@ -17,6 +18,10 @@ class Bleu(PairScorer):
     def decisive(self) -> dict[str, Any]:
         """Return the version of the library."""
         return {"kind": "bleu", "sacrebleu": metadata.version("sacrebleu")}
+
+    def words(self) -> Tokens:
+        """Return words between blanks."""
+        return between_blanks
 
     def pair(self) -> Pair:
         """Return BLEU of one answer with one reference."""

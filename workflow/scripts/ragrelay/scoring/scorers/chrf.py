@@ -5,6 +5,7 @@ from typing import Any
 
 from pydantic import Field
 
+from ragrelay.collection.words import Tokens, between_blanks
 from ragrelay.scoring.pair_scorer import Pair, PairScorer
 
 
@@ -21,6 +22,10 @@ class Chrf(PairScorer):
     def decisive(self) -> dict[str, Any]:
         """Return its key and the library's version."""
         return {"kind": "chrf", "sacrebleu": metadata.version("sacrebleu"), "word_order": self.word_order}
+
+    def words(self) -> Tokens | None:
+        """Return words between blanks, if they count."""
+        return between_blanks if self.word_order else None
 
     def pair(self) -> Pair:
         """Return chrF of one answer with one reference."""

@@ -2,7 +2,7 @@
 
 import io
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from importlib import metadata
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ragrelay.collection.words import check_known
 from ragrelay.errors import InputError
 from ragrelay.io.atomic_files import atomic
 from ragrelay.io.cache_mode import check_writable
@@ -108,6 +109,7 @@ class CosineMeasure:
             except UNREADABLE as error:
                 log.warning("%s: damaged reference embeddings (%s); they are made again", path, error)
         check_writable("complete reference embeddings are not in", path)
+        check_known(f"scorer model {self.scorer.model!r}", "references", distinct.values(), self.model.tokenizer)
         vectors = self._embedded([distinct[key] for key in hashes])
         buffer = io.BytesIO()
         np.savez(buffer, text_hash=np.array(hashes), vectors=vectors)
@@ -117,6 +119,9 @@ class CosineMeasure:
         log.info("references %s: %d texts embedded", name, len(hashes))
         self._references = _read(path, hashes)
         return facts
+
+    def check_answers(self, answers: Iterable[str]) -> None:
+        """Do nothing: only the words of references must be known to the model."""
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
         """Return scores per task (f1 is the cosine), embedding every distinct answer once. Needs ``prepare`` first."""

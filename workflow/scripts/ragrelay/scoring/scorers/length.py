@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ragrelay.collection.words import Tokens, between_blanks
 from ragrelay.scoring.pair_scorer import Pair, PairScorer
 
 
@@ -16,6 +17,10 @@ class Length(PairScorer):
     def decisive(self) -> dict[str, Any]:
         """Return the kind: nothing else decides."""
         return {"kind": "length"}
+
+    def words(self) -> Tokens:
+        """Return words between blanks."""
+        return between_blanks
 
     def pair(self) -> Pair:
         """Count the words of the answer."""

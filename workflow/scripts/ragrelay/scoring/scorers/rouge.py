@@ -3,10 +3,11 @@
 import functools
 from collections.abc import Sequence
 from importlib import metadata
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from ragrelay.collection.words import Tokens
 from ragrelay.scoring.pair_scorer import Pair, PairScorer
 
 
@@ -14,8 +15,12 @@ class Rouge(PairScorer):
     """ROUGE (Lin, 2004) by the package rouge-score, F1.
 
     Overlap of words, of pairs of words, or longest common subsequence. Precision is over the answer's words, recall
-    over the reference's. Source: Lin, ROUGE: A Package for Automatic Evaluation of Summaries, 2004.
+    over the reference's. Words are ASCII letters and digits alone: references or answers are refused if more than 5% of
+    their words have none, or if most words are cut at other letters. Source: Lin, ROUGE: A Package for Automatic
+    Evaluation of Summaries, 2004.
     """
+
+    drops_letters: ClassVar[bool] = True
 
     variant: Literal["rouge1", "rouge2", "rougeL"] = Field(
         description="Words, pairs of words, or longest common subsequence, whose time grows with the product of the "
@@ -31,6 +36,13 @@ class Rouge(PairScorer):
             "variant": self.variant,
             "stemmer": self.stemmer,
         }
+
+    def words(self) -> Tokens:
+        """Return the package's words."""
+        from rouge_score import tokenizers
+
+        tokens: Tokens = tokenizers.DefaultTokenizer(False).tokenize
+        return tokens
 
     def pair(self) -> Pair:
         """Return precision, recall and F1 of a pair."""

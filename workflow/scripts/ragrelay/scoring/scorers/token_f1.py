@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from ragrelay.collection.words import Tokens, between_blanks
 from ragrelay.scoring.pair_scorer import SQUAD, GoldPairScorer, Pair
 from ragrelay.scoring.squad import token_f1
 
@@ -12,6 +13,10 @@ class TokenF1(GoldPairScorer):
     def decisive(self) -> dict[str, Any]:
         """Return the version of the normalisation."""
         return {"kind": "token_f1", "numerics": SQUAD}
+
+    def words(self) -> Tokens:
+        """Return words between blanks."""
+        return between_blanks
 
     def pair(self) -> Pair:
         """Compare words as SQuAD's evaluation normalises them."""

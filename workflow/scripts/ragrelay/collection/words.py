@@ -1,0 +1,105 @@
+"""Count the words of texts in any script, and refuse texts whose words a tokenizer does not see."""
+
+import logging
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from ragrelay.collection.base import Collection
+from ragrelay.display.terminal import tell
+from ragrelay.errors import InputError
+
+log = logging.getLogger(__name__)
+
+_HAN = "\u3005\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+# Unicode blocks: Thai, Lao, Myanmar, Khmer, kana. Hangul has blanks between words.
+_UNSPACED = f"{_HAN}\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3041-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9d"
+UNSPACED = re.compile(f"[{_UNSPACED}]")
+"""A letter of a script that is written without blanks between words. It counts as a word."""
+WORDS = re.compile(rf"[{_UNSPACED}]|[^\W{_UNSPACED}]+")
+MODEL_WORDS = re.compile(rf"[{_HAN}]|[^\W{_HAN}]+")
+"""What a model's tokenizer cuts into known parts, or else takes for one unknown token."""
+MOST_LOST = 0.05
+"""Share of words above which texts are refused if a tokenizer drops them, and reported if it cuts them."""
+MOST_CUT = 0.5
+"""Share of words above which texts are refused if a tokenizer cuts them."""
+SAMPLE = 1000
+"""Passages of a collection whose words are counted."""
+
+Tokens = Callable[[str], Sequence[str]]
+"""The tokens that a tokenizer makes of a word."""
+
+
+class Shares(NamedTuple):
+    """Shares of words of which a tokenizer drops all letters, and of words of which it drops some."""
+
+    lost: float
+    cut: float
+
+    @property
+    def refused(self) -> bool:
+        """Whether too few words come through."""
+        return self.lost > MOST_LOST or self.lost + self.cut > MOST_CUT
+
+    def __str__(self) -> str:
+        return f"{self.lost:.0%} of the words without any letter that the tokenizer reads, and {self.cut:.0%} cut"
+
+
+def shares(texts: Iterable[str], tokens: Tokens, pattern: re.Pattern[str] = WORDS) -> Shares:
+    """Return the shares of words in ``texts`` that ``tokens`` drops and cuts. Words in ASCII come through whole."""
+    count = lost = cut = 0
+    kept: dict[str, int] = {}
+    for text in texts:
+        for word in pattern.findall(text):
+            count += 1
+            if not word.isascii():
+                if word not in kept:
+                    kept[word] = sum(map(len, tokens(word)))
+                lost += not kept[word]
+                cut += 0 < kept[word] < len(word)
+    return Shares(lost / max(1, count), cut / max(1, count))
+
+
+def check_words(
+    place: str, what: str, texts: Iterable[str], tokens: Tokens, expected: str, pattern: re.Pattern[str] = WORDS
+) -> None:
+    """Raise InputError if too few words of ``texts`` come through ``tokens``; warn if more than MOST_LOST are cut.
+
+    ``what``: a plural for the texts. ``expected``: what reads them.
+    """
+    found = shares(texts, tokens, pattern)
+    if found.refused:
+        raise InputError(place, f"{what} with {found}", f"at most {MOST_LOST:.0%} and {MOST_CUT:.0%}, or {expected}")
+    if found.cut > MOST_LOST:
+        line = f"{place}: {what} with {found.cut:.0%} of the words cut at letters that the tokenizer drops, such as é"
+        log.warning("%s", line)
+        tell(f"ragrelay: warning: {line}")
+
+
+def check_known(place: str, what: str, texts: Iterable[str], tokenizer: Any) -> None:
+    """Raise InputError if a model's ``tokenizer`` has its unknown token for too many words of ``texts``."""
+    unknown = tokenizer.unk_token_id
+
+    def tokens(word: str) -> list[str]:
+        return [] if unknown in tokenizer(word, add_special_tokens=False)["input_ids"] else [word]
+
+    check_words(place, what, texts, tokens, "a model whose tokenizer knows the language", MODEL_WORDS)
+
+
+def count_cut(queries: Sequence[str], tokens: Tokens) -> list[dict[str, Any]]:
+    """Return the count (what, count) of queries with a word that ``tokens`` cuts; [] if few words are cut."""
+    if shares(queries, tokens).cut <= MOST_LOST:
+        return []
+    count = sum(shares([query], tokens).cut > 0 for query in queries)
+    return [{"what": "queries with a word that the tokenizer cuts at letters such as é", "count": count}]
+
+
+def sampled(collection: Collection) -> Iterator[str]:
+    """Yield the texts of the first SAMPLE passages."""
+    return (passage["text"] for passage in islice(collection.passages(), SAMPLE))
+
+
+def between_blanks(word: str) -> list[str]:
+    """Return the word as a measure of words between blanks sees it: not, in a script without blanks."""
+    return [] if UNSPACED.fullmatch(word) else [word]
