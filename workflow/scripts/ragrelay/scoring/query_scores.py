@@ -11,7 +11,7 @@ import polars as pl
 
 from ragrelay.errors import InputError
 from ragrelay.scoring.aggregation import aggregation
-from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
+from ragrelay.scoring.reference_sets import QueryReferences, references_for
 from ragrelay.scoring.scorer import make_scorer
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore
 from ragrelay.scoring.store_filling import Answers, fill_store
@@ -46,7 +46,7 @@ class ScoredAnswers(Generic[Given]):
         threads: int,
     ) -> None:
         self.gold = scorer.get("references") == "gold"
-        self.queries = read_gold(references) if self.gold else read_references(references)
+        self.queries = references_for(scorer, references)
         self.answers = answers(list(self.queries))
         self._measure = measure = make_scorer(scorer, cache_dir, threads)
         self.fingerprint = measure.fingerprint
@@ -83,7 +83,7 @@ def compare(
     threads: int,
 ) -> dict[str, Any]:
     """Add the scores of the answers of ``cells``, by retriever, that the store lacks. Returns a receipt."""
-    queries = read_gold(references) if scorer.get("references") == "gold" else read_references(references)
+    queries = references_for(scorer, references)
     measure = make_scorer(scorer, cache_dir, threads)
     store, pairs, made = ScoreStore(cache_dir, measure.fingerprint), 0, 0
     for answers in cells.values():

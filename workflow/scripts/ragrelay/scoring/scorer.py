@@ -72,7 +72,7 @@ class MeasuredScorer(Scorer):
     """A measure that is computed from an answer and each of its references."""
 
     loads_model: ClassVar[bool] = False
-    """Whether it loads a model, so that a job that has done so scores other retrievers' answers, too."""
+    """Whether it loads a model, or may: then a preview scores nothing with it unasked."""
 
     aggregate: Literal["max", "mean"] = Field(
         "max", description="Over a query's references: the best one (`max`), or the mean of all (`mean`)."
