@@ -72,13 +72,13 @@ def preview_answers(part: Answered, study: Previewed, folder: Path) -> Preview:
         {name: files[kind].matching(retriever=name).by(*keys) for name in (ZEROSHOT, *retrievers)}
         for kind, keys in (("prompts", ("ordering", "k")), ("answers", ("ordering", "k", "seed")))
     )
-    views = Views(complete, prompts, {} if store else answers).copied(complete, folder / "complete")
+    views = Views(complete, prompts, {} if store else answers).copied(complete, folder / "prompts")
     if store:
-        views = views._replace(answers={name: _targets(folder / name, own) for name, own in answers.items()})
+        views = views._replace(answers={name: _targets(folder / "answers" / name, own) for name, own in answers.items()})
         for name, own in views.answers.items():
             view_answers(views.prompts[name], store, own, part.thinking)
     scorers = [
-        scorer_preview(Scored(**scorer), views, files, study, folder / str(place))
+        scorer_preview(Scored(**scorer), views, files, study, folder / "scorers" / str(place))
         for place, scorer in enumerate(part.scorers)
     ]
     return found._replace(scorers=scorers)

@@ -16,7 +16,7 @@ from ragrelay.planning.preview_scores import ScorerPreview
 TEMPLATE = FOLDER / "preview.html.j2"
 WHY = (
     "Why there are no words: in simulated studies of 43 queries without any difference, whoever takes ten looks and "
-    "stops at the first interval that leaves out 0 is wrong in 9 to 14%, in studies of 200 queries in 13 to 19%, and "
+    "stops at the first interval that leaves out 0 is wrong in 9 to 14%, in studies of 200 queries in 13 to 18%, and "
     "with nine pairs to look at in 57 to 71%."
 )
 """The figures of benchmarks/early_words.py."""
