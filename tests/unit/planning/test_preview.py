@@ -16,7 +16,7 @@ from ragrelay.analysis.verdicts import OF_DIFFERENCE
 from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.planning.preview import Answered, Preview, preview_answers
 from ragrelay.planning.preview_page import WHY, preview_lines, render_preview
-from ragrelay.planning.preview_scores import Previewed
+from ragrelay.planning.preview_scores import Previewed, ScorerPreview
 from ragrelay.prompting.layout import SCHEMA as PROMPTS
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS
@@ -248,6 +248,17 @@ def test_an_answer_that_is_missing_for_good_does_not_hold_its_query_up(study: Un
     assert made.complete == 10 and set(made.scorers[0].means["n"]) == {9}
 
 
+def test_queries_without_anything_to_compare_with(study: Unfinished) -> None:
+    """They are no reason to wait, and give nothing."""
+    gold = [None if at < 15 else ["gold"] for at in range(len(QIDS))]
+    study.write(files.queries, {"qid": QIDS, "query": QIDS, "answers": gold})
+    study.answer_all(QIDS[:10])
+    made = study.preview()
+    assert made.complete == 10 and made.scorers[0].means.is_empty()
+    page = render_preview("mine", [made], datetime(2026, 1, 2), study.results, study.folder / "preview.html")
+    assert "10 of 20 queries" in page and "Means so far" not in page
+
+
 def test_a_scorer_with_a_model_takes_the_stored_scores_alone(
     study: Unfinished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -316,11 +327,14 @@ def test_the_page_has_no_word_of_a_result(study: Unfinished) -> None:
     study.answer_all(QIDS[:13])
     made = study.preview()
     other = made._replace(dataset="<b>e", complete=0, scorers=())
+    unscored = ScorerPreview("unscored", None, 0, pl.DataFrame(), pl.DataFrame(), "not yet")
+    made = made._replace(scorers=[*made.scorers, unscored])
     page = study.folder / "results-preview/preview.html"
     text = render_preview("mine", [made, other], datetime(2026, 1, 2, 3, 4), study.results, page)
     main = re.sub(r"<[^>]+>", " ", text[text.index("<main") : text.index("</main>")])
     assert "Preview of mine: not the result" in main and "2026-01-02 at 03:04" in main and WHY in main
     assert "13 of 20 queries, complete for every retriever" in main and "13 of 13 scored" in main
+    assert "0 of 13 scored; not yet" in main and main.count("Means so far") == 1
     assert not re.search(rf"\b({'|'.join(OF_DIFFERENCE)}|wins?|verdict)\b", main)
     assert "<b>e" not in text and "../results/report/pages.js" in text
     scorer = made.scorers[0]

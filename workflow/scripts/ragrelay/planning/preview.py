@@ -74,7 +74,9 @@ def preview_answers(part: Answered, study: Previewed, folder: Path) -> Preview:
     )
     views = Views(complete, prompts, {} if store else answers).copied(complete, folder / "prompts")
     if store:
-        views = views._replace(answers={name: _targets(folder / "answers" / name, own) for name, own in answers.items()})
+        views = views._replace(
+            answers={name: _targets(folder / "answers" / name, own) for name, own in answers.items()}
+        )
         for name, own in views.answers.items():
             view_answers(views.prompts[name], store, own, part.thinking)
     scorers = [

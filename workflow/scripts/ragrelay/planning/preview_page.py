@@ -55,8 +55,8 @@ def render_preview(study: str, previews: Sequence[Preview], made: datetime, resu
 
 def _tables(preview: Preview, scorer: ScorerPreview, anchor: str) -> dict[str, Any]:
     shown = {"anchor": anchor, "title": scorer.scorer, "scored": _scored(preview, scorer)}
-    if not scorer.scored:
-        return shown
+    if scorer.means.is_empty():
+        return shown | {"means": None, "pairs": None}
     of_primary = scorer.primary.references if scorer.primary else ""
     cell = (name("ordering"), depth(), name("references", chosen=of_primary), numeric("queries", "n", count))
     means = table_of(
