@@ -49,7 +49,7 @@ def pairs_watched(draws: int, n: int, draw: Draw, looks: int) -> Array:
     random = np.random.default_rng([n, PAIRS])
     answers = draw(random, draws * (PAIRS + 1), n).reshape(n, draws, PAIRS + 1)
     differences = (answers[:, :, 1:] - answers[:, :, :1]).reshape(n, draws * PAIRS)
-    return watched(differences, looks).reshape(draws, PAIRS).any(axis=1)
+    return np.asarray(watched(differences, looks).reshape(draws, PAIRS).any(axis=1))
 
 
 def at_half(draws: int, n: int, draw: Draw, correlation: float) -> Array:

@@ -204,7 +204,10 @@ def test_nothing_finished_is_one_line(study: Unfinished) -> None:
     started = study.preview()
     for path in [*study.results.rglob("*.parquet")]:
         path.unlink()
-    for made, own in ((started, "zeroshot 0, bm25 3, dense 0 of 20"), (study.preview(), "zeroshot not there yet")):
+    for made, own in (
+        (started, "zeroshot 0, bm25 3, dense 0 of 20"),
+        (study.preview(), "the queries are not there yet"),
+    ):
         assert (made.complete, made.scorers) == (0, ())
         [line] = preview_lines([made, made])
         assert "no query has all its answers yet" in line and line.count(own) == 2

@@ -87,7 +87,7 @@ def preview_answers(part: Answered, study: Previewed, folder: Path) -> Preview:
 
 
 def _targets(folder: Path, cells: Iterable[Cell]) -> dict[Cell, Path]:
-    return {cell: folder / "-".join(map(str, cell)) for cell in cells}
+    return {cell: folder / str(cell) for cell in cells}
 
 
 def _unfinished(

@@ -95,6 +95,8 @@ def _complete(preview: Preview) -> str:
 
 
 def _own(preview: Preview) -> str:
+    if not preview.queries:
+        return "the queries are not there yet"
     return f"{', '.join(f'{name} {_answered(preview, name)}' for name in preview.answered)} of {preview.queries}"
 
 

@@ -89,16 +89,14 @@ class Views(NamedTuple):
 
     def copied(self, qids: Sequence[str], folder: Path) -> "Views":
         """Copy the rows of ``qids`` into ``folder``."""
-        prompts, answers = (
-            {
-                name: {
-                    key: _copied(path, qids, folder / name / "-".join([kind, *map(str, key)]), columns)
-                    for key, path in files.items()
-                }
-                for name, files in own.items()
-            }
-            for kind, own, columns in (("prompts", self.prompts, OF_CONTEXT), ("answers", self.answers, None))
-        )
+        prompts = {
+            name: {key: _copied(path, qids, folder / name / f"prompts-{key}", OF_CONTEXT) for key, path in own.items()}
+            for name, own in self.prompts.items()
+        }
+        answers = {
+            name: {key: _copied(path, qids, folder / name / f"answers-{key}") for key, path in own.items()}
+            for name, own in self.answers.items()
+        }
         return Views(qids, prompts, answers)
 
 
