@@ -81,9 +81,7 @@ def generate_answers(
         engine = start_checked(start_engine, generator, window)
         ready = time.monotonic()
         rows = engine.answers(iter(requests))
-        receipt |= keep(
-            rows, len(requests), store, engine, TOTALS, "answers", generator["flush_seconds"], ready - began
-        )
+        receipt |= keep(rows, len(requests), store, engine, TOTALS, "answers", generator["flush_seconds"], ready - began)
     if requests:
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
         receipt |= {"start_seconds": round(ready - began, 2)} | {name: int(mib) for name, mib in memory().items()}
