@@ -146,7 +146,7 @@ SEVERAL = {
     "draw_annotations": {"gather", "write_table", "draw_figures"},
     "encode_references": {"make_scorer"},
     "measure_retrieval": {"measure_ranking", "count_left_out"},
-    "preview_study": {"preview_config"},
+    "preview_study": {"preview_answers", "render_preview"},
     "write_page": {"read_study", "render_page"},
 }
 """Scripts whose work is not that of one function: what they call."""

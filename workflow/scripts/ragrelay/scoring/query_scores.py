@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from ragrelay.scoring.aggregation import aggregation
-from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
+from ragrelay.scoring.reference_sets import QueryReferences, references_for
 from ragrelay.scoring.scorer import make_scorer
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore
 from ragrelay.scoring.store_filling import Answers, fill_store
@@ -41,7 +41,7 @@ class ScoredAnswers(Generic[Given]):
         threads: int,
     ) -> None:
         self.gold = scorer.get("references") == "gold"
-        self.queries = _queries(scorer, references)
+        self.queries = references_for(scorer, references)
         self.answers = answers(list(self.queries))
         measure = make_scorer(scorer, cache_dir, threads)
         distinct = self.answers.keys.unique("answer_hash", keep="first", maintain_order=True)
@@ -87,14 +87,10 @@ def fill_scores(
     fingerprint, pairs (of an answer and the references of its query), and how many of these were scored now.
     """
     measure = make_scorer(scorer, cache_dir, threads)
-    queries = _queries(scorer, references)
+    queries = references_for(scorer, references)
     of_shard = {qid: queries[qid] for qid in list(queries)[shard::shards]}
     store, pairs, scored = ScoreStore(cache_dir, measure.fingerprint), 0, 0
     for answers in cells.values():
         located, number = fill_store(store, measure, answers(list(of_shard)), of_shard)
         pairs, scored = pairs + len(located), scored + number
     return {"fingerprint": measure.fingerprint, "pairs": pairs, "scored": scored}
-
-
-def _queries(scorer: Mapping[str, Any], references: str | Path) -> dict[str, QueryReferences]:
-    return read_gold(references) if scorer.get("references") == "gold" else read_references(references)

@@ -4,6 +4,7 @@ import functools
 import itertools
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from snakemake.io import apply_wildcards
@@ -18,7 +19,6 @@ from ragrelay.study import files
 from ragrelay.study.asking import StudyQuestion, asking_jobs, planned_questions
 from ragrelay.study.labels import Labels
 from ragrelay.study.study import StudyOfRules, Wildcards
-from ragrelay.vocabulary.names import ZEROSHOT
 from ragrelay.vocabulary.study_file import StudyFile
 
 PATTERNS = {
@@ -27,6 +27,7 @@ PATTERNS = {
     "queries": files.queries,
     "contexts": files.contexts,
 }
+ANSWERED = {"prompts": files.prompts, "answers": files.answers, "ranked": files.contexts}
 RECEIPTS = (files.receipt, files.single_receipt)
 """Receipts of jobs that generate answers in shards."""
 SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
@@ -197,13 +198,62 @@ class Plan:
                 jobs.append({**key, **{name: apply_wildcards(path, of_shard) for name, path in patterns.items()}})
         return [*jobs, *asking_jobs(self.questions, self.fill)]
 
+    def previewed_answers(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        """Return the arguments of planning.preview.Answered for each dataset and generator."""
+        study, parts = self.study, []
+        for dataset, generator in itertools.product(study.grid.datasets, study.grid.generators):
+            imported = generator in study.imported_generators
+            key = {"dataset": dataset, "generator": generator, "template": study.template_of(generator)}
+            passages, job = study.passages_of(generator), SimpleNamespace(**key)
+            named = {
+                "prompts": [*files.prompts.each(study.retriever_contexts), files.zeroshot_prompts],
+                "answers": files.answers.each(study.all_cells),
+                "passages": passages.each(study.each_retriever),
+                "ranked": study.rankings_of(job),
+                "queries": [files.queries],
+            }
+            parts.append(
+                {
+                    "dataset": dataset,
+                    "generator": generator,
+                    "fingerprint": None if imported else study.fingerprints[generator],
+                    "thinking": None if imported else study.thinking_of(job),
+                    "files": {name: [self.fill(path.at(**key)) for path in paths] for name, paths in named.items()},
+                    "patterns": {**ANSWERED, "passages": passages},
+                    "scorers": [self._previewed_scorer(key | {"scorer": name}) for name in study.grid.scorers],
+                }
+            )
+        return parts
+
+    def _previewed_scorer(self, key: dict[str, str]) -> dict[str, Any]:
+        """Return the arguments of planning.preview_scores.Scored."""
+        study, job = self.study, SimpleNamespace(**key)
+        tables = {of["retriever"]: files.scores.at(**key, **of) for of in study.retrievers_and_zeroshot}
+        return {
+            "name": job.scorer,
+            "definition": study.scorer_of(job),
+            "references": self.fill(study.references_of(job).at(**key)),
+            "grades": study.grades_of(job),
+            "near_copy": study.settings.near_copy,
+            "mode": study.utility_mode(job),
+            "primary": study.primary_of(job),
+            "tables": {retriever: self.fill(path) for retriever, path in tables.items()},
+        }
+
     @property
-    def scored(self) -> list[list[str]]:
-        """Dataset, scorer, generator, retriever (or zero-shot) and path of each table of scores."""
-        grid = self.study.grid
-        keys = itertools.product(grid.datasets, grid.scorers, grid.generators, [ZEROSHOT, *grid.retrievers])
-        names = ("dataset", "scorer", "generator", "retriever")
-        return [[*key, self.fill(files.scores.at(**dict(zip(names, key, strict=True))))] for key in keys]
+    def previewed(self) -> dict[str, Any]:
+        """Return the arguments of planning.preview_scores.Previewed but for the threads."""
+        study, analysis = self.study, self.study.settings.analysis
+        return {
+            "retrievers": study.grid.retrievers,
+            "seeds": study.grid.seeds,
+            "counted": study.counted_at_zero(),
+            "reference_retriever": study.config["analysis"]["reference_retriever"],
+            "margin": analysis.equivalence_margin,
+            **study.draws,
+            "cache_dir": study.cache_dir,
+            "with_models": study.config.get("preview") == "score",
+        }
 
     def used(self, asked: dict[str, dict[str, int]]) -> dict[str, Any]:
         """Return the arguments of jobs.used.Benchmarks. ``asked``: the profile's resources by rule."""
