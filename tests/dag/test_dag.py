@@ -147,11 +147,11 @@ def test_first_stages_are_shared(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("overlays", "jobs", "figures"),
-    [(["paper"], 2, 2), (["paper", "paper_pisa"], 2, 2), (["paper", "dev_small"], 4, 1), (["tian2026"], 2, 2)],
+    [(["paper"], 2, 2), (["paper", "paper_pisa"], 2, 2), (["paper", "dev_small"], 4, 1), (["tian2026"], 4, 2)],
     ids=["paper", "pisa", "dev small", "2026"],
 )
 def test_papers_grids(clean: Sandbox, overlays: list[str], jobs: int, figures: int) -> None:
-    """A job of generation per dataset and shard; Figure 4 at the paper's k = 5 besides the largest."""
+    """A job of generation per dataset, generator and shard; Figure 4 at the paper's k = 5 besides the largest."""
     files = [f"config/{overlay}.yaml" for overlay in overlays]
     done = run_snakemake(clean.folder, ["--dry-run", "--quiet", "rules", "--configfile", *files], clean.environment())
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]

@@ -107,10 +107,10 @@ def test_two_changes_at_once_rerun_what_both_do(study: Sandbox) -> None:
     assert planned == expected("retriever added", after, 1) | expected("seed added or removed", after)
 
 
-VIEW, TABLE = f"{CODE}/generation/answer_files.py", f"{CODE}/scoring/retriever_table.py"
+VIEW_CODE, TABLE_CODE = f"{CODE}/generation/answer_files.py", f"{CODE}/scoring/retriever_table.py"
 
 
-@pytest.mark.parametrize(("module", "step"), [(VIEW, "views"), (TABLE, "scores")], ids=["view", "table"])
+@pytest.mark.parametrize(("module", "step"), [(VIEW_CODE, "views"), (TABLE_CODE, "scores")], ids=["view", "table"])
 @pytest.mark.parametrize("row", ["retriever or run file edited", "retriever added", "k removed"])
 def test_a_change_behind_a_followed_receipt_is_not_lost(
     study: Sandbox, everything: dict[str, int], module: str, step: str, row: str
