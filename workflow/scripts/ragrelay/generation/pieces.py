@@ -57,10 +57,16 @@ class Pieces(ExitStack):
         self._seen.update(parts)
         return [request for request in requests if (request.prompt_id, request.seed) not in self._made]
 
+    def longest_first(self, requests: Sequence[Request]) -> list[Request]:
+        """Return ``requests`` with the longest prompt first, and its piece before the others."""
+        longest = max(requests, key=lambda request: request.size)
+        first = self._piece(longest)
+        return sorted(requests, key=lambda request: (self._piece(request) != first, request is not longest))
+
     def due(
         self, requests: Sequence[Request], at_work: Callable[[], bool] = lambda: True, takes_over: bool = False
     ) -> Iterator[Request]:
-        """Yield what is left of ``requests``, which are in the order of ``asked``, while ``at_work``; claim each piece.
+        """Yield what is left of ``requests``, in which each piece is together, while ``at_work``; claim each piece.
 
         Leaves out pieces that another process has claimed, and the rest of a piece that is taken over, unless it
         ``takes_over``.
