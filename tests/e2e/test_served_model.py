@@ -1,5 +1,6 @@
 """A model behind vLLM's own API server: the same answers as from vLLM in the job, by the same store's rows."""
 
+import json
 import logging
 import multiprocessing
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation.endpoint import EndpointEngine
-from ragrelay.generation.generator import Request
+from ragrelay.generation.generator import NEUTRAL, Request
 from ragrelay.generation.store import TOKEN_SCORES
 from ragrelay.generation.tokens import PromptTokenizer
 
@@ -39,7 +40,11 @@ VALUES = ("answer", "finish_reason", "prompt_tokens", "answer_tokens", "logprob"
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build_chat_model(tmp_path_factory.mktemp("served") / "model")
+    """With defaults of its own, as many models have them: the server uses them where a request is silent."""
+    folder = build_chat_model(tmp_path_factory.mktemp("served") / "model")
+    own = {"do_sample": True, "temperature": 0.7, "top_k": 1, "top_p": 0.5, "min_p": 0.5, "repetition_penalty": 1.5}
+    (folder / "generation_config.json").write_text(json.dumps(own))
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -77,13 +82,17 @@ def without_literals(rows: dict[tuple[str, int], tuple[Any, ...]]) -> dict[tuple
     return {key: row for key, row in rows.items() if key[0] != "p2"}
 
 
-def test_token_ids_give_the_answers_of_vllm_in_the_job(model: Path, endpoint: dict[str, Any]) -> None:
+@pytest.mark.parametrize("more", [{}, {"temperature": 1.0, **NEUTRAL}], ids=["decoding", "nothing"])
+def test_token_ids_give_the_answers_of_vllm_in_the_job(
+    model: Path, endpoint: dict[str, Any], more: dict[str, Any]
+) -> None:
     some = requests(model, chat=False, as_ids=True)
     definition = {
         "model": str(model), "dtype": "float32", "max_num_seqs": 8, "prefix_caching": True, "trust_remote_code": False,
         "tensor_parallel_size": 1, "gpu_memory_utilization": 0.5, "cpu_kvcache_gib": 1, "load_format": "auto",
-        "batch_invariant": False, **DECODING,
+        "batch_invariant": False, **DECODING, **more,
     }  # fmt: skip
+    endpoint = {**endpoint, **more}
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         rows = pool.submit(rows_of_engine, definition, some).result()
     expected, found = values(rows), asked(endpoint, some)

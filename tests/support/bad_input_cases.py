@@ -232,6 +232,10 @@ CASES = {
             "Endpoint's address in the environment that is none",
             both(set_variable("OPENAI_BASE_URL", "host/v1"), key("generators.lm", SERVED)),
         ),
+        Case("Key of an endpoint's requests that ragrelay sets", endpoint(extra_body={"stream": True})),
+        Case("Key of an endpoint's requests with two values", endpoint(extra_body={"top_k": -1})),
+        Case("Seed of all requests of an endpoint", endpoint(extra_body={"seed": 1})),
+        Case("Null for a model that runs in the job", key("generators.lm.top_k", None)),
         Case(
             "Endpoint's key with a line end",
             both(set_variable("MY_KEY", "abc\n"), endpoint(base_url="https://host/v1", api_key_env="MY_KEY")),

@@ -21,9 +21,11 @@ class FakeServer:
     """Answers completions with the prompt's text.
 
     ``raw``: whole replies (status, headers, body) given first; ``refusals``: statuses given next, with
-    ``retry_after``; ``text``: answers by prompt; ``quiet`` leaves log-probabilities out; ``together``
-    cleared: nobody is answered before as many requests are there as may be at once; ``holding`` and its ``released``
-    cleared: requests for that prompt are not answered.
+    ``retry_after``; ``text``: answers by prompt; ``quiet`` leaves log-probabilities out; ``refused``: keys that end a
+    request with ``refusal`` (status, body in which {key} stands for the first of them); ``window``: the tokens that it
+    reads of a prompt, which has 3 more than words; ``together`` cleared: nobody but the first is answered before as
+    many requests are there as may be at once; ``holding`` and its ``released`` cleared: requests for that prompt are
+    not answered.
     """
 
     def __init__(self) -> None:
@@ -31,6 +33,9 @@ class FakeServer:
         self.text: dict[str, str] = {}
         self.refusals: list[int] = []
         self.quiet = False
+        self.refused: tuple[str, ...] = ()
+        self.refusal = (400, '{"error": {"message": "Unsupported parameter: \'{key}\' is not supported"}}')
+        self.window = 10**6
         self.retry_after = "0"
         self.bodies: list[dict[str, Any]] = []
         self.answered: list[str] = []
@@ -54,7 +59,9 @@ class FakeServer:
                     server.most = max(server.most, server.under_way)
                     if server.under_way == DEFINITION["concurrency"]:
                         server.together.set()
-                server.together.wait(60)
+                    first = len(server.bodies) == 1
+                if not first:
+                    server.together.wait(60)
                 asked = asked_of(body)
                 if asked == server.holding:
                     server.released.wait(60)
@@ -64,6 +71,9 @@ class FakeServer:
                     else {"error": {"message": f"no, {self.headers['Authorization']}"}}
                 )
                 headers = {"Content-Type": "application/json", "Retry-After": server.retry_after}
+                refused = next((key for key in server.refused if key in body), None)
+                if refused and not raw:
+                    raw = (server.refusal[0], {}, server.refusal[1].replace("{key}", refused).encode())
                 status, headers, content = raw or (status, headers, json.dumps(said).encode())
                 self.send_response(status)
                 for name, value in ({"Content-Length": str(len(content))} | headers).items():
@@ -85,14 +95,23 @@ class FakeServer:
         asked = asked_of(body)
         logprobs = None if self.quiet else {"token_logprobs": [-1.0, -0.5], "tokens": ["a", "b"]}
         text = self.text.get(asked, f" to {asked} ")
-        choice = {"index": 0, "text": text, "finish_reason": "stop", "logprobs": logprobs}
-        usage = {"prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7}
+        choice: dict[str, Any] = {"index": 0, "finish_reason": "stop", "logprobs": logprobs}
+        choice |= {"message": {"content": text}, "logprobs": None} if "messages" in body else {"text": text}
+        usage = {"prompt_tokens": min(size_of(body), self.window), "completion_tokens": 2}
         return {"id": "x", "object": "text_completion", "created": 1, "model": "m", "choices": [choice], "usage": usage}
 
 
 def asked_of(body: dict[str, Any]) -> str:
     """The prompt of a completion, or the user's part of a chat."""
     return str(body["prompt"] if "prompt" in body else body["messages"][-1]["content"])
+
+
+def size_of(body: dict[str, Any]) -> int:
+    """The tokens of a prompt: its ids, or its words and 3 more."""
+    if isinstance(body.get("prompt"), list):
+        return len(body["prompt"])
+    texts = [message["content"] for message in body["messages"]] if "messages" in body else [body["prompt"]]
+    return 3 + sum(len(text.split()) for text in texts)
 
 
 def rows(**keys: Any) -> dict[str, dict[str, Any]]:

@@ -43,3 +43,19 @@ def test_without_times_or_answers(tmp_path: Path) -> None:
     contexts = pl.DataFrame({"k": [2], "prompt_id": ["k2"], "seed": [1]})
     (found,) = cost_by_k(singles, contexts, store, speed_of(store)).to_dicts()
     assert (found["label_seconds"], found["tokens_ratio"], found["attention_ratio"]) == (None, None, None)
+
+
+def test_tokens_that_an_endpoint_did_not_count(tmp_path: Path) -> None:
+    store = AnswerStore(tmp_path, "fp")
+    unknown = {"prompt_tokens": None, "cached_tokens": None, "answer_tokens": None}
+    about = {"engine": "openai", "version": "1", "device": "endpoint", "seconds": "2.0"}
+    store.append([row("d1", 90), row("k2", 1) | unknown], about)
+    store.append([row("d2", 90)], about)
+    singles = pl.DataFrame({"rank": [1, 2], "prompt_id": ["d1", "d2"], "seed": [1] * 2})
+    contexts = pl.DataFrame({"k": [2], "prompt_id": ["k2"], "seed": [1]})
+    speed = speed_of(store)
+    assert speed and speed.seconds(90, 10) == pytest.approx(2.0, rel=0.01), "by the part whose tokens are all known"
+    (found,) = cost_by_k(singles, contexts, store, speed).to_dicts()
+    assert found["label_tokens"] == 200 and found["label_seconds"] is not None
+    names = ("answer_tokens", "answer_seconds", "tokens_ratio", "seconds_ratio", "attention_ratio")
+    assert [found[name] for name in names] == [None] * 5

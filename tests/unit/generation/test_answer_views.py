@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.generation.answer_files import COLUMNS, DROPPED, MISSING, view_answers
+from ragrelay.generation.answer_files import COLUMNS, DROPPED, MISSING, UNCOUNTED, view_answers
 from ragrelay.generation.store import AnswerStore
 from ragrelay.vocabulary.columns import schema_of
 
@@ -52,6 +52,14 @@ def test_rows_in_the_prompts_order(views: Views) -> None:
         ]  # fmt: skip
         assert found.drop("qid", "prompt_id", "seed", "answer").row(0) == ("stop", 10, 3, -0.5 * seed, 1)
         assert pl.read_parquet(views.outputs["descending", 2, seed])["answer"].to_list() == [f"pz {seed}"]
+
+
+def test_answers_without_counts_of_tokens_are_counted(views: Views) -> None:
+    unknown = {"prompt_tokens": None, "answer_tokens": None}
+    views.store.append([row | unknown if row["prompt_id"] == "px" else row for row in views.rows], {})
+    counts = view_answers(views.prompts, views.store, views.outputs)
+    assert counts == [{"what": UNCOUNTED, "count": 4}], "two queries, two seeds"
+    assert pl.read_parquet(views.outputs["descending", 1, 7])["prompt_tokens"].to_list() == [None, 10, None]
 
 
 def test_same_bytes_however_the_store_was_filled(views: Views, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ import io
 import logging
 import math
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -13,10 +14,14 @@ from ragrelay.display import progress
 from ragrelay.errors import InputError
 from ragrelay.generation import endpoint
 from ragrelay.generation.endpoint import EndpointEngine
-from ragrelay.generation.generator import Request
+from ragrelay.generation.generator import NEUTRAL, Request
+from ragrelay.generation.job import generate_answers
+from ragrelay.generation.requests import asked_keys
+from ragrelay.generation.store import AnswerStore
 
 from tests.support.chat_model import build_chat_model
 from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
+from tests.unit.generation.test_requests import Prompts
 
 pytestmark = pytest.mark.process
 
@@ -36,7 +41,8 @@ def test_rows_and_parameters(server: FakeServer) -> None:
     }  # fmt: skip
     body = next(body for body in server.bodies if body["prompt"] == "prompt 3")
     assert body == {
-        "model": "m", "prompt": "prompt 3", "seed": 13, "temperature": 0.3, "top_k": 50, "top_p": 0.9, "max_tokens": 7,
+        "model": "m", "prompt": "prompt 3", "seed": 13, "temperature": 0.3, "top_k": 50, "top_p": 0.9, "min_p": 0.0,
+        "max_tokens": 7, "min_tokens": 0, "repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
         "stop": ["STOP"], "logprobs": 0,
     }  # fmt: skip
 
@@ -173,10 +179,81 @@ def test_pace(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(slept) == 3
 
 
-def test_penalties_go_where_they_do_something(server: FakeServer) -> None:
-    keys = {"repetition_penalty": 1.1, "presence_penalty": 0.5, "frequency_penalty": -0.5, "min_tokens": 3}
-    rows(**keys)
-    assert all(body.items() >= keys.items() for body in server.bodies)
+@pytest.mark.parametrize("keys", [{}, {"chat": True}, {"tokenizer": "resources/demo/model", "thinking": "none"}])
+def test_a_value_that_does_nothing_is_sent_and_null_is_not(server: FakeServer, keys: dict[str, Any]) -> None:
+    """Without it, a server would decide: vLLM by the model's generation_config.json."""
+    rows(**keys, **NEUTRAL)
+    assert all(body.items() >= NEUTRAL.items() for body in server.bodies)
+    for name in (*NEUTRAL, "temperature", "top_p"):
+        server.bodies.clear()
+        rows(**keys, **{name: None})
+        assert len(server.bodies) == len(REQUESTS)
+        assert all(name not in body and {*NEUTRAL, "max_tokens", "seed"} - {name} <= {*body} for body in server.bodies)
+
+
+def test_keys_of_ones_own_and_another_name(server: FakeServer) -> None:
+    rows(chat=True, max_tokens_name="max_completion_tokens", stop=[], extra_body={"seed": None, "effort": "low"})
+    for body in server.bodies:
+        assert body["max_completion_tokens"] == 7 and body["effort"] == "low"
+        assert not {"max_tokens", "seed", "stop"} & {*body} and body["logprobs"] is True
+
+
+OF_OPENAI = (400, '{"error": {"message": "Unsupported value: \'{key}\' does not support 0.3; only 1 is supported."}}')
+OF_VALIDATOR = (422, '{"detail": [{"loc": ["body", "{key}"], "msg": "Extra inputs", "input": {"seed": 1, "stop": 1}}]}')
+OF_VLLM = (400, "{\"message\": \"[{'type': 'extra_forbidden', 'loc': ('body', '{key}'), 'input': 0.0}]\"}")
+STYLES: dict[str, tuple[tuple[str, ...], tuple[int, str], str, dict[str, Any]]] = {
+    "another name": (("max_tokens",), OF_OPENAI, "max_tokens_name: max_completion_tokens",
+                     {"max_tokens_name": "max_completion_tokens"}),
+    "a fixed temperature": (("temperature",), OF_OPENAI, "temperature: null", {"temperature": None}),
+    "a validator": (("top_k",), OF_VALIDATOR, "top_k: null", {"top_k": None}),
+    "vLLM's validator": (("min_p",), OF_VLLM, "min_p: null", {"min_p": None}),
+    "no seeds": (("seed",), OF_VALIDATOR, "extra_body: {seed: null}", {"extra_body": {"seed": None}}),
+    "no stop strings": (("stop",), OF_OPENAI, "stop: []", {"stop": []}),
+    "no log-probabilities": (("logprobs",), (403, '{"error": "You may not request {key} of this model"}'),
+                             "extra_body: {logprobs: null}", {"extra_body": {"logprobs": None}}),
+    "several": (("top_k", "min_tokens"), (400, "Unrecognized request arguments supplied: min_tokens, top_k"),
+                "top_k: null, min_tokens: null", {"top_k": None, "min_tokens": None}),
+    "no name": (("repetition_penalty",), (400, "Bad request"), "null for this key", {"repetition_penalty": None}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("chat", [False, True])
+@pytest.mark.parametrize(("refused", "refusal", "write", "keys"), STYLES.values(), ids=STYLES)
+def test_a_refused_key_is_named_once_and_can_be_left_out(
+    server: FakeServer,
+    refused: tuple[str, ...],
+    refusal: tuple[int, str],
+    write: str,
+    keys: dict[str, Any],
+    chat: bool,
+) -> None:
+    server.refused, server.refusal = refused, refusal
+    with pytest.raises(InputError, match=f"HTTP {refusal[0]}") as error:
+        rows(chat=chat)
+    advice = "; expected an answer; if the endpoint refuses a key of the request, write "
+    assert str(error.value).partition(advice)[2] == f"{write} (docs/add-a-model.md)"
+    assert len(server.bodies) == 1, "the first request goes alone"
+    assert len(rows(chat=chat, **keys)) == len(REQUESTS)
+    assert not any(key in body for body in server.bodies[1:] for key in refused)
+
+
+def test_a_job_at_an_endpoint_that_cuts_prompts_stores_nothing(server: FakeServer, tmp_path: Path) -> None:
+    """The longest prompt goes first: the short ones, which the endpoint reads, are not even sent."""
+    prompts = Prompts(tmp_path, {f"q{number}": f"question {number}" for number in range(4)})
+    asked = asked_keys(prompts.files, [1, 2], 0, 1)
+    words = asked["prompt"].str.split(" ").list.len()
+    generator, store = {**DEFINITION, "flush_seconds": 0.0}, AnswerStore(tmp_path, "f")
+
+    def start(definition: Mapping[str, Any], _: int | None) -> EndpointEngine:
+        return EndpointEngine(definition)
+
+    server.window = int(words.min() or 0) + 1
+    with pytest.raises(InputError, match=rf"found {server.window} tokens read .* which has {words.max()} words"):
+        generate_answers(asked, store, generator, prompts.layout, start)
+    assert store.parts() == [] and len(server.bodies) == 1
+    server.window = int(words.max() or 0)
+    assert generate_answers(asked, store, generator, prompts.layout, start)["made"] == len(asked)
+    assert len(server.bodies) == 1 + len(asked)
 
 
 def test_entropies_of_the_candidates(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:

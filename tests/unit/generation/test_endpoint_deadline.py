@@ -136,7 +136,7 @@ def test_a_reply_that_grows_when_it_is_uncompressed(
 
 def test_a_slow_reply_in_time_is_an_answer() -> None:
     """Of several sorts of bytes, each after a pause."""
-    body = b'{"choices": [{"text": "tea"}], "usage": {"prompt_tokens": 1, "completion_tokens": 1}}'
+    body = b'{"choices": [{"text": "tea"}], "usage": {"prompt_tokens": 2, "completion_tokens": 1}}'
     pieces = iter([b"Content-Length: %d\r\n" % len(body), b"\r\n", *(bytes([byte]) for byte in body)])
 
     class Slow(DrippingServer):

@@ -8,12 +8,15 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.analysis.cost import answer_cost
 from ragrelay.errors import InputError
 from ragrelay.generation import endpoint
 from ragrelay.generation.endpoint import EndpointEngine
 from ragrelay.generation.endpoint_address import check_url
 from ragrelay.generation.engines.openai import Openai
+from ragrelay.generation.generator import Request
 from ragrelay.generation.job import TOTALS, keep
+from ragrelay.generation.past_jobs import pace_of
 from ragrelay.generation.store import AnswerStore
 
 from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
@@ -66,7 +69,6 @@ PASSING = {
     ),
 }
 LASTING = {
-    "no usage": (200, JSON, reply(usage=None), "no usage in HTTP 200"),
     "token counts that are texts": (200, JSON, reply(usage={**USAGE, "prompt_tokens": "5"}), "usage.prompt_tokens"),
     "token counts below 0": (200, JSON, reply(usage={**USAGE, "completion_tokens": -1}), "usage.completion_tokens"),
     "token counts beyond all": (200, JSON, reply(usage={**USAGE, "prompt_tokens": 10**40}), "usage.prompt_tokens"),
@@ -152,10 +154,10 @@ def test_half_characters_are_replaced_by_choice(server: FakeServer, tmp_path: Pa
     assert (answers["p2"], answers["p5"], answers["p6"]) == ("a \ufffd b", "a \U0001f600 b", "\ufffd\ufffd")
 
 
-def keep_answers(store: AnswerStore, **keys: Any) -> None:
+def keep_answers(store: AnswerStore, **keys: Any) -> dict[str, Any]:
     """As a generation job does it, with one flush at the end."""
     engine = EndpointEngine({**DEFINITION, **keys})
-    keep(engine.answers(iter(REQUESTS)), len(REQUESTS), store, engine, TOTALS, "answers", 60, 0.0)
+    return keep(engine.answers(iter(REQUESTS)), len(REQUESTS), store, engine, TOTALS, "answers", 60, 0.0)
 
 
 @pytest.mark.parametrize("key", ["secret-123\n", "secret-123\r\n", " secret-123", "secret\u200b123", "secret\t1"])
@@ -222,14 +224,19 @@ def test_addresses(address: str) -> None:
         ({"content": ""}, "stop", ("", "stop")),
         ({"content": "Tea", "reasoning": "a leaf?"}, "stop", ("Tea", "stop")),
         ({"content": "Tea"}, "content_filter", ("Tea", "content_filter")),
+        ({"content": None}, "length", (None, "no text")),
+        ({"content": "", "reasoning_tokens": 7}, "length", (None, "thinking")),
+        ({"content": "", "reasoning_tokens": 7}, "stop", ("", "stop")),
+        ({"content": "", "reasoning_tokens": 0}, "length", ("", "length")),
     ],
 )
 def test_a_reply_without_text_is_a_missing_answer(
     server: FakeServer, message: dict[str, Any], ended: str, expected: tuple[str | None, str]
 ) -> None:
     """Stored with its reason, whatever the endpoint: the store then has the key, so that it isn't asked again."""
+    thought = {"reasoning_tokens": message["reasoning_tokens"]} if "reasoning_tokens" in message else None
     choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": ended}
-    server.raw = [(200, JSON, reply(choices=[choice]))]
+    server.raw = [(200, JSON, reply(choices=[choice], usage={**USAGE, "completion_tokens_details": thought}))]
     row = next(EndpointEngine({**DEFINITION, "chat": True, "concurrency": 1}).answers(iter(REQUESTS[:1])))
     assert (row["answer"], row["finish_reason"]) == expected
 
@@ -238,3 +245,74 @@ def test_a_completion_of_null_is_a_missing_answer(server: FakeServer) -> None:
     server.raw = [(200, JSON, reply(choices=[{"text": None, "finish_reason": "content_filter"}]))]
     row = next(EndpointEngine({**DEFINITION, "concurrency": 1}).answers(iter(REQUESTS[:1])))
     assert (row["answer"], row["finish_reason"]) == (None, "content_filter")
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": None, "completion_tokens": None}])
+def test_counts_that_a_reply_does_not_have_stay_unknown(
+    server: FakeServer, tmp_path: Path, usage: dict[str, None] | None
+) -> None:
+    """In the store, a part's metadata, the receipt, the cost and the speed: neither 0 nor a count of our own."""
+    store = AnswerStore(tmp_path, "f")
+    server.raw = [(200, JSON, reply(usage=usage))]
+    receipt = keep_answers(store, concurrency=1)
+    counts = pl.read_parquet(store.parts()).sort("prompt_id").select("prompt_tokens", "cached_tokens", "answer_tokens")
+    assert counts.rows() == [(None, None, None), *[(5, 0, 2)] * 7]
+    assert [receipt[name] for name in TOTALS] == [None, None, None, 0]
+    assert not {"prompt_tokens", "answer_tokens"} & store.metadata(store.parts()[0]).keys()
+    keys = pl.DataFrame({"retriever": "r", "k": 1, "prompt_id": ["p0", "p1"], "seed": [10, 11]})
+    cost = answer_cost(keys.with_columns(pl.col("k", "seed").cast(pl.Int64)), store, 1)
+    assert cost["answers"].to_list() == [2, 2, 2]
+    assert cost["prompt_tokens"].to_list() == cost["answer_tokens"].to_list() == [None] * 3
+    pace = pace_of(store, {**DEFINITION, "flush_seconds": 60})
+    assert pace.speed is pace.tokens_per_second is None and pace.answer_tokens == 2.0
+
+
+CUTS = {
+    "token ids": ((*range(57),), "", 30, "found 30 tokens read (usage.prompt_tokens) of prompt p, which has 57 tokens"),
+    "one token id": ((*range(57),), "", 56, "found 56 tokens read"),
+    "nothing": ((*range(57),), "", 0, "found 0 tokens read"),
+    "a text": ((), "word " * 40, 35, "found 35 tokens read (usage.prompt_tokens) of prompt p, which has 40 words"),
+}
+WHOLE = {
+    "token ids": ((*range(57),), "", 57),
+    "token ids and a start": ((*range(57),), "", 58),
+    "a text": ((), "word " * 40, 52),
+    "a text of long tokens": ((), "word " * 40, 36),
+    "a text without blanks": ((), "\u8336" * 40, 20),
+}
+
+
+@pytest.mark.parametrize("chat", [False, True])
+@pytest.mark.parametrize(("ids", "text", "window", "found"), CUTS.values(), ids=CUTS)
+def test_a_prompt_that_the_endpoint_cut(
+    server: FakeServer, ids: tuple[int, ...], text: str, window: int, found: str, chat: bool
+) -> None:
+    server.window = window
+    engine = EndpointEngine({**DEFINITION, "chat": chat})
+    with pytest.raises(InputError, match=re.escape(found) + ".*; expected the whole prompt: a server with a longer"):
+        list(engine.answers(iter([Request("p", 1, ids, 0, text)])))
+
+
+@pytest.mark.parametrize("chat", [False, True])
+@pytest.mark.parametrize(("ids", "text", "window"), WHOLE.values(), ids=WHOLE)
+def test_a_prompt_that_the_endpoint_read(
+    server: FakeServer, ids: tuple[int, ...], text: str, window: int, chat: bool
+) -> None:
+    """What it says of a text is kept, whatever the tokens are."""
+    choice = {"text": "tea", "message": {"content": "tea"}, "finish_reason": "stop"}
+    server.raw = [(200, JSON, reply(choices=[choice], usage={**USAGE, "prompt_tokens": window}))]
+    [row] = EndpointEngine({**DEFINITION, "chat": chat}).answers(iter([Request("p", 1, ids, 0, text)]))
+    assert (row["answer"], row["prompt_tokens"]) == ("tea", window)
+
+
+def test_an_answer_that_the_server_cut_by_a_limit_of_its_own(server: FakeServer) -> None:
+    """max_tokens is 7 here, so an answer of 2 tokens was not ended by it; a text's tokens may be counted otherwise."""
+    choices = [{"text": "tea", "finish_reason": "length"}]
+    cut = (200, JSON, reply(choices=choices))
+    server.raw = [cut]
+    with pytest.raises(InputError, match=r"an answer to prompt p that the server cut at 2 tokens; expected .* at 7"):
+        list(EndpointEngine(DEFINITION).answers(iter([Request("p", 1, (1, 2, 3))])))
+    server.raw = [cut]
+    assert len(list(EndpointEngine(DEFINITION).answers(iter(REQUESTS[:1])))) == 1
+    server.raw = [(200, JSON, reply(choices=choices, usage={**USAGE, "completion_tokens": 7}))]
+    assert len(list(EndpointEngine(DEFINITION).answers(iter([Request("p", 1, (1, 2, 3))])))) == 1

@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from ragrelay.generation.fingerprint import fingerprint
-from ragrelay.generation.generator import PENALTIES
+from ragrelay.generation.generator import DECODING, NEUTRAL, PENALTIES
+from ragrelay.io.hashing import value_hash
+from ragrelay.models.locations import model_identity
 
 CHANGES: dict[str, Any] = {
     "dtype": "bfloat16", "quantization": "fp8", "max_model_len": 1024, "over_window": "truncate", "temperature": 0.0,
@@ -26,6 +28,7 @@ ENDPOINT: dict[str, tuple[Any, bool]] = {
     "base_url": ("https://other/v1", True), "tokenizer": ("a/b", True), "api_key_env": ("KEY", False),
     "concurrency": (1, False), "requests_per_minute": (3, False), "max_retries": (1, False),
     "request_seconds": (9.0, False), "half_characters": ("replace", False), "entropy": (True, False),
+    "max_tokens_name": ("max_completion_tokens", True), "extra_body": ({"effort": "low"}, True),
 }  # fmt: skip
 FILE = ("path", "baseline", "single_passages", "retriever", "k")
 """Of answers from files: tests/unit/exchange/test_file_engine.py."""
@@ -118,3 +121,27 @@ def test_endpoints(generator: dict[str, Any], key: str) -> None:
     assert fingerprint({**served, "min_tokens": 3}) != fingerprint(served)
     changed = ({"model": "other"}, {"revision": "v2"}, {"temperature": 0.9}, {"chat": True}, {"engine": "vllm"})
     assert len({fingerprint(served), *(fingerprint({**served, **one}) for one in changed)}) == 6
+
+
+@pytest.mark.parametrize("tokenizer", [False, True])
+def test_an_endpoint_that_gets_the_same_request_keeps_its_answers(generator: dict[str, Any], tokenizer: bool) -> None:
+    """The very hash from before values that do nothing were sent: of null, which leaves them out, and of others."""
+    keys = {"tokenizer": "a/b", "max_model_len": 512} if tokenizer else {}
+    served = {**generator, "engine": "openai", "model": "served", "base_url": "https://host/v1", **keys}
+    before = {"endpoint": "https://host/v1", "model": "served@", **{key: generator[key] for key in DECODING}}
+    if tokenizer:
+        before |= {"tokenizer": model_identity("a/b", None), "max_model_len": 512}
+        before |= {"over_window": "error", "trust_remote_code": False}
+    assert fingerprint(served) != value_hash(before), "what was left out is sent"
+    left_out: dict[str, Any] = {key: None for key in NEUTRAL if key != "top_k"}
+    assert fingerprint({**served, **left_out}) == value_hash(before)
+    assert fingerprint({**served, **left_out, "top_k": None}) == value_hash({**before, "top_k": 0})
+    effective = {"min_p": 0.1, "repetition_penalty": 1.1, "presence_penalty": 0.1, "frequency_penalty": 0.1,
+                 "min_tokens": 3}  # fmt: skip
+    assert fingerprint({**served, **effective}) == value_hash({**before, **effective})
+
+
+def test_null_is_another_request(generator: dict[str, Any]) -> None:
+    served = {**generator, "engine": "openai", "model": "served", "top_k": 0}
+    nulls = [{**served, key: None} for key in (*NEUTRAL, "temperature", "top_p")]
+    assert len({fingerprint(definition) for definition in (served, *nulls)}) == len(nulls) + 1

@@ -107,6 +107,8 @@ def test_seconds_and_tokens_per_stage(tmp_path: Path) -> None:
         {"stage": "index_corpus", "jobs": 1, "seconds": 0.4, "longest": 0.4, "cpu_seconds": None, "memory_mib": None,
          **nothing},
     ]  # fmt: skip
+    uncounted = gather_stages(benchmarks, [tokens, tokens | {"prompt_tokens": None}])[0]
+    assert (uncounted["prompt_tokens"], uncounted["answer_tokens"]) == (None, 14)
     assert gather_stages(Benchmarks(str(tmp_path / "nowhere")), []) == []
 
 
@@ -177,5 +179,7 @@ def test_of_brought_answers_nothing_is_shown_or_said_of_engines(tmp_path: Path) 
     shown = origin(brought)
     assert [column.title for column in shown["generators"].columns] == ["generator", "fingerprint", "model"]
     assert [column.title for column in shown["stages"].columns] == ["stage", "jobs", "seconds", "longest job, s"]
+    uncounted = replace(study, provenance={"jobs": [{"prompt_tokens": None, "made": 2}, {"made": 1}]})
+    assert origin(uncounted)["totals"] == [("made", "3"), ("prompt tokens", "–")]
     said = "All answers of a generator come from one version of one engine"
     assert said in render_page(study) and said not in render_page(brought)

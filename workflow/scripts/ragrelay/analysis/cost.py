@@ -15,7 +15,7 @@ TABLE = {
     "retriever": text("name of the retriever, `zeroshot`, or `all`: every answer once, since retrievers share some"),
     "k": whole("passages in the context; empty for all k together", "passages"),
     "answers": whole("distinct answers", "answers"),
-    "prompt_tokens": whole("tokens of their prompts", "tokens"),
+    "prompt_tokens": whole("tokens of their prompts; empty where an endpoint did not count them", "tokens"),
     "cached_tokens": whole("of them served from the prefix cache", "tokens"),
     "answer_tokens": whole("tokens of the answers", "tokens"),
     "device_seconds": real(
@@ -35,7 +35,8 @@ def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.Data
     (retrievers share some). If the store has none of the answers, as when they are imported, there is no row.
     ``device_seconds`` are the seconds of each part of the store, times the ``devices`` of an engine and the engines of
     the job (on a CPU the engines share it), spread evenly over the part's answers. They exclude starting the engine,
-    and are null per k, because a long context takes more than an even share.
+    and are null per k, because a long context takes more than an even share. Tokens are null if the endpoint did not
+    count those of an answer.
     """
     rows = store.look_up(keys.select(KEY)).select(*KEY, "prompt_tokens", "cached_tokens", "answer_tokens")
     if rows.is_empty():
@@ -62,7 +63,8 @@ def _parts(store: AnswerStore, parts: list[str], devices: int) -> Iterator[dict[
 
 def _summed(priced: pl.DataFrame, level: list[str]) -> pl.DataFrame:
     once = priced.unique([*level, *KEY]).sort(*level, *KEY)
-    tokens = [pl.col(name).sum().cast(pl.Int64) for name in ("prompt_tokens", "cached_tokens", "answer_tokens")]
+    names = ("prompt_tokens", "cached_tokens", "answer_tokens")
+    tokens = [pl.when(pl.col(n).null_count() == 0).then(pl.col(n).sum().cast(pl.Int64)).alias(n) for n in names]
     seconds = pl.col("seconds_each")
     sums = [
         pl.len().cast(pl.Int64).alias("answers"),

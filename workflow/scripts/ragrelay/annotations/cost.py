@@ -8,7 +8,7 @@ import polars as pl
 
 from ragrelay.analysis.cost import TABLE as ANSWERS
 from ragrelay.analysis.cost import answer_cost
-from ragrelay.generation.store import KEY, AnswerStore
+from ragrelay.generation.store import KEY, AnswerStore, known_sum
 from ragrelay.vocabulary.columns import ANSWERS_PART, real, schema_of, text, whole
 
 if TYPE_CHECKING:
@@ -62,11 +62,18 @@ def cost_by_k(
         squares = {}
         for side, keys in (("label", singles.filter(pl.col("rank") <= k)), ("answer", whole_contexts.filter(k=k))):
             held = store.look_up(keys.select(KEY).unique(), ["prompt_tokens", "cached_tokens", "answer_tokens"])
-            prompts = int((held["prompt_tokens"] - held["cached_tokens"]).sum())
-            answers = int(held["answer_tokens"].sum())
-            row |= {f"{side}_calls": held.height, f"{side}_tokens": prompts + answers}
-            row[f"{side}_seconds"] = round(speed.seconds(prompts, answers), 2) if speed else None
-            squares[side] = int(((held["prompt_tokens"] + held["answer_tokens"]) ** 2).sum())
+            prompts, answers, squares[side] = (
+                known_sum(tokens)
+                for tokens in (
+                    held["prompt_tokens"] - held["cached_tokens"],
+                    held["answer_tokens"],
+                    (held["prompt_tokens"] + held["answer_tokens"]) ** 2,
+                )
+            )
+            row |= {f"{side}_calls": held.height, f"{side}_tokens": known_sum([prompts, answers])}
+            row[f"{side}_seconds"] = None
+            if speed and prompts is not None and answers is not None:
+                row[f"{side}_seconds"] = round(speed.seconds(prompts, answers), 2)
         for name in ("tokens", "seconds"):
             row[f"{name}_ratio"] = _ratio(row[f"answer_{name}"], row[f"label_{name}"])
         rows.append(row | {"attention_ratio": _ratio(squares["answer"], squares["label"])})

@@ -21,16 +21,17 @@ COLUMNS = {
     "seed": SEED,
     "answer": text("the answer; empty where it is missing, for the reason that finish_reason gives"),
     "finish_reason": text("why it ended: `stop`, `length` (cut at max_tokens) or another; why it is missing: "
-                          "`refusal`, `content_filter`, `tool_calls` (an endpoint gave no text) or `thinking` (the "
-                          "thought before the answer did not end), `missing` (in a file of answers)"),
-    "prompt_tokens": whole("tokens of the prompt", "tokens"),
-    "answer_tokens": whole("tokens of the answer", "tokens"),
+                          "`refusal`, `content_filter`, `tool_calls`, `no text` (an endpoint gave none), `thinking` "
+                          "(the thought before the answer did not end) or `missing` (in a file of answers)"),
+    "prompt_tokens": whole("tokens of the prompt; empty where an endpoint did not count them", "tokens"),
+    "answer_tokens": whole("tokens of the answer; empty where an endpoint did not count them", "tokens"),
     "logprob": real("log-probability of the answer's tokens, before temperature and top-k", "nats"),
     "dropped_passages": whole("passages left out of the prompt to fit the window", "passages"),
     "cited_sentences": CITED_SENTENCES,
 }  # fmt: skip
 DROPPED = "passages dropped to fit the window"
 MISSING = "missing answers: refused, filtered, a tool call, or a thought that did not end"
+UNCOUNTED = "answers whose endpoint did not say how many tokens of the prompt it read"
 Context = tuple[str, int]
 
 
@@ -69,8 +70,9 @@ def view_answers(
 
     Columns as in COLUMNS without optional ones, one row per query of the prompt file, in its order. ``thinking``: marks
     of the thoughts to remove from answers (see without_thinking). Returns the number of missing answers (null) by
-    reason (what, count, of), and that of dropped passages. Raises InputError, before anything is written, if the store
-    lacks an answer; ``receipts`` of the jobs that made them may say why.
+    reason (what, count, of), that of dropped passages, and that of answers with an unknown number of prompt tokens.
+    Raises InputError, before anything is written, if the store lacks an answer; ``receipts`` of the jobs that made them
+    may say why.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
@@ -93,11 +95,10 @@ def view_answers(
     for cell, path in outputs.items():
         write_parquet(views.get(cell, rows.clear())[names], path)
     reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")
-    dropped = {"what": DROPPED, "count": rows["dropped_passages"].sum()}
-    return [
-        dropped,
-        *({"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()),
-    ]
+    missing = [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]
+    dropped, uncounted = rows["dropped_passages"].sum(), rows["prompt_tokens"].null_count()
+    counted = [{"what": UNCOUNTED, "count": uncounted}] if uncounted else []
+    return [{"what": DROPPED, "count": dropped}, *missing, *counted]
 
 
 def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:

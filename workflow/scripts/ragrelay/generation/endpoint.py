@@ -18,8 +18,15 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from ragrelay.display.progress import Lines
 from ragrelay.errors import InputError
 from ragrelay.generation.endpoint_address import endpoint_address, endpoint_key
-from ragrelay.generation.endpoint_replies import HalfCharacterError, ReplyError, reply_row, request_failure
-from ragrelay.generation.generator import Request
+from ragrelay.generation.endpoint_replies import (
+    HalfCharacterError,
+    ReplyError,
+    advice,
+    check_whole,
+    reply_row,
+    request_failure,
+)
+from ragrelay.generation.generator import DECODING, PENALTIES, Request
 from ragrelay.generation.thought_marks import keeps_special_tokens
 from ragrelay.generation.token_scores import CANDIDATES
 from ragrelay.io.secret_values import SentKey
@@ -78,15 +85,17 @@ class EndpointEngine:
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish; at most ``concurrency`` requests are open at a time.
 
-        Raises InputError for a request that the endpoint refuses, and if the endpoint stays busy, silent, unreachable
-        or without a completion after all retries. All finished rows are yielded first. An answer with half of a
-        surrogate pair is left out, and an InputError after the others reports it (``half_characters``).
+        The first is open alone, so that an endpoint that refuses a key of the requests refuses it once. Raises
+        InputError for a request that the endpoint refuses, for a prompt that it did not read or an answer that it cut
+        (check_whole), and if it stays busy, silent, unreachable or without a completion after all retries. All finished
+        rows are yielded first. An answer with half of a surrogate pair is left out, and an InputError after the others
+        reports it (``half_characters``).
         """
         self._ended.clear()
-        limit, pace = self.generator["concurrency"], _Pace(self.generator.get("requests_per_minute"))
+        limit, pace = 1, _Pace(self.generator.get("requests_per_minute"))
         under_way: set[Future[dict[str, Any] | Request]] = set()
         left_out: list[Request] = []
-        pool = ThreadPoolExecutor(limit)
+        pool = ThreadPoolExecutor(self.generator["concurrency"])
         with self._connected() as line:
             try:
                 while True:
@@ -96,6 +105,7 @@ class EndpointEngine:
                     if not under_way:
                         break
                     done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                    limit = self.generator["concurrency"]
                     failed = [future for future in done if future.exception()]
                     if failed:
                         self._ended.set()
@@ -145,34 +155,34 @@ class EndpointEngine:
         except (openai.OpenAIError, ReplyError) as error:
             seconds = self.generator["request_seconds"]
             within = f" within {seconds:g} s (request_seconds)" if isinstance(error, openai.APITimeoutError) else ""
-            raise InputError(self._place, self._failure(error), f"an answer{within}") from None
+            more = advice(error, self._body(request), self.generator)
+            raise InputError(self._place, self._failure(error), f"an answer{within}{more}") from None
 
     def _try(self, request: Request, line: "_Line") -> dict[str, Any]:
-        as_chat = self.generator.get("chat", False) and not request.token_ids
-        reply = line.portal.call(self._exchange, request, line.client, as_chat)
-        row = reply_row(request, reply, as_chat, self.generator["half_characters"] == "replace")
+        reply = line.portal.call(self._exchange, request, line.client)
+        row = reply_row(request, reply, self._as_chat(request), self.generator["half_characters"] == "replace")
         if self._sent.is_in(reply.content, f"{row['answer'] or ''}{row['finish_reason']}".encode()):
             raise InputError(
                 self._place, "its key in a reply, which is not kept", "an endpoint that does not repeat the key"
             )
+        check_whole(self._place, request, row, self.generator["max_tokens"])
         return row
 
-    async def _exchange(self, request: Request, client: openai.AsyncOpenAI, as_chat: bool) -> httpx2.Response:
+    async def _exchange(self, request: Request, client: openai.AsyncOpenAI) -> httpx2.Response:
         """Send a request and read its whole reply within ``request_seconds``.
 
         The client's own limits apply to each wait, so a byte now and then would keep a request open for ever.
         """
-        chosen = self._parameters(request.seed)
+        model, body = self.generator["model"], self._body(request)
+        reply: Any
         try:
             with anyio.fail_after(self.generator["request_seconds"]):
-                if as_chat:
-                    chats = client.chat.completions.with_raw_response
-                    chosen |= {"top_logprobs": CANDIDATES} if self.generator["entropy"] else {}
-                    reply = await chats.create(messages=_messages(request), logprobs=True, **chosen)
+                if self._as_chat(request):
+                    chats, messages = client.chat.completions.with_raw_response, _messages(request)
+                    reply = await chats.create(model=model, messages=messages, extra_body=body)
                 else:
-                    prompt = list(request.token_ids) or request.prompt
-                    top = CANDIDATES if self.generator["entropy"] else 0
-                    reply = await client.completions.with_raw_response.create(prompt=prompt, logprobs=top, **chosen)
+                    texts, prompt = client.completions.with_raw_response, list(request.token_ids) or request.prompt
+                    reply = await texts.create(model=model, prompt=prompt, extra_body=body)
         except TimeoutError:
             raise openai.APITimeoutError(httpx2.Request("POST", self._address)) from None
         return reply.http_response
@@ -196,20 +206,29 @@ class EndpointEngine:
     def _failure(self, error: BaseException | None) -> str:
         return self._sent.hidden(" ".join(request_failure(error).split()))[:300]
 
-    def _parameters(self, seed: int) -> dict[str, Any]:
+    def _as_chat(self, request: Request) -> bool:
+        return self.generator.get("chat", False) and not request.token_ids
+
+    def _body(self, request: Request) -> dict[str, Any]:
+        """Return the keys of a request besides its model and prompt: all decoding keys but those that are null.
+
+        Values that do nothing are sent too, since a server may have others (a model's generation_config.json).
+        """
         generator = self.generator
-        # OpenAI's own interface lacks these keys, so they are only sent if they have an effect.
-        extra = {name: generator[name] for name in ("top_k", "min_p", "min_tokens") if generator[name]}
-        if generator["repetition_penalty"] != 1:
-            extra["repetition_penalty"] = generator["repetition_penalty"]
+        body = {name: generator[name] for name in (*DECODING, *PENALTIES)}
+        body[generator.get("max_tokens_name", "max_tokens")] = body.pop("max_tokens")
+        # OpenAI refuses an empty list of stop strings.
+        body |= {"stop": list(generator["stop"]) or None, "seed": request.seed}
+        candidates = CANDIDATES if generator["entropy"] else 0
+        if self._as_chat(request):
+            body |= {"logprobs": True, "top_logprobs": candidates or None}
+        else:
+            body["logprobs"] = candidates
         if "tokenizer" in generator and keeps_special_tokens(generator):
-            extra["skip_special_tokens"] = False
-        if generator.get("chat_template_kwargs"):
-            extra["chat_template_kwargs"] = generator["chat_template_kwargs"]
-        names = ["model", "temperature", "top_p", "max_tokens"]
-        names += [name for name in ("presence_penalty", "frequency_penalty") if generator[name]]
-        chosen = {name: generator[name] for name in names} | {"seed": seed, "extra_body": extra}
-        return chosen | ({"stop": list(generator["stop"])} if generator["stop"] else {})
+            body["skip_special_tokens"] = False
+        body |= {"chat_template_kwargs": generator.get("chat_template_kwargs") or None}
+        body |= generator.get("extra_body", {})
+        return {name: value for name, value in body.items() if value is not None}
 
 
 def _error(state: tenacity.RetryCallState) -> BaseException | None:

@@ -1,15 +1,16 @@
 """Check replies of an OpenAI-compatible endpoint before keeping them, since they may come from a proxy."""
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any
 
 import numpy as np
 import openai
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from ragrelay.errors import printable
-from ragrelay.generation.generator import Request
+from ragrelay.errors import InputError, printable
+from ragrelay.generation.generator import DECODING, PENALTIES, Request
 from ragrelay.generation.store import ROUNDING
 from ragrelay.generation.thought_marks import THINKING
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
@@ -19,8 +20,21 @@ FIRST_WORDS = 1000
 
 WITHOUT_TEXT = ("content_filter", "tool_calls", "function_call")
 """Finish reasons with which an empty text is no answer."""
+REFUSALS = (400, 403, 422)
+"""Statuses with which endpoints refuse a key of a request."""
+_OTHERWISE = {
+    "stop": "stop: []",
+    "max_tokens": "max_tokens_name: max_completion_tokens",
+    "max_completion_tokens": "max_tokens_name: max_tokens",
+    "chat_template_kwargs": "chat_template_kwargs: {}",
+    "top_logprobs": "entropy: false",
+}
+"""What to write in a generator's entry instead of null, by the key of a request that an endpoint refuses."""
 NO_TEXT = "no text"
 """The finish_reason of an answer that is null, if the reply gives no other reason."""
+
+READ_SHARE = 0.9
+"""Least tokens read of a text, as a share of its words: no usual tokenizer makes fewer tokens than words."""
 
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 LogProbability = Annotated[FiniteFloat, Field(le=ROUNDING)]
@@ -42,14 +56,28 @@ class _Part(BaseModel):
     model_config = ConfigDict(strict=True)
 
 
-class _Details(_Part):
+class _PromptDetails(_Part):
     cached_tokens: Count | None = None
 
 
+class _AnswerDetails(_Part):
+    reasoning_tokens: Count | None = None
+
+
 class _Usage(_Part):
-    prompt_tokens: Count
-    completion_tokens: Count
-    prompt_tokens_details: _Details | None = None
+    prompt_tokens: Count | None = None
+    completion_tokens: Count | None = None
+    prompt_tokens_details: _PromptDetails | None = None
+    completion_tokens_details: _AnswerDetails | None = None
+
+    def cached_tokens(self) -> int | None:
+        """Return the tokens of the prompt that were cached: 0 if the reply doesn't say, None if it counts none."""
+        details = self.prompt_tokens_details
+        return None if self.prompt_tokens is None else (details.cached_tokens if details else None) or 0
+
+    def thought(self) -> bool:
+        """Return whether the reply counts tokens of a thought."""
+        return bool(self.completion_tokens_details and self.completion_tokens_details.reasoning_tokens)
 
 
 class _Candidate(_Part):
@@ -113,25 +141,25 @@ class _ChatChoice(_Choice):
 
 class _Completion(_Part):
     choices: list[_TextChoice]
-    usage: _Usage
+    usage: _Usage | None = None
 
 
 class _ChatCompletion(_Part):
     choices: list[_ChatChoice]
-    usage: _Usage
+    usage: _Usage | None = None
 
 
 def reply_row(request: Request, reply: Any, as_chat: bool, replace: bool) -> dict[str, Any]:
     """Return the store's row for ``reply``, an HTTP response with status 200.
 
     A refusal, a filtered answer, a tool call and a thought without an answer are missing answers: null, with the reason
-    as their finish_reason. ``replace``: U+FFFD replaces each half of a surrogate pair; without it, they raise
-    HalfCharacterError. Raises ReplyError for anything but a completion with text and token counts.
+    as their finish_reason. Counts of tokens are null where the reply has none. ``replace``: U+FFFD replaces each half
+    of a surrogate pair; without it, they raise HalfCharacterError. Raises ReplyError for anything but a completion with
+    text.
     """
     completion = _checked(reply, _ChatCompletion if as_chat else _Completion)
-    choice, usage = completion.choices[0], completion.usage
-    answer, finish_reason = _answer(choice, reply, replace)
-    details = usage.prompt_tokens_details
+    choice, usage = completion.choices[0], completion.usage or _Usage()
+    answer, finish_reason = _answer(choice, usage, reply, replace)
     logprobs = (choice.logprobs.sampled() if choice.logprobs else None) or None
     return {
         "prompt_id": request.prompt_id,
@@ -139,7 +167,7 @@ def reply_row(request: Request, reply: Any, as_chat: bool, replace: bool) -> dic
         "answer": None if answer is None else request.begun + answer,
         "finish_reason": finish_reason,
         "prompt_tokens": usage.prompt_tokens,
-        "cached_tokens": (details.cached_tokens if details else None) or 0,
+        "cached_tokens": usage.cached_tokens(),
         "answer_tokens": usage.completion_tokens,
         "logprob": sum(logprobs) if logprobs else None,
         "dropped_passages": request.dropped_passages,
@@ -147,13 +175,52 @@ def reply_row(request: Request, reply: Any, as_chat: bool, replace: bool) -> dic
     }
 
 
-def _answer(choice: _TextChoice | _ChatChoice, reply: Any, replace: bool) -> tuple[str | None, str]:
+def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens: int) -> None:
+    """Raise InputError if ``row`` says that the endpoint cut the prompt, or the answer before ``max_tokens``.
+
+    Of token ids, each must be read; of a text, READ_SHARE of its words, those of the user's part in a chat. An answer
+    to token ids must not be shorter than the ``max_tokens`` that are said to have ended it, since vLLM in the job would
+    have gone on. Unknown counts pass.
+    """
+    read, ids, words = row["prompt_tokens"], len(request.token_ids), len(request.prompt.split())
+    if read is not None and read < (ids or READ_SHARE * words):
+        found = f"{read} tokens read (usage.prompt_tokens) of prompt {request.prompt_id[:16]}, which has "
+        expected = "the whole prompt: a server with a longer window (Ollama: num_ctx), or shorter prompts"
+        raise InputError(place, found + (f"{ids} tokens" if ids else f"{words} words"), expected)
+    made = row["answer_tokens"]
+    if ids and made is not None and row["finish_reason"] == "length" and made < max_tokens:
+        found = f"an answer to prompt {request.prompt_id[:16]} that the server cut at {made} tokens"
+        raise InputError(place, found, f"a server that cuts at {max_tokens} (max_tokens), without a limit of its own")
+
+
+def advice(error: Exception, sent: Collection[str], generator: Mapping[str, Any]) -> str:
+    """Return what to write in the entry of ``generator`` if its endpoint refused a key that was ``sent``, else nothing.
+
+    Keys that the reply names; of a validator's reply, those at the places of its errors, since it may repeat the whole
+    request.
+    """
+    if not isinstance(error, openai.APIStatusError) or error.status_code not in REFUSALS:
+        return ""
+    text = error.response.content.decode("utf-8", "replace")
+    text = " ".join(re.findall(r"\bloc\W+(.*?)[\])]", text)) or text
+    named = [key for key in sent if re.search(rf"(?<![\w-]){re.escape(key)}(?![\w-])", text)]
+    otherwise = {**_OTHERWISE, **({"logprobs": "entropy: false"} if generator["entropy"] else {})}
+    own = {key: otherwise.get(key, f"{key}: null") for key in (*DECODING, *PENALTIES, *otherwise)}
+    write = list(dict.fromkeys(own[key] for key in named if key in own))
+    left_out = ", ".join(f"{key}: null" for key in named if key not in own)
+    write += [f"extra_body: {{{left_out}}}"] if left_out else []
+    what = ", ".join(write) or "null for this key"
+    return f"; if the endpoint refuses a key of the request, write {what} (docs/add-a-model.md)"
+
+
+def _answer(choice: _TextChoice | _ChatChoice, usage: _Usage, reply: Any, replace: bool) -> tuple[str | None, str]:
     """Return the answer and its finish reason, or None and why it is missing."""
     message = choice.message if isinstance(choice, _ChatChoice) else _Message(content=choice.text)
     content = message.content
     text = _text(content, reply, replace).strip()
     ended = _text(str(choice.finish_reason), reply, replace=True)
-    why = message.reason() or (ended if ended in WITHOUT_TEXT else None)
+    cut_thought = ended == "length" and usage.thought()
+    why = message.reason() or (ended if ended in WITHOUT_TEXT else THINKING if cut_thought else None)
     if text or (content is not None and why is None):
         return text, ended
     return None, why or (NO_TEXT if ended in ("stop", "length") else ended)

@@ -24,7 +24,7 @@ def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_di
     """
     engine = GENERATOR_KINDS[generator["engine"]]
     defaults = {key: engine.model_fields[key].default for key in LATER if key in engine.model_fields}
-    later = {key: generator[key] for key, value in defaults.items() if generator.get(key, value) != value}
+    later = {key: generator[key] for key, value in defaults.items() if generator.get(key, value) not in (value, None)}
     return value_hash({**later, **engine.decisive(generator, Path(folder), Path(cache_dir) if cache_dir else None)})
 
 

@@ -14,11 +14,16 @@ from ragrelay.generation.thought_marks import check_folder, thought_marks
 from ragrelay.kinds import CheckedStudy, Kind, MergedKinds
 from ragrelay.models.locations import is_folder
 from ragrelay.prompting.templates import Template
-from ragrelay.settings import Matching, Model, Name, Text
+from ragrelay.settings import Matching, Model, Name, Nullable, Text
 
 DECODING = ("temperature", "top_k", "top_p", "min_p", "max_tokens", "stop")
 PENALTIES = ("repetition_penalty", "presence_penalty", "frequency_penalty", "min_tokens")
 """Decoding keys that came later; they do nothing at their defaults."""
+NEUTRAL: Mapping[str, float] = {
+    "top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
+    "min_tokens": 0,
+}  # fmt: skip
+"""Values of decoding keys that do nothing."""
 DAY = Matching(r"\d{4}-\d{2}-\d{2}", "a day as YYYY-MM-DD", "date")
 
 
@@ -37,6 +42,11 @@ class Request:
     system: str = ""
     begun: str = ""
     """The start mark of a thought that the prompt ends within; the store's answer begins with it."""
+
+    @property
+    def size(self) -> int:
+        """The length of the prompt: in tokens, or in characters where its text is sent."""
+        return len(self.token_ids) or len(self.system) + len(self.prompt)
 
 
 Method = Callable[[Any, Iterator[Any]], Iterator[dict[str, Any]]]
@@ -140,24 +150,27 @@ class Generator(GeneratorKind):
         description="A prompt longer than the window is an error, or loses whole passages from the end of the ranking "
         "and is counted.",
     )
-    temperature: float = Field(0.3, ge=0, description="Sampling temperature; 0 is greedy.")
-    top_k: int = Field(50, ge=0, description="Sample from this many likeliest tokens; 0 is all.")
-    top_p: float = Field(1.0, gt=0, le=1, description="Nucleus sampling.")
-    min_p: float = Field(0.0, ge=0, le=1, description="Least probability relative to the likeliest token.")
-    repetition_penalty: float = Field(
+    temperature: Nullable[Annotated[float, Field(ge=0)]] = Field(0.3, description="Sampling temperature; 0 is greedy.")
+    top_k: Nullable[Annotated[int, Field(ge=0)]] = Field(
+        50, description="Sample from this many likeliest tokens; 0 is all."
+    )
+    top_p: Nullable[Annotated[float, Field(gt=0, le=1)]] = Field(1.0, description="Nucleus sampling.")
+    min_p: Nullable[Annotated[float, Field(ge=0, le=1)]] = Field(
+        0.0, description="Least probability relative to the likeliest token."
+    )
+    repetition_penalty: Nullable[Annotated[float, Field(gt=0)]] = Field(
         1.0,
-        gt=0,
         description="Divides the positive logits of tokens that the prompt or the answer already has, and multiplies "
         "the negative ones; 1 does nothing.",
     )
-    presence_penalty: float = Field(
-        0.0, ge=-2, le=2, description="Taken from the logit of each token that the answer already has."
+    presence_penalty: Nullable[Annotated[float, Field(ge=-2, le=2)]] = Field(
+        0.0, description="Taken from the logit of each token that the answer already has."
     )
-    frequency_penalty: float = Field(
-        0.0, ge=-2, le=2, description="Taken from a token's logit for each time that the answer already has it."
+    frequency_penalty: Nullable[Annotated[float, Field(ge=-2, le=2)]] = Field(
+        0.0, description="Taken from a token's logit for each time that the answer already has it."
     )
-    min_tokens: int = Field(
-        0, ge=0, description="Tokens before which neither a stop string nor the end of the text ends an answer."
+    min_tokens: Nullable[Annotated[int, Field(ge=0)]] = Field(
+        0, description="Tokens before which neither a stop string nor the end of the text ends an answer."
     )
     max_tokens: int = Field(300, ge=1, description="Longest answer in tokens.")
     stop: list[Text] = Field(["STOP"], description="Strings that end the answer and are not part of it.")
@@ -249,7 +262,7 @@ def _check_prompting(place: str, definition: Mapping[str, Any], template: Templa
             datetime.date.fromisoformat(definition["date"])
         except ValueError:
             raise InputError(f"{place}.date'", repr(definition["date"]), "a day of the calendar") from None
-    if definition["min_tokens"] > definition["max_tokens"]:
+    if (definition["min_tokens"] or 0) > definition["max_tokens"]:
         expected = f"at most max_tokens ({definition['max_tokens']})"
         raise InputError(f"{place}.min_tokens'", str(definition["min_tokens"]), expected)
 

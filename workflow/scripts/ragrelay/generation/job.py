@@ -16,8 +16,8 @@ import polars as pl
 from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS, Engine, Maker
-from ragrelay.generation.requests import over_window, requests_of, window_of
-from ragrelay.generation.store import KEY, ROUNDING, AnswerStore
+from ragrelay.generation.requests import longest_first, over_window, requests_of, window_of
+from ragrelay.generation.store import KEY, ROUNDING, AnswerStore, known_sum
 from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.parquet_parts import WRITTEN, PartStore
 from ragrelay.jobs.engine_use import add_tokens
@@ -79,6 +79,9 @@ def generate_answers(
         window = window_of(generator)
         missing, receipt["over_window"] = _within_window(asked, missing, generator, window, layout)
     if len(missing):
+        if not GENERATOR_KINDS[generator["engine"]].in_job:
+            # An endpoint is asked this one alone before all others: if it cuts prompts, nothing is stored.
+            missing = longest_first(missing)
         requests = requests_of(missing, generator, window, layout)
         engine = start_checked(start_engine, generator, window)
         ready = time.monotonic()
@@ -145,21 +148,24 @@ def keep(
 
     Each part's metadata has its sums of the columns ``totals``. The first part's also has ``start_seconds``: from the
     job's first look at the store until the engine was ready, including imports and tokenisation. Progress counts
-    ``number`` of ``unit``, a plural. Returns the number ``made``, all sums, and generate_seconds. Raises InputError for
-    a row with a log-probability above 0, after keeping all rows before it.
+    ``number`` of ``unit``, a plural. Returns the number ``made``, all sums, and generate_seconds. A sum with an unknown
+    term is None, and no part's metadata has it. Raises InputError for a row with a log-probability above 0, after
+    keeping all rows before it.
     """
     waiting: list[dict[str, Any]] = []
-    sums = dict.fromkeys(("made", *totals), 0)
+    made = 0
+    sums: dict[str, int | None] = dict.fromkeys(totals, 0)
     began = flushed = time.monotonic()
     progress = Progress(number, unit)
 
     def flush() -> None:
         seconds = time.monotonic() - flushed
         described = {"engine": engine.name, "version": engine.version, "device": engine.device, **engine.settings}
-        counted = {name: str(sum(row[name] for row in waiting)) for name in totals}
-        started_in = {"start_seconds": f"{start_seconds:.2f}"} if sums["made"] == len(waiting) else {}
+        known = {name: known_sum(row[name] for row in waiting) for name in totals}
+        counted = {name: str(number) for name, number in known.items() if number is not None}
+        started_in = {"start_seconds": f"{start_seconds:.2f}"} if made == len(waiting) else {}
         store.append(waiting, {**described, "seconds": f"{seconds:.2f}", **counted, **started_in, **memory()})
-        log.info("%d of %d %s made", sums["made"], number, unit)
+        log.info("%d of %d %s made", made, number, unit)
         waiting.clear()
 
     try:
@@ -169,10 +175,9 @@ def keep(
                 raise InputError(f"{engine.name} {engine.version} on {engine.device}", found, "at most 0")
             waiting.append(row)
             progress.add(1)
-            sums["made"] += 1
-            for name in totals:
-                sums[name] += row[name]
-            add_tokens(sum(row[name] for name in SPENT if name in totals))
+            made += 1
+            sums = {name: known_sum([before, row[name]]) for name, before in sums.items()}
+            add_tokens(sum(row[name] or 0 for name in SPENT if name in totals))
             if time.monotonic() - flushed >= flush_seconds:
                 flush()
                 flushed = time.monotonic()
@@ -180,7 +185,7 @@ def keep(
         # Keep finished answers also if the engine dies or the job is interrupted.
         if waiting:
             flush()
-    return {**sums, "generate_seconds": round(time.monotonic() - began, 2)}
+    return {"made": made, **sums, "generate_seconds": round(time.monotonic() - began, 2)}
 
 
 def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, Any]:

@@ -148,11 +148,13 @@ def fitted(parts: pl.DataFrame) -> Speed | None:
 
 
 def _priced(store: AnswerStore, timed: Timed) -> pl.DataFrame:
-    """Return a row per part of ``timed``: the sums of PRICED, and its seconds."""
+    """Return a row per part of ``timed`` whose tokens are all known: the sums of PRICED, and its seconds."""
     seconds = timed.seconds()
     if not seconds:
         return pl.DataFrame(schema={**dict.fromkeys(PRICED, pl.Int64), "seconds": pl.Float64})
-    sums = store.scan(list(seconds), PRICED).group_by("part").agg(pl.col(PRICED).sum()).collect()
+    counted = pl.all_horizontal(pl.col(PRICED).is_not_null().all())
+    parts = store.scan(list(seconds), PRICED).group_by("part").agg(pl.col(PRICED).sum(), counted=counted)
+    sums = parts.filter("counted").drop("counted").collect()
     return sums.with_columns(seconds=pl.col("part").replace_strict(seconds, return_dtype=pl.Float64)).drop("part")
 
 

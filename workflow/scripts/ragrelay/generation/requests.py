@@ -108,6 +108,12 @@ def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
         yield part.drop("part").join(distinct_texts, on="prompt_id", maintain_order="left")
 
 
+def longest_first(keys: pl.DataFrame) -> pl.DataFrame:
+    """Return ``keys`` (rows of sharded_keys) with the first row of the longest prompt moved to the front."""
+    place = int(keys["size"].arg_max() or 0)
+    return pl.concat([keys[place : place + 1], keys[:place], keys[place + 1 :]])
+
+
 def requests_of(
     missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout
 ) -> Iterator[Request]:

@@ -1,6 +1,6 @@
 """Keep every generated answer, by prompt and seed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +31,12 @@ TOKEN_SCORES = ("token_logprobs", "token_entropies", "first_token_margin")
 PER_ANSWER = tuple(name for name in SCHEMA if name not in TOKEN_SCORES)
 
 
+def known_sum(counts: Iterable[int | None]) -> int | None:
+    """Return the sum of ``counts``; None if one of them is unknown."""
+    listed = list(counts)
+    return None if None in listed else sum(count for count in listed if count is not None)
+
+
 class AnswerStore(PartStore):
     """The answers of one fingerprint, in folder ``<cache_dir>/answers/<fingerprint>``.
 
@@ -39,7 +45,7 @@ class AnswerStore(PartStore):
     nats, of the model before temperature and top-k), dropped_passages (left out of the prompt to fit the window),
     token_logprobs (the terms of ``logprob``), token_entropies (nats, per token of the answer, over the 20 likeliest
     candidates, see token_scores.entropies), first_token_margin (nats, see token_scores.first_margin). The last three
-    are null in older parts, and if an endpoint doesn't give them.
+    are null in older parts, and if an endpoint doesn't give them; so are the counts of tokens.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from ragrelay.generation.generator import PENALTIES
+from ragrelay.generation.generator import NEUTRAL
 from ragrelay.generation.store import KEY
 from ragrelay.nuggets.lists import folded
 from ragrelay.nuggets.prompts import NuggetTemplate
@@ -26,7 +26,7 @@ ASKED: dict[str, Any] = {
     "prompt_id": pl.String, "seed": pl.Int64, "qid": pl.String, "docnos": pl.List(pl.String), "prompt": pl.String,
     "system": pl.String,
 }  # fmt: skip
-NEUTRAL = {"temperature": 0.0, "top_k": 0, "top_p": 1.0, "min_p": 0.0, "min_tokens": 0, "stop": []}
+GREEDY = {**NEUTRAL, "temperature": 0.0, "top_p": 1.0, "stop": []}
 RETRY = 2
 """A list truncated by max_tokens is written once more, with this many times the tokens."""
 LONGEST_TEXT = 150
@@ -65,9 +65,8 @@ class Limits:
 
     def definitions(self, generator: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return ``generator`` with greedy decoding in the form of a list, for a first and for a second attempt."""
-        penalties = {name: 1.0 if name == "repetition_penalty" else 0.0 for name in PENALTIES if name != "min_tokens"}
         others = {name: value for name, value in generator.items() if name not in ("repetition_window", "thinking")}
-        fixed = {**NEUTRAL, **penalties, "over_window": "error", "structured": form(self.most)}
+        fixed = {**GREEDY, "over_window": "error", "structured": form(self.most)}
         return [{**others, **fixed, "max_tokens": times * self.max_tokens} for times in (1, RETRY)]
 
 

@@ -38,6 +38,7 @@ def tokens_by_k(section: Section, theme: Theme) -> Spec:
             pl.col("kind").replace_strict(TOKENS),
         )
         .select("panel", "retriever", "k", "kind", "order", "tokens", "answers")
+        .drop_nulls("tokens")
     )
     tooltip = [alt.Tooltip("retriever:N"), alt.Tooltip("k:O"), alt.Tooltip("kind:N", title="tokens"),
                alt.Tooltip("tokens:Q", title="count", format=","), alt.Tooltip("answers:Q", format=",")]  # fmt: skip

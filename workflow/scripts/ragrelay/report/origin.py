@@ -9,6 +9,7 @@ import yaml
 from ragrelay.display import tables
 from ragrelay.display.numbers import count, number
 from ragrelay.display.tables import Column, Table
+from ragrelay.generation.store import known_sum
 from ragrelay.report.study import ReportedStudy
 from ragrelay.vocabulary.columns import text, whole
 
@@ -36,7 +37,7 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
     provenance = study.provenance
     jobs = provenance.get("jobs") or []
     shown = shown_jobs(jobs)
-    sums = {name: sum(job.get(name) or 0 for job in shown) for name in TOTALS if any(name in job for job in shown)}
+    sums = {name: known_sum(job.get(name, 0) for job in shown) for name in TOTALS if any(name in job for job in shown)}
     generators = [{"generator": name} | dict(about) for name, about in (provenance.get("generators") or {}).items()]
     config = provenance.get("config")
     records = [record for record in study.left_out if record.get("count")]
@@ -47,7 +48,7 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
         "stages": tables.filled(stage_table(provenance.get("stages") or [])),
         "jobs": tables.filled(tables.records_table("Generation, per job", shown, JOB)),
         "totals": [
-            (name.replace("_", " "), count(value) if isinstance(value, int) else number(value, 1))
+            (name.replace("_", " "), number(value, 1) if isinstance(value, float) else count(value))
             for name, value in sums.items()
         ],
         "versions": tables.records_table(

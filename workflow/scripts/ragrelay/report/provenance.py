@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.analysis.lengths import COLUMNS as LENGTHS
+from ragrelay.generation.store import known_sum
 from ragrelay.io.hashing import value_hash
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.io.workflow_files import INSTALLED, ROOT
@@ -80,7 +81,8 @@ def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> 
 
     And REQUESTED. Benchmark files are in a folder per rule, one per job: Snakemake's columns s, max_rss (MiB),
     cpu_time. Memory and CPU time are null for a job that ended within about a second. Generation also has the tokens
-    of ``jobs``, its receipts. All numbers are from the jobs' last run, in which cached answers cost nothing.
+    of ``jobs``, its receipts; null if an endpoint did not count them. All numbers are from the jobs' last run, in which
+    cached answers cost nothing.
     """
     stages, used = [], {row["rule"]: row for row in jobs_used(benchmarks).iter_rows(named=True)}
     for folder in sorted(path for path in Path(benchmarks.folder).glob("*") if path.is_dir()):
@@ -101,7 +103,7 @@ def gather_stages(benchmarks: Benchmarks, jobs: Sequence[Mapping[str, Any]]) -> 
         }  # fmt: skip
         if folder.name == "generate_answers":
             for name in ("prompt_tokens", "cached_tokens", "answer_tokens"):
-                stage[name] = sum(job.get(name) or 0 for job in jobs)
+                stage[name] = known_sum(job.get(name, 0) for job in jobs)
         stages.append(stage)
     return stages
 

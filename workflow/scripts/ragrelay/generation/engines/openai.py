@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ragrelay.errors import InputError
 from ragrelay.generation.endpoint_address import check_url, endpoint_address, endpoint_key
-from ragrelay.generation.generator import DECODING, Generator
+from ragrelay.generation.generator import DECODING, NEUTRAL, PENALTIES, Generator
 from ragrelay.generation.thought_marks import keeps_special_tokens
 from ragrelay.kinds import CheckedStudy, Download
 from ragrelay.models.locations import check_tokenizer, is_folder, model_identity
@@ -21,12 +21,16 @@ if TYPE_CHECKING:
 
 TOKENIZER_KEYS = ("date", "max_model_len", "over_window", "trust_remote_code")
 """Keys of all engines that have an effect here only with a tokenizer."""
+OURS = ("model", "prompt", "messages", "stream", "n", "echo", "max_tokens", "stop", "chat_template_kwargs")
+"""Keys of a request that ``extra_body`` must not have: other keys decide them, or replies would have another form."""
+PER_REQUEST = ("seed", "logprobs", "top_logprobs")
+"""Keys of a request that ``extra_body`` may only leave out."""
 # Users sometimes paste the key itself instead of its variable's name.
 VARIABLE = Matching(r"[A-Za-z_][A-Za-z0-9_]*", "name of the environment variable with the endpoint's key", shown=False)
 
 
 class Openai(Generator):
-    """asks an OpenAI-compatible endpoint that serves it."""
+    """asks an OpenAI-compatible endpoint that serves it, and sends all decoding keys but those that are null."""
 
     base_url: Text | None = Field(
         None,
@@ -47,6 +51,16 @@ class Openai(Generator):
         None,
         description="Local folder or hub id of the served model's tokenizer: prompts then go as token ids, exactly as "
         "vLLM in the job would get them, and are checked against `max_model_len`. Without it they go as texts.",
+    )
+    max_tokens_name: Text | None = Field(
+        None,
+        description="Name under which requests have `max_tokens`, for a server that refuses this one: "
+        "`max_completion_tokens`.",
+    )
+    extra_body: dict[str, Any] | None = Field(
+        None,
+        description="More keys of every request, e.g. `{reasoning_effort: low}`. One that is null is not sent: "
+        "`{logprobs: null}` for a server that refuses to give log-probabilities, `{seed: null}` for one without seeds.",
     )
     entropy: bool = Field(
         False,
@@ -70,11 +84,19 @@ class Openai(Generator):
     )
 
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:
-        """Check that keys about the tokenizer come with a tokenizer."""
+        """Check that keys about the tokenizer come with a tokenizer, and that every key of a request has one value."""
         for key in TOKENIZER_KEYS if self.tokenizer is None else ():
             if key in given:
                 expected = "key tokenizer as well, by which prompts become tokens here"
                 raise InputError(f"{place}.{key}'", "a key without effect", expected)
+        for key, value in (self.extra_body or {}).items():
+            where = f"{place}.extra_body.{key}'"
+            if key in OURS:
+                raise InputError(where, "a key of the request that ragrelay sets", "other keys")
+            if key in PER_REQUEST and value is not None:
+                raise InputError(where, repr(value), "null, which leaves it out: each request has its own")
+            if key in (*DECODING, *PENALTIES) and not (key in given and given[key] is None):
+                raise InputError(where, f"a second value of {key}", f"{key}: null as well, or no such key here")
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check the address, that a local tokenizer exists, and that truncation has a window."""
@@ -105,17 +127,22 @@ class Openai(Generator):
     def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
         """Return the name and revision of the served model, ``base_url``, decoding and the tokenizer.
 
-        An address from the environment does not count: a user's own server moves from run to run.
+        An address from the environment does not count: a user's own server moves from run to run. ``sent``: keys whose
+        value does nothing, which are sent so that the server has none of its own. Earlier versions left them out, as
+        null does now; so null counts as this value did then, and such answers serve.
         """
-        keys: tuple[str, ...] = DECODING
+        keys: tuple[str, ...] = (*DECODING, "max_tokens_name", "extra_body")
         revision = definition.get("revision")
         identity = {"endpoint": definition.get("base_url", ""), "model": f"{definition['model']}@{revision or ''}"}
         if "tokenizer" in definition:
-            keys = (*TOKENIZER_KEYS, *DECODING)
+            keys = (*TOKENIZER_KEYS, *keys)
             identity["tokenizer"] = model_identity(definition["tokenizer"], revision, folder, cache_dir)
             if keeps_special_tokens(definition, folder):
                 identity["special_tokens"] = "kept"
-        return identity | {key: definition[key] for key in keys if key in definition}
+        decoding = {key: definition[key] for key in keys if key in definition}
+        unsent = {key: NEUTRAL[key] for key in NEUTRAL.keys() & decoding if decoding[key] is None}
+        sent = sorted(key for key, value in NEUTRAL.items() if definition.get(key) == value)
+        return identity | decoding | unsent | ({"sent": sent} if sent else {})
 
     @classmethod
     def check_address(cls, definition: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field
 
 from ragrelay.errors import InputError
-from ragrelay.generation.generator import DECODING, EngineInJob, Generator
+from ragrelay.generation.generator import DECODING, PENALTIES, EngineInJob, Generator
 from ragrelay.generation.thought_marks import keeps_special_tokens
 from ragrelay.kinds import CheckedStudy, Download
 from ragrelay.models.locations import check_adapter, check_model, check_window, is_folder, model_identity
@@ -85,7 +85,10 @@ class Vllm(Generator):
     cpu_kvcache_gib: int = Field(1, ge=1, description="GiB of key-value cache on CPU.")
 
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:
-        """Check that a repetition window comes with a repetition penalty."""
+        """Check that no key is null, and that a repetition window comes with a repetition penalty."""
+        for key in (*DECODING, *PENALTIES):
+            if given.get(key, ...) is None:
+                raise InputError(f"{place}.{key}'", "null", "a value, or engine: openai, whose server then decides")
         if self.repetition_window is not None and self.repetition_penalty == 1:
             expected = "key repetition_penalty as well, other than 1"
             raise InputError(f"{place}.repetition_window'", "a key without effect", expected)
