@@ -109,8 +109,8 @@ onsuccess:
             )
     if workflow.is_main_process:
         list_pages(Path(workflow.pathvars.apply("<results>")))
-        for path in snakemake_internals.finished_pages(workflow):
-            tell(f"The page: {path}")
+        if lines := last_lines():
+            tell(*lines)
 
 
 # Repeat the errors of failed jobs: on a cluster they are only in the jobs' logs.
