@@ -15,7 +15,7 @@ COLUMNS = ["qid", "prompt_id", "seed", "answer", "finish_reason", "answer_tokens
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params
     answers = read_answers(of_pattern(params.patterns["answers"], [*inputs.answers, *inputs.zeroshot]), COLUMNS)
-    check_answered(answers, snakemake.wildcards.generator, snakemake.wildcards.dataset)
+    check_answered(answers, "answers of generator {generator} to {dataset}".format(**snakemake.wildcards))
     write_csv(named(answer_lengths(answers), snakemake.wildcards), snakemake.output.lengths)
     keys = answers.select(pl.col("retriever"), "k", "prompt_id", "seed")
     store = AnswerStore(params.cache_dir, params.fingerprint)

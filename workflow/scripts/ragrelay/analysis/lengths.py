@@ -54,14 +54,14 @@ def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
     return joined.with_columns(pl.col("several", "alike").fill_null(0)).select(*TABLE)
 
 
-def check_answered(answers: pl.DataFrame, generator: str, dataset: str) -> None:
-    """Raise InputError if all of a generator's ``answers`` (answer, finish_reason) to a dataset are missing."""
+def check_answered(answers: pl.DataFrame, place: str) -> None:
+    """Raise InputError if all ``answers`` (answer, finish_reason) are missing; ``place`` names them."""
     if answers.is_empty() or answers["answer"].count():
         return
     reasons = answers.group_by("finish_reason").len().sort("len", "finish_reason", descending=[True, False])
     found = ", ".join(f"{reason} {count:,}" for reason, count in reasons.iter_rows())
     raise InputError(
-        f"answers of generator {generator} to {dataset}",
+        place,
         f"no text in {answers.height:,} answers (finish_reason: {found})",
         "at least one text to score",
     )

@@ -13,7 +13,15 @@ from ragrelay.analysis.verdicts import ABOVE, BELOW, SAY_BETTER, SAY_WORSE, TOO_
 from ragrelay.display.numbers import MISSING, count, counted, listing, number, share
 from ragrelay.display.sections import Section
 from ragrelay.report import answer_findings, verdict_sentences
-from ragrelay.report.lead_figure import SHORT, coloured, lead_figure, means, primary_differences, signed, zero_shot
+from ragrelay.report.lead_figure import (
+    SHORT,
+    coloured,
+    lead_figure,
+    means,
+    primary_differences,
+    signed,
+    zero_shot,
+)
 from ragrelay.report.verdict_sentences import short
 from ragrelay.vocabulary.names import ZEROSHOT
 
@@ -259,10 +267,10 @@ def headings(section: Section) -> dict[str, str]:
         texts["verdicts"] = text + _besides(pairs)
     if ranked.height:
         texts["relayed"] = _share(ranked, "Queries ranked better have higher utility", (ABOVE,), "lower", (BELOW,))
-    moved = [
-        f"{signed(number(line[-1].value - line[0].value, 2))} with {name}"
-        for name, line in lines.items() if name in coloured(section, lines) and len(line) > 1
-    ]  # fmt: skip
+    ends = (section.grid.k[0], section.grid.k[-1])
+    shown = [name for name in coloured(section, lines) if (lines[name][0].k, lines[name][-1].k) == ends]
+    changes = {name: _change(section, name) for name in lines if name in shown and len(section.grid.k) > 1}
+    moved = [f"{signed(number(value, 2))} with {name}" for name, value in changes.items() if value is not None]
     if moved:
         texts["table"] = f"From k = {section.grid.k[0]} to {section.grid.k[-1]}, P changes by {listing(moved)}"
     copied = _copying(section)
@@ -273,6 +281,15 @@ def headings(section: Section) -> dict[str, str]:
     for text, value in list(ended.items())[:1]:
         texts["answers"] = f"{share(value)} of the answers {text}"
     return texts
+
+
+def _change(section: Section, retriever: str) -> float | None:
+    """Return the change of mean P from the first to the last k, over the queries with a P at both; None without any."""
+    ordering, _, references, _ = section.lead.values()
+    here = section["per_query"].filter(retriever=retriever, ordering=ordering, references=references).drop_nulls("p")
+    first, last = (here.filter(k=k).select("qid", "p") for k in (section.grid.k[0], section.grid.k[-1]))
+    both = first.join(last, on="qid", suffix="_last", maintain_order="left")
+    return None if both.is_empty() else float(both["p_last"].to_numpy().mean() - both["p"].to_numpy().mean())
 
 
 def _decided(tests: pl.DataFrame) -> bool:

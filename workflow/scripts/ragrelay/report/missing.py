@@ -33,7 +33,7 @@ def missing_answers(lengths: Iterable[pl.DataFrame]) -> list[str]:
                 sentences.append(
                     f"{count(lost)} of {count(total)} answers of {generator} to {dataset} are missing "
                     f"({share(lost / total)}; {of} {share(missing / n)}): they have no score, and all "
-                    "results leave them out. Left out gives the reasons."
+                    "results leave them out. The reasons are on the page, under Left out."
                 )
     return sentences
 
