@@ -10,9 +10,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.display.outputs import Table
+from ragrelay.display.outputs import Figure, Table, available
 from ragrelay.display.sections import Section
 from ragrelay.report import lead
+from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.lead_figure import lead_figure, means
 from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.page import render_page
@@ -91,6 +92,17 @@ def test_the_page_is_drawn(pattern: str, tmp_path: Path) -> None:
     shown = page.partition('<main id="main">')[2].partition('class="lead"')[0]
     assert all(sentence in shown for sentence in study.missing)
     assert ('class="warning' in shown) == ("missing" in pattern)
+
+
+@pytest.mark.parametrize(("pattern", "n"), [("all the lowest", 1), ("missing with one retriever", 16)])
+def test_the_figures_are_drawn(pattern: str, n: int, tmp_path: Path) -> None:
+    """Also those in which nothing is left to draw."""
+    section = section_of(degenerate(shape("exact_match"), pattern, n), tmp_path, resamples=30)
+    known = [output for output in available(OUTPUTS, section.tables) if output.of == "section"]
+    figures = [output for output in known if isinstance(output, Figure) and output.endings]
+    assert "differences_by_query" in {figure.name for figure in figures}
+    draw_figures(section, figures, tmp_path)
+    assert len(list(tmp_path.glob("*.svg"))) >= len(figures)
 
 
 def test_a_scale_of_any_length_has_its_ticks(tmp_path: Path) -> None:
