@@ -115,7 +115,8 @@ def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float) -> Itera
             yield names | {
                 "question": SYSTEMS, "adjusted": None, "margin": margin,
                 "retrievers": f"{primary.retriever}, {primary.reference}",
-                "estimate": row["mean_difference"], "error": sd / math.sqrt(row["n"]) if sd is not None and sd > CONSTANT else None,
+                "estimate": row["mean_difference"],
+                "error": sd / math.sqrt(row["n"]) if sd is not None and sd > CONSTANT else None,
                 **{name: row[name] for name in ("n", "low", "high", "p_value", "verdict", "reason")},
             }  # fmt: skip
     measured = sample.retrieval.filter(measure=primary.measure)
