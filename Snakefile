@@ -40,8 +40,6 @@ if lacking := [name for name in NEEDED if find_spec(name) is None]:
 from ragrelay.config.config_files import check_file
 from ragrelay.display.page_list import list_pages
 from ragrelay.display.terminal import tell, tell_uncaught
-from ragrelay.io.coverage import data_warnings
-from ragrelay.io.json_values import read_json
 from ragrelay.io.workflow_files import ROOT
 from ragrelay.jobs.scripts import on_terminal
 
@@ -114,11 +112,8 @@ onsuccess:
             )
     if workflow.is_main_process:
         list_pages(Path(workflow.pathvars.apply("<results>")))
-        for path in snakemake_internals.finished_pages(workflow):
-            tell(f"The page: {path}")
-        counts = Path(workflow.pathvars.apply(files.left_out_counts))
-        for warning in data_warnings(read_json(counts)) if counts.is_file() else []:
-            tell(f"ragrelay: warning: {warning}")
+        if lines := last_lines():
+            tell(*lines)
 
 
 # Repeat the errors of failed jobs: on a cluster they are only in the jobs' logs.

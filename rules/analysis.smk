@@ -92,6 +92,7 @@ rule describe_answers:
         **files.made_by("describe_answers"),
     log:
         "<logs>/describe_answers/{dataset}/{generator}.log",
+    priority: 5  # before scores: it fails if all answers are missing
     conda:
         "../envs/analysis.yaml"
     params:

@@ -7,7 +7,10 @@ from ragrelay.jobs import snakemake_internals
 from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
 from ragrelay.config.start import start
+from ragrelay.io.coverage import data_warnings
+from ragrelay.io.json_values import read_json
 from ragrelay.jobs.scripts import collect_input_errors, on_terminal
+from ragrelay.report.missing import read_missing_answers
 from ragrelay.study import files
 from ragrelay.study.asking import shown_tables, study_questions
 from ragrelay.study.claims import Claims
@@ -15,7 +18,7 @@ from ragrelay.study.comparison import Comparison
 from ragrelay.study.labels import Labels
 from ragrelay.study.plan import Plan
 from ragrelay.study.prediction import Prediction
-from ragrelay.study.reported import Reported
+from ragrelay.study.reported import LENGTHS, Reported
 from ragrelay.study.retrieval import Retrieval
 from ragrelay.study.study import NAME, StudyOfRules, any_of, code_of
 
@@ -26,7 +29,6 @@ with on_terminal():
 snakemake_internals.look_at_jobs_when_needed()
 snakemake_internals.collect_garbage_rarely()
 snakemake_internals.escape_log_messages()
-snakemake_internals.name_pages(workflow)
 snakemake_internals.check_submissions(workflow)
 snakemake_internals.import_this_package_in_jobs()
 
@@ -50,6 +52,20 @@ prediction = Prediction(study, retrieval)
 reported = Reported(study, retrieval, labels, claims, prediction)
 comparison = Comparison(study)
 plan = Plan(study, questions, labels)
+
+
+def last_lines():
+    """Return the lines that a run ends with: many missing answers, warnings about data, and its pages."""
+    finished = snakemake_internals.finished_files(workflow)
+    lengths = map(workflow.pathvars.apply, study.grid_paths(LENGTHS))
+    missing = read_missing_answers(path for path in lengths if path in finished)
+    counts = workflow.pathvars.apply(files.left_out_counts)
+    warnings = data_warnings(read_json(Path(counts))) if counts in finished else []
+    pages = [f"The page: {path}" for path in finished if path.endswith(".html")]
+    return [*(f"ragrelay: {sentence}" for sentence in missing), *(f"ragrelay: warning: {w}" for w in warnings), *pages]
+
+
+snakemake_internals.end_with(last_lines)
 
 
 def machine(name):

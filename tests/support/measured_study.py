@@ -10,7 +10,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,8 @@ class Measured:
     reference: str
     mode: str = "relative"
     judged: bool = False
+    grades: Mapping[str, int] = field(default_factory=lambda: {"lenient": 2, "strict": 3})
+    """The lowest labels of the reference sets."""
 
     @property
     def rankings(self) -> list[str]:
@@ -129,13 +131,13 @@ def section_of(measured: Measured, folder: Path, resamples: int = RESAMPLES) -> 
         "variance": decompose_variance(scores),
         "spread": seed_spread(scores),
         "lengths": answer_lengths(measured.answers),
-        "positions": utility_by_position(prompts, measured.qrels, per_query, {"lenient": 2, "strict": 3}),
+        "positions": utility_by_position(prompts, measured.qrels, per_query, measured.grades),
     }
     part = {"dataset": measured.name, "generator": "lm", "scorer": measured.primary.scorer}
     return Section(
         **part,
         relative=measured.mode == "relative",
-        grades=("lenient", "strict"),
+        grades=tuple(measured.grades),
         grid=Grid.of(grid),
         reference_retriever=measured.reference,
         primary=measured.primary,

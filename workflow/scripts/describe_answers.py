@@ -2,7 +2,7 @@
 
 import polars as pl
 from ragrelay.analysis.cost import answer_cost
-from ragrelay.analysis.lengths import answer_lengths
+from ragrelay.analysis.lengths import answer_lengths, check_answered
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_csv
@@ -15,6 +15,7 @@ COLUMNS = ["qid", "prompt_id", "seed", "answer", "finish_reason", "answer_tokens
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params
     answers = read_answers(of_pattern(params.patterns["answers"], [*inputs.answers, *inputs.zeroshot]), COLUMNS)
+    check_answered(answers, "answers of generator {generator} to {dataset}".format(**snakemake.wildcards))
     write_csv(named(answer_lengths(answers), snakemake.wildcards), snakemake.output.lengths)
     keys = answers.select(pl.col("retriever"), "k", "prompt_id", "seed")
     store = AnswerStore(params.cache_dir, params.fingerprint)

@@ -1,6 +1,7 @@
 """Read imported answers to single passages."""
 
 import polars as pl
+from ragrelay.analysis.lengths import check_answered
 from ragrelay.annotations.file_labels import ranked_passages
 from ragrelay.annotations.single_answers import COLUMNS
 from ragrelay.collection import open_collection
@@ -18,6 +19,7 @@ with job_log(snakemake.log[0], snakemake.input):
         params.imported["seeds"],
         f"answers to single passages of generator {snakemake.wildcards.generator}",
     )
+    check_answered(answers, f"answers to single passages of generator {snakemake.wildcards.generator}")
     empty = pl.DataFrame(schema=schema_of(COLUMNS))
     write_parquet(pl.concat([empty, answers], how="diagonal"), snakemake.output.answers)
     write_json(left_out, snakemake.output.left_out)

@@ -1,5 +1,6 @@
 """Write the file of answers to single passages, from the store."""
 
+from ragrelay.analysis.lengths import check_answered
 from ragrelay.annotations.single_answers import read_single_passages, view_single_answers
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_parquet
@@ -14,4 +15,5 @@ with job_log(snakemake.log[0], snakemake.input):
         thinking=params.thinking,
         receipts=snakemake.input.receipts,
     )
+    check_answered(answers, "answers of generator {generator} to passages of {dataset}".format(**snakemake.wildcards))
     write_parquet(answers, snakemake.output[0])

@@ -6,9 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis.cost import answer_cost
-from ragrelay.analysis.lengths import answer_lengths
+from ragrelay.analysis.lengths import MISSING, answer_lengths, check_answered
 from ragrelay.analysis.positions import utility_by_position
 from ragrelay.analysis.spread import seed_spread
+from ragrelay.errors import InputError
 from ragrelay.generation.answer_files import CONTEXT as KINDS
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.keyed_files import KeyedFiles
@@ -30,6 +31,35 @@ def test_lengths_and_ends():
     assert (row["several"], row["alike"]) == (1, 0)
     same = answer_lengths(answers.with_columns(answer=pl.lit("a"))).row(0, named=True)
     assert (same["several"], same["alike"]) == (1, 1)
+
+
+def test_missing_answers_have_no_length_and_no_end():
+    """Whatever the reply said of them: a thought of many tokens, or a stop without a text."""
+    answers = pl.DataFrame(
+        {"answer": ["a b", None, None, "d", None, None],
+         "finish_reason": ["stop", "thinking", "length", "refused", "stop", "missing"],
+         "answer_tokens": [10, 900, 900, 30, 900, None], "qid": ["q1", "q1", "q2", "q2", "q3", "q3"]}
+    ).with_columns(**{name: pl.lit(value) for name, value in CELL.items()})  # fmt: skip
+    lengths = answer_lengths(answers)
+    row = lengths.row(0, named=True)
+    assert (row["n"], row["mean_tokens"], row["q95"]) == (6, 20.0, 29.0)
+    assert (row["stop"], row["length"], row["other"], row["blank"]) == (1, 0, 1, 0)
+    assert lengths.select(MISSING).item() == 4
+    assert (row["several"], row["alike"]) == (0, 0)
+    none = answer_lengths(answers.with_columns(answer=pl.lit(None, pl.String))).row(0, named=True)
+    assert (none["n"], none["mean_tokens"], none["stop"], none["other"]) == (6, None, 0, 0)
+
+
+def test_all_answers_missing_is_an_error():
+    answers = pl.DataFrame({"answer": [None, None, None], "finish_reason": ["thinking", "refusal", "thinking"]})
+    with pytest.raises(InputError) as error:
+        check_answered(answers, "answers of generator lm to demo")
+    assert str(error.value) == (
+        "answers of generator lm to demo: found no text in 3 answers (finish_reason: thinking 2, refusal 1); expected "
+        "at least one text to score"
+    )
+    check_answered(answers.with_columns(answer=pl.Series(["", None, None])), "one is blank, but not missing")
+    check_answered(answers.clear(), "none was asked for")
 
 
 def stored(prompt: str, tokens: int) -> dict[str, object]:

@@ -128,6 +128,41 @@ def test_a_ratio_of_means_without_bounds_has_no_interval() -> None:
     assert ratio_interval(random.normal(1, 0.1, 10), random.normal(0.01, 1, 10)) is None
 
 
+@pytest.mark.parametrize("n", [6, 8, 12, 36])
+def test_a_ratio_at_which_nothing_varies_is_rejected(n: int) -> None:
+    """All answers are right: 1 - ratio x P_0 has mean 0 where P_0 has the mean 1 / ratio, so both intervals agree."""
+    for value in (1.0, 0.7):
+        for right in range(1, n):
+            p0 = np.zeros(n)
+            p0[:right] = 1.0
+            (low,), (high,) = Means.of(p0[:, None]).interval()
+            found = ratio_interval(np.full(n, value), p0)
+            if low > 1e-3:
+                assert found == pytest.approx((value / high, value / low))
+            elif low < 0:
+                assert found is None
+
+
+@pytest.mark.parametrize("ratio", [0.5, 1 / 3, 2.0, 3.0, -1.0])
+def test_the_interval_of_a_perfect_ratio_is_that_ratio(ratio: float) -> None:
+    below = np.random.default_rng(0).uniform(0.2, 0.8, 12)
+    assert ratio_interval(ratio * below, below, skewness=1.75) == pytest.approx((ratio, ratio), abs=1e-9)
+
+
+@pytest.mark.parametrize("p", [np.zeros(16), 2 * np.linspace(0.1, 0.5, 16)])
+def test_a_perfect_ratio_has_no_sampling_variance(p: np.ndarray) -> None:
+    row = one(p, np.linspace(0.1, 0.5, 16))
+    assert row["ratio_of_means"] == pytest.approx(p.mean() / 0.3 - 1)
+    assert row["low"] < row["mean_difference"] < row["high"]
+    assert (row["ratio_low"], row["ratio_high"]) == (None, None)
+
+
+def test_all_answers_right_with_passages() -> None:
+    row = one(np.ones(8), np.array([1.0, 1.0, 0, 0, 0, 0, 0, 0]) + 0.0)
+    assert (row["mean_p"], row["mean_difference"], row["verdict"]) == (1.0, 0.75, TOO_FEW)
+    assert row["ratio_of_means"] == 3.0
+
+
 def test_the_interval_of_the_ratio_leaves_out_0_where_a_verdict_falls() -> None:
     verdicts = set()
     for seed in range(60):

@@ -346,7 +346,8 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
     numbers += "" if word == "too few queries" else f", {many(len(values), 'query', 'queries')}"
     means = [num(float(np.mean(list(a.p(a.at(name)).values()))), 2) for name in names]
     whole = f"{strong}: P {means[0]} against {means[1]}, {numbers}."
-    return [whole if len(whole.split()) <= 25 else f"{strong}: {numbers}."]
+    same = a.p(a.at(names[0])).keys() == a.p(a.at(names[1])).keys()  # else the means are of other queries
+    return [whole if same and len(whole.split()) <= 25 else f"{strong}: {numbers}."]
 
 
 @listed(
@@ -360,10 +361,12 @@ def the_answer_on_relay(a: Again) -> list[str]:
     value, found, n = slopes[0]
     sides = {0 if one is None else 1 if one[0] > 0 else -1 if one[1] < 0 else 0 for _, one, _ in slopes}
     strong = {(1,): "It is", (-1,): "The answer is worse"}.get(tuple(sides), "We do not know")
-    if n < 12 or found is None:
+    if n < 12:
         strong = f"Too few queries differ ({n})"
+    elif found is None:
+        strong = "We cannot tell (the interval is unbounded)"
     ten = None if found is None else (found[0] / 10, found[1] / 10)
-    queries = "" if strong.startswith("Too few") else f", {many(n, 'query', 'queries')}"
+    queries = "" if n < 12 or found is None else f", {many(n, 'query', 'queries')}"
     return [
         f"{strong}: where a retriever ranks a query 0.1 better in nDCG@{a.k}, P differs by "
         f"{short(value / 10, ten)}{queries}."
@@ -447,7 +450,10 @@ def gain_word(a: Again, where: Where) -> str:
 def the_tables_title(a: Again) -> list[str]:
     if not a.baseline:
         return [f"Retrievers at k = {a.k}"]
-    n, all_ = sum(gain_word(a, a.at(name)) == "better" for name in a.rankings), len(a.rankings)
+    words = [gain_word(a, a.at(name)) for name in a.rankings]
+    if set(words) == {"too few queries"}:
+        return [f"Retrievers at k = {a.k}"]
+    n, all_ = words.count("better"), len(words)
     who = f"{'Both' if all_ == 2 else 'All'} retrievers" if n == all_ > 1 else f"{n} of {many(all_, 'retriever')}"
     return [f"{who} beat zero-shot at k = {a.k}"]
 
@@ -462,13 +468,20 @@ def headings(a: Again) -> list[str]:
     words = [gain_word(a, a.at(name, k=k)) for name in a.rankings for k in a.ks]
     worse = f" and worse in {words.count('worse')}" if "worse" in words else ""
     mean = {(name, k): np.mean(list(a.p(a.at(name, k=k)).values())) for name in a.rankings for k in a.ks}
+    changes = {}
+    for name in a.rankings:
+        first, last = (a.p(a.at(name, k=k)) for k in (a.ks[0], a.ks[-1]))
+        both = sorted(first.keys() & last.keys())
+        changes[name] = float(np.mean([last[qid] for qid in both]) - np.mean([first[qid] for qid in both]))
     best = max(a.rankings, key=lambda name: mean[name, a.ks[-1]])
     named = a.rankings if len(a.rankings) <= 4 else [name for name in a.rankings if name in (*a.pair, best)]
-    moved = [f"{plus(num(mean[name, a.ks[-1]] - mean[name, a.ks[0]], 2))} with {name}" for name in named]
+    moved = [f"{plus(num(changes[name], 2))} with {name}" for name in named]
     assert a.baseline or len(a.rankings) == 2
     decided = sum(word.startswith(("better", "worse")) for word in (a.against(k, a.ordering)[2] for k in a.ks))
     better = (
-        [f"Passages make the answer better in {words.count('better')} of {many(len(words), 'cell')}{worse}"]
+        ["No cell can be compared with zero-shot (too few queries)"]
+        if a.baseline and set(words) == {"too few queries"}
+        else [f"Passages make the answer better in {words.count('better')} of {many(len(words), 'cell')}{worse}"]
         if a.baseline
         else [f"Of two retrievers, one gives better answers in {decided} of {many(len(a.ks), 'comparison')}"]
     )
@@ -481,7 +494,7 @@ def headings(a: Again) -> list[str]:
     return [
         *better,
         *([higher] if a.baseline else []),
-        *(f"{text.partition(' ')[0]} of the answers {text.partition(' ')[2]}" for text in ended(a)[:1]),
+        *(f"{text.partition(' ')[0]} of the answers {text.partition(' ')[2]}" for text in [*lost(a), *ended(a)][:1]),
         f"From k = {a.ks[0]} to {a.ks[-1]}, P changes by {joined(moved)}",
         *(text.partition(": ")[2].partition(";")[0].capitalize() for text in copied_in_rankings(a)),
     ]
@@ -619,18 +632,31 @@ def too_few_differ(a: Again) -> list[str]:
     ns = {k: a.slope(k)[2] for k in a.ks if k != a.k}
     n = len(a.primary[0])
     return [
-        f"k = {k}: the contexts differ for {differ} of {n} queries: too few to judge relay."
+        f"k = {k}: the contexts differ for {differ or 'fewer than 5'} of {many(n, 'query', 'queries')}: too few to "
+        "judge relay."
         for k, differ in ns.items()
         if differ < min(12, n)
     ]
 
 
+def all_answers(a: Again) -> pl.DataFrame:
+    """Those of orderings that have one prompt once."""
+    return a.measured.answers.filter((pl.col("k") != 1) | (pl.col("ordering") == a.orderings[0]))
+
+
+def lost(a: Again) -> list[str]:
+    share = 1 - all_answers(a)["answer"].count() / all_answers(a).height
+    return [f"{percent(share)} are missing"] if share >= 0.005 else []
+
+
 def ended(a: Again) -> list[str]:
-    """Shares of all answers, those of orderings that have one prompt once."""
-    answers = a.measured.answers.filter((pl.col("k") != 1) | (pl.col("ordering") == a.orderings[0]))
-    if not answers["answer_tokens"].count():
+    """Shares of all answers."""
+    answers = all_answers(a)
+    made = answers.drop_nulls("answer")
+    if not made["answer_tokens"].count():
         return []
-    cut, blank = (answers["finish_reason"] == "length").mean(), (answers["answer"] == "").mean()
+    ways = ((made["finish_reason"] == "length").sum(), (made["answer"] == "").sum())
+    cut, blank = (n / answers.height for n in ways)
     return [
         f"{percent(value)} {text}"
         for value, text in ((cut, "were cut at max_tokens"), (blank, "are blank"))
@@ -645,7 +671,10 @@ def ended(a: Again) -> list[str]:
     "-",
 )
 def answers_warning(a: Again) -> list[str]:
-    return [f"Answers: {text}; they are scored like the others." for text in ended(a)]
+    return [
+        *(f"Answers: {text}; they have no score, and the results leave them out." for text in lost(a)),
+        *(f"Answers: {text}; they are scored like the others." for text in ended(a)),
+    ]
 
 
 @listed(
@@ -1054,7 +1083,7 @@ def missing(a: Again) -> list[str]:
     if not a.baseline:
         return []
     where = [a.at(name) for name in a.retrievers]
-    null = max(len(set(a.p(one)) - set(a.utility(one))) for one in where)
+    null = max(len(set(a.p(one) | a.p0(one)) - set(a.utility(one))) for one in where)
     low = max(sum(value < 0.1 for value in a.p0(one).values()) for one in where)
     relative = a.measured.mode == "relative"
     why = "P is missing or P₀ is not above 0" if relative else "P or P₀ is missing"
@@ -1161,7 +1190,10 @@ def cost(a: Again) -> list[str]:
     "-",
 )
 def cut(a: Again) -> list[str]:
-    return [f"Of all answers, {joined(said)}; they are scored like all others."] if (said := ended(a)) else []
+    return [
+        *(f"Of all answers, {text}: they have no score, and the results leave them out." for text in lost(a)),
+        *([f"Of all answers, {joined(said)}; they are scored like all others."] if (said := ended(a)) else []),
+    ]
 
 
 @listed(
@@ -1173,7 +1205,9 @@ def cut(a: Again) -> list[str]:
 def alike(a: Again) -> list[str]:
     rows = a.measured.answers.filter((pl.col("k") != 1) | (pl.col("ordering") == a.orderings[0]))
     texts = [
-        len(set(part["answer"])) for part in rows.partition_by("retriever", "ordering", "k", "qid") if part.height > 1
+        len(set(part["answer"]))
+        for part in rows.drop_nulls("answer").partition_by("retriever", "ordering", "k", "qid")
+        if part.height > 1
     ]
     same = texts.count(1)
     return (
@@ -1334,7 +1368,10 @@ def left_out(section: Section) -> list[dict[str, Any]]:
 
 @listed("the study's size", "the grid", "most queries of a cell", "-")
 def facts(a: Again) -> list[str]:
-    n, oracles = max(len(a.p(where)) for where in a.cells(("lenient",))), len(a.retrievers) - len(a.rankings)
+    n, oracles = (
+        max(len(a.p(where) | a.p0(where)) for where in a.cells(("lenient",))),
+        len(a.retrievers) - len(a.rankings),
+    )
     return [
         f"{many(n, 'query', 'queries')} · "
         f"{many(len(a.rankings), 'retriever')}{f', {oracles} oracles' if oracles else ''} · k = "
@@ -1394,6 +1431,20 @@ def few() -> Measured:
     )
 
 
+def refused() -> Measured:
+    """The demo without the answers to every seventh prompt, and without a retriever's answers to a query."""
+    found = demo()
+    keys = ["retriever", "k", "qid"]  # all orderings of one passage have one prompt
+    prompts = found.answers.select(keys).unique().sort(keys).with_row_index("place")
+    gone = prompts.filter((pl.col("place") % 7 == 0) | ((pl.col("retriever") == "dense") & (pl.col("qid") == "q02")))
+    lost = found.answers.join(gone, on=keys, how="semi").with_columns(
+        answer=pl.lit(None, pl.String), answer_tokens=pl.lit(None, pl.Int64), finish_reason=pl.lit("refusal")
+    )
+    answers = pl.concat([found.answers.join(gone, on=keys, how="anti"), lost]).sort(*keys, "ordering", "seed")
+    scores = found.scores.join(gone, on=keys, how="anti", maintain_order="left")
+    return replace(found, scores=scores, answers=answers, cost=found.cost.clear())
+
+
 def with_holes() -> Measured:
     """The demo without a judgement of every fifth passage, measured again."""
     found = demo()
@@ -1422,7 +1473,7 @@ def with_holes() -> Measured:
 no_pool = pytest.mark.skipif(not POOL.is_dir(), reason="no TREC DL 2019 passages next to the project")
 
 
-@pytest.mark.parametrize("make", [demo, absolute, brought, few, with_holes, pytest.param(pool, marks=no_pool)])
+@pytest.mark.parametrize("make", [demo, absolute, brought, few, refused, with_holes, pytest.param(pool, marks=no_pool)])
 def test_the_page_says_what_the_scores_say(make: Callable[[], Measured], tmp_path: Path) -> None:
     measured = make()
     section = section_of(measured, tmp_path)
@@ -1467,6 +1518,10 @@ ELSEWHERE = {
     "No cell can be compared with zero-shot": "test_report_findings.py",
     "or utility is constant": "test_report_findings.py",
     "for which nothing was found, whose P is P₀": "tests/unit/analysis/test_utility.py",
+    "no query has a score with both": "test_degenerate_scores.py",
+    "no query has a score with two rankings": "test_degenerate_scores.py",
+    "no query has a utility": "test_report_findings.py",
+    "higher or lower by the same for all queries, so not tested, with": "test_degenerate_scores.py",
 }
 """Texts of states that none of the studies below is in, with the test that brings them about."""
 MODULES = ("report/verdict_sentences.py", "report/findings.py", "report/answer_findings.py", "report/lead.py")

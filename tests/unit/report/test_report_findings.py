@@ -179,7 +179,10 @@ def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
         assert of_relay(changed(below, relay=below["relay"].with_columns(p_value=p_value))).startswith(word)
     few = relayed(section, "above zero", "too few queries differ")
     assert of_relay(few).startswith(f"Too few queries differ ({row['n']}): ")
-    assert of_relay(changed(section, relay=section["relay"].clear())) == "Needs two rankings; here is one."
+    unbounded = few["relay"].with_columns(reason=pl.lit("the interval is unbounded"))
+    assert of_relay(changed(few, relay=unbounded)).startswith("We cannot tell (the interval is unbounded): ")
+    none = few["relay"].with_columns(n=0, slope=None)
+    assert of_relay(changed(few, relay=none)) == "Too few queries differ (fewer than 5)."
 
 
 def test_the_page_opens_with_no_correlation_within_queries(study: ReportedStudy):
@@ -371,9 +374,15 @@ def test_nothing_is_said_of_what_is_missing(study: ReportedStudy):
     found = findings(empty)
     assert found.sentences == ["No query has both P and P₀ here.", "No cell can be compared with zero-shot."]
     assert [one.sentence for one in answers(empty)] == [
-        "Needs two retrievers; here is one.", "Needs two rankings; here is one.",
-        "We cannot tell: nDCG or utility is constant.",
+        "We cannot tell: no query has a score with both dense and bm25.",
+        "We cannot tell: no query has a score with two rankings.", "We cannot tell: no query has a utility.",
     ]  # fmt: skip
+    alone = replace(empty, primary=None, grid=replace(empty.grid, retrievers=("bm25", "rel")))
+    assert [one.sentence for one in answers(alone)][:2] == [
+        "Needs two retrievers; here is one.", "Needs two rankings; here is one.",
+    ]  # fmt: skip
+    constant = section["correlation"].with_columns(value=None, reason=pl.lit("nDCG is constant"))
+    assert answers(changed(section, correlation=constant))[2].sentence == "We cannot tell: nDCG or utility is constant."
     assert side_of_zero({"low": None, "high": 1.0}) is None
 
 

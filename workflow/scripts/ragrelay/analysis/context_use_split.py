@@ -86,7 +86,8 @@ def split_utility(
         whole = cell.filter(pl.all_horizontal(pl.col("utility", "context_use", "value").is_not_null()))
         good_from, used_from = whole["value"].median(), whole["context_use"].median()
         split = whole.with_columns(
-            good=(pl.col("value") > 0) & (pl.col("value") >= good_from), used=pl.col("context_use") >= used_from
+            good=(pl.col("value") > 0) & (pl.col("value") >= pl.lit(good_from, pl.Float64)),
+            used=pl.col("context_use") >= pl.lit(used_from, pl.Float64),
         )
         for retriever in [*cell["retriever"].unique(maintain_order=True), ALL]:
             part = split if retriever == ALL else split.filter(retriever=retriever)

@@ -123,7 +123,9 @@ def _gain(p: Array, p0: Array) -> dict[str, Any]:
         return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
     if is_constant(_difference(p, p0)):
         return row | {"reason": "all differences are equal"}
-    ratio = mean_tests.ratio_interval(p, p0, skewness=mean_tests.SKEWNESS) if p0.mean() > 0 else None
+    # A perfect ratio has no sampling variance.
+    varies = p0.mean() > 0 and not is_constant(p - p.mean() / p0.mean() * p0)
+    ratio = mean_tests.ratio_interval(p, p0, skewness=mean_tests.SKEWNESS) if varies else None
     return row | ({"ratio_low": ratio[0] - 1.0, "ratio_high": ratio[1] - 1.0} if ratio else {})
 
 

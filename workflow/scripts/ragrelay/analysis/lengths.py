@@ -1,44 +1,67 @@
-"""Summarise how long answers are and how they end, per retriever, ordering and k."""
+"""Summarise how long answers are, how they end and how many are missing, per retriever, ordering and k."""
 
 import polars as pl
 
+from ragrelay.errors import InputError
 from ragrelay.vocabulary.columns import ANSWERS_PART, CONTEXT_COLUMNS, real, whole
 
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 TABLE = {
     **CONTEXT_COLUMNS,
-    "n": whole("answers: queries x seeds", "answers"),
-    "mean_tokens": real("mean length", "tokens"),
+    "n": whole("answers: queries x seeds, missing answers included", "answers"),
+    "mean_tokens": real("mean length of the answers that are not missing", "tokens"),
     **{name: real(f"{at:.0%} quantile of the length", "tokens") for name, at in QUANTILES.items()},
     "stop": whole("answers that ended by a stop string or by the model's own end", "answers"),
     "length": whole("answers cut at max_tokens", "answers"),
-    "other": whole("answers that ended in another way, or that don't say how", "answers"),
+    "other": whole(
+        "answers that ended in another way, or that don't say how; missing answers are in none of the three", "answers"
+    ),
     "blank": whole("answers without a character other than white space", "answers"),
     "several": whole("queries with the answers of several seeds", "queries"),
     "alike": whole("of these, those with one text from all seeds", "queries"),
 }
 COLUMNS = {**ANSWERS_PART, **TABLE}
 """Columns of lengths.csv."""
+MISSING = (pl.col("n") - pl.col("stop") - pl.col("length") - pl.col("other")).alias("missing")
+"""Of rows of lengths.csv, or of their sums: the answers that are missing."""
 
 
 def answer_lengths(answers: pl.DataFrame) -> pl.DataFrame:
-    """Compute a row per cell (columns TABLE) from the rows of answer files.
+    """Compute a row per cell (columns TABLE) from the rows of answer files; the answer of a missing one is null.
 
     Answers of several seeds are ``alike`` at a temperature of 0, or if each call starts from the same random state.
     """
-    tokens, reason = pl.col("answer_tokens"), pl.col("finish_reason")
+    made, reason = pl.col("answer").is_not_null(), pl.col("finish_reason")
+    tokens = pl.col("answer_tokens").filter(made)
     known = reason.is_in(["stop", "length"]).fill_null(False)
     frame = answers.group_by(list(CONTEXT_COLUMNS), maintain_order=True).agg(
         pl.len().cast(pl.Int64).alias("n"),
         tokens.mean().alias("mean_tokens"),
         *(tokens.quantile(at, "linear").alias(name) for name, at in QUANTILES.items()),
-        (reason == "stop").sum().cast(pl.Int64).alias("stop"),
-        (reason == "length").sum().cast(pl.Int64).alias("length"),
-        (~known).sum().cast(pl.Int64).alias("other"),
+        (made & (reason == "stop")).sum().cast(pl.Int64).alias("stop"),
+        (made & (reason == "length")).sum().cast(pl.Int64).alias("length"),
+        (made & ~known).sum().cast(pl.Int64).alias("other"),
         (pl.col("answer").str.strip_chars() == "").sum().cast(pl.Int64).alias("blank"),
     )
-    queries = answers.group_by(*CONTEXT_COLUMNS, "qid").agg(texts=pl.col("answer").n_unique(), answers=pl.len())
+    queries = (
+        answers.drop_nulls("answer")
+        .group_by(*CONTEXT_COLUMNS, "qid")
+        .agg(texts=pl.col("answer").n_unique(), answers=pl.len())
+    )
     several = queries.filter(pl.col("answers") > 1).group_by(list(CONTEXT_COLUMNS))
     seeds = several.agg(several=pl.len().cast(pl.Int64), alike=(pl.col("texts") == 1).sum().cast(pl.Int64))
     joined = frame.join(seeds, on=list(CONTEXT_COLUMNS), how="left", maintain_order="left")
     return joined.with_columns(pl.col("several", "alike").fill_null(0)).select(*TABLE)
+
+
+def check_answered(answers: pl.DataFrame, place: str) -> None:
+    """Raise InputError if all ``answers`` (answer, finish_reason) are missing; ``place`` names them."""
+    if answers.is_empty() or answers["answer"].count():
+        return
+    reasons = answers.group_by("finish_reason").len().sort("len", "finish_reason", descending=[True, False])
+    found = ", ".join(f"{reason} {count:,}" for reason, count in reasons.iter_rows())
+    raise InputError(
+        place,
+        f"no text in {answers.height:,} answers (finish_reason: {found})",
+        "at least one text to score",
+    )

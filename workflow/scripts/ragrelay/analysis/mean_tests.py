@@ -6,7 +6,6 @@ from 0 only if both tests reject on the same side, which keeps the level on all 
 """
 
 import math
-import sys
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
@@ -14,6 +13,7 @@ import numpy as np
 from scipy import special
 
 from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.correlation import CONSTANT
 
 METHOD = "Student's t and Hall's, the more cautious"
 SKEWNESS = 1.75
@@ -23,6 +23,8 @@ NO_SKEWNESS = 1e-8
 Number = TypeVar("Number", float, Array)
 BISECTIONS = 50
 LARGEST_RATIO = 1e6
+# Below this share of what they are differences of, moments are computed from the residuals: rounding would decide them.
+CANCELLED = 1e-8
 
 
 def statistics(t: Number, g: Number, n: int) -> tuple[Number, Number]:
@@ -94,8 +96,9 @@ def ratio_interval(
     """Compute the 95% interval of the ratio of two means of paired values (n,): Fieller's (1954) with the test above.
 
     It contains the ratios between -``limit`` and ``limit`` for which the test does not reject that ``above`` - ratio x
-    ``below`` has mean 0. Hall's test takes ``skewness`` times the skewness. Returns None if the interval is unbounded,
-    as when the mean of ``below`` does not differ significantly from 0.
+    ``below`` has mean 0. Hall's test takes ``skewness`` times the skewness. A ratio at which this difference is the
+    same for all queries is rejected unless the difference is 0. Returns None if the interval is unbounded, as when the
+    mean of ``below`` does not differ significantly from 0.
     """
     of_ratio, n = _statistics_of_ratio(above, below, skewness), len(above)
     centre, quantile = float(above.mean() / below.mean()), float(special.stdtrit(n - 1, 0.975))
@@ -123,16 +126,28 @@ def ratio_interval(
 
 
 def _statistics_of_ratio(above: Array, below: Array, factor: float) -> Callable[[float], tuple[float, float]]:
-    """Return a function that computes ``statistics`` of above - ratio * below from the moments of both columns (n,)."""
+    """Return a function that computes ``statistics`` of above - ratio * below from the moments of both columns (n,).
+
+    If the difference does not vary, it returns the limit: infinity with the sign of the difference, 0 if that is 0.
+    """
     n, mean, base = len(above), float(above.mean()), float(below.mean())
+    largest = float(np.abs(above).max()), float(np.abs(below).max())
     u, v = above - mean, below - base
     squares = [float(moment) for moment in (u @ u, u @ v, v @ v)]
     cubes = [float(moment) for moment in ((u * u) @ u, (u * u) @ v, (u * v) @ v, (v * v) @ v)]
 
     def of_ratio(ratio: float) -> tuple[float, float]:
-        square = max(squares[0] - 2 * ratio * squares[1] + ratio**2 * squares[2], sys.float_info.min)
+        difference = mean - ratio * base
+        square = squares[0] - 2 * ratio * squares[1] + ratio**2 * squares[2]
         cube = cubes[0] - 3 * ratio * cubes[1] + 3 * ratio**2 * cubes[2] - ratio**3 * cubes[3]
+        if square <= CANCELLED * (squares[0] + ratio**2 * squares[2]):
+            residuals = u - ratio * v
+            square, cube = float(residuals @ residuals), float((residuals * residuals) @ residuals)
+        rounding = CONSTANT * (largest[0] + abs(ratio) * largest[1])
+        if square <= n * rounding**2:
+            limit = math.copysign(math.inf, difference) if abs(difference) > rounding else 0.0
+            return limit, limit
         skewness = factor * cube / n / (square / n) ** 1.5
-        return statistics((mean - ratio * base) / math.sqrt(square / (n - 1)), skewness, n)
+        return statistics(difference / math.sqrt(square / (n - 1)), skewness, n)
 
     return of_ratio

@@ -10,6 +10,7 @@ import polars as pl
 from scipy import stats
 
 from ragrelay.analysis import relay, verdicts
+from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.relay import ALL_RANKINGS
 from ragrelay.analysis.systems import PRIMARY, systems
 from ragrelay.vocabulary.columns import CELL, REASON, REFERENCES, STUDY_PART, real, schema_of, text, truth, whole
@@ -114,7 +115,8 @@ def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float) -> Itera
             yield names | {
                 "question": SYSTEMS, "adjusted": None, "margin": margin,
                 "retrievers": f"{primary.retriever}, {primary.reference}",
-                "estimate": row["mean_difference"], "error": None if sd is None else sd / math.sqrt(row["n"]),
+                "estimate": row["mean_difference"],
+                "error": sd / math.sqrt(row["n"]) if sd is not None and sd > CONSTANT else None,
                 **{name: row[name] for name in ("n", "low", "high", "p_value", "verdict", "reason")},
             }  # fmt: skip
     measured = sample.retrieval.filter(measure=primary.measure)
@@ -136,11 +138,13 @@ def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float) -> Itera
 
 
 def _error(sums: relay.Sums, slope: float | None) -> float | None:
-    """Compute the slope's standard error, with the query as the unit."""
+    """Compute the slope's standard error, with the query as the unit; None if no query differs from the slope."""
     if slope is None:
         return None
     xx, xp, _ = sums.products[:, sums.differs]
     n = len(xx)
+    if is_constant(xp - slope * xx):
+        return None
     return float(math.sqrt(n / (n - 1) * ((xp - slope * xx) ** 2).sum()) / xx.sum())
 
 
@@ -149,7 +153,7 @@ def _of_all(rows: Sequence[Mapping[str, Any]], margin: float) -> dict[str, Any]:
     from statsmodels.stats.meta_analysis import combine_effects
 
     effects = np.array([row["estimate"] for row in rows])
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), np.errstate(divide="ignore"):  # equal effects have no heterogeneity to divide by
         # This warning is about the intervals of single samples, which are not used.
         warnings.filterwarnings("ignore", message=".*requires `nobs`")
         combined = combine_effects(effects, np.array([row["error"] ** 2 for row in rows]), "iterated", use_t=True)
@@ -169,6 +173,9 @@ def _of_all(rows: Sequence[Mapping[str, Any]], margin: float) -> dict[str, Any]:
 
 
 def _p_value(means: Iterable[tuple[float, float]], degrees: int) -> float:
-    """Return the two-sided p-value of the more cautious of (mean, error) pairs; 1 if the means differ in sign."""
-    t = [mean / error for mean, error in means]
+    """Return the two-sided p-value of the more cautious of (mean, error) pairs; 1 if the means differ in sign.
+
+    A mean without an error, of equal samples, is infinitely many errors from 0 unless it is 0.
+    """
+    t = [mean / error if error else math.copysign(math.inf, mean) if mean else 0.0 for mean, error in means]
     return float(min(1.0, 2.0 * min(max(stats.t.sf(side * statistic, degrees) for statistic in t) for side in (-1, 1))))

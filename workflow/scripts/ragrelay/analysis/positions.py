@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 from scipy import stats
 
+from ragrelay.analysis.correlation import is_constant
 from ragrelay.generation.answer_files import CONTEXT, read_answers
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.vocabulary.columns import CELL_COLUMNS, INTERVAL, STUDY_PART, real, schema_of, text, whole
@@ -67,7 +68,7 @@ def _nowhere(without: pl.DataFrame) -> pl.DataFrame:
 
 def _mean(values: pl.Series) -> dict[str, Any]:
     row: dict[str, Any] = {"n": len(values), "mean_utility": values.mean(), "low": None, "high": None}
-    if len(values) > 1 and values.n_unique() > 1:
+    if len(values) > 1 and not is_constant(values.to_numpy()):
         ends = stats.ttest_1samp(values.to_numpy(), 0).confidence_interval(0.95)
         row |= {"low": float(ends.low), "high": float(ends.high)}
     return row

@@ -8,6 +8,7 @@ import polars as pl
 from scipy import optimize, stats
 
 from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.correlation import CONSTANT
 from ragrelay.vocabulary.columns import (
     CELL_COLUMNS,
     CELL_OF_RETRIEVER,
@@ -110,7 +111,7 @@ def _estimates(cell: pl.DataFrame) -> dict[str, float | int | str | None]:
     signal, noise, low, high = (_anova if equal else _reml)(seeds, means, squares, limits)
     row |= {"variance_queries": signal, "variance_seeds": noise, "method": METHOD if equal else UNEQUAL_METHOD}
     row["standard_error_seeds"] = float(np.sqrt(noise / (n * size)))
-    if signal + noise == 0.0:
+    if signal + noise <= (CONSTANT * max(1.0, float(np.abs(means).max()))) ** 2:
         return row | {"reason": "all scores are equal"}
     row |= {"share_seeds": noise / (signal + noise), "reliability_one": signal / (signal + noise)}
     row["reliability"] = signal / (signal + noise / size)

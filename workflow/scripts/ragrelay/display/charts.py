@@ -181,7 +181,7 @@ def facetted(
     of a file.
     """
     chart: Any = (
-        alt.layer(*layers, data=alt.InlineData(values=[]))
+        alt.layer(*(layers or [alt.Chart().mark_point()]), data=alt.InlineData(values=[]))  # Vega refuses no layer
         .properties(width=panels.width, height=panels.height)
         .facet(facet=alt.Facet("panel:N", sort=list(panels.names), title=None), columns=panels.columns)
     )

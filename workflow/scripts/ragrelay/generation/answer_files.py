@@ -47,9 +47,10 @@ def read_answers(files: KeyedFiles, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def mean_lengths(files: KeyedFiles) -> pl.DataFrame:
-    """Return retriever, qid and tokens (the mean over seeds; null if unknown) of one cell's files."""
-    answers = read_answers(files, ["qid", "answer_tokens"])
-    return answers.group_by("retriever", "qid", maintain_order=True).agg(tokens=pl.col("answer_tokens").mean())
+    """Return retriever, qid and tokens (the mean over seeds with an answer; null if unknown) of one cell's files."""
+    answers = read_answers(files, ["qid", "answer", "answer_tokens"])
+    tokens = pl.col("answer_tokens").filter(pl.col("answer").is_not_null()).mean()
+    return answers.group_by("retriever", "qid", maintain_order=True).agg(tokens=tokens)
 
 
 def read_cited_sentences(path: Path) -> pl.DataFrame:

@@ -282,21 +282,21 @@ def changed_source_files() -> list[str]:
     return sorted(path for path, source in _SOURCE_FILES.items() if source.changed)
 
 
-def finished_pages(workflow: Any) -> list[str]:
-    """Return the existing pages among the outputs of this run's targets."""
-    made = {str(file) for job in workflow.dag.jobs for file in job.output if file.endswith(".html")}
+def finished_files(workflow: Any) -> list[str]:
+    """Return the existing files among the outputs that this run's targets need."""
+    made = {str(file) for job in workflow.dag.jobs for file in job.output}
     return sorted(path for path in made if Path(path).is_file())
 
 
-def name_pages(workflow: Any) -> None:
-    """Have Snakemake name the pages where it says that nothing is to be done, as a run does at its end."""
+def end_with(lines: Callable[[], list[str]]) -> None:
+    """Have Snakemake add ``lines`` where it says that nothing is to be done, as a run does at its end."""
 
-    def named(record: logging.LogRecord) -> bool:
+    def added(record: logging.LogRecord) -> bool:
         if record.msg == NOTHING_TO_BE_DONE_MSG:
-            record.msg = "\n".join([record.msg, *(f"The page: {path}" for path in finished_pages(workflow))])
+            record.msg = "\n".join([record.msg, *lines()])
         return True
 
-    logger.addFilter(named)
+    logger.addFilter(added)
 
 
 def check_submissions(workflow: Any) -> None:

@@ -150,7 +150,9 @@ def rest_given(p0: Array) -> Callable[[Array], Array]:
     They are 0 for a column that P_0 determines.
     """
     of_p0 = _unit(stats.rankdata(p0))
-    basis, _ = np.linalg.qr(np.column_stack([np.ones(len(p0)), of_p0, of_p0**2]))
+    basis, triangle = np.linalg.qr(np.column_stack([np.ones(len(p0)), of_p0, of_p0**2]))
+    # A P_0 of two values has a square that its rank determines, and a constant one has neither.
+    basis = basis[:, np.abs(np.diag(triangle)) > CONSTANT_REST]
 
     def left(columns: Array) -> Array:
         rest = columns - basis @ (basis.T @ columns)
@@ -172,5 +174,6 @@ def _ranks(x: Array) -> Array | None:
 
 
 def _unit(ranks: Array) -> Array:
+    """Return centred ``ranks`` of length 1, or 0 if they are all equal."""
     centred: Array = ranks - ranks.mean()
-    return centred / np.sqrt((centred**2).sum())
+    return centred / (np.sqrt((centred**2).sum()) or 1.0)

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from ragrelay.analysis.coefficients import Array
+from ragrelay.errors import InputError
 from ragrelay.prediction.predictor import predictors
 from ragrelay.prediction.predictors.answers import PREFIX
 from ragrelay.prediction.predictors.scorer_consistency import scorers_of
@@ -61,7 +62,12 @@ def stages(names: Iterable[str] = ()) -> dict[str, str]:
 
 
 def evaluated_ordering(orderings: Sequence[str]) -> str:
-    """Return the ordering whose cells are evaluated: descending if the study has it, else its first."""
+    """Return the ordering whose cells are evaluated: descending if the study has it, else its first.
+
+    Raises InputError if there is none, because all answers with passages are missing.
+    """
+    if not orderings:
+        raise InputError("answers with passages", "none that has a score", "at least one")
     return DESCENDING if DESCENDING in orderings else orderings[0]
 
 

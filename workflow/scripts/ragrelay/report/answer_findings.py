@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from ragrelay.analysis.lengths import MISSING
 from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.display.findings import Findings
 from ragrelay.display.judge_checks import judge_sentences
@@ -11,6 +12,8 @@ from ragrelay.report.cost import total
 
 NOTEWORTHY = 0.005
 """Shares below this round to less than 1% and are not mentioned."""
+NO_SCORE = "have no score, and the results leave them out"
+"""What becomes of missing answers."""
 
 
 def findings_on_answers(section: Section) -> Findings:
@@ -71,14 +74,29 @@ def _cost(section: Section) -> list[str]:
 
 
 def ends(section: Section) -> dict[str, float]:
-    """Return noteworthy shares of answers that did not end by themselves, by the phrase for each way of ending."""
-    cells = distinct(section["lengths"], ("retriever", "ordering"))  # all orderings of one passage have one answer
-    sums = cells.select(pl.col("n", "length", "other", "blank").sum()).row(0, named=True)
+    """Return noteworthy shares of answers that did not end by themselves, by the phrase for each way of ending.
+
+    Missing answers count among all answers, but have not ended in any way.
+    """
+    sums = _sums(section)
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
     if not _counted(section):
         kinds = {"blank": kinds["blank"]}
     shares = {text: sums[name] / sums["n"] for name, text in kinds.items() if sums["n"] and sums[name] is not None}
     return {text: value for text, value in shares.items() if value >= NOTEWORTHY}
+
+
+def missing(section: Section) -> float | None:
+    """Return the share of answers that are missing, if it is noteworthy."""
+    sums = _sums(section)
+    return sums["missing"] / sums["n"] if sums["n"] and sums["missing"] / sums["n"] >= NOTEWORTHY else None
+
+
+def _sums(section: Section) -> dict[str, int]:
+    """Return the sums of the columns of lengths.csv that count answers; all orderings of one passage have one."""
+    cells = distinct(section["lengths"], ("retriever", "ordering"))
+    sums = cells.select(pl.col("n", "stop", "length", "other", "blank").sum())
+    return sums.with_columns(MISSING).row(0, named=True)
 
 
 def alike(section: Section) -> list[str]:
@@ -100,7 +118,9 @@ def _counted(section: Section) -> bool:
 
 def _cut(section: Section) -> list[str]:
     shares = [f"{share(value)} {text}" for text, value in ends(section).items()]
-    return [f"Of all answers, {listing(shares)}; they are scored like all others."] if shares else []
+    scored = [f"Of all answers, {listing(shares)}; they are scored like all others."] if shares else []
+    lost = missing(section)
+    return [*([f"Of all answers, {share(lost)} are missing: they {NO_SCORE}."] if lost else []), *scored]
 
 
 def _positions(section: Section, k: int, grade: str) -> list[str]:

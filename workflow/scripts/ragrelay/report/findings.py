@@ -13,6 +13,7 @@ from ragrelay.display.numbers import about, count, counted, listing, number, sha
 from ragrelay.display.sections import Section
 from ragrelay.report import verdict_sentences
 from ragrelay.report.study import ReportedStudy
+from ragrelay.vocabulary.columns import CELL
 from ragrelay.vocabulary.names import UNSCORED, UNSEEN
 
 TEST_CELLS = ("mark", "quantity", "references", *CELLS)
@@ -85,7 +86,7 @@ def findings(section: Section) -> Findings:
         *_power(section["correlation"].filter(here, pl.col("references") == grade, pl.col("subset") == "all")),
         *verdict_sentences.equal_length(section),
         *verdict_sentences.sizes(section),
-        *_copying(cells, gains[grade], gains[grade + UNSEEN]),
+        *_copying(section, cells, gains[grade], gains[grade + UNSEEN]),
         *_multiplicity(tests),
         *(_missing(cells, section.relative) if section.baseline else []),
         *(["Only one seed was used, so it is unknown how much answers to the same prompt vary."] if len(grid.seeds) == 1
@@ -123,14 +124,15 @@ def _power(correlations: pl.DataFrame) -> list[str]:
     ]
 
 
-def _copying(cells: list[Row], gains: pl.DataFrame, unseen: pl.DataFrame) -> list[str]:
+def _copying(section: Section, cells: list[Row], gains: pl.DataFrame, unseen: pl.DataFrame) -> list[str]:
     known = [row for row in cells if row["share_best_in_context"]]
     if not known:
         return []
     most = max(known, key=lambda row: round(row["share_best_in_context"], 9))
+    answered = section["per_query"].filter(**{name: most[name] for name in CELL})["p"].count()
     sentence = (
         f"With {most['retriever']}, the reference nearest to the answer was in the context for "
-        f"{share(most['share_best_in_context'])} of the answers to {counted(most['n'], 'query', 'queries')}, so P also "
+        f"{share(most['share_best_in_context'])} of the answers to {counted(answered, 'query', 'queries')}, so P also "
         "rewards copying"
     )
     own = [frame.filter(retriever=most["retriever"]).drop_nulls("mean_difference") for frame in (gains, unseen)]

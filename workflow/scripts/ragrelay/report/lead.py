@@ -9,11 +9,19 @@ from ragrelay.analysis import relay
 from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.labellings import HOLES_ABOVE
 from ragrelay.analysis.systems import PRIMARY, REFERENCE
-from ragrelay.analysis.verdicts import ABOVE, BELOW, SAY_BETTER, SAY_WORSE
+from ragrelay.analysis.verdicts import ABOVE, BELOW, SAY_BETTER, SAY_WORSE, TOO_FEW
 from ragrelay.display.numbers import MISSING, count, counted, listing, number, share
 from ragrelay.display.sections import Section
 from ragrelay.report import answer_findings, verdict_sentences
-from ragrelay.report.lead_figure import SHORT, coloured, lead_figure, means, primary_differences, signed, zero_shot
+from ragrelay.report.lead_figure import (
+    SHORT,
+    coloured,
+    lead_figure,
+    means,
+    primary_differences,
+    signed,
+    zero_shot,
+)
 from ragrelay.report.verdict_sentences import short
 from ragrelay.vocabulary.names import ZEROSHOT
 
@@ -125,8 +133,10 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
     subject = f"{'Both' if len(ranked) == 2 else 'All'} retrievers" if len(winners) == len(ranked) > 1 else (
         f"{count(len(winners))} of {counted(len(ranked), 'retriever')}")  # fmt: skip
     beats = "beats" if len(ranked) == 1 else "beat"
-    compared = bool(gains) and not no_baseline
-    title = f"{subject} {beats} zero-shot at k = {count(k)}" if compared else f"Retrievers at k = {count(k)}"
+    decided = not no_baseline and any(row["word"] != TOO_FEW and row["interval"] for row in ranked)
+    tested = section["gain"].filter(pl.col("retriever").is_in([row["name"] for row in ranked]), **where)
+    title = f"{subject} {beats} zero-shot at k = {count(k)}{_besides(tested)}" if decided else (
+        f"Retrievers at k = {count(k)}")  # fmt: skip
     return {"rows": rankings, "designed": designed, "measure": f"{measure}@{k}", "title": title,
             "unjudged": any((cell.get("share_unjudged") or 0) > HOLES_ABOVE for cell in cells.values()),
             "last": f"P less {against}’s" if no_baseline else "gain over zero-shot", "compared": bool(gains),
@@ -166,9 +176,12 @@ def warnings(section: Section) -> list[Warning]:
         verdict=relay.TOO_FEW,
     ).drop_nulls("k")  # fmt: skip
     lines += [
-        (f"k = {row['k']}", f"the contexts differ for {row['n']} of {n} queries: too few to judge relay.")
+        (f"k = {row['k']}", f"the contexts differ for {verdict_sentences.differing(row['n'])} of "
+         f"{counted(n, 'query', 'queries')}: too few to judge relay.")
         for row in apart.to_dicts() if row["n"] < min(n, relay.DIFFERING_AT_LEAST) and row["k"] != k
     ]  # fmt: skip
+    if lost := answer_findings.missing(section):
+        lines.append(("Answers", f"{share(lost)} are missing; they {answer_findings.NO_SCORE}."))
     return lines + [
         ("Answers", f"{share(value)} {text}; they are scored like the others.")
         for text, value in answer_findings.ends(section).items()
@@ -237,38 +250,64 @@ def headings(section: Section) -> dict[str, str]:
     """Return headings that state the finding of a part, for the section's parts that have one."""
     ordering, _, references, measure = section.lead.values()
     rankings, where = pl.col("retriever").is_in(section.rankings), {"ordering": ordering, "references": references}
-    gains = section["gain"].filter(rankings, pl.col("n") > 0, **where)["verdict"].to_list()
+    gains = section["gain"].filter(rankings, pl.col("n") > 0, **where)
     rho = section["correlation"].filter(rankings, coefficient=DECIDES, subset="all", measure=measure, **where)
-    ranked = rho.drop_nulls("value")["verdict"].to_list()
+    ranked = rho.drop_nulls("value")
     others = pl.col("against_retriever").is_in(section.rankings)
-    pairs = section["systems"].filter(rankings, others, **where)["verdict"].to_list()
+    pairs = section["systems"].filter(rankings, others, **where)
     lines, texts = means(section), {}
-    if gains:
-        texts["verdicts"] = _share(gains, "Passages make the answer better", SAY_BETTER, "worse", SAY_WORSE)
-    elif pairs:
+    if gains.height and not _decided(gains):
+        texts["verdicts"] = verdict_sentences.not_compared(gains)
+    elif gains.height:
+        text = _share(gains, "Passages make the answer better", SAY_BETTER, "worse", SAY_WORSE)
+        texts["verdicts"] = text + _besides(gains)
+    elif _decided(pairs):
         either = (*SAY_BETTER, *SAY_WORSE)
-        texts["verdicts"] = _share(pairs, "Of two retrievers, one gives better answers", either, noun="comparison")
-    if ranked:
+        text = _share(pairs, "Of two retrievers, one gives better answers", either, noun="comparison")
+        texts["verdicts"] = text + _besides(pairs)
+    if ranked.height:
         texts["relayed"] = _share(ranked, "Queries ranked better have higher utility", (ABOVE,), "lower", (BELOW,))
-    moved = [
-        f"{signed(number(line[-1].value - line[0].value, 2))} with {name}"
-        for name, line in lines.items() if name in coloured(section, lines) and len(line) > 1
-    ]  # fmt: skip
+    ends = (section.grid.k[0], section.grid.k[-1])
+    shown = [name for name in coloured(section, lines) if (lines[name][0].k, lines[name][-1].k) == ends]
+    changes = {name: _change(section, name) for name in lines if name in shown and len(section.grid.k) > 1}
+    moved = [f"{signed(number(value, 2))} with {name}" for name, value in changes.items() if value is not None]
     if moved:
         texts["table"] = f"From k = {section.grid.k[0]} to {section.grid.k[-1]}, P changes by {listing(moved)}"
     copied = _copying(section)
     if copied:
         texts["copying"] = copied[0][1].partition(";")[0].capitalize()
-    for text, value in list(answer_findings.ends(section).items())[:1]:
+    lost = answer_findings.missing(section)
+    ended = {"are missing": lost} if lost else answer_findings.ends(section)
+    for text, value in list(ended.items())[:1]:
         texts["answers"] = f"{share(value)} of the answers {text}"
     return texts
 
 
+def _change(section: Section, retriever: str) -> float | None:
+    """Return the change of mean P from the first to the last k, over the queries with a P at both; None without any."""
+    ordering, _, references, _ = section.lead.values()
+    here = section["per_query"].filter(retriever=retriever, ordering=ordering, references=references).drop_nulls("p")
+    first, last = (here.filter(k=k).select("qid", "p") for k in (section.grid.k[0], section.grid.k[-1]))
+    both = first.join(last, on="qid", suffix="_last", maintain_order="left")
+    return None if both.is_empty() else float(both["p_last"].to_numpy().mean() - both["p"].to_numpy().mean())
+
+
+def _decided(tests: pl.DataFrame) -> bool:
+    """Return whether any of ``tests``, of enough queries, has an interval from which its verdict is read."""
+    return not tests.filter(pl.col("low").is_not_null(), pl.col("verdict") != TOO_FEW).is_empty()
+
+
+def _besides(tests: pl.DataFrame) -> str:
+    """Say how many of ``tests`` have no interval, if any."""
+    untested = tests["low"].null_count()
+    return f"; {count(untested)} cannot be compared" if untested else ""
+
+
 def _share(
-    verdicts: list[str], text: str, of: tuple[str, ...], less: str = "", other: tuple[str, ...] = (), noun: str = "cell"
+    tests: pl.DataFrame, text: str, of: tuple[str, ...], less: str = "", other: tuple[str, ...] = (), noun: str = "cell"
 ) -> str:
-    """Say in how many cells the verdict is one ``of`` those, and in how many, if any, one of the ``other``."""
+    """Say in how many cells the verdict is one ``of`` those, in how many, if any, one of the ``other``."""
+    verdicts = tests["verdict"].to_list()
     more, fewer = (sum(verdict in group for verdict in verdicts) for group in (of, other))
-    return f"{text} in {count(more)} of {counted(len(verdicts), noun)}" + (
-        f" and {less} in {count(fewer)}" if fewer else ""
-    )
+    lower = f" and {less} in {count(fewer)}" if fewer else ""
+    return f"{text} in {count(more)} of {counted(tests.height, noun)}{lower}"

@@ -1,7 +1,9 @@
 """Draw the first figure of the page, mean P of every retriever against k, as elements of an inline SVG."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
+from itertools import count as count_from
 from typing import Any
 from urllib.parse import urlencode
 
@@ -9,6 +11,7 @@ import numpy as np
 import polars as pl
 from scipy import special
 
+from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
 from ragrelay.display.numbers import count, counted, number
 from ragrelay.display.palette import GREY
@@ -20,9 +23,13 @@ MOST_NAMED = 4
 SHORT = {"better, by less than the margin": "better", "worse, by less than the margin": "worse",
          "better by more than the margin": "better", "worse by more than the margin": "worse",
          "too few queries": "too few"}  # fmt: skip
+STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0)
+"""Distances between the ticks of the scale; above these, twice, five times and ten times a power of ten."""
 LINE = 18
 """Least pixels between the names of two lines."""
 TOP, AXIS = 10, 66
+LETTER = 7
+"""About the width of a letter in pixels."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +63,7 @@ class Mean:
 
 def interval_of(values: np.ndarray[Any, Any]) -> tuple[float | None, float | None]:
     """Return Student's 95% interval of the mean of ``values``; none for fewer than 5 or equal values."""
-    if len(values) < QUERIES_AT_LEAST or not values.std() > 0:
+    if len(values) < QUERIES_AT_LEAST or is_constant(values):
         return None, None
     half = float(special.stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values)))
     return float(values.mean()) - half, float(values.mean()) + half
@@ -125,7 +132,8 @@ def lead_figure(section: Section, part: int, explored: bool) -> list[dict[str, A
         return []
     ends = [end for line in (*lines.values(), [baseline] if baseline else []) for mean in line
             for end in (mean.low, mean.value, mean.high) if end is not None]  # fmt: skip
-    step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0) if max(ends) - min(ends) <= 5 * step)
+    powers = (first * 10.0**zeros for zeros in count_from(1) for first in (2, 5, 10))
+    step = next(step for step in chain(STEPS, powers) if max(ends) - min(ends) <= 5 * step)
     # Round, or a P of 1 + 1e-7 would get a tick above 1.
     bottom, top = (step * edge for edge in (np.floor(round(min(ends) / step, 4)), np.ceil(round(max(ends) / step, 4))))
     ticks = np.arange(bottom, max(top, bottom + step) + step / 2, step).round(4).tolist()
@@ -143,11 +151,14 @@ def _drawn(
     ticks: Sequence[float],
     shown: Sequence[str],
 ) -> dict[str, Any]:
+    step = ticks[1] - ticks[0]
+    written = [number(tick, 2 if step < 0.099 else 1 if step <= STEPS[-1] else 0) for tick in ticks]
+    if step > STEPS[-1]:
+        size = replace(size, left=10 + LETTER * max(map(len, written)))
     ks = [k for k in section.grid.k if any(mean.k == k for line in lines.values() for mean in line)]
     right, floor = size.width - size.right, size.height - AXIS
     room = (right - size.left) / len(ks)
     at = {k: size.left + room * (place + 0.5) for place, k in enumerate(ks)}
-    digits = 2 if ticks[1] - ticks[0] < 0.099 else 1
 
     def y(value: float) -> float:
         return round(floor - (value - ticks[0]) / (ticks[-1] - ticks[0]) * (floor - TOP), 1)
@@ -177,9 +188,8 @@ def _drawn(
         )
     apart([label for label in labels if label["kind"] != "rest"], floor)
     for label in labels:
-        # A letter takes about 7 pixels.
         label["shown"] = label["text"]
-        most = (size.right - 8) // 7
+        most = (size.right - 8) // LETTER
         if len(label["text"]) > most:
             name, _, value = label["text"].rpartition(" ")
             label["shown"] = f"{name[: most - len(value) - 2]}… {value}"
@@ -191,7 +201,7 @@ def _drawn(
         paired.append({"x": round(at[row["k"]], 1), "value": signed(value), "word": word if few else "",
                        "interval": interval if few else ""})  # fmt: skip
     return {
-        "size": size, "right": right, "floor": floor, "ticks": [(y(tick), number(tick, digits)) for tick in ticks],
+        "size": size, "right": right, "floor": floor, "ticks": list(zip(map(y, ticks), written, strict=True)),
         "ks": [(round(at[k], 1), count(k)) for k in ks], "lines": drawn, "labels": labels, "paired": paired,
         "zero": None if baseline is None else {
             "y": y(baseline.value), "said": f"zero-shot, no passages: P {baseline.words}",

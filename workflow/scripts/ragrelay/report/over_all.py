@@ -8,7 +8,7 @@ from ragrelay.analysis import relay
 from ragrelay.analysis.pooled import ALL_DATASETS, DATASETS_AT_LEAST, RELAY, SYSTEMS
 from ragrelay.display.findings import Conclusion
 from ragrelay.display.numbers import count, counted
-from ragrelay.report.verdict_sentences import RELAYED, short, winner_first
+from ragrelay.report.verdict_sentences import relay_words, short, winner_first
 
 KEYS = ["dataset", "scorer", "generators", "n_generators", "ordering", "k"]
 
@@ -57,7 +57,7 @@ def _systems(row: dict[str, Any]) -> Conclusion:
 
 def _relay(slopes: pl.DataFrame) -> Conclusion:
     row = slopes.row(0, named=True)
-    word = RELAYED[relay.answer_of(slopes)].format(n=count(row["n"]))
+    word = relay_words(relay.answer_of(slopes), slopes.to_dicts())
     slope, low, high = (None if row[end] is None else row[end] / 10 for end in ("estimate", "low", "high"))
     numbers = "" if slope is None else f"per 0.1 of {row['measure']}@{row['k']}, P differs by {short(slope, low, high)}"
     question = "Where a retriever ranks a query better than its usual lead, is the answer better too?"

@@ -10,6 +10,7 @@ import polars as pl
 from ragrelay.annotations.study import AnnotationStudy
 from ragrelay.claims.study import ClaimsStudy
 from ragrelay.display.sections import Grid, Section
+from ragrelay.report.missing import missing_answers
 from ragrelay.report.questions import ShownQuestion
 from ragrelay.reproduction.study import Reproduction
 
@@ -39,6 +40,12 @@ class ReportedStudy:
     """The answers over all generators and datasets (analysis.pooled); None if there is one of each."""
     questions: Sequence[ShownQuestion] = ()
     """Tables of questions to a model that have no other place on the page."""
+
+    @property
+    def missing(self) -> list[str]:
+        """Return what the page opens with if many answers are missing (report.missing)."""
+        of = {(section.dataset, section.generator): section["lengths"] for section in self.sections}
+        return missing_answers(of.values())
 
     @property
     def groups(self) -> list[list[Section]]:

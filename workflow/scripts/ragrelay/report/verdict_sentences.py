@@ -7,6 +7,7 @@ import polars as pl
 
 from ragrelay.analysis import labellings, relay
 from ragrelay.analysis.correlation import DECIDES
+from ragrelay.analysis.correlation import QUERIES_AT_LEAST as CORRELATED_AT_LEAST
 from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.systems import PRIMARY
 from ragrelay.analysis.verdicts import (
@@ -20,6 +21,7 @@ from ragrelay.analysis.verdicts import (
     MUCH_WORSE,
     NOT_BETTER,
     NOT_WORSE,
+    QUERIES_AT_LEAST,
     SAY_BETTER,
     TOO_FEW,
     UNDECIDED,
@@ -39,7 +41,10 @@ RELAYED = {
     relay.NOT_KNOWN: "We do not know",
     relay.TOO_FEW: "Too few queries differ ({n})",
 }
+UNTESTED = "not tested"
+"""Undecided because all differences are equal."""
 BY_GAIN = {BETTER: "better than zero-shot with", WORSE: "worse with", UNDECIDED: "undecided with",
+           UNTESTED: "higher or lower by the same for all queries, so not tested, with",
            TOO_FEW: "of too few queries to say with"}  # fmt: skip
 BY_CORRELATION = {ABOVE: "above zero for", BELOW: "below zero for", UNDECIDED: "undecided for"}
 BY_EQUIVALENCE = {
@@ -104,8 +109,11 @@ def compared(section: Section) -> Conclusion:
     """Conclude on the primary pair from systems.csv."""
     heading = "Systems", "Does a better retriever give better answers?"
     pairs = section["systems"].filter(role=PRIMARY)
-    if pairs.is_empty():
+    if pairs.is_empty() and section.primary is None:
         return Conclusion(*heading, "Needs two retrievers; here is one")
+    if pairs.is_empty():
+        pair = [section.primary.retriever, section.primary.reference]
+        return Conclusion(*heading, "We cannot tell", f"no query has a score with both {listing(pair)}")
     row, strong = winner_first(pairs.row(0, named=True))
     _, other = names = row["retriever"], row["against_retriever"]
     if row["mean_difference"] is None:
@@ -114,7 +122,9 @@ def compared(section: Section) -> Conclusion:
     if row["verdict"] in SAY_BETTER and measured and measured[0] < measured[1]:
         strong += f", although {other} ranks better"
     few = [] if row["verdict"] == TOO_FEW else [counted(row["n"], "query", "queries")]
-    numbers = ", ".join([f"difference {short(row['mean_difference'], row['low'], row['high'], row['margin'])}", *few])
+    why = [row["reason"]] if row["verdict"] == UNDECIDED and row["low"] is None and row["reason"] else []
+    difference = f"difference {short(row['mean_difference'], row['low'], row['high'], row['margin'])}"
+    numbers = ", ".join([difference, *few, *why])
     means = means_of(section, row, "mean_p") if not row["n_unpaired"] else None
     whole = f"P {number(means[0], 2)} against {number(means[1], 2)}, {numbers}" if means else numbers
     answer = Conclusion(*heading, strong, whole, names)
@@ -201,7 +211,11 @@ def ranked_well(section: Section) -> Conclusion:
     )
     known = cell.filter(pl.col("retriever").is_in(section.rankings)).drop_nulls("value")
     if known.is_empty():
-        return Conclusion(*heading, "We cannot tell", f"{lead['measure']} or utility is constant")
+        reasons = set(cell["reason"].drop_nulls())
+        few = f"fewer than {CORRELATED_AT_LEAST} queries"
+        why = "no query has a utility" if cell.is_empty() else few if few in reasons else (
+            f"{lead['measure']} or utility is constant")  # fmt: skip
+        return Conclusion(*heading, "We cannot tell", why)
     groups = {word: known.filter(verdict=word)["retriever"].to_list() for word in (ABOVE, BELOW, UNDECIDED)}
     if known.height > MOST_NAMED:
         counts = {word: count(len(names)) for word, names in groups.items()}
@@ -239,15 +253,32 @@ def relayed(section: Section) -> Conclusion:
     heading = "Relay", "Where a retriever ranks a query better than its usual lead, is the answer better too?"
     verdict, rows = _relay(section)
     if verdict == relay.ONE_RANKING:
+        if len(section.rankings) > 1:
+            return Conclusion(*heading, "We cannot tell", "no query has a score with two rankings")
         return Conclusion(*heading, "Needs two rankings; here is one")
     whole = rows.get("")
+    strong = relay_words(verdict, [rows[name] for name in ("", "adjusted") if name in rows])
     if whole is None or whole["slope"] is None:
-        return Conclusion(*heading, RELAYED[verdict].format(n=count(whole["n"] if whole else 0)))
+        return Conclusion(*heading, strong)
     slope, low, high = (None if whole[name] is None else whole[name] / 10 for name in ("slope", "low", "high"))
     queries = [] if verdict == relay.TOO_FEW else [counted(whole["n"], "query", "queries")]
     numbers = ", ".join([f"P differs by {short(slope or 0.0, low, high)}", *queries])
     where = f"where a retriever ranks a query 0.1 better in {measure}@{k}"
-    return Conclusion(*heading, RELAYED[verdict].format(n=count(whole["n"])), f"{where}, {numbers}")
+    return Conclusion(*heading, strong, f"{where}, {numbers}")
+
+
+def relay_words(verdict: str, rows: list[Row]) -> str:
+    """Return the words for relay's ``verdict`` on ``rows``: the slope, and the adjusted one."""
+    n = rows[0]["n"] if rows else 0
+    reasons = [row["reason"] for row in rows if row["verdict"] == relay.TOO_FEW and row["reason"]]
+    if verdict == relay.TOO_FEW and n >= relay.DIFFERING_AT_LEAST and reasons:
+        return f"We cannot tell ({reasons[0]})"
+    return RELAYED[verdict].format(n=differing(n))
+
+
+def differing(n: int) -> str:
+    """Write the ``n`` of relay.csv; it is 0 where each pair of rankings has fewer than 5 queries that differ."""
+    return count(n) if n else f"fewer than {QUERIES_AT_LEAST}"
 
 
 def _relay(section: Section) -> tuple[str, dict[str, Row]]:
@@ -285,13 +316,19 @@ def how_relayed(section: Section) -> list[str]:
     ]
 
 
+def not_compared(cells: pl.DataFrame) -> str:
+    """Say why none of the ``cells`` (rows of gain.csv) can be compared with zero-shot."""
+    few = cells.filter(pl.col("reason").is_null(), verdict=TOO_FEW)["verdict"]
+    reasons = [*cells["reason"].drop_nulls().unique(maintain_order=True), *few.unique()]
+    return f"No cell can be compared with zero-shot{f' ({listing(reasons)})' if reasons else ''}"
+
+
 def gain_counts(section: Section) -> str:
     """Count the cells of the first grade in which a context makes the answer better or worse."""
     cells = distinct(section["gain"].filter(references=section.grades[0]), ("retriever", "ordering"))
     tested = cells.drop_nulls("p_verdict")
     if tested.is_empty():
-        reasons = cells["reason"].drop_nulls().unique(maintain_order=True).to_list()
-        return f"No cell can be compared with zero-shot{f' ({listing(reasons)})' if reasons else ''}."
+        return f"{not_compared(cells)}."
     by_word = {word: tested.filter(verdict=word) for word in (BETTER, WORSE, UNDECIDED, TOO_FEW)}
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_word.items()}
     sizes = {word: count(frame.height) for word, frame in by_word.items()}
@@ -308,7 +345,8 @@ def gains(rows: list[Row]) -> list[str]:
     """State the gains in the cells of the primary comparison, with mean and median utility."""
     if not any(row["n"] for row in rows):
         return ["No query has both P and P₀ here."]
-    verdicts = _by_verdict([row for row in rows if row["n"]], BY_GAIN, _gain)
+    said = [row | ({"verdict": UNTESTED} if row["verdict"] == UNDECIDED and row["low"] is None else {}) for row in rows]
+    verdicts = _by_verdict([row for row in said if row["n"]], BY_GAIN, _gain)
     n = max(row["n"] for row in rows)
     lines = [f"By mean gain over the same queries (up to {count(n)}), P is {verdicts}."]
     shown = [

@@ -1,0 +1,43 @@
+"""Say how many answers are missing where they are many, for the head of a page and the end of a run."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.analysis.lengths import COLUMNS, MISSING
+from ragrelay.analysis.multiplicity import distinct
+from ragrelay.display.numbers import count, share
+from ragrelay.vocabulary.columns import read_table
+from ragrelay.vocabulary.names import ZEROSHOT
+
+MANY = 0.1
+"""Missing answers are many if they are more than this share of a generator's answers, or of those with a retriever."""
+
+
+def missing_answers(lengths: Iterable[pl.DataFrame]) -> list[str]:
+    """Return a sentence per dataset and generator with many missing answers. ``lengths``: the rows of a file each."""
+    sentences = []
+    for cells in lengths:
+        # All orderings of one passage have one answer.
+        once = distinct(cells, ("retriever", "ordering"))
+        sums = once.group_by("dataset", "generator", "retriever", maintain_order=True).agg(
+            pl.col("n", "stop", "length", "other").sum()
+        )
+        parts = sums.filter(pl.col("n") > 0).select("dataset", "generator", "retriever", "n", MISSING)
+        worst = parts.sort(pl.col("missing") / pl.col("n"), descending=True, maintain_order=True).head(1)
+        for dataset, generator, retriever, n, missing in worst.iter_rows():
+            if missing > MANY * n:
+                of = "without passages" if retriever == ZEROSHOT else f"with {retriever}"
+                total, lost = parts.select(pl.col("n", "missing").sum()).row(0)
+                sentences.append(
+                    f"{count(lost)} of {count(total)} answers of {generator} to {dataset} are missing "
+                    f"({share(lost / total)}; {of} {share(missing / n)}): they have no score, and all "
+                    "results leave them out. The reasons are on the page, under Left out."
+                )
+    return sentences
+
+
+def read_missing_answers(paths: Iterable[str | Path]) -> list[str]:
+    """Return the sentences of ``missing_answers`` from those files of lengths among ``paths`` that exist."""
+    return missing_answers(read_table(path, COLUMNS) for path in map(Path, paths) if path.is_file())
