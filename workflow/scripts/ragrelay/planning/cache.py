@@ -32,7 +32,7 @@ SMALL = 1 << 20
 """Maximum size of a receipt in bytes; larger JSON files are not read."""
 NAMING = ("generated", "scores", "indexes")
 """Folders of a study whose subfolders are named after a generator, a scorer or a corpus."""
-NUGGETS = "*/*/nuggets/*/written/*.json"
+NUGGETS = "*/*/asked/write_nuggets/*/*.json"
 """Receipts of lists of nuggets, relative to the folder of all results."""
 NAME = re.compile(r"[0-9a-f]{16,}")
 
