@@ -5,8 +5,8 @@ import os
 import re
 import shutil
 import subprocess
-from collections import Counter
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
