@@ -73,7 +73,7 @@ def test_probabilities_are_those_of_transformers(optional: Sandbox) -> None:
     template = load_claim_template(ROOT / "config/claim_prompts/claims_zeroshot_claimant.yaml")
     claims = pl.read_parquet(optional.results / "acu/few/claims.parquet")
     pairs = pl.read_parquet(optional.results / "acu/few/pairs/demo-lm/claims_zeroshot_claimant.parquet")
-    receipt = json.loads((optional.results / "acu/few/scored/demo-lm.json").read_text())
+    [receipt] = json.loads((optional.results / "acu/few/asked/score_claims/demo-lm.json").read_text())["parts"]
     tokens = {word: [token["id"] for token in found] for word, found in receipt["words"].items()}
     assert pairs["id"].to_list() == claims["id"].to_list()
     for claim, pair in zip(claims.to_dicts()[::4], pairs.to_dicts()[::4], strict=True):
@@ -92,7 +92,7 @@ def test_probabilities_are_those_of_transformers(optional: Sandbox) -> None:
 
 
 def test_a_claim_is_asked_once_without_evidence(optional: Sandbox) -> None:
-    receipt = json.loads((optional.results / "acu/few/scored/demo-lm.json").read_text())
+    [receipt] = json.loads((optional.results / "acu/few/asked/score_claims/demo-lm.json").read_text())["parts"]
     tokens = sum(map(len, receipt["words"].values()))
     assert receipt["prompts"]["asked"] == (5 + 15) * tokens and receipt["evidence"]["asked"] == 15
 
@@ -175,9 +175,8 @@ def test_the_plan_counts_the_jobs_that_score_texts_as_they_then_are(optional: Sa
         [row] = plan.filter(job=job).to_dicts()
         told = json.loads((results / name).read_text())
         of_parts = told.get("parts", [told])
-        parts = [
-            part for one in of_parts for part in ((one["prompts"], one["evidence"]) if "evidence" in one else (one,))
-        ]
+        stores = [(one["prompts"], one["evidence"]) if "evidence" in one else (one,) for one in of_parts]
+        parts = [part for of_part in stores for part in of_part]
         # A key that two parts share is asked by both, and found by the second.
         assert sum(part["asked"] for part in parts) >= row["asked"] > 0, job
         assert row["to_make"] >= sum(part["made"] for part in parts) and row["engine_starts"] == 1, job
