@@ -1,6 +1,5 @@
 """The study as rules see it, without Snakemake."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
