@@ -136,8 +136,8 @@ def test_the_classes_of_rules_are_those_of_the_profiles() -> None:
 
 
 SEVERAL = {
-    "ask_question": {"question_module", "EngineAsker"},
-    "read_replies": {"question_module", "write_made"},
+    "ask_question": {"ask_parts", "EngineAsker"},
+    "read_replies": {"read_parts", "StoreAsker", "write_made"},
     "build_prompts": {"kshot_prompts", "zeroshot_prompts"},
     "compare_published_table": {"read_published", "compare_published_labels"},
     "correlate_labels": {"label_correlations", "leads", "label_within"},

@@ -79,10 +79,14 @@ def test_a_study_that_has_not_finished_does_not_say_what_it_needs(cache: Path) -
         prune(cache, receipts=("absent.json",))
 
 
-def test_answers_stay_where_another_study_has_lists_of_nuggets_whose_stores_no_file_names(cache: Path) -> None:
+@pytest.mark.parametrize("receipt", ["asked/write_nuggets/lm/shard0.json", "nuggets/vital/written/shard0.json"])
+def test_answers_stay_where_another_study_has_lists_of_nuggets_whose_stores_no_file_names(
+    cache: Path, receipt: str
+) -> None:
+    """Also of a study that version 0.1.0 made, whose receipts are elsewhere."""
     for study, left in (("mine", [NEEDED, OTHERS]), ("other", [NEEDED, OTHERS, OLD])):
         copy = Path(shutil.copytree(cache.parent, cache.parent.parent / f"{cache.parent.name}-{study}")) / "cache"
-        written = copy.parent / "results" / study / "dl19/nuggets/vital/written/shard0.json"
+        written = copy.parent / "results" / study / "dl19" / receipt
         written.parent.mkdir(parents=True)
         written.touch()
         assert any("other has lists of nuggets" in line for line in prune(copy, remove=True)) == (study == "other")

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.errors import InputError
+from ragrelay.errors import InputError, RequestError
 from ragrelay.generation.generator import GENERATOR_KINDS, Request
 from ragrelay.generation.thought_marks import check_tokenizer_marks
 from ragrelay.generation.tokens import PromptTokenizer, special_tokens, unloadable
@@ -190,7 +190,7 @@ def tokenised(
                     # Prompts for lists of nuggets, which have a fixed form, are never truncated.
                     other = "fewer passages at a time" if "structured" in generator else "over_window: truncate"
                     expected = f"at most {room} (window {window} less max_tokens), or {other}"
-                    error = InputError(place, f"{full} tokens", expected)
+                    error = RequestError(place, f"{full} tokens", expected)
                     if refused is None:
                         raise error
                     refused[prompt_id] = error

@@ -32,8 +32,8 @@ SMALL = 1 << 20
 """Maximum size of a receipt in bytes; larger JSON files are not read."""
 NAMING = ("generated", "scores", "indexes")
 """Folders of a study whose subfolders are named after a generator, a scorer or a corpus."""
-NUGGETS = "*/*/nuggets/*/written/*.json"
-"""Receipts of lists of nuggets, relative to the folder of all results."""
+NUGGETS = ("*/*/asked/write_nuggets/*/*.json", "*/*/nuggets/*/written/*.json")
+"""Receipts of lists of nuggets, relative to the folder of all results; the second of version 0.1.0."""
 NAME = re.compile(r"[0-9a-f]{16,}")
 
 
@@ -136,7 +136,9 @@ def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) ->
     now = time.time()
     unneeded = [entry for entry in _entries(cache_dir) if entry.hash and entry.hash not in known]
     old = [entry for entry in unneeded if now - entry.written > RECENT]
-    listed = {path.relative_to(results).parts[0] for path in results.glob(NUGGETS)} - {needed.study}
+    listed = {path.relative_to(results).parts[0] for pattern in NUGGETS for path in results.glob(pattern)} - {
+        needed.study
+    }
     if listed:
         unneeded, old = ([entry for entry in some if entry.kind != "answers"] for some in (unneeded, old))
         yield f"{cache_dir / 'answers'}: kept, as {min(listed)} has lists of nuggets, whose stores its files don't name"

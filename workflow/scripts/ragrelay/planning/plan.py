@@ -61,11 +61,12 @@ def plan_jobs(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], seeds: 
 def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> tuple[pl.DataFrame, int]:
     """Return WORK for the jobs of a question, as counted by the question's own ``plan``, and the answers it judges."""
     question, works, judged = question_module(job.question), [pl.DataFrame(schema=WORK)], 0
-    for number, part in enumerate(job.parts):
+    for number, parts in enumerate(job.parts):
         asker = PlanAsker(planned[job.generator], number)
-        told = question.plan(PlannedJob(planned, seeds, **part), asker)
+        for part in parts:
+            told = question.plan(PlannedJob(planned, seeds, **part), asker)
+            judged += told[1].get("answers", 0) if told else 0
         works.append(asker.work)
-        judged += told[1].get("answers", 0) if told else 0
     return pl.concat(works), judged
 
 

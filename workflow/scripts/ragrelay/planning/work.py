@@ -50,8 +50,8 @@ class Job:
     files: Mapping[str, KeyedFiles] = field(default_factory=dict)
     """The plan's inputs by name, if the jobs generate answers."""
     question: str = ""
-    parts: Sequence[Mapping[str, Any]] = ()
-    """Files, settings and wildcards of each job of a ``question``."""
+    parts: Sequence[Sequence[Mapping[str, Any]]] = ()
+    """Files, settings and wildcards of each part of a ``question``, by the job that asks."""
 
     def paths(self, name: str, **values: str) -> list[Path]:
         """Return the files called ``name`` whose wildcards have these ``values``."""

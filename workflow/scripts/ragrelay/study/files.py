@@ -117,7 +117,7 @@ claims = StudyFile("acu/{claims}/claims.parquet", "prepare_claims", "pairs of cl
     "ragrelay.report.stage_columns:CLAIMS")
 claim_prompts = StudyFile("acu/{claims}/prompts/{template}.parquet", "build_claim_prompts",
     "prompts of every pair, without and with the evidence", "ragrelay.report.stage_columns:CLAIM_PROMPTS")
-claim_scores_receipt = ScoreClaims.receipt
+claim_scores_receipt = ScoreClaims().job_receipt()
 claim_pairs = ScoreClaims.made["pairs"]
 judged_evidence = JudgeEvidence.made["judged"]
 characteristics = StudyFile("acu/{claims}/characteristics.parquet", "describe_claims",

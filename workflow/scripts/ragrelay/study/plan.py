@@ -83,7 +83,8 @@ class Plan:
         question_inputs = [
             path
             for job in self.jobs
-            for part in job.get("parts", ())
+            for parts in job.get("parts", ())
+            for part in parts
             for paths in part["files"].values()
             for path in paths
         ]

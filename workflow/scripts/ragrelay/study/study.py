@@ -316,7 +316,11 @@ class StudyOfRules(Study):
 
     def threads_of(self, wildcards: Wildcards) -> int:
         """Return the number of CPU threads of the engine of a job's generator."""
-        threads: int = self.generator(wildcards.generator)["threads"]
+        return self.threads_of_engine(wildcards.generator)
+
+    def threads_of_engine(self, generator: str) -> int:
+        """Return the number of CPU threads of the engine of ``generator``."""
+        threads: int = self.generator(generator)["threads"]
         return threads
 
     def devices_of(self, wildcards: Wildcards) -> int:
