@@ -2,6 +2,7 @@
 
 from ragrelay.asking.parts import ask_parts
 from ragrelay.io.atomic_files import write_json
+from ragrelay.io.cache_use import in_use
 from ragrelay.jobs.engine_use import counted
 from ragrelay.jobs.scripts import job_log
 from ragrelay.likelihoods.asker import EngineAsker
@@ -9,6 +10,7 @@ from ragrelay.likelihoods.asker import EngineAsker
 with (
     job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"),
     counted(snakemake.log[0], snakemake.resources.get("gpu", 0)),
+    in_use(snakemake.params.cache_dir),
 ):
     params = snakemake.params
     asker = EngineAsker(params.generator, params.fingerprint, params.cache_dir, snakemake.threads)
