@@ -109,9 +109,9 @@ def compared(section: Section) -> Conclusion:
     """Conclude on the primary pair from systems.csv."""
     heading = "Systems", "Does a better retriever give better answers?"
     pairs = section["systems"].filter(role=PRIMARY)
-    if pairs.is_empty() and section.primary is None:
-        return Conclusion(*heading, "Needs two retrievers; here is one")
     if pairs.is_empty():
+        if section.primary is None:
+            return Conclusion(*heading, "Needs two retrievers; here is one")
         pair = [section.primary.retriever, section.primary.reference]
         return Conclusion(*heading, "We cannot tell", f"no query has a score with both {listing(pair)}")
     row, strong = winner_first(pairs.row(0, named=True))
