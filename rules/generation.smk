@@ -97,6 +97,7 @@ rule view_answers:
     params:
         patterns={"prompts": files.prompts, "answers": files.answers},
         fingerprint=study.fingerprint_of,
+        seeds=study.grid.seeds,  # of these, it counts what was left out
         thinking=study.thinking_of,
         cache_dir=study.cache_dir,
         code=code_of("view_answers.py"),

@@ -225,6 +225,53 @@ def test_usable_as_a_module(tmp_path: Path) -> None:
     assert f"local: {' '.join(f'ragrelay_{rule}' for rule in local.split())}\n" in said
 
 
+IMPORTING = """
+import yaml
+from pathlib import Path
+
+ours = yaml.safe_load(Path("{catalogue}").read_text())
+ours["datasets"]["demo"]["path"] = "{collection}"
+ours["generators"]["demo-lm"]["model"] = "a/b"
+
+module ragrelay:
+    snakefile: "{snakefile}"
+    config: ours
+
+use rule * from ragrelay as ours_*
+
+use rule view_answers from ragrelay as ours_view_answers with:
+    input:
+        prompts=[],
+        receipts=lambda wildcards: {receipts}
+
+rule everything:
+    default_target: True
+    input: rules.ours_report.input
+"""
+
+
+@pytest.mark.parametrize("follows", [False, True], ids=["as a plain input", "ancient"])
+def test_a_view_whose_input_is_replaced_is_told_if_it_no_longer_only_follows(tmp_path: Path, follows: bool) -> None:
+    study, other = Sandbox(tmp_path / "study"), tmp_path / "other"
+    other.mkdir()
+    receipt = 'f"results/demo/{wildcards.dataset}/generated/{wildcards.generator}/shard0.json"'
+    paths = {
+        "catalogue": study.folder / "config/config.yaml",
+        "collection": study.folder / "resources/demo/collection",
+        "snakefile": study.folder / "Snakefile",
+        "receipts": f"ancient({receipt})" if follows else receipt,
+    }
+    text = IMPORTING
+    for name, value in paths.items():
+        text = text.replace(f"{{{name}}}", str(value))
+    (other / "Snakefile").write_text(text)
+    done = run_snakemake(other, ["--dry-run"], study.environment())
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said[-3000:]
+    told = [line for line in said.splitlines() if line.startswith("ragrelay: warning: ")]
+    assert [line.split()[3] for line in told] == ([] if follows else ["ours_view_answers:"])
+
+
 def test_lint(clean: Sandbox) -> None:
     done = subprocess.run([sys.executable, "-m", "snakemake", "--lint"], cwd=ROOT, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr

@@ -74,8 +74,15 @@ SCHEDULING = {
 }
 """The same for functions that decide when Snakemake looks for jobs to start."""
 NOT_KEPT = ("temp", "pipe", "service")
+FOLLOWED = {
+    "view_answers.py": "generate_answers.py",
+    "score_answers.py": "fill_scores.py",
+    "read_replies.py": "ask_question.py",
+}
+"""Scripts of jobs that view a store, each with the script of the jobs that fill it, whose receipts they follow."""
 CHANGED = "sha256:" + "0" * 64
 _INTERRUPTS: list[int] = []
+_TOLD: set[str] = set()
 _OURS: list[tuple[Mapping[str, Any], Path]] = []
 _SOURCE_FILES: dict[str, "_SourceFile"] = {}
 _check_incomplete, _update_needrun = DAG.check_incomplete, DAG.update_needrun
@@ -237,8 +244,13 @@ async def _order_only(dag: DAG, *arguments: Any, **options: Any) -> None:
     Snakemake looks at no reason of a job downstream of one that runs, because that job will run too. Behind ancient()
     it does not run, and its own reasons are lost. If the ancient file is missing, as after a failure, it runs for none.
     """
-    edges = [(maker, job, files) for maker, jobs in dag.depending.items() for job, files in jobs.items()]
-    hidden = [edge for edge in edges if _is_ours(edge[1]) and all(file.is_ancient for file in edge[2])]
+    hidden = []
+    for maker, jobs in dag.depending.items():
+        for job, files in jobs.items():
+            if _is_ours(job) and all(file.is_ancient for file in files):
+                hidden.append((maker, job, files))
+            else:
+                _tell_if_it_should_follow(job, maker)
     for maker, job, _ in hidden:
         del dag.depending[maker][job]
     try:
@@ -246,6 +258,19 @@ async def _order_only(dag: DAG, *arguments: Any, **options: Any) -> None:
     finally:
         for maker, job, files in hidden:
             dag.depending[maker][job] = files
+
+
+def _tell_if_it_should_follow(job: Any, maker: Any) -> None:
+    """Warn of the rule of ``job`` if it views a store, but runs whenever ``maker`` filled it for another retriever.
+
+    A workflow that imports the rules can replace their inputs, and with them ancient().
+    """
+    view, filling = (Path(str(one.rule.script)).name for one in (job, maker))
+    if FOLLOWED.get(view) == filling and job.rule.name not in _TOLD and _is_ours(job):
+        _TOLD.add(job.rule.name)
+        found = f"receipts of {maker.rule.name} among its inputs"
+        tell(f"ragrelay: warning: rule {job.rule.name}: found {found}; expected ancient(…) around them, without which it "
+             "runs whenever another retriever changes")  # fmt: skip
 
 
 def _is_ours(job: Any) -> bool:
