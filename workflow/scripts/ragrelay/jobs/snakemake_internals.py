@@ -268,9 +268,8 @@ def _tell_if_it_should_follow(job: Any, maker: Any) -> None:
     view, filling = (Path(str(one.rule.script)).name for one in (job, maker))
     if FOLLOWED.get(view) == filling and job.rule.name not in _TOLD and _is_ours(job):
         _TOLD.add(job.rule.name)
-        found = f"receipts of {maker.rule.name} among its inputs"
-        tell(f"ragrelay: warning: rule {job.rule.name}: found {found}; expected ancient(…) around them, without which it "
-             "runs whenever another retriever changes")  # fmt: skip
+        place = f"ragrelay: warning: rule {job.rule.name}: found receipts of {maker.rule.name} among its inputs"
+        tell(f"{place}; expected ancient(…) around them, without which it runs whenever another retriever changes")
 
 
 def _is_ours(job: Any) -> bool:
