@@ -26,7 +26,7 @@ def test_a_question_in_one_file(finished: Sandbox, tmp_path: Path) -> None:
     study.snakemake("plan")
     rows = pl.read_csv(study.results / "plan.csv").filter(job="ask_sufficient")
     [planned] = rows.to_dicts()
-    assert planned["retriever"] is None and planned["to_make"] > 0 and planned["engine_starts"] == 1
+    assert not planned["retriever"] and planned["to_make"] > 0 and planned["engine_starts"] == 1
 
     targets = [f"{FOLDER}/{retriever}.parquet" for retriever in ("bm25", "rel")]
     made = study.snakemake(*targets)

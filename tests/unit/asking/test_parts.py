@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.asking.parts import ask_parts, read_parts
+from ragrelay.asking.questions import judge_evidence
 from ragrelay.errors import InputError, RequestError
 from ragrelay.io.atomic_files import write_json, write_parquet
 from ragrelay.likelihoods import asker
@@ -108,6 +109,17 @@ def test_a_table_is_read_without_an_engine(sets: Asked) -> None:
         table = sets.read(name)
         assert table["id"].to_list() == [f"{name} 0", f"{name} 1"]
         assert table["p_refers"].is_between(0, 1, closed="none").all()
+
+
+def test_a_table_is_made_with_the_receipt_as_a_file_has_it(sets: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order of its words decides the last bit of a sum, and the questions' own order is another: Yes, No."""
+    sets.ask(FakeEngine(), "few")
+    given: list[Mapping[str, Any]] = []
+    monkeypatch.setattr(
+        judge_evidence, "read", lambda job, receipt, cache_dir: given.append(receipt) or {"judged": None}
+    )
+    sets.read("few")
+    assert list(given[0]["tokens"]) == ["No", "Yes"] and given[0]["words"] == ["Yes", "No"]
 
 
 def test_what_the_store_does_not_hold_is_refused_and_the_rule_is_named(sets: Asked) -> None:

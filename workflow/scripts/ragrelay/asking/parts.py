@@ -70,7 +70,9 @@ def read_parts(
     if asked_file is not None:
         write_parquet(pl.concat([rows for rows, _ in made]), asked_file)
         table.inputs = {**table.inputs, "asked": asked_file}
-    found: Mapping[str, Any] = module.read(table, made[0][1], asker.cache_dir)
+    # Words in the order of a receipt's file, not of the question: sums of probabilities follow it, to the last bit.
+    receipt = json.loads(json.dumps(made[0][1], sort_keys=True))
+    found: Mapping[str, Any] = module.read(table, receipt, asker.cache_dir)
     return found
 
 
