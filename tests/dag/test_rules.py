@@ -49,7 +49,7 @@ def with_engine() -> set[str]:
 
 
 def test_the_digest_of_a_rule_is_of_its_own_script() -> None:
-    """Whether code that is mended reruns anything depends on it. What fills answers and scores reruns for nothing of it."""
+    """Whether mended code reruns anything depends on it. What fills answers and scores reruns for nothing of it."""
     rules = [rule for rule in loaded_rules().values() if rule.script not in OF_QUESTIONS]
     assert len(rules) > 40
     without = ("fetch_input", "fill_scores", "plan")
