@@ -58,6 +58,7 @@ for question in questions:
             parts=question.read_parts,
             generator=question.of_asked(study.generator_named),
             fingerprint=question.of_asked(study.likelihoods_of),
+            texts=question.of_asked(study.text_likelihoods_of),
             cache_dir=study.cache_dir,
             code=question.read_code,
         script:

@@ -192,23 +192,6 @@ def test_missing_files_of_a_module_are_made_again_and_no_others(tmp_path: Path) 
     assert jobs_of(run(tmp_path, workflow)) == {"its_ours_middle": 1, "its_ours_last": 1, "all": 1}
 
 
-TOLD = """
-onstart:
-    for job in workflow.dag.needrun_jobs():
-        print(job.rule.name, sorted(internals.inputs_to_make(workflow.dag, job)))
-"""
-
-
-def test_inputs_that_a_run_makes_anew(tmp_path: Path) -> None:
-    """Not those that are there."""
-    first = run(tmp_path, CHAIN.format("it") + TOLD)
-    told = {"it_last ['it_middle.txt']", "it_middle ['it_first.txt']", "it_first []"}
-    assert told <= {*first.stdout.splitlines()}
-    (tmp_path / "it_last.txt").unlink()
-    again = run(tmp_path, CHAIN.format("it") + TOLD)
-    assert "it_last []" in again.stdout.splitlines() and "it_middle" not in again.stdout
-
-
 SHOW = """
 onstart:
     import gc

@@ -77,7 +77,7 @@ class Asked:
 
     def read(self, name: str) -> pl.DataFrame:
         inputs, [part] = self.given(name)
-        store_asker = StoreAsker(self.generator, self.fingerprint, self.folder / "cache", "judge_evidence")
+        store_asker = StoreAsker(self.generator, self.fingerprint, "texts", self.folder / "cache", "judge_evidence")
         files = {**inputs, "receipt": str(self.folder / "receipt.json")}
         table: pl.DataFrame = read_parts("judge_evidence", files, [part, part], store_asker, None)["judged"]
         return table

@@ -42,18 +42,25 @@ class EngineAsker:
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
         """Fill the store (see Asker). Returns and raises as fill_likelihoods does."""
         generator = self.generator if chat else without_chat(self.generator)
-        return fill_likelihoods(asked, _store(self, chat), generator, self.start)
+        store = LikelihoodStore(self.cache_dir, self.fingerprint) if chat else text_store(generator, self.cache_dir)
+        return fill_likelihoods(asked, store, generator, self.start)
 
 
 class StoreAsker:
-    """Looks up every request, and starts no engine. ``rule``: the one that asks ``generator``."""
+    """Looks up every request, and starts no engine. ``rule``: the one that asks ``generator``.
 
-    def __init__(self, generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, rule: str) -> None:
-        self.generator, self.fingerprint, self.cache_dir, self.rule = generator, fingerprint, Path(cache_dir), rule
+    ``fingerprint`` names the store of the generator's likelihoods, ``texts`` that of texts without a chat template.
+    """
+
+    def __init__(
+        self, generator: Mapping[str, Any], fingerprint: str, texts: str, cache_dir: str | Path, rule: str
+    ) -> None:
+        self.generator, self.cache_dir, self.rule = generator, Path(cache_dir), rule
+        self.fingerprint, self.texts = fingerprint, texts
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
         """Return the receipt of ``asked`` (see Asker). Raises InputError if the store lacks one of them."""
-        store = _store(self, chat)
+        store = LikelihoodStore(self.cache_dir, self.fingerprint if chat else self.texts)
         keyed, missing = missing_of(asked, store)
         if len(missing):
             raise self._lacking(store.folder, f"no likelihood for {len(missing)} of {len(keyed)} continuations")
@@ -65,12 +72,6 @@ class StoreAsker:
 
     def _lacking(self, place: Path, found: str) -> InputError:
         return InputError(place, found, f"all of them; run again with --forcerun {self.rule}")
-
-
-def _store(asker: EngineAsker | StoreAsker, chat: bool) -> LikelihoodStore:
-    if chat:
-        return LikelihoodStore(asker.cache_dir, asker.fingerprint)
-    return text_store(asker.generator, asker.cache_dir)
 
 
 def one_engine(

@@ -22,6 +22,7 @@ from ragrelay.generation.thought_marks import thought_marks
 from ragrelay.jobs.code_digest import code_digest
 from ragrelay.jobs.scripts import on_terminal
 from ragrelay.judging.templates import load_judge_template
+from ragrelay.likelihoods.continuations import without_chat
 from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.nuggets.prompts import load_nugget_template
 from ragrelay.prompting.templates import load_template
@@ -503,6 +504,10 @@ class StudyOfRules(Study):
     def thinking_of(self, wildcards: Wildcards) -> Any:
         """Return the marks around the thoughts of a job's generator."""
         return thought_marks(self.generator(wildcards.generator))
+
+    def text_likelihoods_of(self, generator: str) -> str:
+        """Return the fingerprint of a generator's likelihoods of texts without a chat template."""
+        return likelihood_fingerprint(without_chat(self.generator(generator)), cache_dir=self.cache_dir)
 
     def likelihoods_of(self, generator: str) -> str:
         """Return the fingerprint of a generator's likelihoods."""
