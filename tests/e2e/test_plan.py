@@ -21,9 +21,9 @@ Copy = Callable[[], Sandbox]
 
 
 def planned_rows(study: Sandbox) -> dict[str, dict[str, Any]]:
-    """The plan's rows by retriever, the total's under `total`."""
+    """The plan's rows by job, the total's under `total`."""
     rows = pl.read_csv(study.results / "plan.csv").to_dicts()
-    return {row["retriever"] or "total": row for row in rows}
+    return {row["job"] or "total": row for row in rows}
 
 
 def emptied(finished: Sandbox, folder: Path) -> Sandbox:
@@ -82,7 +82,7 @@ def test_planning_alone_makes_prompts_and_no_answers(planned: Planned) -> None:
 def test_the_plans_exact_figures_are_what_is_then_done(planned: Planned) -> None:
     study, _, rows, _ = planned
     receipts = study.receipts()
-    assert list(receipts) == ["demo-lm/shard0", "demo-lm/shard1"] and set(rows) == {"", "total"}
+    assert list(receipts) == ["demo-lm/shard0", "demo-lm/shard1"] and set(rows) == {"generate_answers", "total"}
     done = {
         name: sum(receipt.get(name, 0) for receipt in receipts.values())
         for name in ("asked", "held", "made", "prompt_tokens")
@@ -130,7 +130,7 @@ def test_estimates_are_labelled_and_near(planned: Planned) -> None:
     }  # fmt: skip
     assert "~answer tokens" in done.stdout and f"mean of {total['cached']} cached answers" in done.stdout
     assert "earlier jobs on cpu" in done.stdout
-    assert rows[""]["tokens_per_second"] > 0 and total["gpu_hours_estimate"] > 0
+    assert rows["generate_answers"]["tokens_per_second"] > 0 and total["gpu_hours_estimate"] > 0
     answer_tokens = sum(receipt.get("answer_tokens", 0) for receipt in receipts if receipt["made"])
     assert 0.5 * answer_tokens < total["answer_tokens_estimate"] < 2 * answer_tokens
     assert total["disk_bytes_estimate"] > 0

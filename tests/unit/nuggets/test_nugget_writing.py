@@ -69,7 +69,8 @@ class Rules:
             **asked,
         }
         self.settings, self.cache = settings, str(folder / "cache")
-        self.params = SimpleNamespace(question="write_nuggets", asks="write_nuggets", cache_dir=self.cache, **asked)
+        names = {"question": "write_nuggets", "asks": "write_nuggets", "texts": "of texts"}
+        self.params = SimpleNamespace(cache_dir=self.cache, **names, **asked)
 
     def part(self, **shard: str) -> dict[str, Any]:
         """A part of the question; without a shard, the table."""
