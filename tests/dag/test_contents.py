@@ -47,8 +47,8 @@ NO_FILES = {
     "cross_encoder", "judge", "reference_retriever", "retriever", "reference",
     "evidence_judge", "stage_models",
     "ordering", "references", "measure", "scorer", "before", "after", "answers", "query_prefix", "passage_prefix",
-    "prefix", "notice", "base_url", "quantization", "attention_backend", "adapter_revision", "max_tokens_name", "yes_word", "no_word", "*",
-    "model", "tokenizer", "adapter",
+    "prefix", "notice", "base_url", "quantization", "attention_backend", "adapter_revision", "yes_word", "no_word", "*",
+    "model", "tokenizer", "adapter", "max_tokens_name",
 }  # fmt: skip
 """Last steps of other such keys; the folders of models are hashed into params."""
 
