@@ -8,9 +8,13 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from snakemake import __version__ as snakemake_version
 from snakemake.utils import min_version
 
 min_version("9.27")
+# And at most 9.27: the workflow uses parts that are not documented (jobs/snakemake_internals.py).
+if not snakemake_version.startswith("9.27."):
+    sys.exit(f"ragrelay: error: Snakemake: found {snakemake_version}; expected 9.27")
 
 
 # The workflow's own package, even if the workflow is read from a hosting service.
@@ -98,7 +102,6 @@ include: "rules/targets.smk"
 onstart:
     if workflow.is_main_process:
         plan.check_run(workflow.dag.needrun_jobs())
-        plan.note_run(workflow.dag)
 
 
 onsuccess:

@@ -32,10 +32,10 @@ rule build_single_prompts:
 use rule generate_answers as generate_single_answers with:
     input:
         fetched=study.fetched_for_generator,
-        prompts=study.single_prompts_of,
+        single=study.single_prompts_of,
         queries=files.queries,
         # Runs after the grid's own jobs, so that answers in both are generated once.
-        receipts=study.receipts_of_retrievers,
+        receipts=study.receipts_of(files.receipt),
     output:
         receipt=files.single_receipt,
     log:

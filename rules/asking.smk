@@ -1,5 +1,8 @@
 """Questions to models: for each class in ragrelay/asking/questions, a rule that asks and a rule that reads the replies.
 
+A job that asks has one engine for all parts of the question, such as all retrievers' answers; a job that reads makes the
+table of one part. The receipt is ancient(): a job that reads does not run because another part was asked.
+
 Then the checks of judges for bias by position and length: their prompts and their analysis.
 Input: the files that the question's class names; queries, contexts; judge_checks_scores, passage_checks_scores.
 Output: receipts, rows asked, tables; texts and log-probabilities in cache_dir; passage_checks, passage_checks_prompts.
@@ -13,24 +16,24 @@ for question in questions:
         input:
             unpack(question.ask_inputs),
         output:
-            **question.ask_outputs,
+            receipt=question.receipt,
         log:
-            f"<logs>/{question.question.asks}/{question.question.key}.log",
+            f"<logs>/{question.question.asks}/{question.ask_key}.log",
         benchmark:
-            f"<benchmarks>/{question.question.asks}/{question.question.key}.tsv"
+            f"<benchmarks>/{question.question.asks}/{question.ask_key}.tsv"
         wildcard_constraints:
             **question.ask_constraints,
         conda:
             "../envs/generation.yaml"
-        threads: question.threads
+        threads: question.of_asked(study.threads_of_engine)
         resources:
             **machine("engine"),
-            gpu=question.gpus,
+            gpu=question.of_asked(study.gpus_of),
         params:
             question=question.name,
-            settings=question.ask_settings,
-            generator=question.generator,
-            fingerprint=question.fingerprint,
+            parts=question.ask_parts,
+            generator=question.of_asked(study.generator_named),
+            fingerprint=question.of_asked(study.likelihoods_of),
             cache_dir=study.cache_dir,
             code=question.ask_code,
         script:
@@ -51,7 +54,11 @@ for question in questions:
             "../envs/generation.yaml"
         params:
             question=question.name,
-            settings=question.read_settings,
+            asks=question.question.asks,
+            parts=question.read_parts,
+            generator=question.of_asked(study.generator_named),
+            fingerprint=question.of_asked(study.likelihoods_of),
+            texts=question.of_asked(study.text_likelihoods_of),
             cache_dir=study.cache_dir,
             code=question.read_code,
         script:

@@ -7,10 +7,8 @@ from ragrelay.jobs import snakemake_internals
 from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
 from ragrelay.config.start import start
-from ragrelay.io.coverage import data_warnings
-from ragrelay.io.json_values import read_json
 from ragrelay.jobs.scripts import collect_input_errors, on_terminal
-from ragrelay.report.missing import read_missing_answers
+from ragrelay.report.missing import last_remarks
 from ragrelay.study import files
 from ragrelay.study.asking import shown_tables, study_questions
 from ragrelay.study.claims import Claims
@@ -24,6 +22,9 @@ from ragrelay.study.study import NAME, StudyOfRules, any_of, code_of
 
 STARTED = time.time()
 
+with on_terminal():
+    snakemake_internals.check_snakemake()
+snakemake_internals.look_at_jobs_when_needed()
 snakemake_internals.collect_garbage_rarely()
 snakemake_internals.escape_log_messages()
 snakemake_internals.check_submissions(workflow)
@@ -55,11 +56,9 @@ def last_lines():
     """Return the lines that a run ends with: many missing answers, warnings about data, and its pages."""
     finished = snakemake_internals.finished_files(workflow)
     lengths = map(workflow.pathvars.apply, study.grid_paths(LENGTHS))
-    missing = read_missing_answers(path for path in lengths if path in finished)
     counts = workflow.pathvars.apply(files.left_out_counts)
-    warnings = data_warnings(read_json(Path(counts))) if counts in finished else []
-    pages = [f"The page: {path}" for path in finished if path.endswith(".html")]
-    return [*(f"ragrelay: {sentence}" for sentence in missing), *(f"ragrelay: warning: {w}" for w in warnings), *pages]
+    remarks = last_remarks([path for path in lengths if path in finished], Path(counts) if counts in finished else None)
+    return [*remarks, *(f"The page: {path}" for path in finished if path.endswith(".html"))]
 
 
 snakemake_internals.end_with(last_lines)
@@ -73,6 +72,11 @@ def machine(name):
 def cores(name, otherwise=1):
     """Return the `set-threads` of a class of rules in the profile, or ``otherwise``."""
     return snakemake_internals.class_threads(workflow, name, otherwise)
+
+
+def following(paths_of):
+    """Return an input function of files for which a job waits, but whose change does not make it run."""
+    return lambda wildcards: [ancient(path) for path in paths_of(wildcards)]
 
 
 ENGINE = {**machine("engine"), "gpu": study.gpus}

@@ -1,13 +1,21 @@
-"""Prompts and answers: a GPU job per retriever and shard fills the store; a CPU job per retriever writes its cells from it.
+"""Prompts and answers: a GPU job per query shard fills the store; a CPU job per retriever writes its cells from it.
 
 Imported answers need neither: a CPU job per retriever writes its cells from their files.
 Input: queries, contexts; files of answers, qrels.
 Output: prompts, receipt, answers, left_out_of_answers; answers in cache_dir; imported_contexts, imported_passages of imported ones.
 
-A job that has started its engine also answers prompts of other jobs (ragrelay/generation/helping.py).
+A view only follows the receipts, by ancient(): a change of one retriever reruns no view of another
+(ragrelay/jobs/snakemake_internals.py).
 
 Snakemake compares every file that it needs with every pattern of a rule, so a rule that no generator uses lists none.
 """
+
+PROMPT_FILES = {
+    "prompts": files.prompts,
+    "with_context": files.prompts,
+    "single": files.single_prompts,
+    "contexts": files.contexts,
+}
 
 
 rule build_prompts:
@@ -40,18 +48,19 @@ use rule build_prompts as build_zeroshot_prompts with:
 
 
 rule generate_answers:
-    """Have a generator answer the prompts of a retriever, into the store."""
+    """Have a generator answer the prompts of all retrievers, and zero-shot, into the store."""
     input:
         fetched=study.fetched_for_generator,
-        prompts=study.prompts_with_context(study.contexts),
+        prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
+        with_context=study.prompts_with_context(study.retriever_contexts),
         queries=files.queries,
-        contexts=files.contexts,
+        contexts=files.contexts.each(study.each_retriever),
     output:
         receipt=files.receipt,
     log:
-        "<logs>/generate_answers/{dataset}/{generator}/{retriever}/shard{shard}.log",
+        "<logs>/generate_answers/{dataset}/{generator}/shard{shard}.log",
     benchmark:
-        "<benchmarks>/generate_answers/{dataset}/{generator}/{retriever}/shard{shard}.tsv"
+        "<benchmarks>/generate_answers/{dataset}/{generator}/shard{shard}.tsv"
     priority: 5  # before scores
     conda:
         "../envs/generation.yaml"
@@ -59,6 +68,7 @@ rule generate_answers:
     resources:
         **ENGINE,
     params:
+        patterns=PROMPT_FILES,
         generator=study.generator_of,
         fingerprint=study.fingerprint_of,
         template=study.template_of_generator,
@@ -69,24 +79,11 @@ rule generate_answers:
         "../workflow/scripts/generate_answers.py"
 
 
-use rule generate_answers as generate_zeroshot_answers with:
-    input:
-        fetched=study.fetched_for_generator,
-        prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
-        queries=files.queries,
-    output:
-        receipt=files.zeroshot_receipt,
-    log:
-        "<logs>/generate_answers/{dataset}/{generator}/zeroshot/shard{shard}.log",
-    benchmark:
-        "<benchmarks>/generate_answers/{dataset}/{generator}/zeroshot/shard{shard}.tsv"
-
-
 rule view_answers:
     """Write the answers of a retriever's cells from the store."""
     input:
         prompts=study.prompts_with_context(study.contexts),
-        receipts=study.receipts_of(files.receipt),
+        receipts=following(study.receipts_of(files.receipt)),
     output:
         answers=study.made_cells,
         left_out=files.left_out_of_answers,
@@ -100,6 +97,7 @@ rule view_answers:
     params:
         patterns={"prompts": files.prompts, "answers": files.answers},
         fingerprint=study.fingerprint_of,
+        seeds=study.grid.seeds,  # of these, it counts what was left out
         thinking=study.thinking_of,
         cache_dir=study.cache_dir,
         code=code_of("view_answers.py"),
@@ -110,7 +108,7 @@ rule view_answers:
 use rule view_answers as view_zeroshot_answers with:
     input:
         prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
-        receipts=study.receipts_of(files.zeroshot_receipt),
+        receipts=following(study.receipts_of(files.receipt)),
     output:
         answers=study.made_zeroshot_cells,
         left_out=files.zeroshot_left_out,

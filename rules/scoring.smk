@@ -1,4 +1,4 @@
-"""Scoring: references encoded once per dataset and scorer, each distinct answer once, a retriever's cells in one job.
+"""Scoring: references encoded once per dataset and scorer, each distinct answer once, by one job per query shard.
 
 Scores by a judge, and lists of nuggets that a generator writes, are questions to a model (rules/asking.smk).
 Input: answers, prompts, contexts (their texts, for near copies), references or gold answers; files of nuggets.
@@ -33,10 +33,40 @@ rule encode_references:
         "../workflow/scripts/encode_references.py"
 
 
-rule score_answers:
-    """Score the answers of a retriever against every reference set."""
+rule fill_scores:
+    """Score the answers of all retrievers, and zero-shot, into the store, for scorers with a model."""
     input:
         **study.reference_files,
+        answers=study.answers_with_context(study.retriever_cells),
+        prompts=study.prompts_with_context(study.retriever_contexts),
+        zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
+    output:
+        files.score_receipt,
+    log:
+        "<logs>/fill_scores/{dataset}/{scorer}/{generator}/shard{shard}.log",
+    benchmark:
+        "<benchmarks>/fill_scores/{dataset}/{scorer}/{generator}/shard{shard}.tsv"
+    wildcard_constraints:
+        scorer=any_of(study.scorers_with_model),
+    conda:
+        "../envs/scoring.yaml"
+    threads: cores("scoring")
+    resources:
+        **machine("scoring"),
+    params:
+        scorer=study.scorer_of,
+        shards=study.shards_of,
+        cache_dir=study.cache_dir,
+        patterns=SCORED_FILES,
+    script:
+        "../workflow/scripts/fill_scores.py"
+
+
+rule score_answers:
+    """Write the scores of a retriever's answers against every reference set."""
+    input:
+        **study.reference_files,
+        filled=following(study.score_receipts_of),
         answers=study.answers_with_context(study.cells),
         prompts=study.prompts_with_context(study.contexts),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
@@ -51,14 +81,9 @@ rule score_answers:
         scorer=any_of(study.computed_scorers),
     conda:
         "../envs/scoring.yaml"
-    threads: cores("scoring")
-    resources:
-        **machine("scoring"),
     params:
         **study.scoring,
         patterns=SCORED_FILES,
-        # Whose answers the job scores after its own. A param derived from output never makes a job run again.
-        others=study.other_retrievers,
         code=code_of("score_answers.py", study.scorer_module),
     script:
         "../workflow/scripts/score_answers.py"
@@ -67,6 +92,7 @@ rule score_answers:
 use rule score_answers as score_zeroshot_answers with:
     input:
         **study.reference_files,
+        filled=following(study.score_receipts_of),
         answers=files.zeroshot_answers.each(study.zeroshot_cells),
         prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         zeroshot=[],

@@ -106,6 +106,7 @@ rule plan:
     params:
         **plan.params,
         limit=lambda wildcards: snakemake_internals.time_limit(rules.generate_answers),
+        at_once=lambda wildcards: snakemake_internals.submitted_at_once(workflow),
     script:
         "../workflow/scripts/plan_generation.py"
 
@@ -130,20 +131,21 @@ rule status:
 
 
 rule preview:
-    """Write the report of the cells that have scores, as the study `<study>-preview`, also during a run."""
+    """Write a page of the queries that have all their answers so far, outside the results; also during a run."""
     input:
         lambda wildcards: snakemake_internals.leave_unlocked(workflow),
     log:
         "<logs>/preview.log",
     localrule: True
     conda:
-        "../envs/analysis.yaml"
+        "../envs/preview.yaml"
     threads: 4
     params:
-        config=lambda wildcards: study.given,
-        scored=lambda wildcards: plan.scored,
-        snakefile=str(workflow.main_snakefile),
-        python=sys.executable,
+        parts=plan.previewed_answers,
+        previewed=lambda wildcards: plan.previewed,
+        study=study.name,
+        results=workflow.pathvars.apply("<results>"),
+        page=workflow.pathvars.apply("<results>-preview/preview.html"),
         code=code_of("preview_study.py"),
     script:
         "../workflow/scripts/preview_study.py"

@@ -11,7 +11,7 @@ from ragrelay.collection import open_collection
 from ragrelay.collection.base import Collection
 from ragrelay.config.study import Study
 from ragrelay.generation.generator import Request
-from ragrelay.generation.requests import asked_keys, tokenised, window_of
+from ragrelay.generation.requests import asked_keys, requests_of, window_of
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import Template, load_template
@@ -61,13 +61,13 @@ class Demo:
         """What a job with BM25's descending contexts is asked for, in prefix order, and that as token ids."""
         contexts = self.write_contexts(self.study.retriever("bm25"), "bm25")
         prompts = self.write_prompts(contexts, "descending", ks, queries)
-        asked = asked_keys(prompts, range(1, seeds + 1), 0, 1)
-        return asked, list(tokenised(asked, self.generator, window_of(self.generator), self.layout))
+        asked = asked_keys({"bm25": prompts}, range(1, seeds + 1))
+        return asked, list(requests_of(asked, self.generator, window_of(self.generator), self.layout))
 
     @property
     def layout(self) -> Layout:
         """The texts of BM25's prompts."""
-        return Layout(self.template, self.folder / "queries.parquet", self.folder / "bm25.parquet")
+        return Layout(self.template, self.folder / "queries.parquet", {"bm25": self.folder / "bm25.parquet"})
 
 
 def make_demo(folder: Path) -> Demo:

@@ -12,7 +12,7 @@ import polars as pl
 import torch
 from ragrelay.generation.engine import VllmEngine, check_batch_invariance
 from ragrelay.generation.generator import Request
-from ragrelay.generation.requests import asked_keys, tokenised, window_of
+from ragrelay.generation.requests import asked_keys, requests_of, window_of
 from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import load_template
 
@@ -37,7 +37,7 @@ def generation(
     shared = {**generator, **(HALF if on_gpu else {})}
     with TemporaryDirectory() as name:
         asked, layout = drawn_prompts(Path(name), prompts)
-        requests = list(tokenised(asked, generator, window_of(generator), layout))
+        requests = list(requests_of(asked, generator, window_of(generator), layout))
         given = [(request.token_ids, request.seed) for request in requests]
         job, raw = Worker(start_ours, shared), Worker(start_raw, shared)
         candidates = {
@@ -144,7 +144,7 @@ def batch_invariance(generator: Mapping[str, Any], prompts: int, on_gpu: bool, s
         check_batch_invariance()
     with TemporaryDirectory() as name:
         asked, layout = drawn_prompts(Path(name), prompts)
-        requests = list(tokenised(asked, generator, window_of(generator), layout))
+        requests = list(requests_of(asked, generator, window_of(generator), layout))
     took, equal = {}, {}
     for on in (False, True)[: 1 + on_gpu]:
         worker = Worker(start_ours, {**generator, "batch_invariant": on})
@@ -190,5 +190,5 @@ def drawn_prompts(folder: Path, prompts: int) -> tuple[pl.DataFrame, Layout]:
     kshot_prompts(queries, passages, template, "descending", K).write_parquet(folder / "prompts.parquet")
     queries.write_parquet(folder / "queries.parquet")
     passages.write_parquet(folder / "passages.parquet")
-    layout = Layout(template, folder / "queries.parquet", folder / "passages.parquet")
-    return asked_keys([folder / "prompts.parquet"], list(SEEDS), 0, 1), layout
+    layout = Layout(template, folder / "queries.parquet", {"bm25": folder / "passages.parquet"})
+    return asked_keys({"bm25": [folder / "prompts.parquet"]}, list(SEEDS)), layout

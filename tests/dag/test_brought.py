@@ -30,7 +30,8 @@ FORMATS = {
 EXPORTED = "answers/{dataset}"
 ANALYSED = "results/small/small/analysis/minilm/theirs/gain.csv"
 READ = Counter({"read_answers": 3, "read_zeroshot_answers": 1})
-SCORED = Counter({"score_answers": 3, "score_zeroshot_answers": 1, "compute_utility": 1, "analyse_transmission": 1})
+SCORED = Counter({"fill_scores": 1, "score_answers": 3, "score_zeroshot_answers": 1})
+SCORED += Counter({"compute_utility": 1, "analyse_transmission": 1})
 
 
 @pytest.fixture(scope="module")

@@ -48,7 +48,7 @@ NO_FILES = {
     "evidence_judge", "stage_models",
     "ordering", "references", "measure", "scorer", "before", "after", "answers", "query_prefix", "passage_prefix",
     "prefix", "notice", "base_url", "quantization", "attention_backend", "adapter_revision", "yes_word", "no_word", "*",
-    "model", "tokenizer", "adapter",
+    "model", "tokenizer", "adapter", "max_tokens_name",
 }  # fmt: skip
 """Last steps of other such keys; the folders of models are hashed into params."""
 

@@ -17,10 +17,10 @@ def clean(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     return Sandbox(tmp_path_factory.mktemp("dag") / "study")
 
 
-def test_one_generation_job_per_retriever_and_one_for_zeroshot(clean: Sandbox) -> None:
+def test_one_job_generates_and_one_scores_for_all_retrievers(clean: Sandbox) -> None:
     planned = clean.planned()
-    assert planned["generate_answers"] == planned["view_answers"] == planned["score_answers"] == 3
-    assert planned["generate_zeroshot_answers"] == planned["prepare_collection"] == planned["index_corpus"] == 1
+    assert planned["view_answers"] == planned["score_answers"] == 3
+    assert planned["generate_answers"] == planned["fill_scores"] == planned["index_corpus"] == 1
     assert planned["report"] == 1
 
 
@@ -33,8 +33,7 @@ def test_every_job_says_what_it_is_for(clean: Sandbox) -> None:
         "report",
         "prepare_collection: dataset small",
         "build_run: dataset small, retriever bm25",
-        "generate_zeroshot_answers: dataset small, generator demo-lm, shard 0",
-        "generate_answers: dataset small, generator demo-lm, retriever nrel, shard 0",
+        "generate_answers: dataset small, generator demo-lm, shard 0",
         "score_answers: dataset small, generator demo-lm, retriever rel, scorer minilm",
     } <= set(shown)
 
@@ -103,11 +102,11 @@ def test_context_use_needs_its_claims_and_starts_one_engine_per_set_and_generato
     study.config["context_use"] = True
     study.write_config()
     planned = study.planned("report")
-    assert planned["score_context_use"] == planned["compute_context_use"] == 3
+    assert (planned["score_context_use"], planned["compute_context_use"]) == (1, 3)
     assert planned["split_utility"] == planned["analyse_acu"] == 1
 
 
-def test_zeroshot_once_per_dataset_and_generator_whatever_the_grid(tmp_path: Path) -> None:
+def test_zeroshot_is_viewed_once_whatever_the_grid(tmp_path: Path) -> None:
     study = Sandbox(tmp_path / "study")
     study.config["grid"] = {
         **study.config["grid"],
@@ -115,7 +114,7 @@ def test_zeroshot_once_per_dataset_and_generator_whatever_the_grid(tmp_path: Pat
         "orderings": ["descending", "random", "best_at_ends"],
     }
     study.write_config()
-    assert study.planned()["generate_zeroshot_answers"] == 1
+    assert study.planned()["view_zeroshot_answers"] == 1
 
 
 def test_permutations_are_cells_of_their_own_k(tmp_path: Path) -> None:
@@ -148,11 +147,11 @@ def test_first_stages_are_shared(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("overlays", "jobs", "figures"),
-    [(["paper"], 10, 2), (["paper", "paper_pisa"], 10, 2), (["paper", "dev_small"], 12, 1), (["tian2026"], 12, 2)],
+    [(["paper"], 2, 2), (["paper", "paper_pisa"], 2, 2), (["paper", "dev_small"], 4, 1), (["tian2026"], 4, 2)],
     ids=["paper", "pisa", "dev small", "2026"],
 )
 def test_papers_grids(clean: Sandbox, overlays: list[str], jobs: int, figures: int) -> None:
-    """A job of generation per retriever and shard; Figure 4 at the paper's k = 5 besides the largest."""
+    """A job of generation per dataset, generator and shard; Figure 4 at the paper's k = 5 besides the largest."""
     files = [f"config/{overlay}.yaml" for overlay in overlays]
     done = run_snakemake(clean.folder, ["--dry-run", "--quiet", "rules", "--configfile", *files], clean.environment())
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
@@ -224,6 +223,53 @@ def test_usable_as_a_module(tmp_path: Path) -> None:
     assert "ragrelay_generate_answers" in said
     local = "cache cache_compact cache_prune check_cache fetch_input plan prepare_claims preview stale status"
     assert f"local: {' '.join(f'ragrelay_{rule}' for rule in local.split())}\n" in said
+
+
+IMPORTING = """
+import yaml
+from pathlib import Path
+
+ours = yaml.safe_load(Path("{catalogue}").read_text())
+ours["datasets"]["demo"]["path"] = "{collection}"
+ours["generators"]["demo-lm"]["model"] = "a/b"
+
+module ragrelay:
+    snakefile: "{snakefile}"
+    config: ours
+
+use rule * from ragrelay as ours_*
+
+use rule view_answers from ragrelay as ours_view_answers with:
+    input:
+        prompts=[],
+        receipts=lambda wildcards: {receipts}
+
+rule everything:
+    default_target: True
+    input: rules.ours_report.input
+"""
+
+
+@pytest.mark.parametrize("follows", [False, True], ids=["as a plain input", "ancient"])
+def test_a_view_whose_input_is_replaced_is_told_if_it_no_longer_only_follows(tmp_path: Path, follows: bool) -> None:
+    study, other = Sandbox(tmp_path / "study"), tmp_path / "other"
+    other.mkdir()
+    receipt = 'f"results/demo/{wildcards.dataset}/generated/{wildcards.generator}/shard0.json"'
+    paths = {
+        "catalogue": study.folder / "config/config.yaml",
+        "collection": study.folder / "resources/demo/collection",
+        "snakefile": study.folder / "Snakefile",
+        "receipts": f"ancient({receipt})" if follows else receipt,
+    }
+    text = IMPORTING
+    for name, value in paths.items():
+        text = text.replace(f"{{{name}}}", str(value))
+    (other / "Snakefile").write_text(text)
+    done = run_snakemake(other, ["--dry-run"], study.environment())
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said[-3000:]
+    told = [line for line in said.splitlines() if line.startswith("ragrelay: warning: ")]
+    assert [line.split()[3] for line in told] == ([] if follows else ["ours_view_answers:"])
 
 
 def test_lint(clean: Sandbox) -> None:

@@ -37,7 +37,7 @@ def test_the_demo_in_an_empty_folder(deployed: Deployed) -> None:
         plain, cwd=Sandbox(deployed.folder.parent / "checkout").folder, text=True, capture_output=True
     )
     assert jobs_of(done) == jobs_of(here)
-    assert jobs_of(done)["generate_answers"] == 4
+    assert jobs_of(done)["generate_answers"] == 1
     assert "Using workflow specific profile profiles/default" in done.stdout + done.stderr
     assert not (deployed.folder / "resources").exists()
     assert list((deployed.folder.parent / "fetched").rglob(ADDRESS)), "what Snakemake fetched by git"

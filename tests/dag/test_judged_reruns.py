@@ -24,7 +24,7 @@ SCORERS = {
 }
 SOURCE = {"kind": "graded_llm", "generator": "demo-lm", "bias_checks": 5}
 RETRIEVERS = 3
-OF_ANSWERS = {"judge_answers": RETRIEVERS + 1, "score_judged_answers": RETRIEVERS + 1, "compute_utility": 1}
+OF_ANSWERS = {"score_judged_answers": RETRIEVERS + 1, "compute_utility": 1}
 JOBS = {
     "by_hand": {"read_nuggets": 1, **OF_ANSWERS},
     "written": {"write_nuggets": 1, "view_nuggets": 1, **OF_ANSWERS},
@@ -57,8 +57,9 @@ def study(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbo
     twin.config["annotations"] = {"grades": SOURCE}
     twin.config["grid"] = {**twin.config["grid"], "scorers": ["minilm", *SCORERS], "annotations": ["qrels", "grades"]}
     twin.write_config()
-    every = {rule for jobs in JOBS.values() for rule in jobs}
-    assert of_rules(twin.planned(*TARGETS)) == expected([*SCORERS, "grades"], every)
+    every = {"judge_answers", *(rule for jobs in JOBS.values() for rule in jobs)}
+    judges = {one["generator"] for one in SCORERS.values()}
+    assert of_rules(twin.planned(*TARGETS)) == expected([*SCORERS, "grades"], every, judges)
     twin.seem_run(*TARGETS)
     assert of_rules(twin.planned(*TARGETS)) == Counter()
     return twin
@@ -70,8 +71,10 @@ def of_rules(planned: dict[str, int]) -> Counter[str]:
     return Counter({rule: count for rule, count in planned.items() if rule not in others})
 
 
-def expected(scorers: Iterable[str], rules: Iterable[str]) -> Counter[str]:
-    return sum((Counter({rule: JOBS[name].get(rule, 0) for rule in rules}) for name in scorers), Counter())
+def expected(scorers: Iterable[str], rules: Iterable[str], judges: set[str]) -> Counter[str]:
+    """All scorers with the same judge share a job that asks it about all retrievers' answers."""
+    jobs = sum((Counter({rule: JOBS[name].get(rule, 0) for rule in rules}) for name in scorers), Counter())
+    return jobs + Counter({"judge_answers": len(judges) if "judge_answers" in rules else 0})
 
 
 def scorer_added(study: Changes) -> None:
@@ -133,16 +136,23 @@ def test_every_row_is_tried() -> None:
 def test_a_change_reruns_what_the_table_says(study: Sandbox, row: str, case: str) -> None:
     scorers, change = CASES[row][case]
     of_added = [f"{FOLDER}/utility/added/demo-lm.parquet"] if "added" in scorers else []
+    judges = judges_of(study, scorers)
     with changed(study, change):
         planned = of_rules(study.planned(*TARGETS, *of_added))
-    assert planned == expected(scorers, re.findall(r"`(\w+)`", ROWS[row]))
+        judges |= judges_of(study, scorers)
+    assert planned == expected(scorers, re.findall(r"`(\w+)`", ROWS[row]), judges)
+
+
+def judges_of(study: Sandbox, scorers: Iterable[str]) -> set[str]:
+    return {one["generator"] for name, one in study.config["scorers"].items() if name in scorers}
 
 
 def test_a_retriever_or_a_k_more_asks_about_its_answers_alone(study: Sandbox) -> None:
     with changed(study, lambda one: one.add("some", kind="oracle", min_label=1)):
         added = study.planned(*TARGETS)
-    assert added["judge_answers"] == added["score_judged_answers"] == len(SCORERS)
+    judges = len(judges_of(study, SCORERS))
+    assert (added["judge_answers"], added["score_judged_answers"]) == (judges, len(SCORERS)), "no other tables"
     with changed(study, lambda one: one.grid(k=[1, 2, 5])):
         larger = study.planned(*TARGETS)
-    assert larger["judge_answers"] == larger["score_judged_answers"] == len(SCORERS) * RETRIEVERS
+    assert (larger["judge_answers"], larger["score_judged_answers"]) == (judges, len(SCORERS) * RETRIEVERS)
     assert not {"read_nuggets", "write_nuggets", "view_nuggets"} & (added.keys() | larger.keys())

@@ -83,11 +83,15 @@ def everything(study: Sandbox) -> dict[str, int]:
 
 
 def expected(row: str, everything: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
-    """Jobs by rule; `its`: what there is of ``everything`` beside what the study had ``before``."""
+    """Jobs by rule; `its`: what there is of ``everything`` beside what the study had ``before``.
+
+    A rule with as many jobs as before has one for all retrievers.
+    """
     jobs = {}
     for step, cell in TABLE[row].items():
         for rule in RULE.findall(cell) or STEPS[step] if cell else []:
-            jobs[rule] = everything[rule] - (before[rule] if cell.startswith("its") else 0)
+            added = everything[rule] - before[rule] if cell.startswith("its") else 0
+            jobs[rule] = added or everything[rule]
     return {rule: number for rule, number in jobs.items() if number}
 
 

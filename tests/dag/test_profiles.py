@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from tests.support.forked_python import run_snakemake
 from tests.support.sandbox import ROOT
 
-GENERATION = {"generate_answers", "generate_zeroshot_answers"}
+GENERATION = {"generate_answers"}
 JUDGED_STUDY: dict[str, Any] = {
     "study": "judged",
     "scorers": {
@@ -90,14 +91,9 @@ def test_every_job_of_a_judge_gets_a_gpu(clone: Path, tmp_path: Path) -> None:
     """By the class of rules with an engine; whatever only reads what a judge said gets none."""
     (tmp_path / "judged.yaml").write_text(json.dumps(JUDGED_STUDY), encoding="utf-8")
     jobs = planned_jobs(clone, "erag", "--profile", "profiles/slurm", "--configfile", str(tmp_path / "judged.yaml"))
-    asked = {(rule, *re.findall(r"(?:scorer|source)=(\w+)", job)) for rule, job in jobs if "gpu=1" in job}
-    assert asked == {
-        *((rule,) for rule in GENERATION),
-        *(("judge_answers", name) for name in JUDGED_STUDY["scorers"]),
-        *((rule, name) for name in JUDGED_STUDY["annotations"] for rule in ("judge_passages", "check_passages")),
-        ("check_judge", "llm_judge"),
-        ("write_nuggets", "nuggets"),
-    }
+    asked = Counter(rule for rule, job in jobs if "gpu=1" in job and rule not in GENERATION)
+    questions = ("judge_answers", "judge_passages", "check_passages", "check_judge", "write_nuggets")
+    assert asked == dict.fromkeys(questions, 1), "one start for all scorers, and for all sources of labels"
     assert all(("gpu=1" in job) == ("slurm_partition=gpu" in job) for _, job in jobs)
 
 

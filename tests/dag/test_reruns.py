@@ -1,12 +1,13 @@
 """What a change reruns: the table of docs/reruns.md, by dry runs (about a second each) on a finished study."""
 
 import json
+import os
 import re
 from collections.abc import Mapping
 
 import pytest
 
-from tests.support.changes import CHANGES, RETRIEVERS, changed, seed_and_run
+from tests.support.changes import CHANGES, CODE, RETRIEVERS, Changes, changed, seed_and_run
 from tests.support.sandbox import ROOT, Sandbox
 
 TABLES = (ROOT / "docs/reruns.md").read_text(encoding="utf-8").split("## What reruns")[1].split("\n## ")[0]
@@ -106,10 +107,60 @@ def test_two_changes_at_once_rerun_what_both_do(study: Sandbox) -> None:
     assert planned == expected("retriever added", after, 1) | expected("seed added or removed", after)
 
 
-def test_no_input_that_another_rule_makes_is_ancient() -> None:
+VIEW_CODE, TABLE_CODE = f"{CODE}/generation/answer_files.py", f"{CODE}/scoring/retriever_table.py"
+
+
+@pytest.mark.parametrize(("module", "step"), [(VIEW_CODE, "views"), (TABLE_CODE, "scores")], ids=["view", "table"])
+@pytest.mark.parametrize("row", ["retriever or run file edited", "retriever added", "k removed"])
+def test_a_change_behind_a_followed_receipt_is_not_lost(
+    study: Sandbox, everything: dict[str, int], module: str, step: str, row: str
+) -> None:
+    """The code of what follows a store, edited with a change that fills the store: all of its jobs run."""
+    case = {"retriever or run file edited": "oracle", "retriever added": "oracle", "k removed": "smaller"}[row]
+
+    def both(study: Changes) -> None:
+        CHANGES[row][case](study)
+        study.edit_code(module)
+
+    with changed(study, both):
+        planned, after = counted(study.planned()), study.planned("--forceall")
+    at_least = expected(row, after, 1) | {rule: after[rule] for rule in STEPS[step]}
+    assert {rule: number for rule, number in at_least.items() if planned.get(rule, 0) < number} == {}
+
+
+RECEIPTS = {
+    "generated/demo-lm/shard0.json": {"generate_answers", "gather_provenance", "write_page", "write_tables"},
+    "scored/minilm/demo-lm/shard0.json": {"fill_scores"},
+}
+
+
+@pytest.mark.parametrize("receipt", RECEIPTS)
+def test_a_missing_receipt_reruns_its_job_and_no_view(study: Sandbox, receipt: str) -> None:
+    """As after a job that was killed with nothing changed: the next one finds all in the store."""
+    path = study.results / "small" / receipt
+    content, times = path.read_bytes(), path.stat()
+    path.unlink()
+    try:
+        assert set(counted(study.planned())) == RECEIPTS[receipt]
+    finally:
+        path.write_bytes(content)
+        os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def test_forced_generation_and_scoring_run_alone(study: Sandbox) -> None:
+    """`--forcerun` of what fills a store reruns only what reads its receipt; `--until` goes no further."""
+    assert set(counted(study.planned("--forcerun", "generate_answers"))) == RECEIPTS["generated/demo-lm/shard0.json"]
+    assert set(counted(study.planned("--forcerun", "fill_scores"))) == {"fill_scores"}
+    with changed(study, CHANGES["generator edited"]["temperature"]):
+        assert counted(study.planned("--until", "generate_answers")) == {"generate_answers": 1}
+
+
+def test_jobs_follow_only_receipts_of_the_stores(study: Sandbox) -> None:
+    """By `ancient`, which hides what changes in a file: no table that another rule makes may be read so."""
     texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk")}
-    found = [name for name, text in texts.items() if "ancient(" in text]
-    assert found == []
+    assert [name for name, text in texts.items() if re.search(r"ancient\(\w", text)] == ["common.smk"]
+    followed = [name for text in texts.values() for name in re.findall(r"following\((.+)\),", text)]
+    assert set(followed) == {"study.receipts_of(files.receipt)", "study.score_receipts_of"}
 
 
 def test_a_run_file_that_joins_is_checked_before_any_job(study: Sandbox) -> None:

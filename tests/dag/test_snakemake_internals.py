@@ -4,14 +4,27 @@ Others: for `make_missing_files_again` see e2e/test_failed_jobs.py and dag/test_
 dag/test_status.py, `escape_log_messages` in dag/test_terminal.py.
 """
 
+import hashlib
+import inspect
 import os
+import pkgutil
+import re
+import shutil
 import signal
 import subprocess
 import sys
+import threading
+import time
+import tomllib
+from collections import deque
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import polars as pl
 import pytest
+import snakemake.api
+from packaging.requirements import Requirement
 
 from tests.support.changes import CODE, changed
 from tests.support.sandbox import ROOT, Sandbox, jobs_of
@@ -48,11 +61,11 @@ print("others:", internals.class_resources(workflow, "none"), internals.class_th
 """
 
 
-def run(folder: Path, snakefile: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run Snakemake in ``folder`` on a workflow of its own."""
+def run(folder: Path, snakefile: str, *arguments: str, first: str = "") -> subprocess.CompletedProcess[str]:
+    """Run Snakemake in ``folder`` on a workflow of its own; packages in the folder ``first`` come before all others."""
     (folder / "Snakefile").write_text(BEFORE + snakefile, encoding="utf-8")
     command = [sys.executable, "-m", "snakemake", "--cores", "4", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, [first, str(ROOT / "workflow/scripts")]))}
     return subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True)
 
 
@@ -77,6 +90,7 @@ def test_resources_and_threads_of_a_class_of_rules_are_the_profiles(tmp_path: Pa
 
 TWO_JOBS = """
 internals.escape_log_messages()
+internals.look_at_jobs_when_needed()
 
 onerror:
     internals.print_failure("To be corrected.")
@@ -104,7 +118,10 @@ with job_log(snakemake.log[0]):
 
 @pytest.mark.parametrize("interrupted", [True, False])
 def test_after_control_c_there_is_one_line(tmp_path: Path, interrupted: bool) -> None:
-    """A terminal sends it to the whole process group. Snakemake's log has each job's end, and so has its own."""
+    """A terminal sends it to the whole process group. Snakemake's log has each job's end, and so has its own.
+
+    Snakemake waits without a timer when it comes.
+    """
     (tmp_path / "waits.py").write_text(WAITS, encoding="utf-8")
     (tmp_path / "Snakefile").write_text(BEFORE + TWO_JOBS, encoding="utf-8")
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
@@ -175,23 +192,6 @@ def test_missing_files_of_a_module_are_made_again_and_no_others(tmp_path: Path) 
     assert jobs_of(run(tmp_path, workflow)) == {"its_ours_middle": 1, "its_ours_last": 1, "all": 1}
 
 
-TOLD = """
-onstart:
-    for job in workflow.dag.needrun_jobs():
-        print(job.rule.name, sorted(internals.inputs_to_make(workflow.dag, job)))
-"""
-
-
-def test_inputs_that_a_run_makes_anew(tmp_path: Path) -> None:
-    """Not those that are there."""
-    first = run(tmp_path, CHAIN.format("it") + TOLD)
-    told = {"it_last ['it_middle.txt']", "it_middle ['it_first.txt']", "it_first []"}
-    assert told <= {*first.stdout.splitlines()}
-    (tmp_path / "it_last.txt").unlink()
-    again = run(tmp_path, CHAIN.format("it") + TOLD)
-    assert "it_last []" in again.stdout.splitlines() and "it_middle" not in again.stdout
-
-
 SHOW = """
 onstart:
     import gc
@@ -218,3 +218,208 @@ def test_jobs_run_the_code_of_the_checkout_whose_workflow_it_is(
         study.snakemake("results/small/small/collection/queries.parquet")
     queries = pl.read_parquet(study.results / "small/collection/queries.parquet")["query"]
     assert len(queries) == 8 and queries.str.starts_with("Now ").all()
+
+
+@pytest.fixture(scope="module")
+def internals() -> ModuleType:
+    from ragrelay.jobs import snakemake_internals
+
+    return snakemake_internals
+
+
+def test_the_functions_of_this_snakemake_are_known(internals: ModuleType) -> None:
+    """By their whole source, as inspect finds it. For a new version: what is new in them, and its hashes."""
+    known = internals.DECIDING | internals.SCHEDULING
+    sources = {name: inspect.getsource(pkgutil.resolve_name(name)).rstrip() for name in known}
+    assert {name: hashlib.sha256(source.encode()).hexdigest()[:16] for name, source in sources.items()} == known
+    assert {name: internals._source_hash(name) for name in known} == known
+
+
+def test_what_is_replaced_is_among_them(internals: ModuleType) -> None:
+    """Every assignment to an attribute of a class of Snakemake's, or of its persistence."""
+    source = Path(internals.__file__).read_text(encoding="utf-8")
+    replaced = set(re.findall(r"\b(DAG|_IOFile|JobScheduler|persistence)\.(\w+)(?=[\w., ]* = )", source))
+    names = {f"{owner}.{name}".replace("persistence", "PersistenceBase") for owner, name in replaced}
+    assert {"DAG.check_incomplete", "_IOFile.checksum", "PersistenceBase.lock"} <= names
+    assert names <= {name.partition(":")[2] for name in internals.DECIDING | internals.SCHEDULING}
+
+
+def test_the_versions_that_are_accepted_are_the_same_everywhere(internals: ModuleType) -> None:
+    """In the package, the Snakefile, the locks and the environment of Snakemake alone."""
+    known = internals.KNOWN_VERSIONS.split(" or ")
+    assert snakemake.__version__ in known
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    asked = [*project["optional-dependencies"]["workflow"], *(ROOT / "requirements/common.in").read_text().split()]
+    pinned = re.findall("- (snakemake==.+)", (ROOT / "envs/host.yaml").read_text(encoding="utf-8"))
+    found = [Requirement(one).specifier for one in (*asked, *pinned) if re.match(r"snakemake\b(?!-)", one)]
+    assert len(found) == 3
+    assert all(any(version in one for version in known) for one in found)
+    assert not any(version in one for version in ("9.26.1", "9.28.0") for one in found)
+    assert 'min_version("9.27")' in (ROOT / "Snakefile").read_text(encoding="utf-8")
+
+
+def edited_snakemake(folder: Path, file: str, old: str, new: str) -> str:
+    """A copy of Snakemake in ``folder`` in which ``old`` is ``new``, once; the folder's path."""
+    package = Path(snakemake.__file__).parent
+    shutil.copytree(package, folder / package.name)
+    text = (folder / package.name / file).read_text(encoding="utf-8")
+    assert text.count(old) == 1
+    (folder / package.name / file).write_text(text.replace(old, new), encoding="utf-8")
+    return str(folder)
+
+
+EDITED = {
+    "newer": ("__init__.py", snakemake.__version__, "9.28.0", "Snakemake: found 9.28.0; expected 9.27"),
+    "patched": (
+        "dag.py",
+        "        self.cleanup()\n\n        await self.check_incomplete()\n",
+        "        await self.check_incomplete()\n\n        self.cleanup()\n",
+        f"Snakemake {snakemake.__version__}: found unknown code of DAG.init; expected the code of Snakemake 9.27.0 or "
+        "9.27.1",
+    ),
+}
+
+
+@pytest.mark.parametrize(("file", "old", "new", "line"), EDITED.values(), ids=EDITED)
+def test_another_snakemake_is_one_line(tmp_path: Path, file: str, old: str, new: str, line: str) -> None:
+    """Before any job, with the version that is found and those that are expected."""
+    study = Sandbox(tmp_path / "study")
+    environment = {**study.environment(), "PYTHONPATH": edited_snakemake(tmp_path / "packages", file, old, new)}
+    command = study.command("--dry-run")
+    done = subprocess.run(command, cwd=study.folder, env=environment, text=True, capture_output=True)
+    said = done.stdout + done.stderr
+    assert done.returncode == 1 and "Traceback" not in said, said
+    assert [one for one in said.splitlines() if one.startswith("ragrelay")] == [f"ragrelay: error: {line}"]
+
+
+LOOKS = """
+from snakemake.scheduling.job_scheduler import JobScheduler
+import threading
+
+start, begun = threading.Timer.start, []
+threading.Timer.start = lambda timer: begun.append(timer.daemon) or start(timer)
+
+onsuccess:
+    print("timers:", len(begun), set(begun), JobScheduler._schedule_reevalutation.__name__)
+
+rule all:
+    input: expand("{number}.txt", number=range(6))
+
+rule quick:
+    output: "{number}.txt"
+    shell: "touch {output}"
+"""
+
+
+def timers(done: subprocess.CompletedProcess[str]) -> tuple[int, str]:
+    """How many timers Snakemake has started; whether they are daemons, and the function that starts them."""
+    assert done.returncode == 0, done.stderr
+    [found] = re.findall("^timers: (.+)$", done.stdout, re.MULTILINE)
+    number, _, rest = found.partition(" ")
+    return int(number), rest
+
+
+PATCHED = "internals.look_at_jobs_when_needed()\n"
+
+
+def test_while_jobs_wait_for_others_snakemake_starts_no_timer(tmp_path: Path) -> None:
+    """Six jobs, one at a time. By itself, it starts one after each look that leaves jobs, or a running job."""
+    before = timers(run(tmp_path, LOOKS, "--cores", "1"))
+    assert before[0] >= 6 and before[1] == "{False} _schedule_reevalutation"
+    for path in tmp_path.glob("*.txt"):
+        path.unlink()
+    assert timers(run(tmp_path, PATCHED + LOOKS, "--cores", "1")) == (0, "set() _look_again")
+
+
+def test_jobs_that_wait_for_a_limit_of_time_start_after_it(tmp_path: Path) -> None:
+    """None is running then, so that nothing else makes Snakemake look."""
+    number, rest = timers(run(tmp_path, PATCHED + LOOKS, "--max-jobs-per-timespan", "2/1s"))
+    assert number and rest == "{True} _look_again"
+    assert len([*tmp_path.glob("?.txt")]) == 6
+
+
+def test_the_workflow_starts_no_timer_alone_and_as_a_module(tmp_path: Path) -> None:
+    """Twice in one process: what is replaced already is not taken for another Snakemake."""
+    study = Sandbox(tmp_path / "study")
+    own = study.folder / "own.smk"
+    name = "from snakemake.scheduling.job_scheduler import JobScheduler\nprint(JobScheduler._schedule_reevalutation)\n"
+    module = "module {0}:\n    snakefile: 'Snakefile'\n    config: config\n\nuse rule * from {0} as {0}_*\n\n"
+    both = "configfile: 'config/config.yaml'\n\n" + "".join(map(module.format, ("one", "other")))
+    for text in (study.folder.joinpath("Snakefile").read_text(encoding="utf-8"), both):
+        own.write_text(text + name, encoding="utf-8")
+        assert "<function _look_again" in study.snakemake("--list-rules", "--snakefile", own.name).stdout
+
+
+def test_an_unknown_scheduler_stays_as_it_is(tmp_path: Path) -> None:
+    """The run goes on: other functions decide which jobs run."""
+    file, old = "scheduling/job_scheduler.py", "        # get number of free jobs to submit\n"
+    first = edited_snakemake(tmp_path / "packages", file, old, "")
+    done = run(tmp_path, f"internals.check_snakemake()\n{PATCHED}{LOOKS}", "--cores", "1", first=first)
+    assert timers(done)[1] == "{False} _schedule_reevalutation"
+
+
+Scheduler = Callable[..., SimpleNamespace]
+
+
+@pytest.fixture
+def scheduler() -> Iterator[Scheduler]:
+    """A function that makes what a look uses of a scheduler; its pending looks end with the test."""
+    from snakemake.scheduling.job_scheduler import JobRateLimiter
+    from snakemake.settings.types import MaxJobsPerTimespan
+
+    made = []
+
+    def make(starts: list[float] = [], limit: int = 2, queue: bool = False, subsample: int | None = None):  # noqa: B006
+        """``starts``: seconds since a job started, the longest first, of a limit of jobs in ten hours."""
+        limiter = JobRateLimiter(MaxJobsPerTimespan(limit, "10h"))
+        limiter._jobs = deque(time.time() - seconds for seconds in starts)
+        dag = SimpleNamespace(has_unfinished_queue_input_jobs=lambda: queue)
+        jobs = threading.Semaphore(0)
+        one = SimpleNamespace(
+            job_rate_limiter=limiter, subsample=subsample, workflow=SimpleNamespace(dag=dag), _open_jobs=jobs
+        )
+        made.append(one)
+        return one
+
+    yield make
+    for one in made:
+        if look := getattr(one, "_pending_look", None):
+            look.cancel()
+
+
+HOUR = 3600.0
+
+
+def test_a_look_is_pending_where_jobs_may_start_without_an_event(internals: ModuleType, scheduler: Scheduler) -> None:
+    """At the limit of jobs per time, of which a start that no longer counts opens a place; at a sample; at a queue."""
+    for free in (scheduler(), scheduler([HOUR]), scheduler([HOUR] * 5, limit=6)):
+        internals._look_again(free, HOUR)
+        assert not hasattr(free, "_pending_look")
+    for waits in (scheduler(subsample=10), scheduler(queue=True)):
+        internals._look_again(waits, HOUR)
+        assert 0.9 * HOUR < waits._pending_look.due - time.monotonic() <= HOUR
+    limited = scheduler([9 * HOUR, HOUR])
+    internals._look_again(limited, 10 * HOUR)
+    assert 0.9 * HOUR < limited._pending_look.due - time.monotonic() <= HOUR
+    ahead = scheduler([-5 * HOUR] * 2)  # the clock was set back: not later than Snakemake itself would look
+    internals._look_again(ahead, 10 * HOUR)
+    assert 9 * HOUR < ahead._pending_look.due - time.monotonic() <= 10 * HOUR
+
+
+def test_at_most_one_look_is_pending_and_it_is_the_next(internals: ModuleType, scheduler: Scheduler) -> None:
+    one = scheduler(queue=True)
+    internals._look_again(one, HOUR)
+    first = one._pending_look
+    internals._look_again(one, 2 * HOUR)
+    assert one._pending_look is first and first.daemon
+    internals._look_again(one, HOUR / 2)
+    sooner = one._pending_look
+    first.join(60)
+    assert sooner is not first and not first.is_alive() and sooner.is_alive()
+    # One whose time has come may be looking right now, at what was known before: it does not count.
+    sooner.due = time.monotonic()
+    internals._look_again(one, HOUR)
+    assert one._pending_look is not sooner
+    assert not one._open_jobs.acquire(blocking=False)
+    internals._look_again(one, 0.0)
+    assert one._open_jobs.acquire(timeout=60)

@@ -11,7 +11,7 @@ from ragrelay.planning.cache import KINDS, NAME, STORES
 
 from tests.support.sandbox import Sandbox
 
-MADE = ("generated/demo-lm/rel/shard0.json", "context_use/demo-lm/rel.parquet", "scores/minilm/demo-lm/rel.parquet")
+MADE = ("generated/demo-lm/shard0.json", "context_use/demo-lm/rel.parquet", "scores/minilm/demo-lm/rel.parquet")
 
 
 @pytest.fixture(scope="module")
@@ -63,5 +63,5 @@ def test_joined_stores_give_the_same_files_and_nothing_is_made_again(study: Sand
     for path in made:
         path.unlink()
     study.snakemake(*(str(path.relative_to(study.folder)) for path in made))
-    assert study.receipts()["rel/shard0"]["made"] == 0
+    assert study.receipts()["demo-lm/shard0"]["made"] == 0
     assert [path.read_bytes() for path in made[1:]] == before

@@ -8,12 +8,14 @@ from tests.support.sandbox import Sandbox, jobs_of
 OWN = """
 from pathlib import Path
 
+import pyterrier as pt
 
-def score(answer, reference):
+
+def pipeline(corpus, index):
     Path("mine.run").write_text("q01 Q0 {docno} 1 2.0 x\\n")
-    return 1.0
+    return pt.apply.doc_score(lambda row: 1.0)
 """
-SCORES = "results/small/small/scores/own/demo-lm/bm25.parquet"
+OWN_RUN = "results/small/small/runs/own.run.gz"
 RUN = "results/small/small/runs/mine.run.gz"
 CONTEXTS = "results/small/small/contexts/mine.parquet"
 TOLD = "ragrelay: mine.run: changed during this run; run the same command again to redo what depends on it."
@@ -26,24 +28,24 @@ def test_what_was_read_of_a_file_that_changed_is_made_again(copied: Callable[[],
     run.write_text(f"q01 Q0 {judged[2]} 1 1.0 x\n")
     before, stat = run.read_bytes(), run.stat()
     (study.folder / "own.py").write_text(OWN.format(docno=judged[6]), encoding="utf-8")
-    study.config["scorers"] = {"own": {"kind": "python", "function": "own:score"}}
-    study.config["retrievers"] = {"mine": {"kind": "run", "path": "mine.run"}}
+    own = {"kind": "pyterrier", "pipeline": "own:pipeline", "first_stage": "bm25", "depth": 2}
+    study.config["retrievers"] = {"mine": {"kind": "run", "path": "mine.run"}, "own": own}
     grid = study.config["grid"]
-    study.config["grid"] = {**grid, "scorers": ["minilm", "own"], "retrievers": [*grid["retrievers"], "mine"]}
+    study.config["grid"] = {**grid, "retrievers": [*grid["retrievers"], "mine", "own"]}
     study.write_config()
 
     study.snakemake(CONTEXTS)
     first = (study.folder / CONTEXTS).read_bytes()
-    # One job at a time, first the one whose scorer changes the run file.
-    done = study.snakemake(SCORES, CONTEXTS, "--cores", "1", "--prioritize", SCORES, "--forcerun", RUN)
-    assert jobs_of(done)["build_run"] == 1
+    # One job at a time, first the one whose pipeline changes the run file.
+    done = study.snakemake(OWN_RUN, CONTEXTS, "--cores", "1", "--prioritize", OWN_RUN, "--forcerun", RUN)
+    assert jobs_of(done)["build_run"] == 2
     assert TOLD in done.stderr.splitlines()
     assert (study.folder / CONTEXTS).read_bytes() != first
     run.write_bytes(before)
     os.utime(run, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert study.planned(SCORES, CONTEXTS) == {"build_run": 1, "build_contexts": 1}
+    assert study.planned(OWN_RUN, CONTEXTS) == {"build_run": 1, "build_contexts": 1}
 
-    done = study.snakemake(SCORES, CONTEXTS)
+    done = study.snakemake(OWN_RUN, CONTEXTS)
     assert TOLD not in done.stderr
     assert (study.folder / CONTEXTS).read_bytes() == first
-    assert study.planned(SCORES, CONTEXTS) == {}
+    assert study.planned(OWN_RUN, CONTEXTS) == {}

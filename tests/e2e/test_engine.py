@@ -26,7 +26,7 @@ def answers(results: Path, generator: dict[str, Any]) -> list[Rows]:
     In prefix order; shuffled; in two shards, at most two requests in the batch; a killed job and what it left.
     """
     from ragrelay.generation.engine import VllmEngine
-    from ragrelay.generation.requests import asked_keys, tokenised, window_of
+    from ragrelay.generation.requests import asked_keys, requests_of, window_of
     from ragrelay.prompting.layout import Layout
     from ragrelay.prompting.templates import load_template
 
@@ -34,11 +34,11 @@ def answers(results: Path, generator: dict[str, Any]) -> list[Rows]:
     files = [prompts / "zeroshot/none/k0.parquet", *sorted(prompts.glob("*/descending/k*.parquet"))]
     window = window_of(generator)
     layout = Layout(
-        load_template(ROOT / "config/prompts/tian2025.yaml"), results / "small/collection/queries.parquet", None
+        load_template(ROOT / "config/prompts/tian2025.yaml"), results / "small/collection/queries.parquet", {}
     )
 
     def asked(shard: int, shards: int) -> list[Any]:
-        return list(tokenised(asked_keys(files, [1, 2], shard, shards), generator, window, layout))
+        return list(requests_of(asked_keys({"bm25": files}, [1, 2], shard, shards), generator, window, layout))
 
     whole = asked(0, 1)
     shuffled = random.Random(1).sample(whole, len(whole))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.support.changes import CODE, Changes, changed
-from tests.support.kills import Kill, run_with_kills
+from tests.support.kills import Kill, killing, run_with_kills
 from tests.support.sandbox import Sandbox, jobs_of
 
 ANALYSIS = "small/analysis/minilm/demo-lm"
@@ -84,6 +84,46 @@ def test_the_same_command_after_a_kill(
         made = study.contents()
         assert made == undisturbed.contents()
         assert made[case.target] != finished.contents()[case.target], "the change matters"
+
+
+def warmer_and_another_oracle(study: Changes) -> None:
+    study.entry("generators", "demo-lm", temperature=0.5)
+    study.entry("retrievers", "nrel", seed=7)
+
+
+def test_a_change_that_is_taken_back_after_its_generation_was_killed(
+    copied: Callable[[], Sandbox], finished: Sandbox
+) -> None:
+    """No engine starts, and no view is left of the change, behind receipts that views only follow."""
+    study = copied()
+    with changed(study, warmer_and_another_oracle), killing(study, {"generate_answers": Kill(signal.SIGTERM)}):
+        assert study.snakemake("--keep-going", check=False).returncode
+    done = jobs_of(study.snakemake())
+    assert done["generate_answers"] == done["view_answers"] == 1, "of the retriever that was changed, and back"
+    assert study.answers_made() == 0
+    assert study.contents() == finished.contents()
+
+
+@pytest.mark.full
+def test_two_failures_after_two_changes(copied: Callable[[], Sandbox], tmp_path: Path) -> None:
+    """Generation fails after the first, scoring after a second; then both are in all that follows."""
+    study = copied()
+
+    def second(study: Changes) -> None:
+        warmer_and_another_oracle(study)
+        study.entry("scorers", "minilm", layer=5)
+
+    undisturbed = study.copied_to(tmp_path / "undisturbed")
+    for number, (change, rule) in enumerate([(warmer_and_another_oracle, "generate_answers"), (second, "fill_scores")]):
+        with changed(study, change), killing(study, {rule: Kill(signal.SIGKILL)}):
+            assert study.snakemake("--keep-going", check=False).returncode, number
+    with changed(study, second):
+        study.snakemake()
+        assert study.planned() == {}
+        made = study.contents()
+    with changed(undisturbed, second):
+        undisturbed.snakemake()
+        assert made == undisturbed.contents()
 
 
 def test_files_of_failed_jobs_are_not_kept(copied: Callable[[], Sandbox]) -> None:

@@ -87,7 +87,8 @@ def test_hagstrom_2025(tmp_path: Path) -> None:
     assert missing_places("Hagström et al. 2025", "reproduce", study.results) == []
     means = pl.read_csv(study.results / "reproduction/claims.csv")
     assert means.height == 6 and means["published"].is_not_null().all() and means["value"].is_between(-1, 1).all()
-    words = [set(json.loads((study.results / f"acu/few/scored/{name}.json").read_text())["words"]) for name in names]
+    asked = [json.loads((study.results / f"acu/few/asked/score_claims/{name}.json").read_text()) for name in names]
+    words = [{word for part in one["parts"] for word in part["words"]} for one in asked]
     assert words == [{"True", "None", "False", "Support", "Refute"}, {"True", "None", "False"}]
     correlations = pl.read_csv(study.results / "acu/tables/correlations.csv")
     assert set(correlations["generator"]) == set(names) and correlations["stance"].n_unique() > 2

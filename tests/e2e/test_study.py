@@ -81,13 +81,8 @@ def test_run_files_are_read_as_they_are_by_the_fields_tools(finished: Sandbox) -
 
 def test_no_answer_is_made_twice(finished: Sandbox) -> None:
     """Both orderings of k = 1 are one prompt, so that 3 of 4 cells are distinct; retrievers may share prompts too."""
-    receipts = finished.receipts()
-    assert set(receipts) == {"bm25/shard0", "rel/shard0", "nrel/shard0", "zeroshot/shard0"}
-    prompts = pl.read_parquet(list((finished.results / "small/prompts").rglob("*.parquet")), columns=["prompt_id"])
-    assert finished.answers_made() == prompts["prompt_id"].n_unique() * 2
-    assert receipts["bm25/shard0"]["asked"] == 8 * 3 * 2
-    # Zero-shot was asked for alone, then the rest.
-    assert sum("engine" in receipt for receipt in receipts.values()) == 2, "one start for all that a command asks for"
+    [receipt] = finished.receipts().values()
+    assert receipt["made"] == receipt["asked"] == finished.distinct_keys() <= 8 * (1 + 3 * 3) * 2
     store = pl.read_parquet(list((finished.folder / "cache/answers").rglob("part-*.parquet")))
     assert store.select("prompt_id", "seed").is_unique().all()
 

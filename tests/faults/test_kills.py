@@ -2,7 +2,6 @@
 
 import os
 import random
-import re
 import shutil
 import signal
 import subprocess
@@ -12,9 +11,8 @@ import polars as pl
 import psutil
 import pytest
 
-from tests.support.faulty import SLOWLY, Faulty, generating, kill
+from tests.support.faulty import Faulty, kill
 from tests.support.sandbox import Sandbox
-from tests.support.waiting import wait_for
 
 Copy = Callable[[], Sandbox]
 
@@ -80,34 +78,6 @@ def stored_once(study: Sandbox) -> bool:
     asked = pl.read_parquet(list(study.results.glob("small/prompts/**/*.parquet")))["prompt_id"].n_unique() * 2
     keys = pl.read_parquet(list(study.folder.glob("cache/answers/*/part-*.parquet")), columns=["prompt_id", "seed"])
     return keys.height == asked and bool(keys.is_unique().all())
-
-
-def helps(study: Sandbox, driver: subprocess.Popen[str]) -> bool:
-    """Whether a job has made an answer for another one."""
-    assert driver.poll() is None, (study.folder / "output.txt").read_text()[-3000:]
-    logs = (study.folder / "logs/small/generate_answers").rglob("*.log")
-    return any(re.search(r"\d+ of \d+ answers for ", log.read_text()) for log in logs)
-
-
-@pytest.mark.full
-def test_killed_while_it_makes_answers_of_others(copied: Copy, finished: Sandbox) -> None:
-    """Its own are made, so that its next attempt starts nothing; the next job goes on where it stopped, for all."""
-    study = copied()
-    without_answers(study)
-    study.config["generators"] = {"demo-lm": SLOWLY}
-    study.write_config()
-    driver = study.start("all_answers", "--retries", "1")
-    try:
-        wait_for("an answer for another job", lambda: helps(study, driver), 1800)
-        [process] = generating(driver.pid)
-        process.send_signal(signal.SIGKILL)
-        assert driver.wait(timeout=1800) == 0
-    finally:
-        driver.kill()
-    assert "died with <Signals.SIGKILL: 9>" in (study.folder / "output.txt").read_text()
-    assert stored_once(study)
-    assert sum("engine" in receipt for receipt in study.receipts().values()) == 1, "one start after the kill"
-    assert study.contents() == finished.contents()
 
 
 @pytest.mark.full

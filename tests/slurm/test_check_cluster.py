@@ -30,7 +30,7 @@ def test_each_class_has_its_answer_and_a_dry_run_the_same_table(study: SlurmStud
     dry = study.snakemake("--dry-run")
     assert [line.rstrip() for line in asked] == table(dry.stdout + dry.stderr)
     assert [line.split() for line in asked if line.startswith("generate_answers ")] == [
-        ["generate_answers", "3", "gpu", study.cluster.account, "1", "2", "32000", "8:00"]
+        ["generate_answers", "1", "gpu", study.cluster.account, "1", "2", "32000", "8:00"]
     ]
     assert study.jobs() == []
 
@@ -44,9 +44,9 @@ def test_classes_that_slurm_would_refuse_are_named_with_its_words(study: SlurmSt
     finally:
         profile.write_text(kept, encoding="utf-8")
     refused = [line for line in table(done.stdout) if "to start at" not in line]
-    assert [line.split()[0] for line in refused] == ["generate_answers", "generate_zeroshot_answers"]
+    assert [line.split()[0] for line in refused] == ["generate_answers"]
     assert all(MORE in line and "Requested node configuration is not available" in line for line in refused)
-    assert done.returncode == 1 and "SLURM: found 2 of 13 classes of jobs that it would refuse" in done.stderr
+    assert done.returncode == 1 and "SLURM: found 1 of 11 classes of jobs that it would refuse" in done.stderr
 
 
 def test_a_run_refuses_a_placeholder_before_it_submits(study: SlurmStudy) -> None:

@@ -41,8 +41,8 @@ def work(
     planned: Mapping[str, GeneratorPlan],
     seeds: Sequence[int] = (1,),
 ) -> pl.DataFrame:
-    """WORK of the jobs ``parts`` (files, settings, wildcards), which ask generator lm."""
-    given = [{"files": _texts(files), "settings": said, "wildcards": key} for files, said, key in parts]
+    """WORK of jobs with one of ``parts`` (files, settings, wildcards) each, which ask generator lm."""
+    given = [[{"files": _texts(files), "settings": said, "wildcards": key}] for files, said, key in parts]
     return question_work(Job(name, "d", "lm", question=name, parts=given), planned, seeds)[0]
 
 

@@ -208,8 +208,8 @@ def _generate(study: Study, fingerprint: str, queries: pl.DataFrame) -> None:
     generator, template = study.generator("lm"), load_template(study.template_path("plain"))
     contexts = pl.read_parquet("contexts.parquet")
     write_parquet(kshot_prompts(queries, contexts, template, "descending", 2), "prompts.parquet")
-    layout = Layout(template, Path("queries.parquet"), Path("contexts.parquet"))
-    asked = asked_keys([Path("prompts.parquet")], [1], 0, 1)
+    layout = Layout(template, Path("queries.parquet"), {"bm25": Path("contexts.parquet")})
+    asked = asked_keys({"bm25": [Path("prompts.parquet")]}, [1])
     generate_answers(asked, AnswerStore("cache", fingerprint), generator, layout, _no_engine)
 
 

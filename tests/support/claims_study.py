@@ -66,7 +66,7 @@ def study_of(folder: Path, per_stance: int = 6) -> ClaimsStudy:
     sets = {"mine": claims}
     characteristics = {"mine": claims.select("id").with_columns(**described)}
     words = {word: [{"id": ids[0], "text": f" {word}", "whole": word != "None"}] for word, ids in TOKENS.items()}
-    receipt: dict[str, Any] = {"words": words, "prompts": {"engines": {"vllm 1 on cpu": n}, "fingerprint": "f"}}
+    receipt: dict[str, Any] = {"words": words, "engines": ["vllm 1 on cpu"], "fingerprint": "f"}
     tables = (
         usage(pairs, 200, 0),
         acu_correlations(pairs, 200, 0),

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 import psutil
@@ -25,19 +25,21 @@ ANSWERS = "small/answers/demo-lm/rel"
 
 
 class Faulty:
-    """A copy of a finished study whose store is empty and whose retriever ``rel`` has no answers.
+    """A copy of a finished study without the answers of its retriever ``rel``.
 
-    ``target`` is what makes them anew: one job that generates, one that writes the cells.
+    The store has all answers of the others. ``target`` is what makes those of ``rel``: one job that generates, one that
+    writes the cells.
     """
 
     def __init__(self, study: Sandbox, undisturbed: Sandbox, **generator: Any) -> None:
         self.study, self.finished, self.undisturbed = study, undisturbed, undisturbed.contents()
         self.target = f"results/small/{ANSWERS}/descending/k1/seed1.parquet"
-        self.log = study.folder / "logs/small/generate_answers/small/demo-lm/rel/shard0.log"
+        self.log = study.folder / "logs/small/generate_answers/small/demo-lm/shard0.log"
         study.config["generators"] = {"demo-lm": {**SLOWLY, **generator}}
         study.write_config()
-        for folder in (self.store, study.results / ANSWERS, study.results / "small/generated/demo-lm/rel"):
+        for folder in (self.store, study.results / ANSWERS, study.results / "small/generated/demo-lm"):
             shutil.rmtree(folder)
+        self.others = self._fill("anti", 1)
         self.log.unlink()
         self.logs: list[Path] = []
 
@@ -56,13 +58,18 @@ class Faulty:
 
     def fill(self, parts: int) -> None:
         """Put the undisturbed run's answers of ``rel`` into the store, in so many parts."""
+        self._fill("semi", parts)
+
+    def _fill(self, which: Literal["semi", "anti"], parts: int) -> int:
+        """Put answers to the prompts of ``rel``, or to all others, into the store; their number."""
         [made] = self.finished.folder.glob("cache/answers/*")
         asked = pl.read_parquet(list(self.finished.results.glob("small/prompts/tian2025/rel/*/*.parquet")))
         source, target = (AnswerStore(made.parents[1], made.name), AnswerStore(self.store.parent, made.name))
-        rows = pl.read_parquet(source.parts()).join(asked, on="prompt_id", how="semi")
+        rows = pl.read_parquet(source.parts()).join(asked, on="prompt_id", how=which)
         metadata = {name: value for name, value in source.metadata(source.parts()[0]).items() if name != "written"}
         for place in range(parts):
             target.add(rows[place::parts], metadata)
+        return len(rows)
 
     def disturb(
         self,
@@ -127,14 +134,14 @@ class Faulty:
         self.study.snakemake(self.target)
         logged = self.attempts()
         print(f"answers held and made, by attempt: {[(attempt.held, attempt.made) for attempt in logged]}")
-        assert logged[0].held == 0
+        assert logged[0].held == self.others
         for before, after in pairwise(logged):
             # A kill may come between the writing of an answer and its log line.
             assert 0 <= after.held - (before.held + before.made) <= 1, logged
-        assert logged[-1].held + logged[-1].made == ASKED
+        assert logged[-1].held + logged[-1].made == self.others + ASKED
         keys = self.keys()
         assert keys.is_unique().all(), "an answer was made twice"
-        assert len(keys) == ASKED
+        assert len(keys) == self.others + ASKED
         assert self.study.contents() == self.undisturbed
         assert not list(self.study.folder.rglob(".tmp-*part-*"))
 

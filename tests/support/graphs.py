@@ -23,6 +23,7 @@ async def decide_and_write(dag, *arguments, **options):
             [str(f) for f in job.input if not any(f in files for files in dag.dependencies[job].values())],
             [keys[j] for j in dag.depending[job]],
             dag.needrun(job),
+            [keys[j] for j, files in dag.depending[job].items() if not all(file.is_ancient for file in files)],
         ]
         for job, key in keys.items()
     }
@@ -34,13 +35,17 @@ DAG.update_needrun = decide_and_write
 
 
 class Job(NamedTuple):
-    """A job of the graph: its rule, files, inputs that no job makes, the jobs that follow it, whether it is to run."""
+    """A job of the graph: its rule, files, inputs that no job makes, the jobs that follow it, whether it is to run.
+
+    ``reruns``: those of the jobs that follow it which run again if it does; the others only wait for it (`ancient`).
+    """
 
     rule: str
     output: list[str]
     brought: list[str]
     followed_by: list[str]
     runs: bool
+    reruns: list[str]
 
 
 def graph(study: Sandbox, targets: tuple[str, ...]) -> dict[str, Job]:
@@ -53,17 +58,17 @@ def graph(study: Sandbox, targets: tuple[str, ...]) -> dict[str, Job]:
 
 
 def following(jobs: dict[str, Job], name: str) -> set[str]:
-    """The job ``name`` and all that follow it."""
+    """The job ``name`` and all that run again if it does."""
     found, left = {name}, [name]
     while left:
-        new = set(jobs[left.pop()].followed_by) - found
+        new = set(jobs[left.pop()].reruns) - found
         found |= new
         left += new
     return found
 
 
 def following_any(jobs: dict[str, Job], names: Iterable[str]) -> set[str]:
-    """The jobs ``names`` and all that follow them."""
+    """The jobs ``names`` and all that run again if they do."""
     return set().union(*(following(jobs, name) for name in names))
 
 

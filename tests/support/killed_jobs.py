@@ -93,14 +93,14 @@ def prompts(folder: Path) -> tuple[list[Path], Layout]:
     paths = [folder / f"k{k}.parquet" for k in (1, 2)]
     for k, path in enumerate(paths, start=1):
         kshot_prompts(queries, contexts, TEMPLATE, "descending", k).write_parquet(path)
-    return paths, Layout(TEMPLATE, folder / "queries.parquet", folder / "contexts.parquet")
+    return paths, Layout(TEMPLATE, folder / "queries.parquet", {"bm25": folder / "contexts.parquet"})
 
 
 def generation(cache: Path, results: Path) -> None:
     """Answers to 16 prompts with two seeds: a file per k and seed."""
     files, layout = prompts(cache.parent / "given")
     store = AnswerStore(cache, "print")
-    generate_answers(asked_keys(files, SEEDS, 0, 1), store, GENERATOR, layout, start)
+    generate_answers(asked_keys({"bm25": files}, SEEDS), store, GENERATOR, layout, start)
     cells = {("descending", k): path for k, path in enumerate(files, start=1)}
     outputs = {(*cell, seed): results / f"k{cell[1]}-seed{seed}.parquet" for cell in cells for seed in SEEDS}
     view_answers(cells, store, outputs)

@@ -39,7 +39,8 @@ class Work(NamedTuple):
 
 
 @contextmanager
-def _jobs_noting(study: Sandbox, kills: Mapping[str, Kill]) -> Iterator[Path]:
+def killing(study: Sandbox, kills: Mapping[str, Kill]) -> Iterator[Path]:
+    """Have the jobs of the rules in ``kills`` killed; yields the file in which jobs note what they did."""
     hits = study.folder / "hits.txt"
     hits.unlink(missing_ok=True)
     asked = {"kills": {rule: kill[:3] for rule, kill in kills.items()}, "hits": str(hits)}
@@ -54,7 +55,7 @@ def _noted(hits: Path) -> list[Work]:
 
 def run_measured(study: Sandbox, *arguments: str) -> list[Work]:
     """Run Snakemake without a disturbance; what each job did."""
-    with _jobs_noting(study, {}) as hits:
+    with killing(study, {}) as hits:
         study.snakemake(*arguments)
     return _noted(hits)
 
@@ -70,7 +71,7 @@ def run_with_kills(study: Sandbox, targets: Sequence[str], kills: Mapping[str, K
     missed = set[str]()
     for number in range(max(kill.times for kill in kills.values())):
         now = {rule: kill for rule, kill in kills.items() if kill.times > number and rule not in missed}
-        with _jobs_noting(study, now) as hits:
+        with killing(study, now) as hits:
             failed = study.snakemake(*command, check=False)
         runs.append(jobs_of(failed))
         said, hit = failed.stdout + failed.stderr, Counter(work.rule for work in _noted(hits))

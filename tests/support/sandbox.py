@@ -11,6 +11,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Self
 
+import polars as pl
 import yaml
 
 from tests.support.forked_python import run_snakemake
@@ -156,15 +157,21 @@ class Sandbox:
         assert not set(self.planned(*targets)) & planned
 
     def receipts(self) -> dict[str, dict[str, Any]]:
-        """Generation's receipts by retriever and shard."""
+        """Generation's receipts by generator and shard."""
         return {
             f"{path.parent.name}/{path.stem}": json.loads(path.read_text())
-            for path in sorted(self.results.glob("small/generated/*/*/shard*.json"))
+            for path in sorted(self.results.glob("small/generated/*/shard*.json"))
         }
 
     def answers_made(self) -> int:
-        """Answers that generation's jobs made, each for itself and for others, by their receipts."""
-        return sum(one["made"] + sum(one.get("made_for", {}).values()) for one in self.receipts().values())
+        """Answers that generation's jobs made, by their receipts."""
+        return sum(one["made"] for one in self.receipts().values())
+
+    def distinct_keys(self) -> int:
+        """Distinct pairs of prompt and seed that the study asks for: what the jobs of generation share."""
+        files = list((self.results / "small/prompts").rglob("*.parquet"))
+        seeds: list[int] = self.config["grid"]["seeds"]
+        return int(pl.read_parquet(files, columns=["prompt_id"])["prompt_id"].n_unique()) * len(seeds)
 
 
 @functools.cache

@@ -1,7 +1,8 @@
-"""Make all requests of a question's job. The stores keep the replies; the outputs record the requests."""
+"""Make all requests of a question's job, part by part. The stores keep the replies; the output is a receipt."""
 
-from ragrelay.asking.question import QuestionJob, question_module
-from ragrelay.io.atomic_files import write_json, write_parquet
+from ragrelay.asking.parts import ask_parts
+from ragrelay.io.atomic_files import write_json
+from ragrelay.io.cache_use import in_use
 from ragrelay.jobs.engine_use import counted
 from ragrelay.jobs.scripts import job_log
 from ragrelay.likelihoods.asker import EngineAsker
@@ -9,11 +10,9 @@ from ragrelay.likelihoods.asker import EngineAsker
 with (
     job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"),
     counted(snakemake.log[0], snakemake.resources.get("gpu", 0)),
+    in_use(snakemake.params.cache_dir),
 ):
-    params, outputs = snakemake.params, snakemake.output
-    job = QuestionJob(dict(snakemake.input.items()), params.settings, dict(snakemake.wildcards.items()))
+    params = snakemake.params
     asker = EngineAsker(params.generator, params.fingerprint, params.cache_dir, snakemake.threads)
-    asked, receipt = question_module(params.question).ask(job, asker)
-    if asked is not None:
-        write_parquet(asked, outputs.asked)
-    write_json(receipt, outputs.receipt)
+    receipt = ask_parts(params.question, dict(snakemake.input.items()), params.parts, asker)
+    write_json(receipt, snakemake.output.receipt)

@@ -1,4 +1,4 @@
-"""Generate one shard of a retriever's answers into the answer store. The output is a receipt."""
+"""Generate one shard of the answers of all retrievers into the answer store. The output is a receipt."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -7,20 +7,21 @@ from typing import Any
 
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS
-from ragrelay.generation.helping import Others
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.io.atomic_files import write_json
+from ragrelay.io.cache_use import in_use
+from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.engine_use import counted
 from ragrelay.jobs.scripts import job_log
-from ragrelay.jobs.work_claims import help_until
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
 
 with (
     job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"),
     counted(snakemake.log[0], snakemake.resources.get("gpu", 0)),
+    in_use(snakemake.params.cache_dir),
 ):
     params = snakemake.params
 
@@ -29,15 +30,15 @@ with (
         engine = partial(kind.start, generator, window, snakemake.threads)
         return checked_start(generator, params.fingerprint, engine, params.cache_dir)
 
-    contexts = snakemake.input.get("contexts")
-    receipt_file, shard = snakemake.output.receipt, int(snakemake.wildcards.shard)
-    until = help_until(snakemake.resources)
+    inputs, shard = snakemake.input, int(snakemake.wildcards.shard)
+    files = keyed_files({name: pattern for name, pattern in params.patterns.items() if inputs.get(name)}, inputs)
+    contexts = files.pop("contexts").by("retriever") if "contexts" in files else {}
+    prompts = {retriever: paths for of in files.values() for retriever, paths in of.grouped("retriever").items()}
     receipt = generate_answers(
-        asked_keys([Path(path) for path in snakemake.input.prompts], params.seeds, shard, params.shards),
+        asked_keys(prompts, params.seeds, shard, params.shards),
         AnswerStore(params.cache_dir, params.fingerprint),
         params.generator,
-        Layout(Template(**params.template), Path(snakemake.input.queries), Path(contexts) if contexts else None),
+        Layout(Template(**params.template), Path(inputs.queries), contexts),
         start,
-        Others(receipt_file, params.seeds, shard, params.shards, until),
     )
-    write_json(receipt, receipt_file)
+    write_json(receipt, snakemake.output.receipt)

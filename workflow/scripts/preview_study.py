@@ -1,21 +1,25 @@
-"""Run the workflow on the cells that have scores, as a study of its own."""
+"""Write the preview of an unfinished study, from its prompts and the stores, outside its results."""
 
-import subprocess
-import sys
+import tempfile
+from datetime import datetime
 from pathlib import Path
 
-import yaml
+from ragrelay.display.terminal import say
 from ragrelay.io.atomic_files import write_text
-from ragrelay.jobs.scripts import on_terminal
-from ragrelay.planning.preview import Scored, preview_config
+from ragrelay.jobs.scripts import job_log
+from ragrelay.planning.preview import Answered, preview_answers
+from ragrelay.planning.preview_page import preview_lines, render_preview
+from ragrelay.planning.preview_scores import Previewed
 
 params = snakemake.params
-with on_terminal():
-    cells = [Scored(d, s, g, r, Path(path).is_file()) for d, s, g, r, path in params.scored]
-    config = preview_config(params.config, cells)
-overlay = Path(snakemake.log[0]).with_suffix(".yaml")
-write_text(yaml.safe_dump(config, sort_keys=False, allow_unicode=True), overlay)
-# Without a lock, since Snakemake would remove the locks of the current run.
-command = [params.python, "-m", "snakemake", "--snakefile", params.snakefile, "--cores", str(snakemake.threads)]
-command += ["--nolock", "--rerun-incomplete", "--configfile", str(overlay)]
-sys.exit(subprocess.run(command, check=False).returncode)
+with job_log(snakemake.log[0]), tempfile.TemporaryDirectory(prefix="ragrelay-preview-") as folder:
+    study = Previewed(**params.previewed, threads=snakemake.threads)
+    previews = [
+        preview_answers(Answered(**part), study, Path(folder) / str(place)) for place, part in enumerate(params.parts)
+    ]
+    lines, page = preview_lines(previews), Path(params.page)
+    if any(preview.complete for preview in previews):
+        made = datetime.now().astimezone()
+        write_text(render_preview(params.study, previews, made, Path(params.results), page), page)
+        lines.append(f"Preview, not the result: {page}")
+    say(*lines)

@@ -1,14 +1,12 @@
 """Make a question's table of replies, from the stores."""
 
-import json
-
 from ragrelay.asking.outputs import write_made
-from ragrelay.asking.question import QuestionJob, question_module
+from ragrelay.asking.parts import read_parts
 from ragrelay.jobs.scripts import job_log
+from ragrelay.likelihoods.asker import StoreAsker
 
 with job_log(snakemake.log[0], snakemake.input):
-    params = snakemake.params
-    job = QuestionJob(dict(snakemake.input.items()), params.settings, dict(snakemake.wildcards.items()))
-    receipts = [json.loads(path.read_text(encoding="utf-8")) for path in job.paths("receipt")]
-    made = question_module(params.question).read(job, receipts[0], params.cache_dir)
-    write_made(made, snakemake.output)
+    params, outputs = snakemake.params, snakemake.output
+    asker = StoreAsker(params.generator, params.fingerprint, params.texts, params.cache_dir, params.asks)
+    inputs, asked_file = dict(snakemake.input.items()), outputs.get("asked")
+    write_made(read_parts(params.question, inputs, params.parts, asker, asked_file), outputs)

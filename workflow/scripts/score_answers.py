@@ -2,7 +2,6 @@
 
 from ragrelay.io.keyed_files import keyed_files
 from ragrelay.jobs.scripts import job_log
-from ragrelay.jobs.work_claims import help_until
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
 
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
@@ -14,13 +13,6 @@ with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join
         zeroshot=files["zeroshot"].by("seed"),
         contexts=inputs.contexts,
     )
-    others = {
-        retriever: given._replace(
-            answers=files["answers"].with_values(retriever=retriever).by("ordering", "k", "seed"),
-            prompts=files["prompts"].with_values(retriever=retriever).by("ordering", "k"),
-        )
-        for retriever in params.others
-    }
     score_answers(
         given,
         References(inputs.references, params.grades, params.near_copy),
@@ -28,6 +20,4 @@ with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join
         cache_dir=params.cache_dir,
         output=snakemake.output[0],
         threads=snakemake.threads,
-        others=others,
-        until=help_until(snakemake.resources),
     )

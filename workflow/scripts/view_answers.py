@@ -15,5 +15,6 @@ with job_log(snakemake.log[0], snakemake.input):
         AnswerStore(params.cache_dir, params.fingerprint),
         answers.by("ordering", "k", "seed"),
         thinking=params.thinking,
+        receipts=snakemake.input.receipts,
     )
     write_json(left_out, snakemake.output.left_out)

@@ -13,6 +13,7 @@ with job_log(snakemake.log[0], snakemake.input):
         params.seeds,
         AnswerStore(params.cache_dir, params.fingerprint),
         thinking=params.thinking,
+        receipts=snakemake.input.receipts,
     )
     check_answered(answers, "answers of generator {generator} to passages of {dataset}".format(**snakemake.wildcards))
     write_parquet(answers, snakemake.output[0])

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import polars as pl
 import pytest
 from ragrelay.display import progress
 from ragrelay.errors import InputError
@@ -16,7 +17,7 @@ from ragrelay.generation import endpoint
 from ragrelay.generation.endpoint import EndpointEngine
 from ragrelay.generation.generator import NEUTRAL, Request
 from ragrelay.generation.job import generate_answers
-from ragrelay.generation.requests import asked_keys
+from ragrelay.generation.requests import asked_keys, with_texts
 from ragrelay.generation.store import AnswerStore
 
 from tests.support.chat_model import build_chat_model
@@ -240,8 +241,8 @@ def test_a_refused_key_is_named_once_and_can_be_left_out(
 def test_a_job_at_an_endpoint_that_cuts_prompts_stores_nothing(server: FakeServer, tmp_path: Path) -> None:
     """The longest prompt goes first: the short ones, which the endpoint reads, are not even sent."""
     prompts = Prompts(tmp_path, {f"q{number}": f"question {number}" for number in range(4)})
-    asked = asked_keys(prompts.files, [1, 2], 0, 1)
-    words = asked["prompt"].str.split(" ").list.len()
+    asked = asked_keys({"bm25": prompts.files}, [1, 2])
+    words = pl.concat(with_texts(asked))["prompt"].str.split(" ").list.len()
     generator, store = {**DEFINITION, "flush_seconds": 0.0}, AnswerStore(tmp_path, "f")
 
     def start(definition: Mapping[str, Any], _: int | None) -> EndpointEngine:

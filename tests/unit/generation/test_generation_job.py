@@ -1,5 +1,6 @@
 """Generation jobs with a fake engine: nothing is made twice, and no death of a job loses finished answers."""
 
+import json
 import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -12,9 +13,10 @@ import pytest
 from ragrelay.display import progress
 from ragrelay.errors import InputError
 from ragrelay.generation import job
+from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.generator import Request
 from ragrelay.generation.job import generate_answers, memory
-from ragrelay.generation.requests import asked_keys
+from ragrelay.generation.requests import asked_keys, with_texts
 from ragrelay.generation.store import AnswerStore
 from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import Template
@@ -64,13 +66,13 @@ class Job:
         contexts.write_parquet(folder / "contexts.parquet")
         for k in (1, 2):
             kshot_prompts(self.queries, contexts, TEMPLATE, "descending", k).write_parquet(folder / f"k{k}.parquet")
-        self.layout = Layout(TEMPLATE, folder / "queries.parquet", folder / "contexts.parquet")
+        self.layout = Layout(TEMPLATE, folder / "queries.parquet", {"bm25": folder / "contexts.parquet"})
 
     def store(self) -> AnswerStore:
         return AnswerStore(self.folder / "cache", "fp")
 
     def asked(self, ks: tuple[int, ...] = (1, 2), seeds: tuple[int, ...] = (1, 2)) -> pl.DataFrame:
-        return asked_keys([self.folder / f"k{k}.parquet" for k in ks], seeds, 0, 1)
+        return asked_keys({"bm25": [self.folder / f"k{k}.parquet" for k in ks]}, seeds)
 
     def run(self, engine: FakeEngine, asked: pl.DataFrame | None = None, **generator: Any) -> dict[str, Any]:
         keys = self.asked() if asked is None else asked
@@ -92,9 +94,9 @@ def test_everything_is_made_and_told(small: Job) -> None:
     asked = small.asked()
     assert (receipt["asked"], receipt["held"], receipt["made"]) == (16, 0, 16)
     assert engine.starts == [512] and len(engine.made) == 16 and set(engine.made) == keys_of(asked)
-    tokens = 2 * sum(len(prompt.encode()) + 1 for prompt in asked.filter(seed=1)["prompt"])
+    tokens = 2 * sum(len(prompt.encode()) + 1 for prompt in pl.concat(with_texts(asked.filter(seed=1)))["prompt"])
     assert (receipt["prompt_tokens"], receipt["cached_tokens"], receipt["answer_tokens"]) == (tokens, 48, 32)
-    assert receipt["dropped_passages"] == 0 and receipt["fingerprint"] == "fp" and receipt["window"] == 512
+    assert receipt["over_window"] == {} and receipt["fingerprint"] == "fp" and receipt["window"] == 512
     assert (receipt["engine"], receipt["version"], receipt["device"]) == ("fake", "1", "cpu")
     assert receipt["engines"] == {"fake 1 on cpu": 16}
     found = small.store().look_up(asked)
@@ -218,9 +220,52 @@ def test_prompts_are_checked_before_the_engine_starts(small: Job) -> None:
     assert engine.starts == [] and small.store().parts() == []
 
 
+def two_retrievers(small: Job, *more: str) -> pl.DataFrame:
+    """Asked keys of bm25 with k = 1, and of dense with k = 2, whose prompts are longer; and ``more`` files of k = 2."""
+    of = {"zeroshot": [], "bm25": [small.folder / "k1.parquet"], "dense": [small.folder / "k2.parquet"]}
+    return asked_keys({**of, **{name: [small.folder / "k2.parquet"] for name in more}}, [1, 2])
+
+
+def test_a_prompt_over_the_window_stops_no_other_retriever(small: Job, caplog: pytest.LogCaptureFixture) -> None:
+    engine, asked = FakeEngine(), two_retrievers(small)
+    with caplog.at_level(logging.WARNING):
+        receipt = small.run(engine, asked, max_model_len=45)
+    assert (receipt["asked"], receipt["made"], len(receipt["over_window"])) == (16, 8, 4)
+    assert receipt["over_window"].keys() == set(asked.filter(retriever="dense")["prompt_id"])
+    place, found, expected = next(iter(receipt["over_window"].values()))
+    assert place.endswith("with 2 passages") and found.endswith(" tokens") and "over_window: truncate" in expected
+    assert "4 prompts are left out, of dense: " in caplog.text
+    assert keys_of(small.store().held(asked)) == keys_of(asked.filter(retriever="bm25"))
+    again = small.run(FakeEngine(), asked, max_model_len=45)
+    assert (again["held"], again["made"], again["over_window"]) == (8, 0, receipt["over_window"])
+    cells = {("descending", 2, seed): small.folder / f"{seed}.parquet" for seed in (1, 2)}
+    record = small.folder / "receipt.json"
+    record.write_text(json.dumps(receipt))
+    with pytest.raises(InputError, match=r"with 2 passages: found \d+ tokens \(4 such prompts\); expected at most 29"):
+        view_answers({("descending", 2): small.folder / "k2.parquet"}, small.store(), cells, receipts=[record])
+    assert not any(path.exists() for path in cells.values())
+
+
+def test_no_engine_starts_where_no_retriever_fits_the_window(small: Job) -> None:
+    engine = FakeEngine()
+    with pytest.raises(InputError, match="over_window: truncate"):
+        small.run(engine, two_retrievers(small), max_model_len=30)
+    assert engine.starts == [] and small.store().parts() == []
+
+
+@pytest.mark.parametrize("numbers", [(1, 3), (4, 2)])
+def test_another_number_of_shards_makes_no_answer_again(small: Job, numbers: tuple[int, int]) -> None:
+    made = []
+    for shards in numbers:
+        engine, files = FakeEngine(), {"bm25": [small.folder / f"k{k}.parquet" for k in (1, 2)]}
+        receipts = [small.run(engine, asked_keys(files, [1, 2], shard, shards)) for shard in range(shards)]
+        made.append((sum(one["made"] for one in receipts), len(engine.starts)))
+    assert made == [(16, numbers[0]), (0, 0)]
+
+
 def test_dropped_passages_are_counted(small: Job) -> None:
     receipt = small.run(FakeEngine(), max_model_len=45, over_window="truncate")
-    assert receipt["dropped_passages"] == 8, "one of each of 4 queries at k = 2, for 2 seeds"
+    assert receipt["made"] == 16, "one of each of 4 queries at k = 2, for 2 seeds, is shorter"
     assert small.store().look_up(small.asked())["dropped_passages"].sum() == 8
 
 

@@ -83,7 +83,7 @@ def test_a_thought_that_the_prompt_begins_and_a_stop_string_ends(engine: VllmEng
     marks = ["<note>", "c"]
     for stop, stored, answer in ((["b"], "<note>", None), ([], "<note>bcd", "d")):
         generator = {**engine.generator, "thinking": marks, "stop": stop, "over_window": "error"}
-        [request] = tokenised(asked, generator, 512, Layout(Template(), Path(), None))
+        [request] = tokenised(asked, generator, 512, Layout(Template(), Path(), {}))
         [found] = engine.asked_with(generator).answers(iter([request]))
         assert (found["answer"], found["finish_reason"]) == (stored, "stop")
         assert without_thinking(pl.DataFrame([found]), marks)["answer"].item() == answer
@@ -121,7 +121,7 @@ def test_special_marks_that_a_start_takes_for_text(
     asked = {"prompt_id": ["p"], "seed": [1], "qid": ["q"], "docnos": [["d"]], "prompt": ["what"], "system": [""]}
     hub = {**generator, "model": "a/b", "thinking": ["<think>", "</think>"]}
     with pytest.raises(InputError) as error:
-        list(tokenised(pl.DataFrame(asked), hub, 2000, Layout(Template(), Path(), None)))
+        list(tokenised(pl.DataFrame(asked), hub, 2000, Layout(Template(), Path(), {})))
     assert str(error.value) == (
         'generator of model \'a/b\': found marks ["<think>", "</think>"] of special tokens that are written as plain '
         "text; expected the model in a local folder, so that its special tokens are known at the start"

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.generation.requests import asked_keys, block_tokens, prompt_lengths, shared_prefix, tokenised
+from ragrelay.generation.requests import asked_keys, block_tokens, prompt_lengths, requests_of, shared_prefix
 
 from tests.unit.generation.test_generation_job import Job
 
@@ -25,9 +25,9 @@ def test_blocks_follow_the_key_and_the_device() -> None:
 def test_lengths_are_the_engines(tmp_path: Path, generator: dict[str, Any], threads: int) -> None:
     """One token per byte and a BOS: lengths and prefixes follow from the texts."""
     job = Job(tmp_path, generator)
-    asked = asked_keys([tmp_path / "k1.parquet", tmp_path / "k2.parquet"], [1, 2], 0, 1)
+    asked = asked_keys({"bm25": [tmp_path / "k1.parquet", tmp_path / "k2.parquet"]}, [1, 2])
     found = prompt_lengths(asked, generator, 512, job.layout, 4, threads)
-    requests = list(tokenised(asked, generator, 512, job.layout))
+    requests = list(requests_of(asked, generator, 512, job.layout))
     distinct = {request.prompt_id: len(request.token_ids) for request in requests}
     assert dict(found.select("prompt_id", "prompt_tokens").iter_rows()) == distinct and len(found) == 8
     assert found["shared_again"].to_list() == [(tokens - 1) // 4 * 4 for tokens in distinct.values()]

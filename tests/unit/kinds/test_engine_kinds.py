@@ -9,6 +9,7 @@ import pytest
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.job import generate_answers
+from ragrelay.generation.requests import with_texts
 
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import study_of
@@ -87,6 +88,11 @@ def test_answers(echo: dict[str, Any], tmp_path: Path) -> None:
     receipt = generate_answers(small.asked(), small.store(), definition, small.layout, start)
     assert receipt["made"] == 16 and receipt["engines"] == {"echo 1 on here": 16}
     asked = small.asked()
-    answers = small.store().look_up(asked).join(asked, on=["prompt_id", "seed"]).select("answer", "prompt")
+    answers = (
+        small.store()
+        .look_up(asked)
+        .join(pl.concat(with_texts(asked)), on=["prompt_id", "seed"])
+        .select("answer", "prompt")
+    )
     assert len(answers) == 16
     assert answers.filter(pl.col("answer") != pl.col("prompt").str.slice(0, 5)).is_empty()

@@ -54,7 +54,7 @@ GENERATOR_HASHES: list[tuple[dict[str, Any], str]] = [
         "f32b4d22aa813de8",
     ),
     ({"model": "a/b", "prompt": "plain", "load_format": "dummy", "max_model_len": 512}, "534a883669675692"),
-    ({"engine": "openai", "model": "m", "prompt": "plain", "base_url": "https://host/v1"}, "3042a663814dd45f"),
+    ({"engine": "openai", "model": "m", "prompt": "plain", "base_url": "https://host/v1"}, "3ab0e97e30b4ce64"),
     (
         {
             "engine": "openai",
@@ -64,7 +64,7 @@ GENERATOR_HASHES: list[tuple[dict[str, Any], str]] = [
             "max_model_len": 512,
             "over_window": "truncate",
         },
-        "e0972ce3c4de096f",
+        "dd8043a035e17b7a",
     ),
 ]
 

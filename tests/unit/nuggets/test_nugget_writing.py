@@ -68,25 +68,31 @@ class Rules:
             "shards": 2,
             **asked,
         }
-        cache = str(folder / "cache")
-        self.params = SimpleNamespace(question="write_nuggets", settings=settings, cache_dir=cache, **asked)
+        self.settings, self.cache = settings, str(folder / "cache")
+        names = {"question": "write_nuggets", "asks": "write_nuggets", "texts": "of texts"}
+        self.params = SimpleNamespace(cache_dir=self.cache, **names, **asked)
 
-    def run(self, script: str, *shard: int, **made: str) -> None:
-        given = named(
-            **{name: str(self.folder / f"{name}.parquet") for name in ("queries", "passages")},
-            receipt=[] if shard else [str(path) for path in sorted(self.folder.glob("shard*.json"))],
-        )
+    def part(self, **shard: str) -> dict[str, Any]:
+        """A part of the question; without a shard, the table."""
+        files = {"queries": [0], "passages": [0]}
+        return {"files": files, "settings": self.settings, "wildcards": {"dataset": "small", **shard}}
+
+    def run(self, script: str, parts: list[dict[str, Any]], receipts: list[Path], **made: str) -> None:
+        files = {name: str(self.folder / f"{name}.parquet") for name in ("queries", "passages")}
+        given = named(**files, receipt=list(map(str, receipts)))
         output = named(**{name: str(self.folder / file) for name, file in made.items()})
-        wildcards = named(dataset="small", scorer="nuggets", **dict(zip(("shard",), map(str, shard), strict=False)))
-        log = [str(self.folder / "log")]
-        run_script(script, input=given, output=output, params=self.params, wildcards=wildcards, log=log, threads=1)
+        params, log = SimpleNamespace(**vars(self.params), parts=parts), [str(self.folder / "log")]
+        run_script(script, input=given, output=output, params=params, wildcards=named(), log=log, threads=1)
 
     def write(self, shard: int) -> Any:
-        self.run("ask_question.py", shard, receipt=f"shard{shard}.json")
-        return json.loads((self.folder / f"shard{shard}.json").read_text())
+        """Write the lists of a shard; return the receipt of its only part."""
+        self.run("ask_question.py", [self.part(shard=str(shard))], [], receipt=f"shard{shard}.json")
+        return json.loads((self.folder / f"shard{shard}.json").read_text())["parts"][0]
 
     def view(self) -> tuple[pl.DataFrame, dict[str, int]]:
-        self.run("read_replies.py", nuggets="nuggets.parquet", left_out="left_out.json")
+        parts = [self.part(shard="0"), self.part(shard="1"), self.part()]
+        receipts = sorted(self.folder.glob("shard*.json"))
+        self.run("read_replies.py", parts, receipts, nuggets="nuggets.parquet", left_out="left_out.json")
         counts = json.loads((self.folder / "left_out.json").read_text())
         return pl.read_parquet(self.folder / "nuggets.parquet"), {one["what"]: one["count"] for one in counts}
 

@@ -27,7 +27,7 @@ def cache(tmp_path: Path) -> Path:
 
 
 def test_each_entry_with_the_studies_that_use_it(cache: Path, tmp_path: Path) -> None:
-    receipt = tmp_path / "results/mine/dl19/generated/demo-lm/bm25/shard0.json"
+    receipt = tmp_path / "results/mine/dl19/generated/demo-lm/shard0.json"
     scores = tmp_path / "results/other/dl19/scores/minilm/demo-lm/bm25.parquet"
     for path in (receipt, scores):
         path.parent.mkdir(parents=True)

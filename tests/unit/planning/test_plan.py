@@ -24,21 +24,23 @@ def small(tmp_path: Path, generator: dict[str, Any]) -> Job:
     return Job(tmp_path, generator)
 
 
+QUERIES, CONTEXTS = ("queries", "queries"), ("bm25", "contexts")
+"""Name of the file of a dataset, and of the job's file that it is a copy of."""
 PROMPTS = "<results>/{dataset}/prompts/{template}/{retriever}/k{k}.parquet"
 
 
 def planned_files(job: Job, ks: dict[str, list[int]]) -> dict[str, KeyedFiles]:
-    """The job's prompts as those of retrievers, with ``ks`` of each."""
-    paths = []
-    for name, of_k in ks.items():
-        for k in of_k:
-            paths.append(job.folder / f"d/prompts/{job.generator['prompt']}/{name}/k{k}.parquet")
-            paths[-1].parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(job.folder / f"k{k}.parquet", paths[-1])
+    """The job's prompts as those of datasets, with ``ks`` of each: of zero-shot the first, of bm25 the others."""
+    prompts = [
+        copy(job, f"{name}/prompts/{job.generator['prompt']}/{'bm25' if place else 'zeroshot'}/k{k}", f"k{k}")
+        for name, of_k in ks.items()
+        for place, k in enumerate(of_k)
+    ]
+    queries, contexts = (tuple(copy(job, f"{name}/{of[0]}", of[1]) for name in ks) for of in (QUERIES, CONTEXTS))
     return {
-        "prompts": KeyedFiles(PROMPTS, tuple(paths)),
-        "queries": KeyedFiles("<results>/{dataset}/queries.parquet", (copy(job, "d/queries"),)),
-        "contexts": KeyedFiles("<results>/{dataset}/{retriever}.parquet", (copy(job, "d/one", "contexts"),)),
+        "prompts": KeyedFiles(PROMPTS, tuple(prompts)),
+        "queries": KeyedFiles("<results>/{dataset}/queries.parquet", queries),
+        "contexts": KeyedFiles("<results>/{dataset}/{retriever}.parquet", contexts),
     }
 
 
@@ -58,7 +60,7 @@ def planned(
 ) -> tuple[pl.DataFrame, dict[str, GeneratorPlan]]:
     generators = {"lm": planner(job, **generator)}
     files = planned_files(job, ks)
-    jobs = [Planned("generate_answers", "d", "lm", name, shards, files=files) for name in ks]
+    jobs = [Planned("generate_answers", name, "lm", shards=shards, files=files) for name in ks]
     return plan_jobs(jobs, generators, [1, 2]), generators
 
 
@@ -168,7 +170,7 @@ def test_scoring_texts_has_its_own_speed_once_it_is_known(small: Job) -> None:
 def test_two_generators_with_one_fingerprint_share_their_answers(small: Job) -> None:
     generators = {"lm": planner(small), "twin": planner(small), "else": planner(small, "other")}
     files = planned_files(small, {"one": [1]})
-    jobs = [Planned("generate_answers", "d", name, "one", files=files) for name in generators]
+    jobs = [Planned("generate_answers", "one", name, files=files) for name in generators]
     assert plan_jobs(jobs, generators, [1])["asked"].to_list() == [4, 4, 4, 8]
 
 

@@ -13,7 +13,7 @@ import pytest
 from ragrelay.errors import InputError
 from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.io import cache_use
-from ragrelay.io.cache_use import FOLDER, REMOVAL, RUN, Use, note_run
+from ragrelay.io.cache_use import FOLDER, REMOVAL, RUN, Use, in_use, note_run
 from ragrelay.planning.cache import RECENT, Needed, prune_cache
 
 NEEDED, OTHERS, OLD = ("0123456789abcdef", "1123456789abcdef", "2123456789abcdef")
@@ -41,7 +41,7 @@ def cache(tmp_path: Path) -> Path:
     (folder / "indexes" / INDEX / "part").write_bytes(bytes(1000))
     for path in folder.rglob("*"):
         os.utime(path, (0, 0))
-    receipt = tmp_path / "results/other/dl19/generated/lm/bm25/shard0.json"
+    receipt = tmp_path / "results/other/dl19/generated/lm/shard0.json"
     receipt.parent.mkdir(parents=True)
     receipt.write_text(f'{{"fingerprint": "{OTHERS}"}}', encoding="utf-8")
     return folder
@@ -79,10 +79,14 @@ def test_a_study_that_has_not_finished_does_not_say_what_it_needs(cache: Path) -
         prune(cache, receipts=("absent.json",))
 
 
-def test_answers_stay_where_another_study_has_lists_of_nuggets_whose_stores_no_file_names(cache: Path) -> None:
+@pytest.mark.parametrize("receipt", ["asked/write_nuggets/lm/shard0.json", "nuggets/vital/written/shard0.json"])
+def test_answers_stay_where_another_study_has_lists_of_nuggets_whose_stores_no_file_names(
+    cache: Path, receipt: str
+) -> None:
+    """Also of a study that version 0.1.0 made, whose receipts are elsewhere."""
     for study, left in (("mine", [NEEDED, OTHERS]), ("other", [NEEDED, OTHERS, OLD])):
         copy = Path(shutil.copytree(cache.parent, cache.parent.parent / f"{cache.parent.name}-{study}")) / "cache"
-        written = copy.parent / "results" / study / "dl19/nuggets/vital/written/shard0.json"
+        written = copy.parent / "results" / study / "dl19" / receipt
         written.parent.mkdir(parents=True)
         written.touch()
         assert any("other has lists of nuggets" in line for line in prune(copy, remove=True)) == (study == "other")
@@ -107,15 +111,20 @@ def test_nothing_is_removed_under_a_run_of_another_study(cache: Path) -> None:
     assert kept(cache) == [NEEDED, OTHERS]
 
 
-@pytest.mark.parametrize("name", [".claim-0123", "part"])
-def test_nothing_is_removed_while_a_job_without_its_run_writes(cache: Path, name: str) -> None:
-    """Of a run that was killed, whose jobs a cluster still has."""
-    own = cache_use.temporary_beside(cache / "answers" / NEEDED / name)
-    path = own.with_name(name) if name.startswith(".claim") else own
-    path.write_text(own.name, encoding="utf-8")
+def test_nothing_is_removed_while_a_job_without_its_run_writes(cache: Path) -> None:
+    """Of a run that was killed, whose jobs a cluster still has: while the job goes on, or has left half a part."""
+    with in_use(cache):
+        with pytest.raises(InputError, match="found in use by process "):
+            prune(cache, remove=True)
+        assert kept(cache) == [NEEDED, OTHERS, OLD, INDEX]
+    half = cache_use.temporary_beside(cache / "answers" / NEEDED / "part")
+    half.write_text("half", encoding="utf-8")
     with pytest.raises(InputError, match="found in use by "):
         prune(cache, remove=True)
     assert kept(cache) == [NEEDED, OTHERS, OLD, INDEX]
+    half.unlink()
+    prune(cache, remove=True)
+    assert kept(cache) == [NEEDED, OTHERS]
 
 
 def test_no_run_begins_during_a_removal(cache: Path) -> None:

@@ -6,9 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.errors import InputError
-from ragrelay.jobs.work_claims import SHARE_OF_RUNTIME
 from ragrelay.planning.budget import plan_receipt, shards_of_plan
-from ragrelay.planning.shards import AutoShards, plan_generation
+from ragrelay.planning.shards import SHARE_OF_RUNTIME, AutoShards, plan_generation
 from ragrelay.planning.work import Job as Planned
 
 from tests.unit.generation.test_generation_job import FakeEngine, Job
@@ -25,10 +24,9 @@ def small(tmp_path: Path, generator: dict[str, Any]) -> Job:
 def found(
     job: Job, limit: int | None, one: AutoShards = NEW, **generator: Any
 ) -> tuple[pl.DataFrame, dict[str, Any], str]:
-    """Of 16 answers of 16 tokens at most for the retriever, and as many zero-shot ones for four queries."""
-    files = planned_files(job, {"zeroshot": [1], "both": [1, 2]})
-    rules = {"zeroshot": "generate_zeroshot_answers", "both": "generate_answers"}
-    jobs = [Planned(rule, "d", "lm", name, one.shards, files=files) for name, rule in rules.items()]
+    """Of 16 answers of 16 tokens at most to four queries."""
+    files = planned_files(job, {"d": [1, 2]})
+    jobs = [Planned("generate_answers", "d", "lm", shards=one.shards, files=files)]
     table, shards, [note] = plan_generation(jobs, {"lm": planner(job, **generator)}, [1, 2], [one], limit)
     return table, shards, note
 
@@ -39,7 +37,7 @@ def test_a_job_ends_within_its_share_of_the_time_limit(small: Job, minutes_of_wo
     table, shards, note = found(small, 10, tokens_per_second=16 * 16 / (minutes_of_work * 60))
     assert shards == {"d": {"lm": number}}
     assert note.startswith(f"Shards (auto) of d, lm: {number}, with which a job takes ~")
-    assert table["engine_starts"].to_list()[1] == number, "the plan is that of the number that was found"
+    assert table["engine_starts"].to_list()[0] == number, "the plan is that of the number that was found"
 
 
 def test_no_more_shards_than_queries(small: Job) -> None:
@@ -74,6 +72,27 @@ def test_where_nothing_decides_it_a_later_plan_does(small: Job) -> None:
     assert found(small, 10)[1] == {}, "no speed is known"
     planned = AutoShards("d", "lm", 3, planned=True, begun=False)
     assert found(small, None, planned)[1] == {"d": {"lm": 3}}, "a plan without the profile changes nothing"
+
+
+@pytest.mark.parametrize(
+    ("hours", "shards", "at_once", "told"),
+    [
+        (3.0, 1, 50, "Shards of d, lm: one job takes ~3.0 h, and the profile allows 50: "),
+        (3.0, 2, 50, "Shards of d, lm: 2 at a time take ~1.5 h each, and the profile allows 50: "),
+        (3.0, 4, 50, ""),
+        (3.0, 1, 1, ""),
+        (3.0, 1, None, ""),
+        (0.9, 1, 50, ""),
+    ],
+)
+def test_the_plan_says_where_shards_are_fewer_than_the_profiles_jobs(
+    small: Job, hours: float, shards: int, at_once: int | None, told: str
+) -> None:
+    """If a job is long: of fewer than the jobs that the profile submits at a time, where it submits any."""
+    files, lm = planned_files(small, {"d": [1, 2]}), planner(small, tokens_per_second=16 * 16 / (hours * 3600))
+    jobs = [Planned("generate_answers", "d", "lm", shards=shards, files=files)]
+    _, _, notes = plan_generation(jobs, {"lm": lm}, [1, 2], [], 480, at_once)
+    assert [note.startswith(told) for note in notes] == [True] * bool(told)
 
 
 def test_they_are_read_from_the_plan(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ STAGE_KINDS = {
     "retrieval": ("datasets", "retrievers", "claims"),
     "generation": ("generators",),
     "scoring": ("scorers", "annotations"),
+    "preview": ("scorers",),
 }
 LOCKS = ("cpu", "cuda")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

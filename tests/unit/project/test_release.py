@@ -13,7 +13,7 @@ CITATION = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 
 def test_one_version() -> None:
     """The package's is the only one; the newest in the changelog is of the same name."""
-    newest = re.search(r"^## (\S+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    newest = re.search(r"^## (\d\S*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert newest and newest[1] == ragrelay.__version__
     texts = (
         (ROOT / name).read_text(encoding="utf-8")

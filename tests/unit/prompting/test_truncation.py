@@ -22,7 +22,7 @@ def layout(tmp_path: Path) -> Layout:
     ]
     contexts = pl.DataFrame(rows, schema=["qid", "rank", "docno", "text"], orient="row")
     contexts.write_parquet(tmp_path / "contexts.parquet")
-    return Layout(TEMPLATE, tmp_path / "queries.parquet", tmp_path / "contexts.parquet")
+    return Layout(TEMPLATE, tmp_path / "queries.parquet", {"bm25": tmp_path / "contexts.parquet"})
 
 
 @pytest.mark.parametrize(
@@ -36,14 +36,14 @@ def layout(tmp_path: Path) -> Layout:
     ],
 )
 def test_shortened(layout: Layout, docnos: list[str], expected: list[tuple[int, str]]) -> None:
-    assert list(layout.shortened("q1", docnos)) == expected
+    assert list(layout.shortened("bm25", "q1", docnos)) == expected
 
 
 def test_zeroshot_cannot_be_shortened(layout: Layout) -> None:
-    assert list(Layout(TEMPLATE, layout.queries, None).shortened("q1", [])) == []
+    assert list(Layout(TEMPLATE, layout.queries, {}).shortened("bm25", "q1", [])) == []
 
 
 def test_files_are_read_only_when_asked(tmp_path: Path) -> None:
-    layout = Layout(TEMPLATE, tmp_path / "absent", tmp_path / "absent")
+    layout = Layout(TEMPLATE, tmp_path / "absent", {"bm25": tmp_path / "absent"})
     with pytest.raises(FileNotFoundError):
-        next(layout.shortened("q1", ["a", "b"]))
+        next(layout.shortened("bm25", "q1", ["a", "b"]))

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.jobs.used import Benchmarks
-from ragrelay.report.origin import BY_ANOTHER, mixed_engines, origin, shown_jobs
+from ragrelay.report.origin import mixed_engines, origin, shown_jobs
 from ragrelay.report.page import render_page
 from ragrelay.report.provenance import REQUESTED, gather_left_out, gather_provenance, gather_stages
 from ragrelay.report.reading import read_study
@@ -29,20 +29,20 @@ HELD = {
     "settings": {**RUNNERS, "attention_backend": {"FLASH_ATTN": 3}},
 }  # fmt: skip
 KEYS = [
-    {"dataset": "d", "generator": "lm", "retriever": "zeroshot", "shard": "0"},
-    {"dataset": "d", "generator": "lm", "retriever": "bm25", "shard": "0"},
+    {"dataset": "d", "generator": "lm", "shard": "0"},
+    {"dataset": "d", "generator": "lm", "shard": "1"},
 ]
 
 
-RECEIPT = "<results>/{dataset}/generated/{generator}/{retriever}/shard{shard}.json"
+RECEIPT = "<results>/{dataset}/generated/{generator}/shard{shard}.json"
 LENGTHS = "<results>/{dataset}/described/answers/{generator}/lengths.csv"
 
 
 @pytest.fixture
 def receipts(tmp_path: Path) -> KeyedFiles:
-    paths = [tmp_path / f"d/generated/lm/{retriever}/shard0.json" for retriever in ("zeroshot", "bm25")]
+    paths = [tmp_path / f"d/generated/lm/shard{shard}.json" for shard in range(2)]
+    paths[0].parent.mkdir(parents=True)
     for path, receipt in zip(paths, (HELD, MADE), strict=True):
-        path.parent.mkdir(parents=True)
         path.write_text(json.dumps(receipt))
     return KeyedFiles(RECEIPT, tuple(paths))
 
@@ -136,14 +136,12 @@ def test_left_out(receipts: KeyedFiles, tmp_path: Path, study: str) -> None:
     ]
     found = gather_left_out(stages, receipts, KeyedFiles(LENGTHS, lengths))
     as_rows = [(row["stage"], row["dataset"], row["what"], row["count"], row.get("detail")) for row in found]
-    of_zeroshot, of_bm25 = ({k: v for k, v in key.items() if k != "dataset"} for key in KEYS)
+    of_held = {name: value for name, value in KEYS[0].items() if name != "dataset"}
     assert as_rows == [
         ("collection", "d", "queries without judgements", 2, None),
         ("contexts", "d", "queries without judgements", 2, {"retriever": "bm25"}),
-        ("generation", "d", "passages dropped to fit the window", 0, of_zeroshot),
-        ("generation", "d", "answers from mixed engine versions", 5, {**of_zeroshot, **HELD["engines"]}),
-        ("generation", "d", "answers from mixed settings of engines", 5, {**of_zeroshot, **RUNNERS}),
-        ("generation", "d", "passages dropped to fit the window", 3, of_bm25),
+        ("generation", "d", "answers from mixed engine versions", 5, {**of_held, **HELD["engines"]}),
+        ("generation", "d", "answers from mixed settings of engines", 5, {**of_held, **RUNNERS}),
         ("generation", "d", "answers cut at max_tokens (kept and scored)", 3, None),
         ("generation", "other", "answers cut at max_tokens (kept and scored)", 0, None),
     ]
@@ -166,18 +164,10 @@ def test_mixtures_are_told_by_generator() -> None:
     )
 
 
-def test_what_another_job_made_is_not_cached() -> None:
-    """Of the same shard; no more than a job found: what it asks for may have changed since."""
-    key = {"dataset": "d", "generator": "g", "shard": "0"}
-    jobs = [
-        {**key, "retriever": "bm25", "asked": 10, "held": 2, "made": 8, "made_for": {"rel": 7, "nrel": 9}},
-        {**key, "retriever": "rel", "asked": 10, "held": 10, "made": 0},
-        {**key, "retriever": "nrel", "asked": 10, "held": 4, "made": 6},
-        {**key, "retriever": "rel", "shard": "1", "asked": 5, "held": 5, "made": 0},
-    ]
-    shown = [(one["cached"], one["made"], one.get(BY_ANOTHER)) for one in shown_jobs(jobs)]
-    assert shown == [(2, 8, None), (3, 0, 7), (0, 6, 4), (5, 0, None)]
-    assert all("made_for" not in one for one in shown_jobs(jobs))
+def test_held_answers_are_shown_as_cached() -> None:
+    job = {"dataset": "d", "generator": "g", "shard": "0", "asked": 10, "held": 2, "made": 8, "over_window": {}}
+    [shown] = shown_jobs([job])
+    assert (shown["cached"], shown["made"]) == (2, 8) and not {"held", "over_window"} & shown.keys()
 
 
 @pytest.mark.page

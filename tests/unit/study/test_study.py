@@ -1,6 +1,5 @@
 """The study as rules see it, without Snakemake."""
 
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +7,7 @@ from ragrelay.asking.question import question_named
 from ragrelay.io.yaml_keys import read_yaml
 from ragrelay.jobs.code_digest import code_digest
 from ragrelay.study import files
+from ragrelay.study.asking import StudyQuestion
 from ragrelay.study.study import StudyOfRules, any_of, code_of
 
 from tests.support.sandbox import ROOT
@@ -55,14 +55,12 @@ def test_functions_of_wildcards_give_what_the_catalogue_says(study: StudyOfRules
     assert study.makers == {prompts: "build_prompts"}
 
 
-def test_only_a_scorer_with_a_model_scores_answers_of_other_retrievers(study: StudyOfRules) -> None:
-    own, *others = study.grid.retrievers
+def test_only_a_scorer_with_a_model_has_jobs_that_score_for_all_retrievers(study: StudyOfRules) -> None:
     [encoder] = study.grid.scorers
     study.config["scorers"] = {**study.config["scorers"], "words": {"kind": "token_f1"}}
-    of_job = SimpleNamespace(scorer=encoder, get={"retriever": own}.get)
-    assert study.other_retrievers(of_job, None) == others
-    assert study.other_retrievers(SimpleNamespace(scorer="words", get=of_job.get), None) == []
-    assert study.other_retrievers(SimpleNamespace(scorer=encoder, get={}.get), None) == [], "zero-shot answers"
+    of_job = {"dataset": study.grid.datasets[0], "generator": study.grid.generators[0]}
+    assert study.score_receipts_of(SimpleNamespace(scorer=encoder, **of_job)) == [files.score_receipt.at(shard=0)]
+    assert study.score_receipts_of(SimpleNamespace(scorer="words", **of_job)) == []
 
 
 def test_a_digest_is_computed_for_a_job_with_its_own_modules() -> None:
@@ -82,9 +80,10 @@ def test_claims_templates_of_all_generators_or_of_each() -> None:
 
     def asked() -> tuple[list[tuple[str, str]], list[str]]:
         study = StudyOfRules(config, ROOT, [ROOT / "config/prompts"])
-        question = question_named("score_claims")
-        of_one = question.inputs(study, {"claims": "demo-claims", "generator": "pythia-6.9b"})["prompts"]
-        return [(unit["generator"], unit["template"]) for unit in study.acu_units], [Path(one).stem for one in of_one]
+        jobs = StudyQuestion(study, question_named("score_claims")).jobs
+        [of_one] = [job.parts for job in jobs if job.generator == "pythia-6.9b"]
+        units = [(unit["generator"], unit["template"]) for unit in study.acu_units]
+        return units, [part["template"] for part in of_one]
 
     assert asked() == ([(name, "claims_zeroshot") for name in names], ["claims_zeroshot"])
     config["acu"]["prompts"] = {"demo-lm": ["claims_zeroshot"], "pythia-6.9b": ["claims_3shot"]}

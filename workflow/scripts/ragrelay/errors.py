@@ -13,11 +13,18 @@ class InputError(ValueError):
 
     def __init__(self, place: str | Path, found: str, expected: str) -> None:
         super().__init__(printable(f"{place}: found {found}; expected {expected}"))
-        self._parts = (place, found, expected)
+        self.parts = (str(place), found, expected)
 
-    def __reduce__(self) -> tuple[type["InputError"], tuple[str | Path, str, str]]:
+    def __reduce__(self) -> tuple[type["InputError"], tuple[str, str, str]]:
         """Pickle the parts, for an error that comes from another process."""
-        return InputError, self._parts
+        return type(self), self.parts
+
+
+class RequestError(InputError):
+    """A request that no start of the engine can make possible, such as a prompt that is too long for the window.
+
+    It follows from the configuration and the inputs of a job alone.
+    """
 
 
 class ConfigKey(str):

@@ -170,14 +170,15 @@ class Reader(pt.Transformer):  # type: ignore[misc]
                 prompts = kshot_prompts(asked, contexts, self._template, self.ordering, self.k)
             asked.write_parquet(folder / "queries.parquet")
             prompts.write_parquet(folder / "prompts.parquet")
-            layout = Layout(self._template, folder / "queries.parquet", folder / "contexts.parquet" if self.k else None)
+            files = {"given": folder / "contexts.parquet"} if self.k else {}
+            layout = Layout(self._template, folder / "queries.parquet", files)
 
             def start(definition: Mapping[str, Any], window: int | None) -> Any:
                 kind: Any = GENERATOR_KINDS[definition["engine"]]
                 engine = partial(kind.start, definition, window, definition["threads"])
                 return checked_start(definition, fingerprint, engine, of.cache)
 
-            keys = asked_keys([folder / "prompts.parquet"], self.seeds, 0, 1)
+            keys = asked_keys({"given": [folder / "prompts.parquet"]}, self.seeds)
             generate_answers(keys, store, generator, layout, start)
             cells = {(self.ordering, self.k, seed): folder / f"{seed}.parquet" for seed in self.seeds}
             marks: Any = thought_marks(generator)

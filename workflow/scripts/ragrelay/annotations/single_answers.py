@@ -7,6 +7,7 @@ import polars as pl
 
 from ragrelay.errors import InputError
 from ragrelay.generation.answer_files import COLUMNS as OF_CELLS
+from ragrelay.generation.answer_files import check_refused
 from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.generation.thought_marks import without_thinking
 from ragrelay.io.hashing import text_hash
@@ -30,22 +31,27 @@ def read_single_passages(prompts: Sequence[str | Path]) -> pl.DataFrame:
 
 
 def view_single_answers(
-    passages: pl.DataFrame, seeds: Sequence[int], store: AnswerStore, thinking: tuple[str, str] | None = None
+    passages: pl.DataFrame,
+    seeds: Sequence[int],
+    store: AnswerStore,
+    thinking: tuple[str, str] | None = None,
+    receipts: Sequence[Path] = (),
 ) -> pl.DataFrame:
     """Look up the answers to the prompts of ``passages`` (qid, docno, prompt_id): these columns, then the store's.
 
-    Rows are sorted by passage, then seed. ``thinking``: see answer_files.view_answers. Raises InputError for an answer
-    that is not in the store.
+    Rows are sorted by passage, then seed. ``thinking``, ``receipts``: see answer_files.view_answers. Raises InputError
+    for an answer that is not in the store.
     """
     keys = passages.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
     stored = store.look_up(keys)
     if thinking:
         stored = without_thinking(stored, thinking)
     answers = keys.join(stored, on=KEY, how="left", maintain_order="left")
-    missing = keys.join(stored, on=KEY, how="anti").height
-    if missing:
-        expected = "all of them; run again with --forcerun generate_single_answers"
-        raise InputError(store.folder, f"no answer to {missing} of {answers.height} prompts of one passage", expected)
+    missing = keys.join(stored, on=KEY, how="anti")
+    if len(missing):
+        check_refused(missing["prompt_id"], receipts)
+        found = f"no answer to {len(missing)} of {len(answers)} prompts of one passage"
+        raise InputError(store.folder, found, "all of them; run again with --forcerun generate_single_answers")
     return answers.sort(*PASSAGE, "seed")
 
 

@@ -1,4 +1,4 @@
-"""Base classes of questions with one job per dataset, generator and retriever, which asks the generator itself."""
+"""Base classes of questions with one part per dataset, generator and retriever, which ask the generator itself."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,3 @@ class AboutAnswers(AboutRetrievers):
 
     def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
         return {"answers": study.files.answers, "prompts": study.files.prompts}
-
-    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        return self.inputs(study, key)

@@ -8,7 +8,7 @@ from ragrelay.errors import InputError
 from ragrelay.io.keyed_files import WILDCARD
 from ragrelay.own_code import check_function
 
-NEEDED = ("asks", "reads", "does", "key", "receipt", "made")
+NEEDED = ("asks", "reads", "does", "key", "made")
 """Attributes that every question has to define."""
 
 
@@ -43,9 +43,8 @@ def _checked(place: str, name: str) -> Question:
     if missing := [function for function in FUNCTIONS if not callable(getattr(module, function, None))]:
         raise InputError(place, f"no function {', '.join(missing)} in the module", "ask, plan and read")
     question = question_type()
-    made = [question.receipt, *([question.asked] if question.asked is not None else [])]
-    for files, key in ((made, question.key), (question.made.values(), question.read_key or question.key)):
-        for file in files:
-            if set(WILDCARD.findall(file)) != set(WILDCARD.findall(key)):
-                raise InputError(place, f"path {file.path}", f"the wildcards of {key}, each of them")
+    key = question.read_key or question.key
+    for file in (*question.made.values(), *([question.asked] if question.asked is not None else [])):
+        if set(WILDCARD.findall(file)) != set(WILDCARD.findall(key)):
+            raise InputError(place, f"path {file.path}", f"the wildcards of {key}, each of them")
     return question

@@ -2,12 +2,14 @@
 
 A question is one module of ``ragrelay.asking.questions``, or a user's own module that the key ``questions`` names. Its
 class tells rules, plan, budget and the registry of files which jobs there are and what they read and write. Each
-question becomes two rules: one asks, with an engine; one reads the replies from the stores. Three functions of the
-module run in their jobs:
+question becomes two rules: one asks, with an engine; one reads the replies from the stores. A question has parts, one
+per table, such as the answers of each retriever. A job that asks has one engine for many parts: all that ask the same
+generator, unless their wildcards in ``ask_key`` differ. Three functions of the module run in the jobs:
 
-- ``ask(job, asker)`` asks for all rows of a job. It returns the rows (columns of ``asked``, or None) and the receipt.
-- ``plan(job, asker)`` counts the requests of a job for the plan. Where the rows do not depend on replies, it is ``ask``
-  itself, with an asker that counts.
+- ``ask(job, asker)`` asks for all rows of a part. It returns the rows (columns of ``asked``, or None) and the receipt.
+  The job that reads calls it again, with an asker that only looks up, for the same rows and receipt.
+- ``plan(job, asker)`` counts the requests of a part for the plan. Where the rows do not depend on replies, it is
+  ``ask`` itself, with an asker that counts.
 - ``read(job, receipt, cache_dir)`` returns the tables or values of the files in ``made``, by name, from the stores.
 
 Only these functions and what they reach count as code of the jobs; a user's module counts as a whole. Modules import
@@ -23,7 +25,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ragrelay.io.keyed_files import KeyedFiles, of_pattern
+from ragrelay.io.keyed_files import WILDCARD, KeyedFiles, of_pattern
 from ragrelay.own_code import module_of
 from ragrelay.vocabulary.study_file import StudyFile
 
@@ -34,13 +36,13 @@ PACKAGE = "ragrelay.asking.questions"
 FUNCTIONS = ("ask", "plan", "read")
 """The functions of a question's module that run in jobs."""
 Key = Mapping[str, str]
-"""Value by wildcard of a job."""
+"""Value by wildcard."""
 Inputs = dict[str, Any]
 """A rule's input by name: a file, or a list of files."""
 
 
 class QuestionJob:
-    """The input files, settings and wildcards of one job of a question."""
+    """The input files, settings and wildcards of one part of a question."""
 
     def __init__(
         self, files: Mapping[str, str | Sequence[str]], settings: Mapping[str, Any], wildcards: Mapping[str, str]
@@ -88,12 +90,14 @@ class Question(ABC):
     does: ClassVar[tuple[str, str]]
     """A sentence on each of the two rules, for `snakemake --list`."""
     key: ClassVar[str]
-    """Wildcards of a job that asks, in the form of its log's path: ``{dataset}/{generator}``."""
+    """Wildcards of a part, in the form of a path: ``{dataset}/{generator}/{retriever}``."""
+    ask_key: ClassVar[str] = ""
+    """Wildcards of a job that asks, if they are not those of a part without the retriever. One that no part has is the
+    generator that is asked."""
     read_key: ClassVar[str] = ""
-    """Wildcards of a job that reads, if they differ."""
-    parts: ClassVar[tuple[str, ...]] = ("shard",)
-    """Wildcards in which the jobs of one line of the plan differ."""
-    receipt: ClassVar[StudyFile]
+    """Wildcards of a job that reads, if they are not those of a part."""
+    follows: ClassVar["type[Question] | None"] = None
+    """A question to the same generators that is asked before, so that requests of both are made once."""
     asked: ClassVar[StudyFile | None] = None
     """File of the rows that were asked, if the table can't be made without them."""
     made: ClassVar[Mapping[str, StudyFile]]
@@ -103,7 +107,7 @@ class Question(ABC):
 
     @abstractmethod
     def jobs(self, study: "StudyOfRules") -> list[Key]:
-        """Return the key of every job that asks."""
+        """Return the key of every part."""
 
     def read_jobs(self, study: "StudyOfRules") -> list[Key]:
         """Return the key of every job that reads."""
@@ -111,14 +115,14 @@ class Question(ABC):
 
     @abstractmethod
     def asker(self, study: "StudyOfRules", key: Key) -> str:
-        """Return the name of the generator that a job asks."""
+        """Return the name of the generator that is asked about a part."""
 
     @abstractmethod
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """Return the inputs of a job that asks."""
+        """Return the inputs from which the requests of a part are made."""
 
     def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """Return the inputs from which the plan counts a job's requests: files that no engine makes."""
+        """Return the inputs from which the plan counts a part's requests: files that no engine makes."""
         return self.inputs(study, key)
 
     def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
@@ -126,7 +130,7 @@ class Question(ABC):
         return {}
 
     def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
-        """Return plain values for a job that asks."""
+        """Return plain values from which the requests of a part are made."""
         return {}
 
     def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
@@ -138,12 +142,27 @@ class Question(ABC):
         return []
 
     def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        """Return the inputs of a job that reads, besides the receipt and the rows that were asked."""
+        """Return more inputs of a job that reads: it has those of its parts, and the rows that were asked."""
         return {}
 
     def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
         """Return plain values for a job that reads."""
         return {}
+
+    def job_path(self) -> str:
+        """Return the wildcards of a job that asks, in the form of its log's path."""
+        return self.ask_key or "/".join(step for step in self.key.split("/") if step != "{retriever}") or self.key
+
+    def job_key(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
+        """Return the key of the job that asks about a part."""
+        return {name: key.get(name) or self.asker(study, key) for name in WILDCARD.findall(self.job_path())}
+
+    def job_receipt(self) -> StudyFile:
+        """Return the file of what a job asked."""
+        first, *others = self.job_path().split("/")
+        folder = f"acu/{first}" if first == "{claims}" else first
+        path = "/".join([folder, "asked", self.asks, *others])
+        return StudyFile(f"{path}.json", self.asks, "receipt: keys asked for, cached and made, in all and by part")
 
 
 @cache
@@ -178,4 +197,4 @@ def question_files() -> Iterator[list[StudyFile]]:
     """Yield the files of each of the package's questions: receipt, asked rows, and files made from the replies."""
     for question in questions():
         asked = [question.asked] if question.asked is not None else []
-        yield [question.receipt, *asked, *question.made.values()]
+        yield [question.job_receipt(), *asked, *question.made.values()]

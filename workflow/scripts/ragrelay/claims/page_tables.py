@@ -72,7 +72,7 @@ def word_token_table(study: ClaimsStudy) -> Table:
     rows = [
         [claims, generator, word, ", ".join(f"{token['text']!r} ({token['id']})" for token in tokens),
          "yes" if all(token["whole"] for token in tokens) else "not all",
-         ", ".join(receipt["prompts"]["engines"]), receipt["prompts"]["fingerprint"]]
+         ", ".join(receipt["engines"]), receipt["fingerprint"]]
         for (claims, generator), receipt in study.receipts.items()
         for word, tokens in receipt["words"].items()
     ]  # fmt: skip

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -27,7 +28,7 @@ class ClaimsStudy:
     composition: pl.DataFrame
     means: pl.DataFrame
     receipts: Mapping[tuple[str, str], Mapping[str, Any]]
-    """Receipts of scoring, by claims and generator."""
+    """How claims were scored, by claims and generator: the tokens of ``words``, ``engines`` and ``fingerprint``."""
     entities: Mapping[str, str]
     """Detectors of entities, by claims."""
 
@@ -49,6 +50,16 @@ def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
     tables = {name: read_table(files[f"acu_{name}"].of({}), columns) for name, columns in TABLES.items()}
     return ClaimsStudy(
         **tables,
-        receipts={key: read_json(path) for key, path in files["acu_receipts"].by("claims", "generator").items()},
+        receipts={key: _scored(path) for key, path in files["acu_receipts"].by("claims", "generator").items()},
         entities={name: read_json(path)["entities"] for name, path in files["acu_entities"].by("claims").items()},
     )
+
+
+def _scored(path: Path) -> dict[str, Any]:
+    """Read what a receipt of all templates says of the words and of the engines."""
+    parts = [part for part in read_json(path)["parts"] if "prompts" in part]
+    return {
+        "words": {word: tokens for part in parts for word, tokens in part["words"].items()},
+        "engines": list(dict.fromkeys(engine for part in parts for engine in part["prompts"]["engines"])),
+        "fingerprint": parts[0]["prompts"]["fingerprint"],
+    }

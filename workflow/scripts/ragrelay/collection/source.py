@@ -26,7 +26,10 @@ class DatasetSource(Kind):
         "`ignore_identical_ids` where queries are passages of the corpus (ArguAna, Quora). `false` keeps it. Where "
         "absent, it is kept, and the page and the terminal warn of it.",
     )
-    shards: int = Field(1, ge=1, le=1000, description="Query shards per generation job.")
+    shards: int = Field(
+        1, ge=1, le=1000, description="Jobs that share the dataset's queries, each with an engine of its own; as many "
+        "share the scoring of the answers by a model."
+    )  # fmt: skip
 
     @classmethod
     def check_written(cls, given: Mapping[str, Any]) -> None:

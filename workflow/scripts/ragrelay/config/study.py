@@ -154,7 +154,8 @@ class Study(CheckedStudy):
         return {
             key: {name: value[name] for name in value if name in used[key]} if key in used else value
             for key, value in self.config.items()
-            if key not in ("compare", "cache_mode", "prediction", "prune", "published", "shards", "stage_models")
+            if key
+            not in ("compare", "cache_mode", "prediction", "preview", "prune", "published", "shards", "stage_models")
         }
 
     def primary(self, dataset: str, scorer: str | None = None) -> dict[str, Any] | None:

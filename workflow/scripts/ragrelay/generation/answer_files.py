@@ -1,5 +1,6 @@
 """Read many answer files at once, with the keys in their paths, and write them as views of the store."""
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.errors import InputError
-from ragrelay.generation.store import AnswerStore
+from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.generation.thought_marks import without_thinking
 from ragrelay.io.atomic_files import write_parquet
 from ragrelay.io.keyed_files import KeyedFiles
@@ -28,6 +29,7 @@ COLUMNS = {
     "dropped_passages": whole("passages left out of the prompt to fit the window", "passages"),
     "cited_sentences": CITED_SENTENCES,
 }  # fmt: skip
+DROPPED = "passages dropped to fit the window"
 MISSING = "missing answers: refused, filtered, a tool call, or a thought that did not end"
 UNCOUNTED = "answers whose endpoint did not say how many tokens of the prompt it read"
 Context = tuple[str, int]
@@ -63,13 +65,15 @@ def view_answers(
     store: AnswerStore,
     outputs: Mapping[tuple[str, int, int], Path],
     thinking: tuple[str, str] | None = None,
+    receipts: Sequence[Path] = (),
 ) -> list[dict[str, Any]]:
     """Write the answers of each cell to ``outputs`` (by ordering, k and seed), given its prompts (by ordering and k).
 
     Columns as in COLUMNS without optional ones, one row per query of the prompt file, in its order. ``thinking``: marks
     of the thoughts to remove from answers (see without_thinking). Returns the number of missing answers (null) by
-    reason (what, count, of), and of those with an unknown number of prompt tokens. Raises InputError, before anything
-    is written, if the store lacks an answer.
+    reason (what, count, of), that of dropped passages, and that of answers with an unknown number of prompt tokens.
+    Raises InputError, before anything is written, if the store lacks an answer; ``receipts`` of the jobs that made them
+    may say why.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
@@ -80,6 +84,7 @@ def view_answers(
     keys = asked.select("prompt_id").unique().join(of_seeds, how="cross")
     stored = store.look_up(keys)
     if len(stored) < len(keys):
+        check_refused(keys.join(stored, on=KEY, how="anti")["prompt_id"], receipts)
         lacking = f"no answer for {len(keys) - len(stored)} of {len(keys)} keys"
         raise InputError(store.folder, lacking, "all of them; run again with --forcerun generate_answers")
     if thinking:
@@ -92,5 +97,18 @@ def view_answers(
         write_parquet(views.get(cell, rows.clear())[names], path)
     reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")
     missing = [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]
-    uncounted = rows["prompt_tokens"].null_count()
-    return missing + ([{"what": UNCOUNTED, "count": uncounted}] if uncounted else [])
+    dropped, uncounted = rows["dropped_passages"].sum(), rows["prompt_tokens"].null_count()
+    counted = [{"what": UNCOUNTED, "count": uncounted}] if uncounted else []
+    return [{"what": DROPPED, "count": dropped}, *missing, *counted]
+
+
+def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
+    """Raise InputError if the jobs that made answers left out one of the prompts ``lacking`` (prompt_id)."""
+    refused: dict[str, Sequence[str]] = {}
+    for path in receipts:
+        refused |= json.loads(Path(path).read_text(encoding="utf-8")).get("over_window", {})
+    errors = [refused[prompt_id] for prompt_id in lacking.unique(maintain_order=True) if prompt_id in refused]
+    if errors:
+        place, found, expected = errors[0]
+        more = f" ({len(errors)} such prompts)" if len(errors) > 1 else ""
+        raise InputError(place, found + more, expected)

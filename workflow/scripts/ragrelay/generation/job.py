@@ -15,23 +15,20 @@ import polars as pl
 
 from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
-from ragrelay.generation.generator import GENERATOR_KINDS, Engine, Maker, Request
-from ragrelay.generation.helping import START_SECONDS, Noted, Others
-from ragrelay.generation.past_jobs import Timed
-from ragrelay.generation.pieces import Pieces
-from ragrelay.generation.requests import requests_of, tokenised, window_of
+from ragrelay.generation.generator import GENERATOR_KINDS, Engine, Maker
+from ragrelay.generation.requests import longest_first, over_window, requests_of, window_of
 from ragrelay.generation.store import KEY, ROUNDING, AnswerStore, known_sum
 from ragrelay.io.cache_mode import check_writable
 from ragrelay.io.parquet_parts import WRITTEN, PartStore
 from ragrelay.jobs.engine_use import add_tokens
-from ragrelay.jobs.work_claims import remove_dead_claims
 from ragrelay.prompting.layout import Layout
+from ragrelay.vocabulary.names import ZEROSHOT
 
 log = logging.getLogger(__name__)
 
 SPENT = ("prompt_tokens", "answer_tokens")
 """What a budget of tokens limits."""
-TOTALS = ("prompt_tokens", "cached_tokens", "answer_tokens", "dropped_passages")
+TOTALS = ("prompt_tokens", "cached_tokens", "answer_tokens")
 SETTINGS = ("model_runner", "attention_backend", "batch_invariant")
 MEMORY = (
     "memory for the weights and the cache: lower the generator's max_model_len, max_num_seqs, cpu_kvcache_gib or "
@@ -64,112 +61,57 @@ def generate_answers(
     generator: Mapping[str, Any],
     layout: Layout,
     start_engine: Callable[[Mapping[str, Any], int | None], Engine],
-    others: Others | None = None,
 ) -> dict[str, Any]:
-    """Generate the answers of ``asked`` (rows of requests.asked_keys) that ``store`` lacks.
+    """Generate the answers of ``asked`` (rows of requests.sharded_keys) that ``store`` lacks.
 
-    ``start_engine(generator, window)`` is called only if answers are missing, all prompts fit the window, and no other
-    job makes them meanwhile. Its engine then makes what ``others`` lack, too. Returns the receipt: asked, held, made,
-    seconds, engine, the counts of count_makers, made_for (other job → answers made for it), and tokens of all of these.
+    ``start_engine(generator, window)`` is called only if answers are missing. A prompt over the window is left out, so
+    that it stops no other retriever; where every retriever has one, InputError is raised before the engine starts.
+    Returns the receipt: asked, held, made, over_window (prompt_id → error), seconds, engine, the counts of
+    count_makers, and tokens.
     """
     began = time.monotonic()
-    remove_dead_claims(store.folder)
     held = store.held(asked)
     missing = asked.join(held, on=KEY, how="anti", maintain_order="left")
     receipt: dict[str, Any] = {"asked": len(asked), "held": len(held), "made": 0, "fingerprint": store.folder.name}
     log.info(BEGUN, len(asked), len(held), len(missing))
     if len(missing):
         check_writable(f"{len(missing)} of {len(asked)} answers are not in", store.folder)
-    with Pieces(store, asked if len(missing) else asked.clear()) as pieces:
-        if pieces.are_anothers:
-            log.info("another job is making some of them")
-            pieces.wait(Timed.latest(store, store.parts()).start_seconds or START_SECONDS)
-            missing = asked.join(store.held(asked), on=KEY, how="anti", maintain_order="left")
-        requests: list[Request] = []
-        if len(missing):
-            window = window_of(generator)
-            # Look again, since other jobs may have made some meanwhile.
-            requests = pieces.left(list(requests_of(missing, generator, window, layout)))
-        if requests:
-            if not GENERATOR_KINDS[generator["engine"]].in_job:
-                # An endpoint is asked this one alone before all others: if it cuts prompts, nothing is stored.
-                requests = pieces.longest_first(requests)
-            starts = time.monotonic()
-            engine = start_checked(start_engine, generator, window)
-            ready = time.monotonic()
-            flush_seconds = generator["flush_seconds"]
-            rows = engine.answers(pieces.due(requests))
-            receipt |= keep(rows, len(requests), store, engine, TOTALS, "answers", flush_seconds, ready - began)
-            if left := pieces.left(requests):
-                log.info("%d answers are left to other jobs", len(left))
-                # Another job stores its answers when it flushes.
-                pieces.wait(max(ready - starts, flush_seconds), left)
-                left = pieces.left(left)
-                rows = engine.answers(pieces.due(left, takes_over=True))
-                sums = keep(rows, len(left), store, engine, TOTALS, "answers", flush_seconds, 0.0)
-                receipt |= {name: known_sum([receipt[name], number]) for name, number in sums.items()}
-    if requests:
+        window = window_of(generator)
+        missing, receipt["over_window"] = _within_window(asked, missing, generator, window, layout)
+    if len(missing):
+        if not GENERATOR_KINDS[generator["engine"]].in_job:
+            # An endpoint is asked this one alone before all others: if it cuts prompts, nothing is stored.
+            missing = longest_first(missing)
+        requests = requests_of(missing, generator, window, layout)
+        engine = start_checked(start_engine, generator, window)
+        ready = time.monotonic()
+        rows, flush_seconds = engine.answers(requests), generator["flush_seconds"]
+        receipt |= keep(rows, len(missing), store, engine, TOTALS, "answers", flush_seconds, ready - began)
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
         receipt |= {"start_seconds": round(ready - began, 2)} | {name: int(mib) for name, mib in memory().items()}
-        if others and GENERATOR_KINDS[generator["engine"]].in_job:
-            receipt["made_for"] = made_for = dict[str, int]()
-            for name, sums in make_for(others, engine, store, generator, window):
-                made_for[name] = made_for.get(name, 0) + sums["made"]
-                receipt |= {total: receipt[total] + sums[total] for total in TOTALS}
-    receipt["held"] = receipt["asked"] - receipt["made"]
     receipt |= count_makers(store, asked)
     receipt["seconds"] = round(time.monotonic() - began, 2)
     return receipt
 
 
-def make_for(
-    others: Others,
-    engine: Engine,
-    store: AnswerStore,
-    generator: Mapping[str, Any],
-    window: int | None,
-) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Generate missing answers of ``others`` until none is missing, the time is over or the engine fails.
+def _within_window(
+    asked: pl.DataFrame, missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout
+) -> tuple[pl.DataFrame, dict[str, tuple[str, ...]]]:
+    """Return the rows of ``missing`` that fit the window, and the errors' parts of the other prompts by prompt_id.
 
-    Yields the name of a job and what keep returns. Prompts that don't fit the window are left to their own job, which
-    has their passages. The job's own answers are already made, so no error here ends it.
+    Raises the first of them if each retriever (of zero-shot prompts alone, that) has one: then no table can be made.
     """
-    makes = True
-    while makes:  # prompts of other jobs may appear while it runs
-        makes = False
-        try:
-            for job, asked in others.asked():
-                sums = _make_for(job, asked, others, engine, store, generator, window)
-                makes = makes or sums["made"] > 0
-                if sums["made"]:
-                    yield job.name, sums
-        except Exception:
-            log.warning("the engine stops making answers for other jobs", exc_info=True)
-            return
-
-
-def _make_for(
-    job: Noted,
-    asked: pl.DataFrame,
-    others: Others,
-    engine: Engine,
-    store: AnswerStore,
-    generator: Mapping[str, Any],
-    window: int | None,
-) -> dict[str, Any]:
-    no_answers = dict.fromkeys(("made", *TOTALS), 0)
-    missing = asked.join(store.held(asked), on=KEY, how="anti", maintain_order="left")
-    if missing.is_empty() or not others.time_left:
-        return no_answers
-    with Pieces(store, asked) as pieces:
-        unclaimed = pieces.unclaimed(missing)
-        if unclaimed.is_empty():
-            return no_answers
-        log.info("for %s: %s", job.receipt, BEGUN % (len(asked), len(asked) - len(missing), len(missing)))
-        requests = list(tokenised(unclaimed, generator, window, None))
-        rows = engine.answers(pieces.due(requests, lambda: others.time_left))
-        unit = f"answers for {job.receipt}"
-        return keep(rows, len(requests), store, engine, TOTALS, unit, generator["flush_seconds"], 0.0)
+    errors = over_window(missing, generator, window, layout)
+    if not errors:
+        return missing, {}
+    refused = missing.filter(pl.col("prompt_id").is_in(list(errors)))
+    retrievers, of_refused = ({*table["retriever"].cast(pl.String)} for table in (asked, refused))
+    if of_refused >= (retrievers - {ZEROSHOT} or retrievers):
+        raise errors[refused["prompt_id"][0]]
+    first = next(iter(errors.values()))
+    log.warning("%d prompts are left out, of %s: %s", len(errors), ", ".join(sorted(of_refused)), first)
+    rest = missing.join(refused, on=KEY, how="anti", maintain_order="left")
+    return rest, {prompt_id: tuple(map(str, error.parts)) for prompt_id, error in errors.items()}
 
 
 def start_checked(

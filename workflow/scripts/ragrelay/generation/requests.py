@@ -1,6 +1,7 @@
 """Make and count the requests of a generation job: distinct keys in prefix order, in shards, as token ids."""
 
 import math
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -8,10 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.errors import InputError
+from ragrelay.errors import InputError, RequestError
 from ragrelay.generation.generator import GENERATOR_KINDS, Request
 from ragrelay.generation.thought_marks import check_tokenizer_marks
 from ragrelay.generation.tokens import PromptTokenizer, special_tokens, unloadable
+from ragrelay.io.hashing import text_hash
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import model_path
 from ragrelay.prompting.layout import Layout
@@ -23,76 +25,176 @@ BLOCK_TOKENS = {"cpu": 32}
 GPU_BLOCK_TOKENS = 16
 # Used for a served model without a local tokenizer: about right for English text.
 CHARACTERS_PER_TOKEN = 4
+KEYS = {"qid": pl.String, "prompt_id": pl.String, "size": pl.Int64}
+TEXT_BYTES = 64 << 20
+"""Bytes of prompts that are in memory at a time."""
+SPARE_TOKENS = 64
+"""Tokens that may come to those of the text and of a chat's template: a system part's marks, a space in front."""
 
 
-def asked_keys(prompts: Sequence[Path], seeds: Sequence[int], shard: int, shards: int) -> pl.DataFrame:
-    """Return the distinct (prompt_id, seed) of prompt files in prefix order, with qid, docnos, prompt and system.
+def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], shards: int) -> pl.DataFrame:
+    """Return the distinct (prompt_id, seed) of prompt files, which ``prompts`` has by retriever, in the order of work.
 
-    Prefix order is query, then the order of ``prompts`` (increasing k within an ordering), then seed, so that the
-    engine's prefix cache serves the shared instruction, nested contexts and seeds. Each query, from the longest down,
-    is assigned as a whole to the shard with the least prompt text so far. All shards compute the same assignment.
+    Further columns: qid, retriever and path (of the first file with the prompt), size (bytes of the prompt), shard.
+    Texts are left in their files (see with_texts), since those of a large study fill a node's memory.
+
+    Queries are in the order of a hash of their qid, so that what is finished at any time is a random sample of them,
+    complete for every retriever. A query's prompts are in prefix order: the order of the files (increasing k within an
+    ordering), then seed, so that the engine's prefix cache serves the shared instruction, nested contexts and seeds.
+    Each query, from the longest down, is assigned as a whole to the shard with the least prompt text so far. All shards
+    compute the same assignment.
     """
-    frames = [pl.read_parquet(path).with_columns(file=pl.lit(i)) for i, path in enumerate(prompts)]
-    rows = pl.concat(frames)
-    order = rows.select("qid").unique(maintain_order=True).with_row_index("place")
+    files = [(retriever, str(path)) for retriever, paths in prompts.items() for path in paths]
+    names, paths = pl.Enum(list(prompts)), pl.Enum(list(dict.fromkeys(path for _, path in files)))
+    size = pl.col("prompt").str.len_bytes().cast(pl.Int64) + pl.col("system").str.len_bytes()
+    frames = [
+        pl.scan_parquet(path, glob=False)
+        .select("qid", "prompt_id", size=size, retriever=pl.lit(retriever, names), path=pl.lit(path, paths))
+        .collect()
+        for retriever, path in files
+    ]
+    rows = pl.concat([pl.DataFrame(schema={**KEYS, "retriever": names, "path": paths}), *frames])
+    qids = sorted(rows["qid"].unique(), key=lambda qid: (text_hash(f"order of work: {qid}"), qid))
+    place = pl.DataFrame({"qid": qids}, schema={"qid": pl.String}).with_row_index("place")
     # Deduplicate before splitting: a prompt that two queries share belongs to the first query's shard.
-    distinct = rows.join(order, on="qid").sort("place", "file").unique("prompt_id", keep="first", maintain_order=True)
-    lengths = distinct.group_by("qid").agg(size=pl.col("prompt").str.len_bytes().sum())
-    mine = [qid for qid, owner in _assignment(lengths, shards).items() if owner == shard]
-    keys = distinct.filter(pl.col("qid").is_in(mine)).select("prompt_id", "qid", "docnos", "prompt", "system")
+    distinct = (
+        rows.join(place, on="qid", maintain_order="left")
+        .sort("place", maintain_order=True)
+        .unique("prompt_id", keep="first", maintain_order=True)
+    )
+    owners = _assignment(distinct.group_by("qid").agg(pl.col("size").sum()), shards)
+    keys = distinct.join(owners, on="qid", maintain_order="left").drop("place")
     of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
     return keys.join(of_seeds, how="cross", maintain_order="left_right")
 
 
-def _assignment(lengths: pl.DataFrame, shards: int) -> dict[str, int]:
-    loads, owner = [0] * shards, {}
-    for qid, size in lengths.sort(["size", "qid"], descending=[True, False]).iter_rows():
+def asked_keys(
+    prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], shard: int = 0, shards: int = 1
+) -> pl.DataFrame:
+    """Return the rows of sharded_keys that belong to a shard."""
+    return sharded_keys(prompts, seeds, shards).filter(shard=shard).drop("shard")
+
+
+def _assignment(sizes: pl.DataFrame, shards: int) -> pl.DataFrame:
+    loads, owners = [0] * shards, []
+    for qid, size in sizes.sort(["size", "qid"], descending=[True, False]).iter_rows():
         lightest = loads.index(min(loads))
-        owner[qid] = lightest
+        owners.append((qid, lightest))
         loads[lightest] += size
-    return owner
+    return pl.DataFrame(owners, schema={"qid": pl.String, "shard": pl.Int64}, orient="row")
+
+
+def with_texts(keys: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yield ``keys`` (rows of sharded_keys) with docnos, prompt and system from their files, in parts of whole queries.
+
+    A part has about TEXT_BYTES of prompts. ``keys`` that have texts already are yielded as they are.
+    """
+    if "prompt" in keys.columns:
+        yield keys
+        return
+    distinct = keys.unique("prompt_id", keep="first", maintain_order=True)
+    before = pl.col("size").cum_sum() - pl.col("size")
+    parts = distinct.select("qid", part=before // TEXT_BYTES).unique("qid", keep="first", maintain_order=True)
+    of_parts = keys.join(parts, on="qid", maintain_order="left").partition_by("part", maintain_order=True)
+    for part in of_parts:
+        texts = [
+            pl.scan_parquet(path, glob=False)
+            .filter(pl.col("prompt_id").is_in(of_file["prompt_id"].unique().implode()))
+            .select("prompt_id", "docnos", "prompt", "system")
+            .collect()
+            for (path,), of_file in part.partition_by("path", as_dict=True).items()
+        ]
+        distinct_texts = pl.concat(texts).unique("prompt_id")
+        yield part.drop("part").join(distinct_texts, on="prompt_id", maintain_order="left")
+
+
+def longest_first(keys: pl.DataFrame) -> pl.DataFrame:
+    """Return ``keys`` (rows of sharded_keys) with the first row of the longest prompt moved to the front."""
+    place = int(keys["size"].arg_max() or 0)
+    return pl.concat([keys[place : place + 1], keys[:place], keys[place + 1 :]])
 
 
 def requests_of(
     missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout
 ) -> Iterator[Request]:
-    """Return requests for ``missing`` (rows of asked_keys): token ids, or texts for an endpoint without a tokenizer."""
-    if not GENERATOR_KINDS[generator["engine"]].in_job and "tokenizer" not in generator:
-        columns = missing.select("prompt_id", "seed", "prompt", "system")
-        return (Request(key, seed, (), 0, prompt, system) for key, seed, prompt, system in columns.iter_rows())
-    return tokenised(missing, generator, window, layout)
+    """Yield requests for ``missing`` (rows of sharded_keys): token ids or, if sends_texts, texts."""
+    for part in with_texts(missing):
+        if sends_texts(generator):
+            for key, seed, prompt, system in part.select("prompt_id", "seed", "prompt", "system").iter_rows():
+                yield Request(key, seed, (), 0, prompt, system)
+        else:
+            yield from tokenised(part, generator, window, layout)
+
+
+def sends_texts(generator: Mapping[str, Any]) -> bool:
+    """Return whether requests have texts, not token ids: those to an endpoint without a tokenizer."""
+    return not GENERATOR_KINDS[generator["engine"]].in_job and "tokenizer" not in generator
+
+
+def over_window(
+    missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout
+) -> dict[str, InputError]:
+    """Return the error of each prompt of ``missing`` (rows of sharded_keys) that does not fit the window, by prompt_id.
+
+    Raises InputError if the tokenizer can't be loaded, or has marks of thought and the generator lacks ``thinking``.
+    """
+    if sends_texts(generator):
+        return {}
+    tokenizer, refused = PromptTokenizer(generator), dict[str, InputError]()
+    check_marks(generator, tokenizer)
+    if window is not None:
+        # Only long prompts are tokenised: no token is shorter than a byte. The tokens of a chat's template are added.
+        room = window - generator["max_tokens"] - len(tokenizer("x")) - SPARE_TOKENS
+        long = missing.filter(pl.col("size") > room).unique("prompt_id", keep="first", maintain_order=True)
+        for part in with_texts(long):
+            deque(tokenised(part, generator, window, layout, refused), maxlen=0)
+    return refused
+
+
+def check_marks(generator: Mapping[str, Any], tokenizer: PromptTokenizer) -> None:
+    """Raise InputError if the tokenizer has marks of thought and the generator lacks ``thinking``."""
+    if "structured" not in generator:
+        check_tokenizer_marks(generator, tokenizer.tokenizer, special_tokens(tokenizer.tokenizer))
 
 
 def tokenised(
-    missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout | None
+    missing: pl.DataFrame,
+    generator: Mapping[str, Any],
+    window: int | None,
+    layout: Layout,
+    refused: dict[str, InputError] | None = None,
 ) -> Iterator[Request]:
-    """Yield requests for ``missing`` (rows of asked_keys), tokenising each prompt once.
+    """Yield requests for ``missing`` (rows of with_texts, maybe without retriever), tokenising each prompt once.
 
     A prompt must leave room for ``max_tokens`` within ``window`` (None: unknown, unchecked). A longer one raises
-    InputError, or (``over_window: truncate``) ``layout`` lays it out again with fewer passages; without a ``layout`` it
-    is left out. Also raises InputError if the tokenizer has marks of thought and the generator lacks ``thinking``.
+    InputError, or adds the error to ``refused`` by its prompt_id; or (``over_window: truncate``) ``layout`` lays it out
+    again with fewer passages. Also raises InputError as check_marks does.
     """
     tokenizer = PromptTokenizer(generator)
-    if "structured" not in generator:
-        check_tokenizer_marks(generator, tokenizer.tokenizer, special_tokens(tokenizer.tokenizer))
+    check_marks(generator, tokenizer)
     room = math.inf if window is None else window - generator["max_tokens"]
+    truncates = generator["over_window"] == "truncate"
     current, dropped = "", 0
     ids: tuple[int, ...] = ()
-    columns = ("prompt_id", "seed", "qid", "docnos", "prompt", "system")
-    for prompt_id, seed, qid, docnos, prompt, system in missing.select(columns).iter_rows():
+    retriever_of = pl.col("retriever") if "retriever" in missing.columns else pl.lit("")
+    rows = missing.select("prompt_id", "seed", "qid", retriever_of, "docnos", "prompt", "system").iter_rows()
+    for prompt_id, seed, qid, retriever, docnos, prompt, system in rows:
         if prompt_id != current:
-            truncates = generator["over_window"] == "truncate"
-            shorter = layout.shortened(qid, docnos) if layout and truncates else iter(())
+            shorter = layout.shortened(retriever, qid, docnos) if truncates else iter(())
             current, ids, dropped = prompt_id, tokenizer(prompt, system), 0
             full = len(ids)
-            while layout and len(ids) > room:
+            while len(ids) > room:
                 dropped, prompt = next(shorter, (0, ""))
                 if not dropped:
                     place = f"prompt of qid {qid!r} with {len(docnos)} passages"
                     # Prompts for lists of nuggets, which have a fixed form, are never truncated.
                     other = "fewer passages at a time" if "structured" in generator else "over_window: truncate"
                     expected = f"at most {room} (window {window} less max_tokens), or {other}"
-                    raise InputError(place, f"{full} tokens", expected)
+                    error = RequestError(place, f"{full} tokens", expected)
+                    if refused is None:
+                        raise error
+                    refused[prompt_id] = error
+                    break
                 ids = tokenizer(prompt, system)
         if len(ids) <= room:
             yield Request(prompt_id, seed, ids, dropped, begun=tokenizer.begun(prompt, system))

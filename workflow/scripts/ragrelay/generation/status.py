@@ -13,9 +13,9 @@ from ragrelay.display.printed_tables import printed
 from ragrelay.jobs.job_logs import Record, records
 
 BEGAN = re.compile(r"(\d+) (?:answers|likelihoods) asked for, (\d+) held, (\d+) to make")
+PART = re.compile(r"part (\d+) of (\d+): .*")
+"""A job that asks a question says so before each part, and counts the requests of one part after the other."""
 MADE = re.compile(r"(\d+) of \d+ (?:answers|likelihoods) made")
-BEGAN_FOR = re.compile(rf"for (.+): {BEGAN.pattern}")
-MADE_FOR = re.compile(r"(\d+) of \d+ answers for (.+) made")
 SILENT = timedelta(minutes=10)
 """An unfinished job without a record for this long may have been killed."""
 NAMES = ["dataset", "generator", "retriever", "job"]
@@ -42,29 +42,27 @@ def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
     """Return a row per dataset, generator, retriever and rule, in the order of ``shards``.
 
     - asked: answers or likelihoods that its jobs request
-    - cached: those in the cache when the job, or another job that makes its answers, began
+    - cached: those in the cache when the job began
     - made: those made since, up to the last part written (a generator's `flush_seconds`)
     - to_make: those still missing, as far as its jobs have counted
-    - uncounted: the number of jobs that have not counted yet
+    - uncounted: the number of jobs that have not counted all they request yet
     - rate: answers per second of all its jobs together
     - state: the last of `done`, `waiting`, `running`, `silent` and `failed` that a shard has
 
-    Counts are null if no job has begun. A shard is `running` already while another job makes its answers.
+    Counts are null if no job has begun.
     """
-    shards = list(shards)
-    states = {shard: _status(shard, now) for shard in shards}
-    if any(state == {"state": "waiting"} for state in states.values()):
-        helped = {receipt: status for shard in shards for receipt, status in _made_for(shard, now).items()}
-        states |= {shard: helped[shard.receipt] for shard in shards
-                   if states[shard] == {"state": "waiting"} and shard.receipt in helped}  # fmt: skip
-    rows = [{**dict(zip(NAMES, shard, strict=False)), **states[shard]} for shard in shards]
+    rows = []
+    for shard in shards:
+        status = _status(shard, now)
+        uncounted = int("asked" not in status)
+        rows.append({"uncounted": uncounted, **dict(zip(NAMES, shard, strict=False)), **status})
     order = pl.Enum(["done", "waiting", "running", "silent", "failed"])
     table = pl.DataFrame(rows, schema=SCHEMA)
     counts = [pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()) for name in ("asked", "cached", "made")]
     return table.group_by(NAMES, maintain_order=True).agg(
         *counts,
         pl.when(pl.col("to_make").count() > 0).then(pl.col("to_make").sum()),
-        pl.col("asked").null_count().cast(pl.Int64).alias("uncounted"),
+        pl.col("uncounted").sum(),
         pl.when(pl.col("rate").count() > 0).then(pl.col("rate").sum()),
         pl.col("state").cast(order).max().cast(pl.String),
     )
@@ -74,11 +72,7 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
     receipt = Path(shard.receipt)
     if receipt.is_file():
         content = json.loads(receipt.read_text(encoding="utf-8"))
-        # The receipt of a job that fills several stores has counts for each.
-        stores = [content] if "asked" in content else [value for value in content.values() if isinstance(value, dict)]
-        asked, held, made, seconds = (
-            sum(store.get(name, 0) for store in stores) for name in ("asked", "held", "made", "generate_seconds")
-        )
+        asked, held, made, seconds = (content.get(name, 0) for name in ("asked", "held", "made", "generate_seconds"))
         return _counts(asked, held, made, 0) | {"rate": made / seconds if seconds else None, "state": "done"}
     entries = records(Path(shard.log))
     if not entries:
@@ -86,33 +80,25 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
     state = "failed" if entries[-1].level in ("ERROR", "CRITICAL") else "running"
     if state == "running" and now - entries[-1].time > SILENT:
         state = "silent"
+    parts = [(place, *map(int, match.groups())) for place, record in enumerate(entries)
+             if (match := PART.fullmatch(record.text))]  # fmt: skip
+    if parts:
+        entries = entries[next(place for place, number, _ in reversed(parts) if number == 1) :]
     starts = [(place, begun) for place, record in enumerate(entries) if (begun := BEGAN.fullmatch(record.text))]
     if not starts:
         return {"state": state}
-    place, begun = starts[-1]
-    asked, held, to_make = map(int, begun.groups())
-    flushed = [(record.time, MADE.fullmatch(record.text)) for record in entries[place:]]
-    steps = [(time, int(match[1])) for time, match in flushed if match]
-    made = steps[-1][1] if steps else 0
-    rate = _rate(entries[place], steps) if state == "running" else None
-    return _counts(asked, held, made, to_make - made) | {"rate": rate, "state": state}
-
-
-def _made_for(shard: Shard, now: datetime) -> dict[str, dict[str, Any]]:
-    """Return counts and state of the answers that a shard's job makes or made for others, by their receipts."""
-    by_receipt: dict[str, dict[str, Any]] = {}
-    entries = records(Path(shard.log))
-    works = bool(entries) and not Path(shard.receipt).is_file() and now - entries[-1].time <= SILENT
-    for record in entries:
-        if begun := BEGAN_FOR.fullmatch(record.text):
-            asked, held, to_make = map(int, begun.groups()[1:])
-            by_receipt[begun[1]] = _counts(asked, held, 0, to_make) | {"rate": None, "state": "waiting"}
-        elif (made := MADE_FOR.fullmatch(record.text)) and (status := by_receipt.get(made[2])):
-            status |= {"made": int(made[1]), "to_make": status["asked"] - status["cached"] - int(made[1])}
-    for status in by_receipt.values():
-        if works and status["to_make"]:
-            status["state"] = "running"
-    return by_receipt
+    # Without parts, the last of several starts of the job counts alone.
+    begins = starts if parts else starts[-1:]
+    sums = [0, 0, 0, 0]
+    for (place, begun), (end, _) in zip(begins, [*begins[1:], (len(entries), None)], strict=True):
+        asked, held, to_make = map(int, begun.groups())
+        flushed = [(record.time, MADE.fullmatch(record.text)) for record in entries[place:end]]
+        steps = [(time, int(match[1])) for time, match in flushed if match]
+        made = steps[-1][1] if steps else 0
+        sums = [total + more for total, more in zip(sums, (asked, held, made, to_make - made), strict=True)]
+    rate = _rate(entries[begins[-1][0]], steps) if state == "running" else None
+    uncounted = int(bool(parts) and parts[-1][1] < parts[-1][2])
+    return _counts(*sums) | {"rate": rate, "state": state, "uncounted": uncounted}
 
 
 def _counts(asked: int, cached: int, made: int, to_make: int) -> dict[str, int]:

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from jinja2 import TemplateError
 
-from ragrelay.errors import InputError
+from ragrelay.errors import InputError, RequestError
 from ragrelay.generation.thought_marks import has_any, keeps_special_tokens, thought_marks
 from ragrelay.models.hubs import check_cached
 from ragrelay.models.locations import model_path
@@ -114,7 +114,7 @@ class PromptTokenizer:
             for name, part in parts.items():
                 if part not in text:
                     found = f"one that leaves out the {name} part, so that prompts that differ become the same"
-                    raise InputError(f"chat template of {self.place}", found, "one that writes it")
+                    raise RequestError(f"chat template of {self.place}", found, "one that writes it")
             self._ends[with_system] = text.rpartition(USER_PART)[2]
         return self._ends[with_system]
 
@@ -147,7 +147,7 @@ class PromptTokenizer:
         try:
             return self.tokenizer.apply_chat_template(parts, add_generation_prompt=True, **how, **self.kwargs)
         except TemplateError as error:
-            raise InputError(
+            raise RequestError(
                 f"chat template of {self.place}", f"its refusal: {error}", "parts that it accepts"
             ) from None
 
@@ -160,7 +160,7 @@ class PromptTokenizer:
         def refuse(form: str) -> NoReturn:
             found = f"one that reads the clock (strftime_now({form!r})), so that prompts change from day to day"
             expected = "date: YYYY-MM-DD in the generator's entry, the day that prompts are to name"
-            raise InputError(f"chat template of {self.place}", found, expected)
+            raise RequestError(f"chat template of {self.place}", found, expected)
 
         return {"strftime_now": refuse}
 

@@ -8,7 +8,6 @@ import re
 import shutil
 import socket
 import stat
-import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -166,21 +165,6 @@ def ended(temporary: Path) -> bool:
     state, start = process_state(process)
     # Process numbers are reused. A zombie has ended, although its parent doesn't know yet.
     return state in ("Z", "X") or start not in (0, int(owner["start"]))
-
-
-def living_owner(claim: Path, dead_after: float) -> str:
-    """Return the process that wrote ``claim``, by its name in temporary files; empty if it is dead.
-
-    ``dead_after``: seconds without a renewal after which a process of another node counts as dead.
-    """
-    try:
-        age = time.time() - claim.stat().st_mtime
-        owner = claim.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return ""
-    except PermissionError:
-        owner = "another user"
-    return "" if age > dead_after or ended(Path(owner)) else owner
 
 
 def remove(path: Path) -> None:

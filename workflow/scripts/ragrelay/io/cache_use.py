@@ -5,10 +5,12 @@ two sees the other. Notes are renewed. The note of an ended process does not cou
 """
 
 import atexit
+import contextlib
 import logging
 import os
 import socket
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 from ragrelay.errors import InputError
@@ -63,20 +65,32 @@ class Use:
                 log.warning("%s: not renewed (%s)", self.path, error)
 
 
-def note_run(cache_dir: Path) -> None:
+@contextlib.contextmanager
+def in_use(cache_dir: str | Path) -> Iterator[None]:
+    """Do as note_run for a job, until the end of the context: it may go on after the run that submitted it."""
+    use = note_run(Path(cache_dir))
+    try:
+        yield
+    finally:
+        if use is not None:
+            use.end()
+
+
+def note_run(cache_dir: Path) -> Use | None:
     """Note that this process runs a study with the cache. Raises InputError while a process removes files from it.
 
     A cache that can't be written to gets no note.
     """
     if read_only():
-        return
+        return None
     use = Use(cache_dir, RUN)
     try:
         use.note()
     except OSError as error:
         log.info("%s: no note (%s)", use.path, error)
-        return
+        return None
     if removing := use.others(REMOVAL):
         use.end()
         found = f"a cache from which {removing[0]} is removing files"
         raise InputError(f"config key 'cache_dir' ({cache_dir})", found, "the same command after it has ended")
+    return use

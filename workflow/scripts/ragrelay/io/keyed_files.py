@@ -44,6 +44,13 @@ class KeyedFiles:
             raise ValueError(f"{len(self.paths)} files of {self.pattern}, but {len(paths)} by {', '.join(names)}")
         return paths if len(names) > 1 else {key[0]: path for key, path in paths.items()}
 
+    def grouped(self, name: str) -> dict[Any, list[Path]]:
+        """Return the paths by value of a wildcard, in their order."""
+        groups: dict[Any, list[Path]] = {}
+        for key, path in self.keyed:
+            groups.setdefault(key[name], []).append(path)
+        return groups
+
     def matching(self, **values: str | int) -> "KeyedFiles":
         """Return the files whose wildcards have these ``values``."""
         return replace(self, paths=tuple(path for key, path in self.keyed if key.items() >= values.items()))

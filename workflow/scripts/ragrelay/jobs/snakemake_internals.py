@@ -2,23 +2,30 @@
 
 import functools
 import gc
+import hashlib
+import inspect
+import linecache
 import logging
 import os
+import pkgutil
+import re
 import shlex
 import signal
 import sys
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from snakemake.common import NOTHING_TO_BE_DONE_MSG
+from snakemake.common import NOTHING_TO_BE_DONE_MSG, __version__
 from snakemake.dag import DAG
 from snakemake.io import _IOFile, is_flagged
 from snakemake.logging import logger
 from snakemake.resources import GroupResources, Resource, Resources
+from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from ragrelay.display.terminal import KEPT, Shown, say, tell
@@ -38,13 +45,118 @@ from ragrelay.jobs.scripts import on_terminal
 
 LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact", "cache_prune"}
 """Targets that change none of Snakemake's files, and may be requested during a run."""
+KNOWN_VERSIONS = "9.27.0 or 9.27.1"
+"""Snakemake's versions whose functions have the hashes below."""
+DECIDING = {
+    "snakemake.dag:DAG.check_incomplete": "b5f63154fad90a97",
+    "snakemake.dag:DAG.init": "921bea6d4c9ca0b2",
+    "snakemake.dag:DAG.update_needrun": "e63c2afb9a13204d",
+    "snakemake.io:_IOFile.checksum": "e9e5aa86d927f9d9",
+    "snakemake.io:_IOFile.is_checksum_eligible": "7208419ab564b36e",
+    "snakemake.io:_IOFile.is_same_checksum": "f5c26cf27ceb5304",
+    "snakemake.jobs:Job.missing_output": "9951a6aa677bf433",
+    "snakemake.persistence:PersistenceBase.finished": "1e0cff88639c288a",
+    "snakemake.persistence:PersistenceBase.input_checksums": "793d23385fe82e5e",
+    "snakemake.persistence:PersistenceBase.lock": "15a9ea289c7fff45",
+    "snakemake.workflow:Workflow.execute": "6a81fb5bd5abbb97",
+}
+"""Functions that decide which jobs run, record how files were made, or say that a run begins → hash of the source.
+
+They are replaced or relied on here, and a change in one of them could go unnoticed. To accept a new version, read what
+it changes in them, run the tests with it, and write the hashes that the tests show.
+"""
+SCHEDULING = {
+    "snakemake.scheduling.job_scheduler:JobRateLimiter.get_free_jobs": "70a0e1f1fb6e8132",
+    "snakemake.scheduling.job_scheduler:JobRateLimiter.register_jobs": "3035b163a7aa54ce",
+    "snakemake.scheduling.job_scheduler:JobScheduler._schedule_reevalutation": "f3a56927a5b1569a",
+    "snakemake.scheduling.job_scheduler:JobScheduler.job_selector": "0127a04c0ed84234",
+    "snakemake.scheduling.job_scheduler:JobScheduler.schedule": "321a1548968849fc",
+}
+"""The same for functions that decide when Snakemake looks for jobs to start."""
 NOT_KEPT = ("temp", "pipe", "service")
+FOLLOWED = {
+    "view_answers.py": "generate_answers.py",
+    "score_answers.py": "fill_scores.py",
+    "read_replies.py": "ask_question.py",
+}
+"""Scripts of jobs that view a store, each with the script of the jobs that fill it, whose receipts they follow."""
 CHANGED = "sha256:" + "0" * 64
 _INTERRUPTS: list[int] = []
+_TOLD: set[str] = set()
 _OURS: list[tuple[Mapping[str, Any], Path]] = []
 _SOURCE_FILES: dict[str, "_SourceFile"] = {}
-_check_incomplete = DAG.check_incomplete
+_check_incomplete, _update_needrun = DAG.check_incomplete, DAG.update_needrun
 _checksum_of, _is_eligible = _IOFile.checksum, _IOFile.is_checksum_eligible
+
+
+def check_snakemake() -> None:
+    """Raise InputError if a function of DECIDING is not the known one: then too many jobs could run, or too few."""
+    if other := [name.partition(":")[2] for name in _other_functions() if name in DECIDING]:
+        found, expected = f"unknown code of {', '.join(other)}", f"the code of Snakemake {KNOWN_VERSIONS}"
+        raise InputError(f"Snakemake {__version__}", found, expected)
+
+
+@functools.cache
+def _other_functions() -> list[str]:
+    """Return which functions of DECIDING and SCHEDULING are missing or have another source.
+
+    Cached, as it has to be called before they are replaced here, and the workflow may be loaded again after that.
+    """
+    return [name for name, digest in (DECIDING | SCHEDULING).items() if _source_hash(name) != digest]
+
+
+def _source_hash(name: str) -> str | None:
+    """Return 16 digits of the SHA-256 of a function's source; None if there is none. ``name``: module, colon, name."""
+    try:
+        code = inspect.unwrap(pkgutil.resolve_name(name)).__code__
+    except (AttributeError, ImportError):
+        return None
+    text = "".join(linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :])
+    # Decorators, `def`, and what is indented deeper: 2 ms for all. inspect.getsource reads token by token: 50 ms.
+    indent = text[: len(text) - len(text.lstrip())]
+    source = re.match(rf"({indent}@.*\n)*{indent}(async )?def .*\n(\s*\n|{indent}[ )].*\n)*", text)
+    return hashlib.sha256(source[0].rstrip().encode()).hexdigest()[:16] if source else None
+
+
+def look_at_jobs_when_needed() -> None:
+    """Have Snakemake look at its ready jobs only when it may find some to start.
+
+    By itself it starts a thread after each look, for another look a second later. So each job that ends while others
+    wait adds a thread and a look per second until no job waits. If its scheduler is not the known one, it is left as it
+    is, which costs only time.
+    """
+    if SCHEDULING.keys().isdisjoint(_other_functions()):
+        JobScheduler._schedule_reevalutation = _look_again
+
+
+def _look_again(scheduler: JobScheduler, delay: float) -> None:
+    """Have ``scheduler`` look at its ready jobs in ``delay`` seconds or sooner, if that may find jobs to start.
+
+    It may where the look before this call reached the limit of jobs per time, looked at a sample of the jobs only, or
+    where inputs come from a queue. With a limit, the next look is when the oldest start no longer counts. Whatever else
+    lets a job start, such as the end of another, makes Snakemake look at once. As every look calls this function, one
+    timer is enough: the earliest.
+    """
+    limiter = scheduler.job_rate_limiter
+    if limiter and len(limiter._jobs) >= limiter.max_jobs > 0:
+        delay = min(delay, max(0.0, limiter._jobs[0] + limiter.timespan - time.time()))
+    elif not (scheduler.subsample or scheduler.workflow.dag.has_unfinished_queue_input_jobs()):
+        return
+    look, pending = _Look(scheduler, delay), getattr(scheduler, "_pending_look", None)
+    if pending:
+        if time.monotonic() < pending.due <= look.due:
+            return
+        pending.cancel()
+    scheduler._pending_look = look
+    look.start()
+
+
+class _Look(threading.Timer):
+    """A look of ``scheduler`` at the time ``due`` (time.monotonic). The end of Snakemake does not wait for it."""
+
+    def __init__(self, scheduler: JobScheduler, delay: float) -> None:
+        super().__init__(delay, scheduler._open_jobs.release)
+        self.daemon, self.due = True, time.monotonic() + delay
 
 
 def collect_garbage_rarely() -> None:
@@ -64,11 +176,6 @@ def import_this_package_in_jobs() -> None:
         os.environ["PYTHONPATH"] = os.pathsep.join([first, *(path for path in paths if path not in ("", first))])
 
 
-def inputs_to_make(dag: DAG, job: Any) -> set[str]:
-    """Return the inputs of ``job`` that this run makes before it."""
-    return {str(file) for other, files in dag.dependencies[job].items() if dag.needrun(other) for file in files}
-
-
 def plan_by_content(module: Mapping[str, Any], cache_dir: str) -> None:
     """Give jobs of a workflow's ``module`` two reasons to run that Snakemake misses.
 
@@ -83,6 +190,7 @@ def plan_by_content(module: Mapping[str, Any], cache_dir: str) -> None:
     """
     _OURS.append((module, Path(cache_dir)))
     DAG.check_incomplete = _give_reasons  # called once per graph, before Snakemake decides which jobs run
+    DAG.update_needrun = _order_only
     _IOFile.checksum, _IOFile.is_checksum_eligible = _checksum, _is_checksum_eligible
 
 
@@ -128,6 +236,44 @@ async def _give_reasons(dag: DAG) -> None:
             dag.reason(job).missing_output.update([file async for file in job.missing_output(kept)])
             with on_terminal():
                 dag.reason(job).updated_input.update(_changed_source_files(dag, job, cache_dir))
+
+
+async def _order_only(dag: DAG, *arguments: Any, **options: Any) -> None:
+    """Decide which jobs run, as if jobs did not depend on those that make only ancient() inputs of theirs.
+
+    Snakemake looks at no reason of a job downstream of one that runs, because that job will run too. Behind ancient()
+    it does not run, and its own reasons are lost. If the ancient file is missing, as after a failure, it runs for none.
+    """
+    hidden = []
+    for maker, jobs in dag.depending.items():
+        for job, files in jobs.items():
+            if _is_ours(job) and all(file.is_ancient for file in files):
+                hidden.append((maker, job, files))
+            else:
+                _tell_if_it_should_follow(job, maker)
+    for maker, job, _ in hidden:
+        del dag.depending[maker][job]
+    try:
+        await _update_needrun(dag, *arguments, **options)
+    finally:
+        for maker, job, files in hidden:
+            dag.depending[maker][job] = files
+
+
+def _tell_if_it_should_follow(job: Any, maker: Any) -> None:
+    """Warn of the rule of ``job`` if it views a store, but runs whenever ``maker`` filled it for another retriever.
+
+    A workflow that imports the rules can replace their inputs, and with them ancient().
+    """
+    view, filling = (Path(str(one.rule.script)).name for one in (job, maker))
+    if FOLLOWED.get(view) == filling and job.rule.name not in _TOLD and _is_ours(job):
+        _TOLD.add(job.rule.name)
+        place = f"ragrelay: warning: rule {job.rule.name}: found receipts of {maker.rule.name} among its inputs"
+        tell(f"{place}; expected ancient(…) around them, without which it runs whenever another retriever changes")
+
+
+def _is_ours(job: Any) -> bool:
+    return any(job.rule.module_globals is module for module, _ in _OURS)
 
 
 def _changed_source_files(dag: DAG, job: Any, cache_dir: Path) -> list[Any]:
@@ -345,6 +491,12 @@ def requested_resources(workflow: Any) -> dict[str, dict[str, int]]:
     measured = [rule for rule in workflow.rules if rule.benchmark]
     requested = {rule.name: {name: _first(rule, name) for name in ("runtime", "mem_mb")} for rule in measured}
     return {rule: {name: value for name, value in values.items() if value} for rule, values in requested.items()}
+
+
+def submitted_at_once(workflow: Any) -> int | None:
+    """Return how many jobs the profile (`jobs`) submits at a time; None if all run on this machine."""
+    nodes = workflow.resource_settings.nodes
+    return None if workflow.local_exec or not isinstance(nodes, int) else nodes
 
 
 def time_limit(rule: Any) -> int | None:

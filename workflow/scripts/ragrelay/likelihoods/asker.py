@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import polars as pl
 
+from ragrelay.errors import InputError
 from ragrelay.generation.engines.vllm import Vllm
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import EngineInJob
 from ragrelay.likelihoods.continuations import without_chat
-from ragrelay.likelihoods.job import fill_likelihoods
+from ragrelay.likelihoods.job import fill_likelihoods, missing_of
 from ragrelay.likelihoods.store import LikelihoodStore, decisive, text_store
 
 
@@ -40,12 +41,37 @@ class EngineAsker:
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
         """Fill the store (see Asker). Returns and raises as fill_likelihoods does."""
-        if chat:
-            store = LikelihoodStore(self.cache_dir, self.fingerprint)
-            return fill_likelihoods(asked, store, self.generator, self.start)
-        return fill_likelihoods(
-            asked, text_store(self.generator, self.cache_dir), without_chat(self.generator), self.start
-        )
+        generator = self.generator if chat else without_chat(self.generator)
+        store = LikelihoodStore(self.cache_dir, self.fingerprint) if chat else text_store(generator, self.cache_dir)
+        return fill_likelihoods(asked, store, generator, self.start)
+
+
+class StoreAsker:
+    """Looks up every request, and starts no engine. ``rule``: the one that asks ``generator``.
+
+    ``fingerprint`` names the store of the generator's likelihoods, ``texts`` that of texts without a chat template.
+    """
+
+    def __init__(
+        self, generator: Mapping[str, Any], fingerprint: str, texts: str, cache_dir: str | Path, rule: str
+    ) -> None:
+        self.generator, self.cache_dir, self.rule = generator, Path(cache_dir), rule
+        self.fingerprint, self.texts = fingerprint, texts
+
+    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
+        """Return the receipt of ``asked`` (see Asker). Raises InputError if the store lacks one of them."""
+        store = LikelihoodStore(self.cache_dir, self.fingerprint if chat else self.texts)
+        keyed, missing = missing_of(asked, store)
+        if len(missing):
+            raise self._lacking(store.folder, f"no likelihood for {len(missing)} of {len(keyed)} continuations")
+        return {"asked": len(keyed), "held": len(keyed), "made": 0, "fingerprint": store.folder.name}
+
+    def start(self, definition: Mapping[str, Any], window: int) -> NoReturn:
+        """Raise InputError: only the rule that asks starts engines."""
+        raise self._lacking(self.cache_dir, "too few replies")
+
+    def _lacking(self, place: Path, found: str) -> InputError:
+        return InputError(place, found, f"all of them; run again with --forcerun {self.rule}")
 
 
 def one_engine(

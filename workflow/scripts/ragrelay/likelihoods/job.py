@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.errors import InputError
+from ragrelay.errors import InputError, RequestError
 from ragrelay.generation.generator import EngineInJob
 from ragrelay.generation.job import count_makers, keep, start_checked
 from ragrelay.generation.requests import window_of
@@ -36,7 +36,7 @@ def fill_likelihoods(
     ``start_engine(generator, window)`` is only called if something is missing and everything fits the window. It must
     return a new engine, or one of the same definition. Returns the receipt: asked, held, made, tokens (scored),
     requests, prompt_tokens and cached_tokens (of the requests), seconds, engine, and how many each engine version made.
-    Raises InputError for a prompt that is too long with its continuation.
+    Raises RequestError for a prompt that is too long with its continuation.
     """
     began = time.monotonic()
     keyed, missing = missing_of(asked, store)
@@ -82,7 +82,7 @@ def scorings_of(missing: pl.DataFrame, generator: Mapping[str, Any], window: int
     """Yield the requests for ``missing`` (prompt_id, prompt, system, token_ids), sorted by text.
 
     Sorting puts prompts with a common beginning, such as those about one answer, next to each other for the engine's
-    prefix cache. Raises InputError for a prompt that is too long with its continuation.
+    prefix cache. Raises RequestError for a prompt that is too long with its continuation.
     """
     tokenizer = PromptTokenizer(generator)
     rows = (
@@ -97,5 +97,5 @@ def scorings_of(missing: pl.DataFrame, generator: Mapping[str, Any], window: int
             # Leaves room for one sampled token: vLLM accepts no request without.
             if len(request.given) >= window:
                 expected = f"less than the window of {window}"
-                raise InputError(f"prompt {prompt[:60]!r}…", f"{len(request.given)} tokens", expected)
+                raise RequestError(f"prompt {prompt[:60]!r}…", f"{len(request.given)} tokens", expected)
             yield request

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.errors import InputError
+from ragrelay.errors import RequestError
 
 
 def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, list[int]]:
@@ -13,20 +13,20 @@ def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, 
 
     The variant with a space counts only if it has no more tokens than the other, since some tokenizers make the space a
     separate token. The probability of a word is the sum over its ids. Source: Hagström et al., DRUID, whose code takes
-    the first token and warns if it is not the whole word. Raises InputError, with ``place`` for the tokenizer, if two
+    the first token and warns if it is not the whole word. Raises RequestError, with ``place`` for the tokenizer, if two
     words share a token or a word has no token.
     """
     ids_of = {}
     for word in words:
         bare, spaced = (text_ids(tokenizer, text) for text in (word, f" {word}"))
         if not bare or bare[0] == tokenizer.unk_token_id:
-            raise InputError(place, f"no token for {word!r}", "a vocabulary that has one")
+            raise RequestError(place, f"no token for {word!r}", "a vocabulary that has one")
         ids_of[word] = sorted({bare[0], spaced[0]} if len(spaced) <= len(bare) else {bare[0]})
     for place_of, word in enumerate(words):
         for other in words[:place_of]:
             if shared := set(ids_of[word]) & set(ids_of[other]):
                 text = tokenizer.convert_ids_to_tokens(min(shared))
-                raise InputError(
+                raise RequestError(
                     place, f"{other!r} and {word!r} with the first token {text!r}", "different first tokens"
                 )
     return ids_of

@@ -26,7 +26,7 @@ from ragrelay.prompting.layout import Layout, prompt_id
 from ragrelay.prompting.templates import Template
 
 NUGGET = ["qid", "nugget"]
-UNCUT = Layout(Template(), Path(), None)
+UNCUT = Layout(Template(), Path(), {})
 """A layout that shortens no prompt: one that is too long is an error."""
 SUMS = ("asked", "held", "made", "prompt_tokens", "cached_tokens", "answer_tokens")
 Start = Callable[[Mapping[str, Any], Any], EngineInJob]

@@ -119,8 +119,10 @@ class Lists:
 
 
 def keys(asked: pl.DataFrame) -> pl.DataFrame:
-    """Return the distinct keys of ``asked`` in the answer store."""
-    return asked.unique(KEY, keep="first", maintain_order=True)
+    """Return the distinct keys of ``asked`` in the answer store, with the columns of generation.requests."""
+    size = pl.col("prompt", "system").str.len_bytes().cast(pl.Int64)
+    keyed = asked.unique(KEY, keep="first", maintain_order=True)
+    return keyed.with_columns(retriever=pl.lit(""), size=pl.sum_horizontal(size))
 
 
 class WrittenList(NamedTuple):

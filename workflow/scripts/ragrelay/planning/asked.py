@@ -22,7 +22,7 @@ REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for 
 
 
 class PlanAsker:
-    """Counts the requests to ``planned``. ``part``: which job of a line in the plan asks."""
+    """Counts the requests of a job to ``planned``. ``part``: which job of a line in the plan asks."""
 
     def __init__(self, planned: GeneratorPlan, part: int = 0) -> None:
         self.planned, self.part = planned, part
@@ -61,8 +61,8 @@ class PlannedAnswers:
     """The stored answers of generator ``planned`` to the prompts of ``job``, and placeholders for missing ones.
 
     Used like FileAnswers, but ``keys`` already have the texts. Placeholders have the mean length of the stored answers,
-    one sentence each, and no two are equal, since equal or empty answers need fewer requests. A stored answer that is
-    null has no row.
+    one sentence each, and are equal only for the same prompt and seed, since equal or empty answers need fewer
+    requests. A stored answer that is null has no row.
     """
 
     def __init__(
@@ -126,7 +126,9 @@ def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]
     asked = asked.join(stored.filter(pl.col("answer").is_null()), on=KEY, how="anti", maintain_order="left")
     joined = asked.join(stored.select(*KEY, "answer"), on=KEY, how="left", maintain_order="left")
     words = " word" * max(0, round(planned.pace.answer_tokens) - 1)
-    stand_in = pl.concat_str(pl.struct(KEY).rank("dense").cast(pl.String), pl.lit(words))
+    stand_in = pl.concat_str(
+        pl.col("prompt_id").str.head(8), pl.lit(" "), pl.col("seed").cast(pl.String), pl.lit(words)
+    )
     return joined.with_columns(
         known=pl.col("answer").is_not_null(),
         answer=pl.col("answer").fill_null(stand_in),

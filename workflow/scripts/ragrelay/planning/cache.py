@@ -14,8 +14,8 @@ import pyarrow.parquet as pq
 from ragrelay.display.printed_tables import printed
 from ragrelay.errors import InputError
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io.atomic_files import ended, leftovers, living_owner, remove_folder
-from ragrelay.io.cache_use import DEAD_AFTER, REMOVAL, RUN, Use
+from ragrelay.io.atomic_files import ended, leftovers, remove_folder
+from ragrelay.io.cache_use import REMOVAL, RUN, Use
 from ragrelay.io.parquet_parts import PartStore
 from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.scoring.store import ScoreStore
@@ -32,8 +32,8 @@ SMALL = 1 << 20
 """Maximum size of a receipt in bytes; larger JSON files are not read."""
 NAMING = ("generated", "scores", "indexes")
 """Folders of a study whose subfolders are named after a generator, a scorer or a corpus."""
-NUGGETS = "*/*/nuggets/*/written/*.json"
-"""Receipts of lists of nuggets, relative to the folder of all results."""
+NUGGETS = ("*/*/asked/write_nuggets/*/*.json", "*/*/nuggets/*/written/*.json")
+"""Receipts of lists of nuggets, relative to the folder of all results; the second of version 0.1.0."""
 NAME = re.compile(r"[0-9a-f]{16,}")
 
 
@@ -136,7 +136,9 @@ def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) ->
     now = time.time()
     unneeded = [entry for entry in _entries(cache_dir) if entry.hash and entry.hash not in known]
     old = [entry for entry in unneeded if now - entry.written > RECENT]
-    listed = {path.relative_to(results).parts[0] for path in results.glob(NUGGETS)} - {needed.study}
+    listed = {path.relative_to(results).parts[0] for pattern in NUGGETS for path in results.glob(pattern)} - {
+        needed.study
+    }
     if listed:
         unneeded, old = ([entry for entry in some if entry.kind != "answers"] for some in (unneeded, old))
         yield f"{cache_dir / 'answers'}: kept, as {min(listed)} has lists of nuggets, whose stores its files don't name"
@@ -158,11 +160,10 @@ def prune_cache(cache_dir: Path, results: Path, needed: Needed, remove: bool) ->
 
 def _check_unused(cache_dir: Path, use: Use) -> None:
     """Raise InputError while a run uses the cache, or a job left behind by a run still writes to it."""
-    jobs = [claim for claim in cache_dir.glob("*/*/.claim-*") if living_owner(claim, DEAD_AFTER)]
     written = [
         path for folder in (*cache_dir.glob("[!.]*/"), *cache_dir.glob("[!.]*/*/")) for path in leftovers(folder)
     ]
-    jobs += [path for path in written if not ended(path) and time.time() - path.stat().st_mtime < RECENT]
+    jobs = [path for path in written if not ended(path) and time.time() - path.stat().st_mtime < RECENT]
     if users := [*use.others(RUN), *use.others(REMOVAL), *map(str, jobs)]:
         raise InputError(f"config key 'cache_dir' ({cache_dir})", f"in use by {users[0]}", "no run with this cache")
 

@@ -1,23 +1,25 @@
 """Count a study's requests to its engines, before any engine starts."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from ragrelay.asking.question import question_module
-from ragrelay.generation.requests import LENGTHS, asked_keys, block_tokens, prompt_lengths, window_of
+from ragrelay.generation.requests import LENGTHS, block_tokens, prompt_lengths, sharded_keys, window_of
 from ragrelay.generation.store import KEY
 from ragrelay.planning.asked import PlanAsker, PlannedJob
 from ragrelay.planning.generator_plan import GeneratorPlan, Price
 from ragrelay.planning.work import WORK, Job, work
 from ragrelay.prompting.layout import Layout
+from ragrelay.vocabulary.names import ZEROSHOT
 
 NAMES = ["dataset", "generator", "retriever", "job"]
 TOTAL = "total"
 SINGLE = "generate_single_answers"
 """Answers to single passages, for labels. They are no cells of the grid."""
-ANSWERS = ("generate_zeroshot_answers", "generate_answers", SINGLE)
+ANSWERS = ("generate_answers", SINGLE)
 Prices = Mapping[str, Price]
 """Prices by store, named as in WORK."""
 
@@ -59,11 +61,12 @@ def plan_jobs(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], seeds: 
 def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> tuple[pl.DataFrame, int]:
     """Return WORK for the jobs of a question, as counted by the question's own ``plan``, and the answers it judges."""
     question, works, judged = question_module(job.question), [pl.DataFrame(schema=WORK)], 0
-    for number, part in enumerate(job.parts):
+    for number, parts in enumerate(job.parts):
         asker = PlanAsker(planned[job.generator], number)
-        told = question.plan(PlannedJob(planned, seeds, **part), asker)
+        for part in parts:
+            told = question.plan(PlannedJob(planned, seeds, **part), asker)
+            judged += told[1].get("answers", 0) if told else 0
         works.append(asker.work)
-        judged += told[1].get("answers", 0) if told else 0
     return pl.concat(works), judged
 
 
@@ -71,7 +74,7 @@ def _answer_files(job: Job, generator: GeneratorPlan, seeds: Sequence[int]) -> t
     """Return the number of rows in a job's answer files, and the number of files that are cells."""
     if job.rule not in ANSWERS:
         return 0, 0
-    prompts = prompt_files(job, generator)
+    prompts = [path for paths in prompt_files(job, generator).values() for path in paths]
     lines = pl.scan_parquet(prompts, glob=False).select(pl.len()).collect().item() * len(seeds)
     return lines, 0 if job.rule == SINGLE else len(prompts) * len(seeds)
 
@@ -109,17 +112,15 @@ def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str,
 
 
 def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
-    """Return WORK for the answers of a retriever's cells, zero-shot answers, or answers to single passages.
+    """Return WORK for the answers of all cells of a dataset and generator, or for answers to single passages.
 
     Raises InputError if a prompt doesn't fit the window.
     """
     planned = generators[job.generator]
-    prompts = prompt_files(job, planned)
     [queries] = job.paths("queries", dataset=job.dataset)
-    contexts = job.paths("contexts", dataset=job.dataset, retriever=job.retriever)
-    layout = Layout(planned.template, queries, contexts[0] if contexts else None)
-    shards = [asked_keys(prompts, seeds, shard, job.shards) for shard in range(job.shards)]
-    asked = pl.concat([shard.with_columns(part=pl.lit(number, pl.Int64)) for number, shard in enumerate(shards)])
+    contexts = job.files["contexts"].matching(dataset=job.dataset).by("retriever")
+    layout = Layout(planned.template, queries, {} if job.rule == SINGLE else contexts)
+    asked = sharded_keys(prompt_files(job, planned), seeds, job.shards)
     missing = asked.join(planned.store.held(asked), on=KEY, how="anti", maintain_order="left")
     lengths = _lengths(missing, planned, layout).join(missing.select(KEY), on="prompt_id", maintain_order="right")
     first = pl.int_range(pl.len()).over("prompt_id") == 0
@@ -133,7 +134,7 @@ def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequen
     )
     keys = asked.select(
         "prompt_id",
-        "part",
+        part="shard",
         item=pl.col("seed").cast(pl.String),
         store=pl.lit(f"answers/{planned.store.folder.name}"),
         certain=pl.lit(True),
@@ -141,12 +142,12 @@ def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequen
     return work(keys, made)
 
 
-def prompt_files(job: Job, planned: GeneratorPlan) -> list:
-    """Return the prompt files of a generation job, in the order of its requests."""
-    template = planned.generator["prompt"]
-    if job.rule == SINGLE:
-        return job.paths("single", dataset=job.dataset, template=template)
-    return job.prompts(template, job.retriever)
+def prompt_files(job: Job, planned: GeneratorPlan) -> dict[str, list[Path]]:
+    """Return the prompt files of a generation job by retriever, in the order of its requests: zero-shot first."""
+    name = "single" if job.rule == SINGLE else "prompts"
+    of_job = job.files[name].matching(dataset=job.dataset, template=planned.generator["prompt"]).grouped("retriever")
+    zeroshot = {ZEROSHOT: of_job[ZEROSHOT]} if ZEROSHOT in of_job else {}
+    return {**zeroshot, **of_job}
 
 
 def _lengths(missing: pl.DataFrame, planned: GeneratorPlan, layout: Layout) -> pl.DataFrame:

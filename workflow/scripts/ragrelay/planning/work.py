@@ -38,7 +38,7 @@ WORK = {
 
 @dataclass(frozen=True)
 class Job:
-    """A line of the plan: the jobs of a ``rule`` for one dataset (or set of claims), generator and retriever."""
+    """A line of the plan: the jobs of a ``rule`` for one dataset (or set of claims), generator and maybe retriever."""
 
     rule: str
     dataset: str
@@ -50,16 +50,12 @@ class Job:
     files: Mapping[str, KeyedFiles] = field(default_factory=dict)
     """The plan's inputs by name, if the jobs generate answers."""
     question: str = ""
-    parts: Sequence[Mapping[str, Any]] = ()
-    """Files, settings and wildcards of each job of a ``question``."""
+    parts: Sequence[Sequence[Mapping[str, Any]]] = ()
+    """Files, settings and wildcards of each part of a ``question``, by the job that asks."""
 
     def paths(self, name: str, **values: str) -> list[Path]:
         """Return the files called ``name`` whose wildcards have these ``values``."""
         return list(self.files[name].matching(**values).paths)
-
-    def prompts(self, template: str, retriever: str) -> list[Path]:
-        """Return the prompt files of a retriever."""
-        return self.paths("prompts", dataset=self.dataset, template=template, retriever=retriever)
 
 
 def work(keys: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:

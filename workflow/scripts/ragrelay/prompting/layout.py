@@ -1,6 +1,6 @@
 """Lay out contexts as prompts: a retriever's contexts, single passages, or fewer passages to fit a window."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -59,21 +59,23 @@ def _row(
 class Layout:
     """The texts from which prompts were made. They are read only if a prompt is too long.
 
-    ``queries`` and ``contexts`` are the files of the collection and the retriever's contexts (None for zero-shot).
+    ``queries`` and ``contexts`` are the files of the collection and of each retriever's contexts. Zero-shot prompts
+    have none.
     """
 
-    def __init__(self, template: Template, queries: Path, contexts: Path | None) -> None:
+    def __init__(self, template: Template, queries: Path, contexts: Mapping[str, Path]) -> None:
         self.template, self.queries, self.contexts = template, queries, contexts
 
-    def shortened(self, qid: str, docnos: Sequence[str]) -> Iterator[tuple[int, str]]:
-        """Yield (passages dropped, prompt) for 1, 2, ... passages dropped from the end of the ranking.
+    def shortened(self, retriever: str, qid: str, docnos: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """Yield (passages dropped, prompt) for 1, 2, ... passages dropped from the end of the retriever's ranking.
 
         The others stay in prompt order. The last passage is never dropped, since the answer would be a zero-shot one.
         """
-        if self.contexts is None:
+        if retriever not in self.contexts:
             return
         query = pl.scan_parquet(self.queries).filter(qid=qid).select("query").collect().item()
-        ranking = pl.scan_parquet(self.contexts).filter(qid=qid).select("rank", "docno", "text").collect().sort("rank")
+        contexts = pl.scan_parquet(self.contexts[retriever]).filter(qid=qid)
+        ranking = contexts.select("rank", "docno", "text").collect().sort("rank")
         texts = dict(ranking.select("docno", "text").iter_rows())
         ranked = [docno for docno in texts if docno in set(docnos)]
         for dropped in range(1, len(ranked)):

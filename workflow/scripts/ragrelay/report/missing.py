@@ -8,6 +8,8 @@ import polars as pl
 from ragrelay.analysis.lengths import COLUMNS, MISSING
 from ragrelay.analysis.multiplicity import distinct
 from ragrelay.display.numbers import count, share
+from ragrelay.io.coverage import data_warnings
+from ragrelay.io.json_values import read_json
 from ragrelay.vocabulary.columns import read_table
 from ragrelay.vocabulary.names import ZEROSHOT
 
@@ -38,6 +40,14 @@ def missing_answers(lengths: Iterable[pl.DataFrame]) -> list[str]:
     return sentences
 
 
-def read_missing_answers(paths: Iterable[str | Path]) -> list[str]:
-    """Return the sentences of ``missing_answers`` from those files of lengths among ``paths`` that exist."""
-    return missing_answers(read_table(path, COLUMNS) for path in map(Path, paths) if path.is_file())
+def last_remarks(lengths: Iterable[str | Path], counts: Path | None) -> list[str]:
+    """Return what a run says at its end: sentences of ``missing_answers``, and warnings about data.
+
+    ``lengths``: files of lengths; ``counts``: left_out.json, or None. A file that can't be read is a warning.
+    """
+    try:
+        missing = missing_answers(read_table(Path(path), COLUMNS) for path in lengths)
+        warnings = data_warnings(read_json(counts)) if counts else []
+    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+        return [f"ragrelay: warning: a result that can't be read ({str(error).splitlines()[0]})"]
+    return [*(f"ragrelay: {sentence}" for sentence in missing), *(f"ragrelay: warning: {text}" for text in warnings)]

@@ -27,9 +27,8 @@ MIXED = {
     "batch_invariant": "settings of batch invariance",
 }
 KNOWN = ("config", "versions", "generators", "jobs", "stages")
-BY_ANOTHER = "made_by_another_job"
-TOTALS = ("asked", "cached", "made", BY_ANOTHER, "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")
-JOB = ("dataset", "generator", "retriever")
+TOTALS = ("asked", "cached", "made", "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")
+JOB = ("dataset", "generator", "shard")
 Records = Sequence[Mapping[str, Any]]
 
 
@@ -63,27 +62,11 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
 
 
 def shown_jobs(jobs: Records) -> list[dict[str, Any]]:
-    """Return receipts of generation as the page shows them: held answers were ``cached``, or made_by_another_job.
-
-    The latter are those that the ``made_for`` of another job with the same dataset, generator and shard counts.
-    """
-    made_for: Counter[tuple[Any, ...]] = Counter()
-    for job in jobs:
-        for retriever, number_made in job.get("made_for", {}).items():
-            made_for[_job_key(job, retriever)] += number_made
-    receipts = []
-    for job in jobs:
-        by_another = min(job.get("held") or 0, made_for[_job_key(job, job.get("retriever"))])
-        names = {"held": "cached"}
-        receipt = {names.get(name, name): value for name, value in job.items() if name != "made_for"}
-        if by_another:
-            receipt |= {"cached": job["held"] - by_another, BY_ANOTHER: by_another}
-        receipts.append(receipt)
-    return receipts
-
-
-def _job_key(job: Mapping[str, Any], retriever: Any) -> tuple[Any, ...]:
-    return (*(job.get(name) for name in ("dataset", "generator", "shard")), retriever)
+    """Return receipts of generation as the page shows them: held answers were ``cached``; errors are left out."""
+    return [
+        {"cached" if name == "held" else name: value for name, value in job.items() if name != "over_window"}
+        for job in jobs
+    ]
 
 
 def mixed_engines(jobs: Records) -> str:

@@ -125,8 +125,6 @@ def gather_left_out(
     for key, path in receipts.keyed:
         receipt, dataset = _read(path), key["dataset"]
         detail = {name: value for name, value in key.items() if name != "dataset"}
-        records.append({"stage": "generation", "dataset": dataset, "what": "passages dropped to fit the window",
-                      "count": receipt.get("dropped_passages", 0), "detail": detail})  # fmt: skip
         if len(receipt["engines"]) > 1:
             records.append({"stage": "generation", "dataset": dataset, "what": "answers from mixed engine versions",
                           "count": receipt["asked"], "detail": {**detail, **receipt["engines"]}})  # fmt: skip

@@ -1,7 +1,5 @@
 """Score answers with all references of their queries into the store, and read them back some queries at a time."""
 
-import logging
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -9,14 +7,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 import polars as pl
 
-from ragrelay.errors import InputError
 from ragrelay.scoring.aggregation import aggregation
-from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
+from ragrelay.scoring.reference_sets import QueryReferences, references_for
 from ragrelay.scoring.scorer import make_scorer
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore
-from ragrelay.scoring.store_filling import Answers, fill_store, help_fill_store
-
-log = logging.getLogger(__name__)
+from ragrelay.scoring.store_filling import Answers, fill_store
 
 Given = TypeVar("Given", bound=Answers)
 
@@ -46,35 +41,17 @@ class ScoredAnswers(Generic[Given]):
         threads: int,
     ) -> None:
         self.gold = scorer.get("references") == "gold"
-        self.queries = read_gold(references) if self.gold else read_references(references)
+        self.queries = references_for(scorer, references)
         self.answers = answers(list(self.queries))
-        self._measure = measure = make_scorer(scorer, cache_dir, threads)
+        measure = make_scorer(scorer, cache_dir, threads)
         distinct = self.answers.keys.unique("answer_hash", keep="first", maintain_order=True)
         measure.check_answers(text for _, text in self.answers.texts(distinct))
         self.fingerprint = measure.fingerprint
         self._store = ScoreStore(cache_dir, measure.fingerprint)
-        self._located, self._scored_now = fill_store(self._store, measure, self.answers, self.queries)
+        self._located, _ = fill_store(self._store, measure, self.answers, self.queries)
         self.aggregate = aggregation(scorer.get("aggregate", "max"), measure)
         if self.aggregate.norm is not None:
             measure.prepare([text for query in self.queries.values() for text in query.texts])
-
-    def score_for_others(self, others: Mapping[str, Callable[[Sequence[str]], Given]], until: float) -> None:
-        """Score answers of ``others`` too if the scorer's model is loaded, so that their jobs need not load it.
-
-        Answers that can't be read yet, or that another process has claimed, are left to their own job. Nothing is begun
-        after ``until`` (time.monotonic). The job's own scores are there, so no error here ends it.
-        """
-        for name, answers in others.items() if self._scored_now else ():
-            if time.monotonic() >= until:
-                return
-            try:
-                log.info("for %s:", name)
-                help_fill_store(self._store, self._measure, answers(list(self.queries)), self.queries, until)
-            except (OSError, InputError, pl.exceptions.PolarsError) as error:
-                log.info("answers of %s: left to their job (%s)", name, str(error).splitlines()[0])
-            except Exception:
-                log.warning("scoring for other jobs stops", exc_info=True)
-                return
 
     def batches(self, queries_at_once: int, order: Sequence[str]) -> Iterator[list[QueryScores]]:
         """Yield the scores of ``queries_at_once`` queries, to bound memory, each query's answers in ``order``."""
@@ -93,3 +70,27 @@ class ScoredAnswers(Generic[Given]):
             name: scored[name].explode().to_numpy().reshape(-1, len(query.docnos)).astype(np.float64) for name in VALUES
         }
         return QueryScores(qid, query, scored.drop(VALUES), values)
+
+
+def fill_scores(
+    cells: Mapping[str, Callable[[Sequence[str]], Answers]],
+    references: str | Path,
+    scorer: Mapping[str, Any],
+    cache_dir: str | Path,
+    threads: int = 1,
+    shard: int = 0,
+    shards: int = 1,
+) -> dict[str, Any]:
+    """Score the answers of ``cells``, by retriever, that the store does not have yet, with one model.
+
+    ``references``: see ScoredAnswers. Every ``shards``-th query belongs to a ``shard``. Returns the receipt:
+    fingerprint, pairs (of an answer and the references of its query), and how many of these were scored now.
+    """
+    measure = make_scorer(scorer, cache_dir, threads)
+    queries = references_for(scorer, references)
+    of_shard = {qid: queries[qid] for qid in list(queries)[shard::shards]}
+    store, pairs, scored = ScoreStore(cache_dir, measure.fingerprint), 0, 0
+    for answers in cells.values():
+        located, number = fill_store(store, measure, answers(list(of_shard)), of_shard)
+        pairs, scored = pairs + len(located), scored + number
+    return {"fingerprint": measure.fingerprint, "pairs": pairs, "scored": scored}

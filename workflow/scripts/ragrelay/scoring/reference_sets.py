@@ -1,7 +1,9 @@
 """Read the references of every query from the collection's table."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -59,6 +61,11 @@ def read_gold(path: str | Path) -> dict[str, QueryReferences]:
     if not queries:
         raise InputError(path, "no gold answer", "column answers, which a scorer with references: gold needs")
     return queries
+
+
+def references_for(scorer: Mapping[str, Any], path: str | Path) -> dict[str, QueryReferences]:
+    """Read what ``scorer`` compares answers with: gold answers if its key ``references`` is `gold`, else references."""
+    return read_gold(path) if scorer.get("references") == "gold" else read_references(path)
 
 
 def _hash(texts: list[str]) -> str:

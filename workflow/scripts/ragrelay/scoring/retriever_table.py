@@ -1,7 +1,6 @@
 """Write a retriever's score table: the best reference of every answer, per set of references."""
 
 import logging
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -78,10 +77,8 @@ def score_answers(
     cache_dir: str | Path,
     output: str | Path,
     threads: int = 1,
-    others: Mapping[str, AnswerFiles] | None = None,
-    until: float = math.inf,
 ) -> None:
-    """Score a retriever's answers and write its table; then score those of ``others`` (ScoredAnswers.score_for_others).
+    """Score those of a retriever's answers that the store does not have yet, and write its table.
 
     Rows: SCHEMA. Aggregation and the scorer's key ``aggregate`` define the best reference; a measure of one value has
     it in f1. best_docno and best_in_context are null for gold answers, n_near_copies for sets that are not unseen.
@@ -110,8 +107,6 @@ def score_answers(
                 table = query_rows(query, shown, seen, grades, set(zero_cells), scored.aggregate, not scored.gold)
                 rows.append(table.sort("ordering", "k", "seed", "references"))
             file.write_table(pl.concat(rows).to_arrow().cast(schema), row_group_size=1 << 20)
-    cells = {n: partial(AnswerCells, {**o.answers, **zero_cells}, o.prompts) for n, o in (others or {}).items()}
-    scored.score_for_others(cells, until)
 
 
 def _contexts(cells: AnswerCells, qid: str) -> dict[tuple[str, int], list[str]]:

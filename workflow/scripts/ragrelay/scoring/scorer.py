@@ -78,7 +78,7 @@ class MeasuredScorer(Scorer):
     """A measure that is computed from an answer and each of its references."""
 
     loads_model: ClassVar[bool] = False
-    """Whether it loads a model, so that a job that has done so scores other retrievers' answers, too."""
+    """Whether it loads a model, or may: then one job scores for all retrievers, and a preview does not score."""
 
     aggregate: Literal["max", "mean"] = Field(
         "max", description="Over a query's references: the best one (`max`), or the mean of all (`mean`)."

@@ -2,9 +2,8 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib.metadata import version
-from itertools import takewhile
 from typing import Protocol
 
 import polars as pl
@@ -12,7 +11,6 @@ import polars as pl
 from ragrelay.display.progress import Progress
 from ragrelay.errors import InputError
 from ragrelay.io.cache_mode import check_writable
-from ragrelay.jobs.work_claims import Claim, remove_dead_claims, wait_for
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.scorer import Measure, Task
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore
@@ -25,8 +23,6 @@ ANSWERS_AT_ONCE = 256
 TEXTS_AT_ONCE = 16384
 # A killed job loses at most this many seconds of work.
 FLUSH_SECONDS = 60.0
-LOADING_SECONDS = 15.0
-"""How long a job waits for another that scores its answers: about as long as it takes to load a model."""
 KNOWN = {"qid": pl.String, "place": pl.Int64, "references_hash": pl.String}
 
 
@@ -51,18 +47,10 @@ def fill_store(
     first query that they answer, each with all its queries, so that every distinct text is read and encoded once.
     Returns all pairs (answer_hash, references_hash, part), and the number of those that the store lacked.
     """
-    remove_dead_claims(store.folder)
     pairs, missing = _pairs(store, cells, queries)
     if len(missing):
-        claim = Claim(store.folder, pairs.select(KEY))
-        if claim.is_anothers:
-            log.info("another job is scoring them")
-            wait_for([claim], LOADING_SECONDS)
-            pairs, missing = _pairs(store, cells, queries)
-    if len(missing):
         check_writable(f"{len(missing)} of {len(pairs)} scores are not in", store.folder)
-        with claim.held():
-            _score_missing(missing, store, scorer, cells, queries)
+        _score_missing(missing, store, scorer, cells, queries)
     located = store.held(pairs)
     if len(located) < len(pairs):
         raise InputError(
@@ -71,20 +59,6 @@ def fill_store(
             "a store from which nothing is deleted meanwhile",
         )
     return located, len(missing)
-
-
-def help_fill_store(
-    store: ScoreStore, scorer: Measure, cells: Answers, queries: Mapping[str, QueryReferences], until: float
-) -> None:
-    """Do as fill_store for the answers of another job, unless a process has claimed them.
-
-    Ends before all is scored if their own job claims them, or at the time ``until`` (time.monotonic).
-    """
-    pairs, missing = _pairs(store, cells, queries)
-    claim = Claim(store.folder, pairs.select(KEY))
-    if len(missing) and not claim.is_anothers:
-        with claim.held():
-            _score_missing(missing, store, scorer, cells, queries, lambda: claim.is_held and time.monotonic() < until)
 
 
 def _pairs(
@@ -105,17 +79,16 @@ def _score_missing(
     scorer: Measure,
     cells: Answers,
     queries: Mapping[str, QueryReferences],
-    at_work: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Score the pairs ``missing``, block by block while ``at_work``."""
+    """Score the pairs ``missing``, block by block."""
     started, scored = time.monotonic(), 0
     scorer.prepare([text for query in queries.values() for text in query.texts])
     metadata = {"fingerprint": scorer.fingerprint, "torch": version("torch")}
     progress = Progress(len(missing), "pairs of answer and references")
     with store.writer(metadata, FLUSH_SECONDS) as writer:
-        for large_block in takewhile(lambda _: at_work(), _blocks(missing, TEXTS_AT_ONCE)):
+        for large_block in _blocks(missing, TEXTS_AT_ONCE):
             texts = _texts(large_block, cells)
-            for block in takewhile(lambda _: at_work(), _blocks(large_block, ANSWERS_AT_ONCE)):
+            for block in _blocks(large_block, ANSWERS_AT_ONCE):
                 for rows in _score(block, texts, scorer, queries):
                     writer.add(rows)
                     progress.add(len(rows))

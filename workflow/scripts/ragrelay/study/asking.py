@@ -2,9 +2,12 @@
 
 import functools
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ragrelay.asking.question import PACKAGE, Key, Question, question_named, questions
+from snakemake.io import ancient
+
+from ragrelay.asking.question import PACKAGE, Inputs, Key, Question, question_named, questions
 from ragrelay.errors import InputError, one_of
 from ragrelay.io.keyed_files import WILDCARD
 from ragrelay.jobs.code_digest import code_digest, questions_digest
@@ -14,6 +17,15 @@ from ragrelay.vocabulary.study_file import StudyFile
 
 DECLARATIONS = ("ragrelay.asking.question", "ragrelay.vocabulary.study_file")
 """Modules that a user's question imports only for its class; they don't count as code of its jobs."""
+
+
+@dataclass(frozen=True)
+class AskJob:
+    """A job that asks a question: its key, the generator that it asks, and the keys of its parts."""
+
+    key: dict[str, str]
+    generator: str
+    parts: list[Key]
 
 
 class StudyQuestion:
@@ -26,60 +38,101 @@ class StudyQuestion:
         """Take a question of the package, or a user's, whose name ``own`` is ``module:Class``."""
         self.study, self.question, self.own = study, question, own
         self.name = own or type(question).__module__.rpartition(".")[2]
-        receipt = {"receipt": question.receipt}
-        self.ask_outputs: dict[str, StudyFile] = receipt | ({"asked": question.asked} if question.asked else {})
-        self.read_outputs = dict(question.made)
-        self.read_key = question.read_key or question.key
-        self.ask_constraints = _constraints(question.key, question.jobs(study))
+        self.ask_key, self.read_key = question.job_path(), question.read_key or question.key
+        self.receipt = question.job_receipt()
+        asked = {} if question.asked is None else {"asked": question.asked}
+        self.read_outputs: dict[str, StudyFile] = {**question.made, **asked}
+        self.ask_constraints = _constraints(self.ask_key, [job.key for job in self.jobs])
         self.read_constraints = _constraints(self.read_key, question.read_jobs(study))
 
-    def asker(self, wildcards: Wildcards) -> str:
-        """Return the name of the generator that a job asks."""
-        return self.question.asker(self.study, _key(wildcards))
+    @functools.cached_property
+    def jobs(self) -> list[AskJob]:
+        """Every job that asks."""
+        jobs: dict[str, AskJob] = {}
+        for part in self.question.jobs(self.study):
+            key, generator = self.question.job_key(self.study, part), self.question.asker(self.study, part)
+            jobs.setdefault(str(key), AskJob(key, generator, [])).parts.append(part)
+        return list(jobs.values())
+
+    def job(self, wildcards: Wildcards) -> AskJob:
+        """Return the job that asks with these wildcards."""
+        return next(job for job in self.jobs if job.key == _key(wildcards))
+
+    def jobs_about(self, wildcards: Wildcards) -> list[AskJob]:
+        """Return the jobs that ask what a job reads, each with these parts alone."""
+        return self._about(tuple(wildcards.items()))
+
+    @functools.cache  # noqa: B019 - one study per process
+    def _about(self, read: tuple[tuple[str, str], ...]) -> list[AskJob]:
+        about = [(job, [part for part in job.parts if _agree(part, dict(read))]) for job in self.jobs]
+        return [replace(job, parts=parts) for job, parts in about if parts]
 
     def ask_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the inputs of a job that asks, including receipts of downloads."""
-        inputs = self.question.inputs(self.study, _key(wildcards))
-        return {**inputs, "fetched": self.study.fetched("generators", self.asker(wildcards))}
+        """Return the inputs of all parts, receipts of downloads, and the receipt of the question that it follows."""
+        job, before = self.job(wildcards), self.question.follows
+        follows = [ancient(before().job_receipt().at(**job.key))] if before else []
+        return {
+            **_joined(self.parts(job)),
+            "fetched": self.study.fetched("generators", job.generator),
+            "follows": follows,
+        }
+
+    def ask_parts(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        """Return each part of a job that asks (see asking.parts.Part)."""
+        return _placed(self.parts(self.job(wildcards)))
 
     def read_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the inputs of a job that reads: the outputs of the job that asked, and the question's own inputs."""
-        return {**self.ask_outputs, **self.question.read_inputs(self.study, _key(wildcards))}
+        """Return the inputs of the parts that a job reads, its own, and the receipts of the jobs that asked."""
+        jobs = self.jobs_about(wildcards)
+        receipts = [ancient(self.receipt.at(**job.key)) for job in jobs]
+        fetched = self.study.fetched("generators", jobs[0].generator)
+        return {**_joined(self._read(wildcards)), "fetched": fetched, "receipt": receipts}
 
-    def ask_settings(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the plain values for a job that asks, with the patterns of its inputs."""
+    def read_parts(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        """Return each part that a job reads, then the same of its table: the files of all parts, and its own."""
+        return _placed(self._read(wildcards))
+
+    def _read(self, wildcards: Wildcards) -> list[dict[str, Any]]:
         key = _key(wildcards)
-        return {**self.question.settings(self.study, key), "patterns": self.question.patterns(self.study, key)}
+        parts = [part for job in self.jobs_about(wildcards) for part in self.parts(job)]
+        own = _filled(self.question.read_inputs(self.study, key), key)
+        settings = self._settings(self.question.read_settings(self.study, key), key)
+        return [*parts, {"files": {**_joined(parts), **own}, "settings": settings, "wildcards": key}]
 
-    def read_settings(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the plain values for a job that reads, with the patterns of its inputs."""
-        key = _key(wildcards)
-        return {**self.question.read_settings(self.study, key), "patterns": self.question.patterns(self.study, key)}
+    def parts(self, job: AskJob, planned: bool = False) -> list[dict[str, Any]]:
+        """Return files, settings and wildcards of each part of ``job``, or those from which the plan counts."""
+        asked = self.question
+        inputs, settings = (asked.planned_inputs, asked.planned_settings) if planned else (asked.inputs, asked.settings)
+        return [
+            {
+                "files": _filled(inputs(self.study, part), part),
+                "settings": self._settings(settings(self.study, part), part),
+                "wildcards": dict(part),
+            }
+            for part in job.parts
+        ]
 
-    def generator(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the definition of the generator that a job asks."""
-        return self.study.generator_named(self.asker(wildcards))
+    def _settings(self, settings: dict[str, Any], key: Key) -> dict[str, Any]:
+        return {**settings, "patterns": self.question.patterns(self.study, key)}
 
-    def fingerprint(self, wildcards: Wildcards) -> str:
-        """Return the fingerprint, for likelihoods, of the generator that a job asks."""
-        return self.study.likelihoods_of(self.asker(wildcards))
+    def of_asked(self, function: Callable[[str], Any]) -> Callable[[Wildcards], Any]:
+        """Return ``function`` of the generator that a job asks, or whose replies a job reads."""
 
-    def threads(self, wildcards: Wildcards) -> int:
-        """Return the number of CPU threads of the asked generator's engine."""
-        threads: int = self.study.generator(self.asker(wildcards))["threads"]
-        return threads
+        def of_job(wildcards: Wildcards) -> Any:
+            asking = [job for job in self.jobs if job.key == _key(wildcards)]
+            return function((asking or self.jobs_about(wildcards))[0].generator)
 
-    def gpus(self, wildcards: Wildcards) -> int:
-        """Return the number of GPUs that the asked generator's engine needs."""
-        return self.study.gpus_of(self.asker(wildcards))
+        return of_job
 
     def ask_code(self, wildcards: Wildcards) -> str:
         """Return the digest of the code that makes a job's requests. Engines and stores don't count."""
-        return questions_digest("ask_question.py", *self._code("ask"), *self._modules(wildcards)) + self._file_hash
+        modules = self._modules([self.job(wildcards)])
+        return questions_digest("ask_question.py", *self._code("ask"), *modules) + self._file_hash
 
     def read_code(self, wildcards: Wildcards) -> str:
-        """Return the digest of the code that makes the table."""
-        return code_digest("read_replies.py", *self._code("read"), *self._modules(wildcards)) + self._file_hash
+        """Return the digest of the code that makes the requests again, and the table."""
+        modules = self._modules(self.jobs_about(wildcards))
+        return code_digest("read_replies.py", *self._code("ask"), *self._code("read"), *modules) + self._file_hash
 
     def _code(self, function: str) -> list[str]:
         """Return where a job's code digest starts: the question's function, or a user's imports from the package."""
@@ -93,8 +146,9 @@ class StudyQuestion:
         """Hash of a user's own module; empty for a question of the package, whose code is in the digest."""
         return "".join(code_hashes({"code": self.own}, self.study.folder).values()) if self.own else ""
 
-    def _modules(self, wildcards: Wildcards) -> list[str]:
-        return self.question.modules(self.study, _key(wildcards))
+    def _modules(self, jobs: Iterable[AskJob]) -> list[str]:
+        parts = [part for job in jobs for part in job.parts]
+        return list(dict.fromkeys(name for part in parts for name in self.question.modules(self.study, part)))
 
 
 def study_questions(study: StudyOfRules) -> list[StudyQuestion]:
@@ -111,17 +165,22 @@ def study_questions(study: StudyOfRules) -> list[StudyQuestion]:
 def _own_question(study: StudyOfRules, name: str) -> StudyQuestion:
     place, question = f"config key 'questions' ({name})", question_named(name)
     try:
-        jobs = [(question.key, key) for key in question.jobs(study)]
-        jobs += [(question.read_key or question.key, key) for key in question.read_jobs(study)]
-        askers = {question.asker(study, key) for _, key in jobs[: len(question.jobs(study))]}
+        parts, tables = question.jobs(study), question.read_jobs(study)
+        askers = {question.asker(study, key) for key in parts}
     except Exception as error:  # whatever the user's methods raise
         raise InputError(place, f"{type(error).__name__}: {error}", "jobs and askers of the study") from error
-    for pattern, key in jobs:
-        if set(key) != set(WILDCARD.findall(pattern)):
-            raise InputError(place, f"a job with the keys {', '.join(key)}", f"the wildcards of {pattern}")
+    for pattern, keys in ((question.key, parts), (question.read_key or question.key, tables)):
+        for key in keys:
+            if set(key) != set(WILDCARD.findall(pattern)):
+                raise InputError(place, f"a job with the keys {', '.join(key)}", f"the wildcards of {pattern}")
     if unknown := sorted(askers.difference(study.asked_generators())):
         raise InputError(place, f"generator {unknown[0]!r}", one_of(study.asked_generators(), unknown[0]))
-    return StudyQuestion(study, question, name)
+    entry = StudyQuestion(study, question, name)
+    for job in entry.jobs:
+        if others := {question.asker(study, part) for part in job.parts} - {job.generator}:
+            found = f"generators {job.generator!r} and {min(others)!r} in a job of {entry.ask_key}"
+            raise InputError(place, found, "one; name a wildcard in which they differ in ask_key")
+    return entry
 
 
 def shown_tables(asked: Iterable[StudyQuestion]) -> tuple[list[dict[str, Any]], list[StudyFile]]:
@@ -145,47 +204,72 @@ def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> l
     """List every job that asks: dataset, generator, retriever, rule (job), and the paths of its receipt and log."""
     return [
         {
-            **_named(entry, key),
+            **_named(job),
             "job": entry.question.asks,
-            "receipt": fill(entry.question.receipt.at(**key)),
-            "log": fill(f"<logs>/{entry.question.asks}/{entry.question.key}.log").format(**key),
+            "receipt": fill(entry.receipt.at(**job.key)),
+            "log": fill(f"<logs>/{entry.question.asks}/{entry.ask_key}.log").format(**job.key),
         }
         for entry in asked
-        for key in entry.question.jobs(entry.study)
+        for job in entry.jobs
     ]
 
 
 def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, Any]]:
-    """Return the plan's lines for questions: one per question, dataset, asked generator and other separating wildcard.
+    """Return the plan's lines for questions: one per job that asks, without its shard.
 
-    A line has rule, dataset (or set of claims), generator, retriever, and ``parts``: the wildcards, settings and files
-    of each of its jobs. ``fill`` turns a path in the results into the path on disk.
+    A line has rule, dataset (or set of claims), asked generator, retriever, and ``parts``: of each of its jobs a list
+    of the files, settings and wildcards of each part. ``fill`` turns a path in the results into the path on disk.
     """
     lines: dict[tuple[Any, ...], dict[str, Any]] = {}
     for entry in asked:
-        question, study = entry.question, entry.study
-        for key in question.jobs(study):
-            named = _named(entry, key)
-            apart = tuple((name, value) for name, value in key.items() if name not in question.parts)
-            line = lines.setdefault(
-                (question.asks, *named.values(), apart),
-                {"rule": question.asks, "question": entry.name, **named, "parts": []},
+        rule = {"rule": entry.question.asks, "question": entry.name}
+        for job in entry.jobs:
+            apart = tuple(value for name, value in job.key.items() if name != "shard")
+            line = lines.setdefault((*rule.values(), *apart), {**rule, **_named(job), "parts": []})
+            parts = entry.parts(job, planned=True)
+            line["parts"].append(
+                [{**part, "files": {n: list(map(fill, paths)) for n, paths in part["files"].items()}} for part in parts]
             )
-            inputs = question.planned_inputs(study, key)
-            paths = {name: [fill(p).format(**key) for p in _listed(files)] for name, files in inputs.items()}
-            settings = {**question.planned_settings(study, key), "patterns": question.patterns(study, key)}
-            line["parts"].append({"files": paths, "settings": settings, "wildcards": dict(key)})
     return list(lines.values())
 
 
-def _named(entry: StudyQuestion, key: Key) -> dict[str, str]:
-    """Return a job's dataset (or set of claims), asked generator, and retriever (empty if the job has none)."""
-    dataset, generator = key.get("dataset", key.get("claims", "")), entry.question.asker(entry.study, key)
-    return {"dataset": dataset, "generator": generator, "retriever": key.get("retriever", "")}
+def _named(job: AskJob) -> dict[str, str]:
+    """Return a job's dataset (or set of claims), asked generator, and retriever (empty if it asks about several)."""
+    dataset = job.key.get("dataset", job.key.get("claims", ""))
+    return {"dataset": dataset, "generator": job.generator, "retriever": job.key.get("retriever", "")}
 
 
-def _listed(files: Any) -> list[str]:
-    return [files] if isinstance(files, str) else list(files)
+def _filled(inputs: Inputs, key: Key) -> dict[str, list[str]]:
+    """Return the files of each input, with the values of ``key`` in place of its wildcards."""
+
+    def filled(path: str) -> str:
+        text = WILDCARD.sub(lambda match: key.get(match[1], match[0]), path)
+        return path if text == path else text  # which may be marked, as by ancient()
+
+    return {name: [filled(path) for path in ([files] if isinstance(files, str) else files)]
+            for name, files in inputs.items()}  # fmt: skip
+
+
+def _joined(parts: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return the files of all ``parts`` by the name of their input, each once."""
+    joined: dict[str, dict[str, str]] = {}
+    for part in parts:
+        for name, paths in part["files"].items():
+            joined.setdefault(name, {}).update((path, path) for path in paths)
+    return {name: list(paths.values()) for name, paths in joined.items()}
+
+
+def _placed(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return ``parts`` with the places of their files in _joined, not the files: a module may have other folders."""
+    places = {name: {path: place for place, path in enumerate(paths)} for name, paths in _joined(parts).items()}
+    return [
+        {**part, "files": {name: [places[name][path] for path in paths] for name, paths in part["files"].items()}}
+        for part in parts
+    ]
+
+
+def _agree(one: Key, other: Key) -> bool:
+    return all(one[name] == other[name] for name in one.keys() & other.keys())
 
 
 def _key(wildcards: Wildcards) -> dict[str, str]:

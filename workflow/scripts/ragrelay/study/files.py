@@ -50,7 +50,7 @@ left_out_of_contexts = StudyFile("{dataset}/retrieval/{retriever}.left_out.json"
     "counts of what was left out")
 prompts = StudyFile("{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet", "build_prompts",
     "the prompts of a cell", "ragrelay.prompting.layout:COLUMNS")
-receipt = StudyFile("{dataset}/generated/{generator}/{retriever}/shard{shard}.json", "generate_answers",
+receipt = StudyFile("{dataset}/generated/{generator}/shard{shard}.json", "generate_answers",
     "receipt of generation: keys asked for, cached and generated, tokens, seconds, engine")
 answers = StudyFile("{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet",
     "view_answers, read_answers", "the answers of a cell", "ragrelay.generation.answer_files:COLUMNS")
@@ -64,6 +64,8 @@ left_out_of_answers = StudyFile("{dataset}/answers/{generator}/{retriever}/left_
     "counts of missing answers by reason; of answers made elsewhere also of rows that were ignored")
 encoded_references = StudyFile("{dataset}/references/{scorer}.json", "encode_references",
     "receipt of the references' embeddings, which are in the cache")
+score_receipt = StudyFile("{dataset}/scored/{scorer}/{generator}/shard{shard}.json", "fill_scores",
+    "receipt of scoring, whose scores are in the cache")
 scores = JudgeAnswers.made["scores"]
 left_out_of_scores = JudgeAnswers.made["left_out"]
 nuggets = WriteNuggets.made["nuggets"]
@@ -115,7 +117,7 @@ claims = StudyFile("acu/{claims}/claims.parquet", "prepare_claims", "pairs of cl
     "ragrelay.report.stage_columns:CLAIMS")
 claim_prompts = StudyFile("acu/{claims}/prompts/{template}.parquet", "build_claim_prompts",
     "prompts of every pair, without and with the evidence", "ragrelay.report.stage_columns:CLAIM_PROMPTS")
-claim_scores_receipt = ScoreClaims.receipt
+claim_scores_receipt = ScoreClaims().job_receipt()
 claim_pairs = ScoreClaims.made["pairs"]
 judged_evidence = JudgeEvidence.made["judged"]
 characteristics = StudyFile("acu/{claims}/characteristics.parquet", "describe_claims",
@@ -175,8 +177,8 @@ annotation_tables = {
 }
 
 ZEROSHOT_KEY = {"retriever": "zeroshot", "ordering": "none", "k": 0}
-zeroshot_prompts, zeroshot_receipt, zeroshot_answers, zeroshot_scores, zeroshot_left_out, imported_zeroshot = (
-    file.at(**ZEROSHOT_KEY) for file in (prompts, receipt, answers, scores, left_out_of_answers, imported_contexts)
+zeroshot_prompts, zeroshot_answers, zeroshot_scores, zeroshot_left_out, imported_zeroshot = (
+    file.at(**ZEROSHOT_KEY) for file in (prompts, answers, scores, left_out_of_answers, imported_contexts)
 )
 ANSWERED_WITH = "@{generator}"
 """Name in place of the template, for a generator whose answers are imported: only their passages are known."""

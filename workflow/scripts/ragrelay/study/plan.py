@@ -4,6 +4,7 @@ import functools
 import itertools
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from snakemake.io import apply_wildcards
@@ -12,25 +13,22 @@ from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.status import NAMES as STATUS_NAMES
 from ragrelay.io.hashing import value_hash
 from ragrelay.io.keyed_files import WILDCARD
-from ragrelay.jobs import snakemake_internals
 from ragrelay.jobs.engine_use import used_in_all
 from ragrelay.jobs.scripts import on_terminal
 from ragrelay.study import files
 from ragrelay.study.asking import StudyQuestion, asking_jobs, planned_questions
 from ragrelay.study.labels import Labels
 from ragrelay.study.study import StudyOfRules, Wildcards
-from ragrelay.vocabulary.names import ZEROSHOT
 from ragrelay.vocabulary.study_file import StudyFile
 
-OF_GRID = ("generate_answers", "generate_zeroshot_answers")
-"""Rules whose jobs also make answers for each other (generation/helping.py)."""
 PATTERNS = {
     "prompts": files.prompts,
     "single": files.single_prompts,
     "queries": files.queries,
     "contexts": files.contexts,
 }
-RECEIPTS = (files.receipt, files.zeroshot_receipt, files.single_receipt)
+ANSWERED = {"prompts": files.prompts, "answers": files.answers, "ranked": files.contexts}
+RECEIPTS = (files.receipt, files.single_receipt)
 """Receipts of jobs that generate answers in shards."""
 SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 """Tables with the study's own variance, which the plan uses if they exist; each with the rule that makes it."""
@@ -68,8 +66,7 @@ class Plan:
                     "generator": generator,
                     "shards": len(self.study.shards(dataset, generator)),
                 }
-                jobs.append({**split, "rule": "generate_zeroshot_answers", "retriever": ZEROSHOT})
-                jobs += [{**split, **of, "rule": "generate_answers"} for of in self.study.each_retriever]
+                jobs.append({**split, "rule": "generate_answers"})
                 if self.labels.need_single_answers:
                     jobs.append({**split, "rule": "generate_single_answers"})
         return jobs
@@ -86,7 +83,8 @@ class Plan:
         question_inputs = [
             path
             for job in self.jobs
-            for part in job.get("parts", ())
+            for parts in job.get("parts", ())
+            for part in parts
             for paths in part["files"].values()
             for path in paths
         ]
@@ -201,13 +199,62 @@ class Plan:
                 jobs.append({**key, **{name: apply_wildcards(path, of_shard) for name, path in patterns.items()}})
         return [*jobs, *asking_jobs(self.questions, self.fill)]
 
+    def previewed_answers(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        """Return the arguments of planning.preview.Answered for each dataset and generator."""
+        study, parts = self.study, []
+        for dataset, generator in itertools.product(study.grid.datasets, study.grid.generators):
+            imported = generator in study.imported_generators
+            key = {"dataset": dataset, "generator": generator, "template": study.template_of(generator)}
+            passages, job = study.passages_of(generator), SimpleNamespace(**key)
+            named = {
+                "prompts": [*files.prompts.each(study.retriever_contexts), files.zeroshot_prompts],
+                "answers": files.answers.each(study.all_cells),
+                "passages": passages.each(study.each_retriever),
+                "ranked": study.rankings_of(job),
+                "queries": [files.queries],
+            }
+            parts.append(
+                {
+                    "dataset": dataset,
+                    "generator": generator,
+                    "fingerprint": None if imported else study.fingerprints[generator],
+                    "thinking": None if imported else study.thinking_of(job),
+                    "files": {name: [self.fill(path.at(**key)) for path in paths] for name, paths in named.items()},
+                    "patterns": {**ANSWERED, "passages": passages},
+                    "scorers": [self._previewed_scorer(key | {"scorer": name}) for name in study.grid.scorers],
+                }
+            )
+        return parts
+
+    def _previewed_scorer(self, key: dict[str, str]) -> dict[str, Any]:
+        """Return the arguments of planning.preview_scores.Scored."""
+        study, job = self.study, SimpleNamespace(**key)
+        tables = {of["retriever"]: files.scores.at(**key, **of) for of in study.retrievers_and_zeroshot}
+        return {
+            "name": job.scorer,
+            "definition": study.scorer_of(job),
+            "references": self.fill(study.references_of(job).at(**key)),
+            "grades": study.grades_of(job),
+            "near_copy": study.settings.near_copy,
+            "mode": study.utility_mode(job),
+            "primary": study.primary_of(job),
+            "tables": {retriever: self.fill(path) for retriever, path in tables.items()},
+        }
+
     @property
-    def scored(self) -> list[list[str]]:
-        """Dataset, scorer, generator, retriever (or zero-shot) and path of each table of scores."""
-        grid = self.study.grid
-        keys = itertools.product(grid.datasets, grid.scorers, grid.generators, [ZEROSHOT, *grid.retrievers])
-        names = ("dataset", "scorer", "generator", "retriever")
-        return [[*key, self.fill(files.scores.at(**dict(zip(names, key, strict=True))))] for key in keys]
+    def previewed(self) -> dict[str, Any]:
+        """Return the arguments of planning.preview_scores.Previewed but for the threads."""
+        study, analysis = self.study, self.study.settings.analysis
+        return {
+            "retrievers": study.grid.retrievers,
+            "seeds": study.grid.seeds,
+            "counted": study.counted_at_zero(),
+            "reference_retriever": study.config["analysis"]["reference_retriever"],
+            "margin": analysis.equivalence_margin,
+            **study.draws,
+            "cache_dir": study.cache_dir,
+            "with_models": study.config.get("preview") == "score",
+        }
 
     def used(self, asked: dict[str, dict[str, int]]) -> dict[str, Any]:
         """Return the arguments of jobs.used.Benchmarks. ``asked``: the profile's resources by rule."""
@@ -242,20 +289,3 @@ class Plan:
         encoded = study.grid_paths(files.encoded_references, scorer=study.computed_scorers)
         receipts = [*(job["receipt"] for job in self.shards(rules)), *map(self.fill, [*indexes, *encoded])]
         return {"study": study.name, "names": [*names, *study.fingerprints.values()], "receipts": receipts}
-
-    def note_run(self, dag: Any) -> None:
-        """Record this run's jobs that generate answers, so that they can help each other."""
-        from ragrelay.generation.helping import Noted, note_jobs  # here, as it loads polars
-
-        noted = [
-            Noted(
-                receipt=str(job.output.receipt),
-                group=[job.wildcards[key] for key in ("dataset", "generator", "shard")],
-                name=job.wildcards.get("retriever", ZEROSHOT),
-                prompts=list(map(str, job.input.prompts)),
-                makes=not snakemake_internals.inputs_to_make(dag, job).isdisjoint(map(str, job.input.prompts)),
-            )
-            for job in dag.needrun_jobs()
-            if job.rule.name in OF_GRID
-        ]
-        note_jobs(sorted(noted, key=lambda job: job.receipt))

@@ -275,10 +275,9 @@ class Reported:
     def receipts(self) -> list[StudyFile]:
         """The receipts of all jobs that generate answers."""
         return [
-            files.receipt.at(dataset=dataset, generator=generator, **of, shard=shard)
+            files.receipt.at(dataset=dataset, generator=generator, shard=shard)
             for dataset in self.study.grid.datasets
             for generator in self.study.asked_generators()
-            for of in self.study.retrievers_and_zeroshot
             for shard in self.study.shards(dataset, generator)
         ]
 

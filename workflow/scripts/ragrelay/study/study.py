@@ -22,6 +22,7 @@ from ragrelay.generation.thought_marks import thought_marks
 from ragrelay.jobs.code_digest import code_digest
 from ragrelay.jobs.scripts import on_terminal
 from ragrelay.judging.templates import load_judge_template
+from ragrelay.likelihoods.continuations import without_chat
 from ragrelay.likelihoods.store import likelihood_fingerprint
 from ragrelay.nuggets.prompts import load_nugget_template
 from ragrelay.prompting.templates import load_template
@@ -299,7 +300,7 @@ class StudyOfRules(Study):
         return min(self.grades(wildcards.dataset).values())
 
     def shards_of(self, wildcards: Wildcards) -> int:
-        """Return the number of jobs that share a retriever's answers."""
+        """Return the number of jobs that share the answers of a generator, and their scores."""
         return len(self.shards(wildcards.dataset, wildcards.generator))
 
     def template_of_job(self, wildcards: Wildcards) -> dict[str, Any]:
@@ -316,7 +317,11 @@ class StudyOfRules(Study):
 
     def threads_of(self, wildcards: Wildcards) -> int:
         """Return the number of CPU threads of the engine of a job's generator."""
-        threads: int = self.generator(wildcards.generator)["threads"]
+        return self.threads_of_engine(wildcards.generator)
+
+    def threads_of_engine(self, generator: str) -> int:
+        """Return the number of CPU threads of the engine of ``generator``."""
+        threads: int = self.generator(generator)["threads"]
         return threads
 
     def devices_of(self, wildcards: Wildcards) -> int:
@@ -470,11 +475,6 @@ class StudyOfRules(Study):
         """Return the prompts with one passage each, of all retrievers, for a job's generator."""
         return self.single_prompts(self.template_of(wildcards.generator))
 
-    def receipts_of_retrievers(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the receipts of a generator's answers to the contexts of every retriever."""
-        of_retriever = files.receipt.each(self.each_retriever)
-        return [path for pattern in of_retriever for path in pattern.each(self.shard_keys(wildcards))]
-
     def retriever_jobs(self, generators: Iterable[str]) -> list[Key]:
         """Return a job per dataset, one of ``generators``, and retriever."""
         return [
@@ -504,6 +504,10 @@ class StudyOfRules(Study):
     def thinking_of(self, wildcards: Wildcards) -> Any:
         """Return the marks around the thoughts of a job's generator."""
         return thought_marks(self.generator(wildcards.generator))
+
+    def text_likelihoods_of(self, generator: str) -> str:
+        """Return the fingerprint of a generator's likelihoods of texts without a chat template."""
+        return likelihood_fingerprint(without_chat(self.generator(generator)), cache_dir=self.cache_dir)
 
     def likelihoods_of(self, generator: str) -> str:
         """Return the fingerprint of a generator's likelihoods."""
@@ -544,6 +548,16 @@ class StudyOfRules(Study):
         return {"references": self.references_of, "encoded": files.encoded_references}
 
     @functools.cached_property
+    def scorers_with_model(self) -> list[str]:
+        """The grid's computed scorers whose scores one job per shard makes, since loading their model takes long."""
+        return [name for name in self.computed_scorers if self.scorer_kind(name).loads_model]
+
+    def score_receipts_of(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Return the receipts of the scores of a job's scorer, if it has a model; others score in the job itself."""
+        filled = wildcards.scorer in self.scorers_with_model
+        return files.score_receipt.each(self.shard_keys(wildcards)) if filled else []
+
+    @functools.cached_property
     def scoring(self) -> dict[str, Any]:
         """Params of all jobs that score answers."""
         return {
@@ -552,15 +566,6 @@ class StudyOfRules(Study):
             "near_copy": self.settings.near_copy,
             "cache_dir": self.cache_dir,
         }
-
-    def other_retrievers(self, wildcards: Wildcards, output: Any) -> list[str]:
-        """Return all retrievers but a job's, or none, if its answers have no context or its scorer loads no model.
-
-        Such a scorer starts at once, and reading others' answers would cost more than it saves.
-        """
-        own = wildcards.get("retriever")
-        helps = own and self.scorer_kind(wildcards.scorer).loads_model
-        return [name for name in self.grid.retrievers if helps and name != own]
 
     def utility_mode(self, wildcards: Wildcards) -> str:
         """Return whether the utility of a job's scorer is relative or absolute."""

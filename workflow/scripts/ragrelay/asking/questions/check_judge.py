@@ -21,9 +21,8 @@ class CheckJudge(JudgeAnswers):
     asks, reads = "check_judge", "score_judge_checks"
     does = ("Ask a judge again about changed answers, into the store.", "Compute the scores of a judge's checks.")
     key = "{dataset}/{scorer}/{generator}"
-    receipt = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/receipt.json", "check_judge",
-        "receipt of a model's judgements of changed answers")  # fmt: skip
-    asked = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/asked.parquet", "check_judge",
+    follows = JudgeAnswers
+    asked = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/asked.parquet", "score_judge_checks",
         "the questions that the checks of a judge compare, by their keys in the cache",
         "ragrelay.judging.bias_checks:CHECKED_COLUMNS")  # fmt: skip
     made: ClassVar = {
@@ -50,12 +49,7 @@ class CheckJudge(JudgeAnswers):
             "prompts": files.prompts.at(template=study.template_of(key["generator"])).each(contexts),
             "contexts": study.passages_of(key["generator"]).each(of_each),
             **judged_by(study, key),
-            # Runs after the scorer's own jobs, so that prompts in both are asked once.
-            "judged": JudgeAnswers.receipt.each(of_each),
         }
-
-    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        return {**super().planned_inputs(study, key), "judged": []}
 
     def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
         template, size = study.whole_judge_template(key["scorer"]), study.scorer(key["scorer"])["bias_checks"]

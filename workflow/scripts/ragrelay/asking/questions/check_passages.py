@@ -19,8 +19,7 @@ class CheckPassages(JudgePassages):
 
     asks, reads = "check_passages", "score_passage_checks"
     does = ("Ask a judge again about changed passages, into the store.", "Compute the scores of a judge's checks.")
-    receipt = StudyFile("{dataset}/annotations/checks/{source}/{judge}/receipt.json", "check_passages",
-        "receipt of a model's judgements of changed passages")  # fmt: skip
+    follows = JudgePassages
     made: ClassVar = {
         "scores": StudyFile("{dataset}/annotations/checks/{source}/{judge}/scores.parquet", "score_passage_checks",
             "the scores of the checks of a judge of passages", "ragrelay.annotations.passage_checks:SCORE_COLUMNS"),
@@ -31,11 +30,7 @@ class CheckPassages(JudgePassages):
 
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         files = study.files
-        # Runs after the source's own job, so that prompts in both are asked once.
-        return {"prompts": [files.passage_checks_prompts], "judged": JudgePassages.receipt}
-
-    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        return {**self.inputs(study, key), "judged": []}
+        return {"prompts": [files.passage_checks_prompts]}
 
     def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         files = study.files

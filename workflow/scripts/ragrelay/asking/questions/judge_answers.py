@@ -25,9 +25,8 @@ class JudgeAnswers(Question):
         "Compute scores from a judge's probabilities.",
     )
     key = "{dataset}/{scorer}/{generator}/{retriever}"
-    receipt = StudyFile("{dataset}/judged/{scorer}/{generator}/{retriever}.json", "judge_answers",
-        "receipt of a model's judgements of answers")  # fmt: skip
-    asked = StudyFile("{dataset}/judged/{scorer}/{generator}/{retriever}.parquet", "judge_answers",
+    ask_key = "{dataset}/{generator}/{judge}"
+    asked = StudyFile("{dataset}/judged/{scorer}/{generator}/{retriever}.parquet", "score_judged_answers",
         "the questions that the model was asked about each answer, by their keys in the cache",
         "ragrelay.judging.asked:ASKED_COLUMNS")  # fmt: skip
     made: ClassVar = {

@@ -23,8 +23,6 @@ class JudgeEvidence(Question):
         "Read how probable yes is for every piece of evidence.",
     )
     key = "{claims}"
-    parts = ("claims",)
-    receipt = StudyFile("acu/{claims}/judged_evidence.json", "judge_evidence", "receipt of a model's judgements")
     made: ClassVar = {
         "judged": StudyFile("acu/{claims}/judged_evidence.parquet", "read_evidence_judgements",
             "whether the evidence refers to an external source, by a model's judgement",
@@ -41,9 +39,6 @@ class JudgeEvidence(Question):
 
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         return {"claims": study.files.claims}
-
-    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        return self.inputs(study, key)
 
 
 def ask(job: QuestionJob, asker: "Asker") -> tuple[None, dict[str, Any]]:

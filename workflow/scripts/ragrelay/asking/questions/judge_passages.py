@@ -23,9 +23,7 @@ class JudgePassages(Question):
         "Compute labels from a judge's probabilities.",
     )
     key = "{dataset}/{source}/{judge}"
-    parts = ("source",)
-    receipt = StudyFile("{dataset}/annotations/judged/{source}/{judge}.json", "judge_passages",
-        "receipt of a model's judgements")  # fmt: skip
+    ask_key = "{dataset}/{judge}"
     made: ClassVar = {
         "labels": StudyFile("{dataset}/annotations/llm/{source}/{judge}.parquet", "label_by_judge", "a model's labels",
             "ragrelay.report.stage_columns:JUDGED_LABELS"),
@@ -46,9 +44,6 @@ class JudgePassages(Question):
 
     def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
         return [study.source_module(key["source"])]
-
-    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        return self.inputs(study, key)
 
     def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
         return {"source": study.source_named(key["source"])}

@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 
 
 class ScoreClaims(Question):
-    """A question about a set of claims, in all templates, to one generator."""
+    """A question about a set of claims, in each template."""
 
     asks, reads = "score_claims", "compute_acu"
     does = ("Score claims' labels by a generator, into the store.", "Compute ACU of every pair of claim and evidence.")
-    key, read_key = "{claims}/{generator}", "{claims}/{generator}/{template}"
-    receipt = StudyFile("acu/{claims}/scored/{generator}.json", "score_claims", "receipt of teacher-forced scoring")
-    asked = StudyFile("acu/{claims}/scored/{generator}.asked.parquet", "score_claims",
+    key, ask_key = "{claims}/{generator}/{template}", "{claims}/{generator}"
+    asked = StudyFile("acu/{claims}/scored/{generator}/{template}.asked.parquet", "compute_acu",
         "the log-probabilities that were asked for, by their keys in the cache",
         "ragrelay.report.stage_columns:CLAIM_REQUESTS")  # fmt: skip
     made: ClassVar = {
@@ -30,10 +29,6 @@ class ScoreClaims(Question):
     }  # fmt: skip
 
     def jobs(self, study: "StudyOfRules") -> list[Key]:
-        acu = study.config.get("acu") or {"claims": [], "generators": []}
-        return [{"claims": claims, "generator": name} for claims in acu["claims"] for name in acu["generators"]]
-
-    def read_jobs(self, study: "StudyOfRules") -> list[Key]:
         return study.acu_units
 
     def asker(self, study: "StudyOfRules", key: Key) -> str:
@@ -41,26 +36,19 @@ class ScoreClaims(Question):
 
     def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
         files = study.files
-        templates = [unit for unit in study.acu_units if key.items() <= unit.items()]
-        return {"claims": files.claims, "prompts": files.claim_prompts.each(templates)}
+        return {"claims": files.claims, "prompts": [files.claim_prompts]}
 
     def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
         files = study.files
         return {"prompts": files.claim_prompts}
 
     def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
-        units = [unit for unit in study.acu_units if key.items() <= unit.items()]
-        words = {unit["template"]: study.claim_words(unit["template"]) for unit in units}
-        own_words = {name: of_template for name, of_template in words.items() if of_template}
-        return {"own_words": own_words} if own_words else {}
-
-    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        files = study.files
-        return {"claims": files.claims}
+        own_words = study.claim_words(key["template"])
+        return {"own_words": {key["template"]: own_words}} if own_words else {}
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Use one engine for all templates and for the evidence. The receipt has the receipts of both parts."""
+    """Ask about the words and about the evidence. The receipt has the receipts of both."""
     import polars as pl
 
     from ragrelay.claims.requests import Asked

@@ -25,9 +25,7 @@ class ScoreContextUse(AboutRetrievers):
         "Score answers with and without their contexts by their generator, into the store.",
         "Compute how much more likely answers are with their contexts.",
     )
-    receipt = StudyFile("{dataset}/context_use/{generator}/{retriever}.json", "score_context_use",
-        "receipt of teacher-forced scoring")  # fmt: skip
-    asked = StudyFile("{dataset}/context_use/{generator}/{retriever}.asked.parquet", "score_context_use",
+    asked = StudyFile("{dataset}/context_use/{generator}/{retriever}.asked.parquet", "compute_context_use",
         "the log-probabilities that were asked for, by their keys in the cache",
         "ragrelay.report.stage_columns:CONTEXT_USE_REQUESTS")  # fmt: skip
     made: ClassVar = {
@@ -51,8 +49,7 @@ class ScoreContextUse(AboutRetrievers):
         return {"answers": study.files.answers}
 
     def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        zeroshot = study.files.zeroshot_answers.each(study.zeroshot_cells)
-        return {"answers": study.files.answers.each(study.cells), "zeroshot_answers": zeroshot}
+        return {"zeroshot_answers": study.files.zeroshot_answers.each(study.zeroshot_cells)}
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":

@@ -20,9 +20,8 @@ class ScoreContexts(AboutRetrievers):
 
     asks, reads = "score_contexts", "compute_context_likelihoods"
     does = ("Score contexts by a generator, into the store.", "Compute how likely contexts are, for predictors.")
-    receipt = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.json", "score_contexts",
-        "receipt of teacher-forced scoring of contexts")  # fmt: skip
-    asked = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.asked.parquet", "score_contexts",
+    asked = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.asked.parquet",
+        "compute_context_likelihoods",
         "the log-probabilities of contexts that were asked for, by their keys in the cache",
         "ragrelay.report.stage_columns:CONTEXT_REQUESTS")  # fmt: skip
     made: ClassVar = {

@@ -13,13 +13,12 @@ if TYPE_CHECKING:
 
 
 class WriteNuggets(Question):
-    """A question about the queries of one shard; one job reads the lists of all shards."""
+    """A question about the queries of each shard; one job reads the lists of all shards."""
 
     asks, reads = "write_nuggets", "view_nuggets"
     does = ("Have a generator write lists of nuggets, into the store.", "Take the lists of nuggets from the store.")
     key, read_key = "{dataset}/{scorer}/shard{shard}", "{dataset}/{scorer}"
-    receipt = StudyFile("{dataset}/nuggets/{scorer}/written/shard{shard}.json", "write_nuggets",
-        "receipt of a generator's lists: keys asked for and cached, tokens, windows, lists that were cut")  # fmt: skip
+    ask_key = "{dataset}/{writer}/shard{shard}"
     made: ClassVar = {
         "nuggets": StudyFile("{dataset}/nuggets/{scorer}/nuggets.parquet", "view_nuggets, read_nuggets",
             "the lists of nuggets that a scorer counts", "ragrelay.nuggets.lists:COLUMNS"),
@@ -52,10 +51,6 @@ class WriteNuggets(Question):
             "template": study.nugget_template(kind.list_prompt),
             "shards": len(study.shards(key["dataset"])),
         }
-
-    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        receipts = self.receipt.each([{"shard": shard} for shard in study.shards(key["dataset"])])
-        return {**self.inputs(study, key), "receipt": receipts}
 
     def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
         writer = self.asker(study, key)

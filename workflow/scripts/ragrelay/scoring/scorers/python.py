@@ -1,7 +1,7 @@
 """Score answers by a user's own function of an answer and a reference."""
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -15,6 +15,7 @@ class Python(PairScorer, PairFunction):
     """A function of yours that compares an answer with a reference; higher is better."""
 
     results = "values"
+    loads_model: ClassVar[bool] = True
     function: Function = Field(
         description="`module:function`, in a file in the working folder or an installed module. Called with an answer "
         "and a reference, two texts, and the `options`; returns a number, or a tuple of precision, recall and F1."

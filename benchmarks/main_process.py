@@ -1,0 +1,82 @@
+"""What Snakemake's main process takes while jobs wait: with its own timers, and with the workflow's patch.
+
+    python benchmarks/main_process.py --out main_process.json
+
+Runs of 120 and 500 jobs of 0.2 s, two at a time; their shells are counted, too. Then a run on a stand-in for a cluster
+(waiting/) with the limit of profiles/slurm: 50 jobs have ended, 50 run for a minute, 50 wait. On SLURM itself, 50 jobs
+would each start Python and Snakemake, which takes more CPU time on this machine than what is measured. In a look at
+jobs of the workflow Snakemake also computes their params and looks up their inputs, which these jobs don't have.
+"""
+
+import json
+import sys
+import tempfile
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.shared import pairs, record
+from benchmarks.shared.workflow import ROOT, run
+
+QUICK = (120, 500)
+SECONDS = 60
+CLUSTER = {"quick": 50, "slow": 50, "waiting": 50}
+SIDES = {"as it is": False, "patched": True}
+Spent = dict[str, float]
+
+
+def spent(jobs: Mapping[str, int], options: tuple[str, ...], patched: bool) -> Spent:
+    """What a run of ``jobs`` by kind took; ``seconds`` are those of the clock, from Snakemake's start to its end."""
+    config: dict[str, Any] = {"jobs": jobs, "seconds": SECONDS, "patched": patched}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for source in (ROOT / "benchmarks/waiting").iterdir():
+            (folder / source.name).symlink_to(source)
+        config["package"] = str(ROOT / "workflow/scripts")
+        (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+        # With -m, Python and Snakemake find the plugin in the folder.
+        command = [sys.executable, "-m", "snakemake", *options, "--configfile", "config.json", "--quiet", "all"]
+        cost, _ = run(command, folder)
+        found: Spent = json.loads((folder / "main_process.json").read_text(encoding="utf-8"))
+    return {**found, "seconds": cost.seconds}
+
+
+def compared(jobs: Mapping[str, int], options: tuple[str, ...], rounds: int) -> dict[str, record.Figure]:
+    """Figures of both sides in turn."""
+    found: dict[str, list[Spent]] = {side: [] for side in SIDES}
+
+    def turn(side: str) -> float:
+        found[side].append(spent(jobs, options, SIDES[side]))
+        return found[side][-1]["CPU seconds"]
+
+    cpu = pairs.alternating({side: partial(turn, side) for side in SIDES}, rounds)
+    figures: dict[str, record.Figure] = {
+        "CPU seconds, patched over as it is": pairs.ratio(cpu, "patched", "as it is", "<= 1")
+    }
+    for what, unit in {"threads": "", "looks": "", "CPU seconds": "s", "seconds": "s"}.items():
+        for side in SIDES:
+            rows = [one[what] for one in found[side]]
+            figures[f"{what}, {side}"] = record.figure(pairs.median(rows), unit, spread=rows)
+    return figures
+
+
+def main() -> None:
+    parser = record.arguments(__doc__)
+    parser.add_argument("--rounds", type=int, default=2)
+    given = parser.parse_args()
+    figures: dict[str, record.Figure] = {}
+    for number in QUICK:
+        found = compared({"quick": number}, ("--cores", "2"), given.rounds)
+        figures |= {f"{number} quick jobs: {label}": one for label, one in found.items()}
+    found = compared(CLUSTER, ("--executor", "waiting", "--jobs", "50"), given.rounds)
+    figures |= {f"50 jobs wait: {label}": one for label, one in found.items()}
+    setting = (
+        f"the main process from its first job to its last, {given.rounds} rounds; jobs of 0.2 s, two at a time; "
+        f"on a stand-in for a cluster, 50 that run for {SECONDS} s while 50 wait"
+    )
+    record.write_record(given, setting, figures, ["snakemake"])
+
+
+if __name__ == "__main__":
+    main()
