@@ -87,11 +87,11 @@ def test_an_added_run_and_a_changed_retriever_submit_their_own_chains_alone(subm
     names = [what(job) for job in submitted.jobs()[before:]]
     groups = [name for name in names if name.startswith("contexts_")]
     assert len(groups) == 2 and sorted(set(names) - set(groups)) == [
+        "analysis_score_answers",
         "build_run small_mine",
         "build_run small_nrel",
+        "fill_scores small_minilm_demo-lm_0",
         "generate_answers small_demo-lm_0",
-        "score_answers small_minilm_demo-lm_mine",
-        "score_answers small_minilm_demo-lm_nrel",
         "view_answers small_demo-lm_mine",
         "view_answers small_demo-lm_nrel",
     ]
