@@ -37,13 +37,11 @@ def test_a_path_is_found_where_its_names_could_be_read_in_two_ways() -> None:
     assert files.of({"dataset": "a", "generator": "b_c"}) == files.of({"dataset": "a_b", "generator": "c"})
 
 
-@pytest.mark.parametrize("root", ["", "lm/bm_25/"])
-def test_the_files_of_another_retriever(root: str) -> None:
-    """Also where a name occurs twice in a path."""
-    files = KeyedFiles(ANSWERS, tuple(Path(root) / path for path in PATHS))
-    others = files.with_values(retriever="dense")
-    assert others.paths == tuple(Path(root) / path.replace("bm_25", "dense") for path in PATHS)
-    assert list(others.by("k", "seed")) == list(files.by("k", "seed"))
+def test_files_are_grouped_by_a_wildcard_in_their_order() -> None:
+    files = KeyedFiles(ANSWERS, tuple(map(Path, PATHS)))
+    groups = files.grouped("k")
+    assert {path for paths in groups.values() for path in paths} == set(files.paths)
+    assert all(files.matching(k=k).paths == tuple(paths) for k, paths in groups.items()) and len(groups) > 1
 
 
 @pytest.mark.parametrize("path", ["d/runs/a.run", "d/other/a.run.gz", "runs/a.run.gz", "d/runs/x/a.run.gz"])

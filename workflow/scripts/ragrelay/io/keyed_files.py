@@ -55,14 +55,6 @@ class KeyedFiles:
         """Return the files whose wildcards have these ``values``."""
         return replace(self, paths=tuple(path for key, path in self.keyed if key.items() >= values.items()))
 
-    def with_values(self, **values: str | int) -> "KeyedFiles":
-        """Return the files whose wildcards have these ``values`` instead, whether they exist or not."""
-        paths = []
-        for key, path in self.keyed:
-            end = len(path.as_posix()) - len(self._filled(key))
-            paths.append(Path(path.as_posix()[:end] + self._filled({**key, **values})))
-        return replace(self, paths=tuple(paths))
-
     def of(self, key: Mapping[str, Any]) -> Path:
         """Return the path of the pattern filled from ``key``. Raises ValueError if it is not among the files."""
         filled = self._filled(key)

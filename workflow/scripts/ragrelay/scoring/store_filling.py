@@ -43,8 +43,8 @@ def fill_store(
 ) -> tuple[pl.DataFrame, int]:
     """Score the answers of ``cells`` against their queries' references, if ``store`` lacks the pair.
 
-    If another process is scoring them, it waits LOADING_SECONDS at most. Answers are processed in the order of the
-    first query that they answer, each with all its queries, so that every distinct text is read and encoded once.
+    Answers are processed in the order of the first query that they answer, each with all its queries, so that every
+    distinct text is read and encoded once.
     Returns all pairs (answer_hash, references_hash, part), and the number of those that the store lacked.
     """
     pairs, missing = _pairs(store, cells, queries)
