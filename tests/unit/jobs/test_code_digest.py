@@ -160,6 +160,77 @@ def test_what_is_used_by_whatever_name_counts(digest: Callable[..., str], case: 
     assert digest(files | {name: f"# A comment.\n{text}"}) == before
 
 
+MOVES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+    "a module is renamed": (
+        {"indirect": "import ragrelay.deepest as d\ndepth = d.f(1)\n", "deepest": "def f(x): return x\n"},
+        {"indirect": "import ragrelay.lowest as d\ndepth = d.f(1)\n", "lowest": "def f(x): return x\n"}),
+    "a definition moves to the one that uses it": (
+        {"indirect": "from ragrelay.deepest import f\ndepth = f(1)\n", "deepest": "def f(x): return x\n"},
+        {"indirect": "def f(x): return x\ndepth = f(1)\n", "deepest": ""}),
+    "a module is split": (
+        {"deepest": "A = 1\ndef f(): return A\ndef g(): return f()\nvalue = g()\n"},
+        {"deepest": "from ragrelay.lower import g\nvalue = g()\n", "lower": "from ragrelay.lowest import f\n"
+         "def g(): return f()\n", "lowest": "A = 1\ndef f(): return A\n"}),
+    "a name comes by way of a package": (
+        {"indirect": "from ragrelay.deepest import value as depth\n"},
+        {"indirect": "from ragrelay.parts import value as depth\n",
+         "parts/__init__": "from ragrelay.deepest import value\n"}),
+    "a function imports its module": (
+        {"deepest": "def f(): return x\nfrom ragrelay.unrelated import x\nvalue = f\n"},
+        {"deepest": "def f():\n    from ragrelay.parts.lowest import x\n    return x\nvalue = f\n",
+         "parts/lowest": "x = 1\n"}),
+    "a constant that a text names": (
+        {"deepest": "value = 'ragrelay.another:ROWS'\n", "another": "ROWS = 1\n"},
+        {"deepest": "value = 'ragrelay.parts.lowest:ROWS'\n", "parts/lowest": "ROWS = 1\n"}),
+    "half of a circle": (
+        {"deepest": "def f(): return g\ndef g(): return f\nvalue = f\n"},
+        {"deepest": "def f():\n    from ragrelay.lowest import g\n    return g\nvalue = f\n",
+         "lowest": "from ragrelay.deepest import f\ndef g(): return f\n"}),
+    "a type that an annotation names": (
+        {"deepest": "from pathlib import Path\ndef f(x: Path): return 1\nvalue = f\n"},
+        {"deepest": "from ragrelay.lowest import f\nvalue = f\n",
+         "lowest": "from pathlib import Path\ndef f(x: Path): return 1\n"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MOVES)
+def test_a_pure_move_changes_nothing(digest: Callable[..., str], case: str) -> None:
+    before, after = ({f"ragrelay/{name}.py": text for name, text in files.items()} for files in MOVES[case])
+    assert digest(before) == digest(after)
+
+
+@pytest.mark.parametrize("inner", ["one", "two"])
+def test_a_call_of_another_function_of_the_same_name_is_seen(digest: Callable[..., str], inner: str) -> None:
+    """Also where both functions are used anyway, and differ only in what they call."""
+    files = {
+        "ragrelay/a.py": "from ragrelay.c import one\ndef rows(): return one()\n",
+        "ragrelay/b.py": f"from ragrelay.c import {inner} as one\ndef rows(): return one()\n",
+        "ragrelay/c.py": "def one(): return 1\ndef two(): return 2\n",
+        "ragrelay/deepest.py": "import ragrelay.a, ragrelay.b\nvalue = ragrelay.a.rows(), ragrelay.b.rows()\n",
+    }
+    calls = "from ragrelay.a import rows\nfrom ragrelay.deepest import value\ndepth = rows(), value\n"
+    before = digest(files | {"ragrelay/indirect.py": calls})
+    after = digest(files | {"ragrelay/indirect.py": calls.replace("ragrelay.a", "ragrelay.b")})
+    assert (before == after) == (inner == "one")
+
+
+def test_a_real_module_is_renamed(tmp_path: Path) -> None:
+    """The module that all others import: no script has another digest."""
+    scripts = tmp_path / "scripts"
+    shutil.copytree(codedigest.SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def digests() -> dict[str, str]:
+        start_anew()
+        return {path.name: codedigest.code_digest(path.name, folder=scripts) for path in scripts.glob("*.py")}
+
+    before = digests()
+    (scripts / "ragrelay/errors.py").rename(scripts / "ragrelay/mistakes.py")
+    for path in scripts.rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        path.write_text(text.replace("ragrelay.errors", "ragrelay.mistakes"), encoding="utf-8")
+    assert digests() == before
+
+
 def test_what_a_column_says_counts_for_nothing(digest: Callable[..., str]) -> None:
     columns = (
         "class Column: ...\ndef text(about): return Column(1, about)\nA = {{'a': text('{}'), 'b': Column({}, 'b')}}\n"

@@ -5,6 +5,10 @@ the functions, classes and constants that it names, to those that these name, an
 package. Text for people does not count: docstrings and other loose strings, comments, the descriptions of columns and
 keys, annotations of functions.
 
+The names of modules and files count for nothing: in place of a name that is imported, or defined beside it, stands the
+content of the definition, with the contents of those that it uses in turn. So code may move between modules, and
+modules may be renamed, split and merged. Definitions that use each other in a circle count as one.
+
 Where names don't show what runs, the digest covers too much rather than too little. Of an imported module, all
 statements that are not definitions count (calls, conditions, registrations, unknown decorators), and what its
 definitions call during the import. A module used as a value counts as a whole, as does a module that lacks the name
@@ -21,10 +25,10 @@ import functools
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from importlib.util import cache_from_source
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from ragrelay.io.atomic_files import write_text
 from ragrelay.io.hashing import file_hash, text_hash
@@ -65,12 +69,20 @@ class Node(NamedTuple):
 class Element(NamedTuple):
     """The hash of a definition, or of what importing a module runs, and the dotted ``names`` that it uses.
 
-    Names in its own module begin with a dot. ``loads``: modules that it imports.
+    In the code that is hashed, a name of the package is a number in ``names``, which has several where it may mean
+    several. Names in its own module begin with a dot. ``loads``: modules that it imports.
     """
 
     hash: str
-    names: list[str]
+    names: list[list[str]]
     loads: list[str]
+
+
+class Meaning(NamedTuple):
+    """What a name stands for: the ``nodes`` that using it runs, and those of its value with the steps after each."""
+
+    nodes: tuple[Node, ...]
+    values: tuple[tuple[Node, str], ...]
 
 
 class Module(NamedTuple):
@@ -96,8 +108,8 @@ def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tup
     ``folder`` contains the package too; an installed package contains the workflow's scripts.
     """
     code, known = _code(folder), len(_read())
-    lines = (code.line(script, node) for node in code.reached(script, modules, without))
-    digest = text_hash("\n".join(sorted(filter(None, lines))))[:16]
+    contents = {code.content(node, without) for node in code.reached(script, modules, without) if code.has_code(node)}
+    digest = text_hash("\n".join(sorted(contents)))[:16]
     if len(_read()) > known:
         _keep()
     return digest
@@ -120,20 +132,21 @@ class Code:
         self.used: dict[Node, tuple[Node, ...]] = {}
         self.paths: dict[str, Path | None] = {}
         self.listed: dict[Path, frozenset[str]] = {}
-        self.meant: dict[tuple[str, str], tuple[Node, ...]] = {}
+        self.meant: dict[tuple[str, str], Meaning] = {}
+        self.contents: dict[tuple[str, ...], dict[Node, str]] = {}
 
     def reached(self, script: str, modules: Iterable[str] = (), without: tuple[str, ...] = ()) -> set[Node]:
         """Return every definition that a run of ``script`` can use, if its jobs name ``modules``."""
-        left_out, nodes = tuple(f"{name}." for name in without), set[Node]()
+        nodes = set[Node]()
         named = (module.partition(":") for module in modules)
         waiting = [
             Node(script, WHOLE),
-            *(node for module, _, name in named for node in self._inside(module, [name] if name else [])),
+            *(node for module, _, name in named for node in self._inside(module, [name] if name else []).nodes),
         ]
         while waiting:
             while waiting:
                 node = waiting.pop()
-                if node not in nodes and not (left_out and f"{node.module}.".startswith(left_out)):
+                if node not in nodes and not _left_out(node, without):
                     nodes.add(node)
                     waiting += self._uses(node)
             loaded = [node.module for node in nodes if node.name == LOADED]
@@ -142,12 +155,53 @@ class Code:
                 waiting += every - nodes
         return nodes
 
-    def line(self, script: str, node: Node) -> str:
-        """Return a node's line in the digest; empty for a node without code of its own."""
-        if "=" in node.name:
-            return f"{node.module} {node.name}"
+    def has_code(self, node: Node) -> bool:
+        """Return whether a node has code of its own, rather than that of others."""
         part = self._module(node.module).parts.get(node.name)
-        return f"{node.module} {node.name} {part.hash}" if part and part.hash else ""
+        return bool(part and part.hash)
+
+    def content(self, node: Node, without: tuple[str, ...] = ()) -> str:
+        """Return a hash of a node's code and of the contents of what it uses, which names no module."""
+        known = self.contents.setdefault(without, {})
+        if node not in known:
+            for circle in _circles(node, lambda each: self._values(each, without), known):
+                own = {each: self._own_content(each, known, without) for each in circle}
+                together = text_hash("\n".join(sorted(own.values()))) if len(circle) > 1 else ""
+                known.update((each, text_hash(f"{own[each]} {together}")) for each in circle)
+        return known[node]
+
+    def _values(self, node: Node, without: tuple[str, ...]) -> list[Node]:
+        """Return the nodes whose contents are part of a node's."""
+        meanings = (self._named(name, node.module) for names in self._names(node) for name in names)
+        return [value for each in meanings for value, _ in each.values if not _left_out(value, without)]
+
+    def _own_content(self, node: Node, known: dict[Node, str], without: tuple[str, ...]) -> str:
+        """Return a node's content, with the code alone of those in the same circle, which are not ``known`` yet."""
+
+        def of(name: str) -> list[str]:
+            found = []
+            for value, rest in self._named(name, node.module).values:
+                inner = "" if _left_out(value, without) else known.get(value) or self._code_hash(value)
+                found.append(f"{inner or value.name}{rest}")
+            return found
+
+        parts = [sorted(text for name in names for text in of(name)) for names in self._names(node)]
+        name = "" if node.name == WHOLE else node.name
+        return text_hash(repr((name, self._code_hash(node), parts)))
+
+    def _code_hash(self, node: Node) -> str:
+        part = self._module(node.module).parts.get(node.name)
+        return part.hash if part else ""
+
+    def _names(self, node: Node) -> list[list[str]]:
+        """Return the names that a node uses; of a whole module, the names that it has."""
+        module = self._module(node.module)
+        if node.name != WHOLE:
+            return module.parts[node.name].names if node.name in module.parts else []
+        return [
+            *([f".{name}"] for name in sorted(module.parts) if name),
+            *(module.imported[name] for name in sorted(module.imported)),
+        ]
 
     def _uses(self, node: Node) -> tuple[Node, ...]:
         if node not in self.used:
@@ -156,8 +210,6 @@ class Code:
 
     def _find_uses(self, node: Node) -> Iterator[Node]:
         above = node.module.rpartition(".")[0]
-        if "=" in node.name:
-            return
         module = self._module(node.module)
         if node.name != LOADED:
             yield Node(node.module, LOADED)
@@ -167,43 +219,46 @@ class Code:
             yield from (Node(node.module, name) for name in module.parts)
             for names in module.imported.values():
                 for name in names:
-                    yield from self._named(name)
+                    yield from self._named(name).nodes
         elif node.name in module.parts:
             part = module.parts[node.name]
             yield from (Node(name, LOADED) for name in part.loads if self._path(name))
-            for name in part.names:
-                yield from self._named(name, node.module)
+            for names in part.names:
+                for name in names:
+                    yield from self._named(name, node.module).nodes
 
-    def _named(self, name: str, module: str = "") -> tuple[Node, ...]:
+    def _named(self, name: str, module: str = "") -> Meaning:
         """Resolve a dotted name of the package, or of ``module`` if it begins with a dot."""
         key = (module if name[0] == "." else "", name)
         if key not in self.meant:
             first, *rest = name.split(".")
             inside = first or module
-            self.meant[key] = tuple(self._inside(inside, rest)) if self._path(inside) else ()
+            self.meant[key] = self._inside(inside, rest) if self._path(inside) else Meaning((), ())
         return self.meant[key]
 
-    def _inside(self, module: str, steps: list[str], past: frozenset[Node] = frozenset()) -> Iterator[Node]:
+    def _inside(self, module: str, steps: list[str], past: frozenset[Node] = frozenset()) -> Meaning:
         """Resolve ``steps`` in ``module``: a name, then attributes of it as far as they are modules."""
         if not steps:
-            yield Node(module, WHOLE)
-            return
-        yield Node(module, LOADED)
-        (name, *rest), here, known = steps, self._module(module), False
+            return Meaning((Node(module, WHOLE),), ((Node(module, WHOLE), ""),))
+        (name, *rest), here = steps, self._module(module)
+        after, found = "".join(f".{step}" for step in rest), list[Meaning]()
         if name in here.parts:
-            yield Node(module, name)
-            known = True
+            found.append(Meaning((Node(module, name),), ((Node(module, name), after),)))
         for target in here.imported.get(name, []) if Node(module, name) not in past else []:
-            yield Node(module, f"{name}={target}")
             first, *more = target.split(".")
             if self._path(first):
-                yield from self._inside(first, [*more, *rest], past | {Node(module, name)})
-            known = True
+                found.append(self._inside(first, [*more, *rest], past | {Node(module, name)}))
+            else:
+                found.append(Meaning((), ((Node("", target), after),)))
         if self._path(inner := f"{module}.{name}"):
-            yield from self._inside(inner, rest, past)
-            known = True
-        if not known and name not in here.bound:
-            yield Node(module, WHOLE)
+            found.append(self._inside(inner, rest, past))
+        if not found:
+            node = Node(module, LOADED if name in here.bound else WHOLE)
+            found.append(Meaning((node,), ((node, f".{name}{after}"),)))
+        return Meaning(
+            (Node(module, LOADED), *(node for each in found for node in each.nodes)),
+            tuple(value for each in found for value in each.values),
+        )
 
     def _module(self, name: str) -> Module:
         if name not in self.modules:
@@ -232,6 +287,41 @@ class Code:
 
 
 _code = functools.cache(Code)
+
+
+def _left_out(node: Node, without: tuple[str, ...]) -> bool:
+    return any(node.module == name or node.module.startswith(f"{name}.") for name in without)
+
+
+def _circles(root: Node, values: Callable[[Node], list[Node]], done: Container[Node]) -> Iterator[list[Node]]:
+    """Yield the circles among what ``root`` leads to and is not ``done``, each after those that it leads to.
+
+    Tarjan, "Depth-First Search and Linear Graph Algorithms", SIAM J. Comput. 1 (1972), without recursion.
+    """
+    number, low, open_nodes = {root: 0}, {root: 0}, [root]
+    is_open, path = {root}, [(root, iter(values(root)))]
+    while path:
+        node, following = path[-1]
+        for value in following:
+            if value in done:
+                continue
+            if value not in number:
+                number[value] = low[value] = len(number)
+                open_nodes.append(value)
+                is_open.add(value)
+                path.append((value, iter(values(value))))
+                break
+            if value in is_open:
+                low[node] = min(low[node], number[value])
+        else:
+            path.pop()
+            if path:
+                low[path[-1][0]] = min(low[path[-1][0]], low[node])
+            if low[node] == number[node]:
+                circle = open_nodes[open_nodes.index(node) :]
+                del open_nodes[-len(circle) :]
+                is_open.difference_update(circle)
+                yield circle
 
 
 def _module(name: str, path: Path) -> Module:
@@ -299,15 +389,17 @@ def _parsed(text: str, path: Path, name: str) -> list[Any]:
         for part in _run_at_import(statement)
         if (reading := known.reading(name, path, part)).calls
     ]
-    used = {step for each_of in readings.values() for each in each_of for step in each.firsts}
-    loaded = [known.reading(name, path, each) for each in loose if not isinstance(each, ast.Import | ast.ImportFrom)]
-    used |= {step for each in loaded for step in each.firsts}
+    run = [each for each in loose if not isinstance(each, ast.Import | ast.ImportFrom)]
+    loaded = [known.reading(name, path, each) for each in run if not _for_types(each) or each.orelse]
+    used = {step for each_of in [*readings.values(), loaded] for each in each_of for step in each.firsts}
+    used |= {word for node in ast.walk(tree) for word in _names_read(node)}
     parts = {part: known.part(each_of) for part, each_of in readings.items()}
     for_effect = [f"{alias}={targets}" for alias, targets in sorted(known.imported.items())
                   if alias not in used and not all(map(_ours, targets))]  # fmt: skip
     starred = [target for target in known.imported.get("*", []) if _ours(target)]
     whole, called = known.part(loaded, for_effect), known.part(when_imported)
-    parts[LOADED] = [whole[0], sorted({*whole[1], *called[1], *starred}), sorted(filter(_ours, top.loads))]
+    uses = [*whole[1], sorted({*starred, *(each for names in called[1] for each in names)})]
+    parts[LOADED] = [whole[0], uses, sorted(filter(_ours, top.loads))]
     imported = {alias: targets for alias, targets in known.imported.items() if any(map(_ours, targets))}
     listing = any(word in text for word in ("init_subclass__", "__subclasses__", "__set_name__"))
     listing |= any(isinstance(each, ast.ClassDef) and each.keywords for each in tree.body)
@@ -367,19 +459,35 @@ class _Known(NamedTuple):
 
     def part(self, readings: list["_Reading"], more: Iterable[str] = ()) -> list[Any]:
         """Combine ``readings`` into one Element."""
-        names: set[str] = set()
-        means: dict[str, list[str]] = {}
+        names: dict[tuple[str, ...], int] = {}
+        means: dict[str, set[str]] = {}
+        code: list[str] = []
         for reading in readings:
-            for chain in [*reading.chains, *((text,) for text in reading.texts)]:
-                targets = [*reading.imported.get(chain[0], []), *self.imported.get(chain[0], [])]
-                if targets:
-                    means[chain[0]] = sorted({*means.get(chain[0], []), *targets})
-                names |= {".".join([target, *chain[1:]]) for target in targets if _ours(target)}
-                if chain[0] in self.own:
-                    names.add("." + ".".join(chain))
-        code = [*(" ".join(reading.pieces) for reading in readings if reading.pieces), *more]
+            pieces = [piece if isinstance(piece, str) else self._in_code(piece, reading, names, means)
+                      for piece in reading.pieces]  # fmt: skip
+            pieces += [f"{text}={self._in_code((text,), reading, names, means)}" for text in sorted(reading.texts)]
+            if pieces:
+                code.append(" ".join(pieces))
+        code += more
         loads = {load for reading in readings for load in reading.loads if _ours(load)}
-        return [text_hash(repr((code, sorted(means.items()))))[:16] if code else "", sorted(names), sorted(loads)]
+        sources = sorted((alias, sorted(found)) for alias, found in means.items())
+        return [text_hash(repr((code, sources)))[:16] if code else "", [list(each) for each in names], sorted(loads)]
+
+    def _in_code(
+        self, chain: tuple[str, ...], reading: "_Reading", names: dict[tuple[str, ...], int], means: dict[str, set[str]]
+    ) -> str:
+        """Return what stands in the code for a dotted name: for one of the package, its number in ``names``.
+
+        ``means`` gets the sources of names of other packages.
+        """
+        targets = {*reading.imported.get(chain[0], []), *self.imported.get(chain[0], [])}
+        ours = {".".join([target, *chain[1:]]) for target in targets if _ours(target)}
+        if chain[0] in self.own:
+            ours.add("." + ".".join(chain))
+        text = f"@{names.setdefault(tuple(sorted(ours)), len(names))}" if ours else ".".join(chain)
+        if others := {target for target in targets if not _ours(target)}:
+            means.setdefault(text if ours else chain[0], set()).update(others)
+        return text
 
 
 class _Reading:
@@ -388,7 +496,7 @@ class _Reading:
     def __init__(self, module: str, path: Path, known: _Known | None = None) -> None:
         self.above = module if path.name == "__init__.py" else module.rpartition(".")[0]
         self.known = known or _Known({}, set(), False, {})
-        self.pieces: list[str] = []
+        self.pieces: list[str | tuple[str, ...]] = []
         self.chains: set[tuple[str, ...]] = set()
         self.texts: set[str] = set()
         self.imported: dict[str, list[str]] = {}
@@ -421,25 +529,29 @@ class _Reading:
     def _read_node(self, node: ast.AST) -> None:
         chain = _chain(node)
         if chain:
-            self.pieces.append(".".join(chain))
-            self.chains.add(tuple(chain))
+            self._add_chain(*chain)
             return
         if isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and NAMED.fullmatch(node.value):
+                self._add_named(node.value)
+                return
             self.pieces.append(f"={node.value!r}")
             if isinstance(node.value, str):
                 words = re.findall(r"\w+", node.value) if self.in_annotation else [node.value]
                 self.texts |= {word for word in words if word in self.known.own or word in self.known.imported}
-                self._name_by_text(node.value)
             return
         if isinstance(node, ast.JoinedStr):
             parts = [part.value for part in node.values if isinstance(part, ast.Constant | ast.FormattedValue)]
             values = [self.known.texts.get(part.id) if isinstance(part, ast.Name) else part for part in parts]
-            self._name_by_text("".join(value for value in values if isinstance(value, str)))
+            if NAMED.fullmatch(text := "".join(value for value in values if isinstance(value, str))):
+                self._add_named(text)
+                return
         skipped: tuple[str, ...] = ()
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+        if _for_types(node):
             skipped = ("body",)  # read by type checkers alone
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            self._bind(node)
+            if all(map(_ours, self._bind(node))):
+                return  # what the names stand for counts where they are used
         elif isinstance(node, ast.Call):
             self.calls = True
             node = self._without_description(node)
@@ -461,18 +573,22 @@ class _Reading:
         self.pieces.append(";")
         self.in_function, self.in_annotation = outer, annotated
 
-    def _name_by_text(self, text: str) -> None:
-        if NAMED.fullmatch(text):
-            self.imported.setdefault(text, []).append(text.replace(":", "."))
-            self.texts.add(text)
+    def _add_chain(self, *chain: str) -> None:
+        self.pieces.append(chain)
+        self.chains.add(chain)
 
-    def _bind(self, node: ast.Import | ast.ImportFrom) -> None:
+    def _add_named(self, text: str) -> None:
+        self.imported[text] = [text.replace(":", ".")]
+        self._add_chain(text)
+
+    def _bind(self, node: ast.Import | ast.ImportFrom) -> list[str]:
+        """Note the names that an import binds; return what they stand for."""
         if isinstance(node, ast.Import):
             for alias in node.names:
                 first = alias.name.partition(".")[0]
                 self.imported.setdefault(alias.asname or first, []).append(alias.name if alias.asname else first)
                 self.loads.add(alias.name)
-            return
+            return [alias.name for alias in node.names]
         above = self.above.split(".")[: len(self.above.split(".")) - node.level + 1] if node.level else []
         base = ".".join([*above, *([node.module] if node.module else [])])
         self.loads.add(base)
@@ -480,6 +596,7 @@ class _Reading:
             target = base if alias.name == "*" else f"{base}.{alias.name}"
             self.imported.setdefault(alias.asname or alias.name, []).append(target)
             self.loads.add(target)
+        return [base]
 
     def _without_description(self, call: ast.Call) -> ast.Call:
         """Return the call without the description of a column or key."""
@@ -509,6 +626,18 @@ def _chain(node: ast.AST) -> list[str]:
 def _loose_text(node: ast.AST) -> bool:
     """Return whether a node is a docstring, or a string under a field."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _for_types(node: ast.AST) -> TypeGuard[ast.If]:
+    """Return whether a condition is that of type checkers."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def _names_read(node: ast.AST) -> list[str]:
+    """Return the names that a node reads, which may be in the text of an annotation."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    return re.findall(r"\w+", node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
 
 
 def _calls(node: ast.AST) -> bool:
