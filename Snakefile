@@ -12,7 +12,7 @@ from snakemake import __version__ as snakemake_version
 from snakemake.utils import min_version
 
 min_version("9.27")
-# And at most 9.27: the workflow uses parts that are not documented (jobs/snakemake_internals.py).
+# And at most 9.27: the workflow uses parts that are not documented (workflow/jobs/snakemake_internals.py).
 if not snakemake_version.startswith("9.27."):
     sys.exit(f"ragrelay: error: Snakemake: found {snakemake_version}; expected 9.27")
 
@@ -38,10 +38,10 @@ if lacking := [name for name in NEEDED if find_spec(name) is None]:
     )
 
 from ragrelay.config.config_files import check_file
-from ragrelay.display.page_list import list_pages
-from ragrelay.display.terminal import tell, tell_uncaught
-from ragrelay.io.workflow_files import ROOT
-from ragrelay.jobs.scripts import on_terminal
+from ragrelay.report.display.page_list import list_pages
+from ragrelay.base.display.terminal import tell, tell_uncaught
+from ragrelay.base.io.workflow_files import ROOT
+from ragrelay.workflow.jobs.scripts import on_terminal
 
 # Snakemake catches Ctrl-C only while jobs run.
 sys.excepthook = tell_uncaught

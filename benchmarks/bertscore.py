@@ -27,8 +27,8 @@ from pathlib import Path
 import numpy as np
 import torch
 from bert_score import BERTScorer
+from ragrelay.base.models.locations import model_path
 from ragrelay.collection import open_collection
-from ragrelay.models.locations import model_path
 from ragrelay.scoring.architectures import BLOCK_ROWS
 from ragrelay.scoring.encoder import Encoder
 from ragrelay.scoring.packing import _onednn_computes_in

@@ -16,8 +16,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from ragrelay.base.io import file_hashes
 from ragrelay.collection import open_collection
-from ragrelay.io import file_hashes
 from ragrelay.scoring import references
 from ragrelay.scoring.scorer import Task, make_scorer
 

@@ -18,15 +18,15 @@ import polars as pl
 from ragrelay.analysis.holes import JudgedRankings
 from ragrelay.analysis.transmission import Comparisons, Rankings, ScoresOfAnswers, analyse_transmission
 from ragrelay.analysis.utility import compute_utility, write_utility
+from ragrelay.base.io.atomic_files import write_csv, write_parquet
+from ragrelay.base.vocabulary.measures import measure_ranking
+from ragrelay.base.vocabulary.orderings import ORDERINGS
 from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.store import SCHEMA, AnswerStore
-from ragrelay.io.atomic_files import write_csv, write_parquet
 from ragrelay.prompting.layout import zeroshot_prompts
 from ragrelay.scoring import query_scores
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
-from ragrelay.vocabulary.measures import measure_ranking
-from ragrelay.vocabulary.orderings import ORDERINGS
 from threadpoolctl import threadpool_limits
 
 from benchmarks.shared import pairs, record

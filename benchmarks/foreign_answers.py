@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare_references
-from ragrelay.exchange.cell_files import read_answers
 from ragrelay.generation.answer_files import view_answers
+from ragrelay.generation.imported.cell_files import read_answers
 from ragrelay.generation.store import SCHEMA, AnswerStore
-from ragrelay.io.atomic_files import write_parquet
 from ragrelay.prompting.layout import kshot_prompts
 from ragrelay.prompting.templates import load_template
 from ragrelay.retrieval.build import build_run

@@ -7,11 +7,11 @@ that covers the truth, and the width of prediction-powered ones compared with pe
 """
 
 import numpy as np
-from ragrelay.analysis.agreement import cohens_kappa
 from ragrelay.analysis.bootstrap import fisher_jackknife
 from ragrelay.analysis.clusters import spearman_left_out
 from ragrelay.analysis.coefficients import spearman
-from ragrelay.analysis.prediction_powered import DIFFERENT_AT_LEAST, different, powered_correlation, powered_mean
+from ragrelay.annexes.labels.kappa import cohens_kappa
+from ragrelay.annexes.labels.prediction_powered import DIFFERENT_AT_LEAST, different, powered_correlation, powered_mean
 from scipy import stats
 
 from benchmarks.shared.record import Figure, arguments, figure, write_record

@@ -15,10 +15,10 @@ import time
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
-from ragrelay.display.script_json import script_json
-from ragrelay.explorer.write import INDEX
-from ragrelay.io.hashing import text_hash
+from ragrelay.base.io.hashing import text_hash
+from ragrelay.report.display.script_json import script_json
 from ragrelay.report.page import render_page
+from ragrelay.report.query_explorer.write import INDEX
 from ragrelay.report.reading import read_study
 
 from benchmarks.shared import record

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from ragrelay.annexes.prediction.predictor import predictors, valued
+from ragrelay.annexes.prediction.subject import Answer, Query, Subject
+from ragrelay.annexes.prediction.terms import count_terms, read_terms, terms
 from ragrelay.collection.local import LocalCollection
-from ragrelay.prediction.predictor import predictors, valued
-from ragrelay.prediction.subject import Answer, Query, Subject
-from ragrelay.prediction.terms import count_terms, read_terms, terms
 
 from benchmarks.shared import record
 

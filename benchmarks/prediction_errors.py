@@ -12,12 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 import polars as pl
-from ragrelay.prediction.accuracy import accuracies, rho_difference
-from ragrelay.prediction.best import NOT_BEYOND, WORTH_USING, best_predictors
-from ragrelay.prediction.cells import GAIN, P, PredictedCell
-from ragrelay.prediction.correlations import predictor_correlations
-from ragrelay.prediction.decisions import policies
-from ragrelay.prediction.ensembles import (
+from ragrelay.annexes.prediction.accuracy import accuracies, rho_difference
+from ragrelay.annexes.prediction.best import NOT_BEYOND, WORTH_USING, best_predictors
+from ragrelay.annexes.prediction.cells import GAIN, P, PredictedCell
+from ragrelay.annexes.prediction.correlations import predictor_correlations
+from ragrelay.annexes.prediction.decisions import policies
+from ragrelay.annexes.prediction.ensembles import (
     BOOSTING,
     COLUMNWISE,
     MODELS,
@@ -28,7 +28,7 @@ from ragrelay.prediction.ensembles import (
     judged,
     matrix,
 )
-from ragrelay.prediction.transfer import judged_elsewhere
+from ragrelay.annexes.prediction.transfer import judged_elsewhere
 from scipy import stats
 
 from benchmarks.shared.predicted_cells import cell, exchangeable_cells

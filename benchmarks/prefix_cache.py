@@ -25,11 +25,11 @@ import polars as pl
 from ragrelay.generation import engine as engine_module
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.generator import Request
+from ragrelay.generation.likelihoods.job import fill_likelihoods, scorings_of
+from ragrelay.generation.likelihoods.store import LikelihoodStore
 from ragrelay.generation.requests import BLOCK_TOKENS, GPU_BLOCK_TOKENS, shared_prefix, window_of
-from ragrelay.judging.templates import JudgeTemplate, load_judge_template
-from ragrelay.likelihoods.job import fill_likelihoods, scorings_of
-from ragrelay.likelihoods.store import LikelihoodStore
 from ragrelay.prompting.layout import prompt_id
+from ragrelay.questions.judging.templates import JudgeTemplate, load_judge_template
 
 from benchmarks.shared import pairs, record
 from benchmarks.shared.demo import make_demo

@@ -7,8 +7,8 @@ P₀, and takes the three tests of prediction_ensembles of a ridge regression. S
 """
 
 import numpy as np
-from ragrelay.prediction.cells import GAIN, P
-from ragrelay.prediction.ensembles import MODELS, POST, RIDGE, beyond, judged, matrix
+from ragrelay.annexes.prediction.cells import GAIN, P
+from ragrelay.annexes.prediction.ensembles import MODELS, POST, RIDGE, beyond, judged, matrix
 
 from benchmarks.shared.predicted_cells import exchangeable_cells
 from benchmarks.shared.record import Figure, arguments, figure, write_record

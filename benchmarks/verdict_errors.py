@@ -19,8 +19,8 @@ import numpy as np
 from ragrelay.analysis import bootstrap, correlation, mean_tests, paired_tests, within
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.verdicts import UNDECIDED
-from ragrelay.annotations import leads
-from ragrelay.reproduction.findings import AS_IN_THE_PAPER, BETTER, CORRELATED, FALLS, correlation_findings
+from ragrelay.annexes.labels import leads
+from ragrelay.annexes.reproduction.findings import AS_IN_THE_PAPER, BETTER, CORRELATED, FALLS, correlation_findings
 from scipy import special, stats
 
 from benchmarks.shared.known_truth import (

@@ -28,7 +28,7 @@ import polars as pl
 from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.relay import IT_IS, Cell, all_pairs, answer_of, pair_sums, slope
 from ragrelay.analysis.verdicts import DIFFERENT_AT_LEAST, QUERIES_AT_LEAST, WORDS_AT_LEAST
-from ragrelay.vocabulary.names import UNSEEN
+from ragrelay.base.vocabulary.names import UNSEEN
 from scipy import stats
 
 from benchmarks.shared import relay_cells

@@ -5,8 +5,8 @@ Input: contexts, queries, qrels, references, utility; files of labels and of gol
 Output: single_prompts, single_answers, labels of each source, left_out_of_labels, labels, label_values, and tables of labels.
 """
 
-from ragrelay.annotations.source import BY_ANSWERS, BY_FILE, BY_PAGES
-from ragrelay.study.labels import TABLES as LABEL_TABLES
+from ragrelay.annexes.labels.source import BY_ANSWERS, BY_FILE, BY_PAGES
+from ragrelay.annexes.labels.rules import TABLES as LABEL_TABLES
 
 
 rule build_single_prompts:

@@ -3,22 +3,22 @@
 import os
 import time
 
-from ragrelay.jobs import snakemake_internals
+from ragrelay.workflow.jobs import snakemake_internals
 from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
 from ragrelay.config.start import start
-from ragrelay.jobs.scripts import collect_input_errors, on_terminal
+from ragrelay.workflow.jobs.scripts import collect_input_errors, on_terminal
 from ragrelay.report.missing import last_remarks
-from ragrelay.study import files
-from ragrelay.study.asking import shown_tables, study_questions
-from ragrelay.study.claims import Claims
-from ragrelay.study.comparison import Comparison
-from ragrelay.study.labels import Labels
-from ragrelay.study.plan import Plan
-from ragrelay.study.prediction import Prediction
-from ragrelay.study.reported import LENGTHS, Reported
-from ragrelay.study.retrieval import Retrieval
-from ragrelay.study.study import NAME, StudyOfRules, any_of, code_of
+from ragrelay.workflow.study import files
+from ragrelay.workflow.study.asking import shown_tables, study_questions
+from ragrelay.annexes.acu.rules import Claims
+from ragrelay.annexes.compare.rules import Comparison
+from ragrelay.annexes.labels.rules import Labels
+from ragrelay.workflow.study.plan import Plan
+from ragrelay.annexes.prediction.rules import Prediction
+from ragrelay.workflow.study.reported import LENGTHS, Reported
+from ragrelay.workflow.study.retrieval import Retrieval
+from ragrelay.workflow.study.study import NAME, StudyOfRules, any_of, code_of
 
 STARTED = time.time()
 

@@ -1,10 +1,10 @@
 """Exchange: comparison with published tables and with another study, and export to other programs.
 
 Input: published tables, another study's page; the tables of the analysis, utility, measures; answers, prompts, queries.
-Output: the tables that ragrelay/reproduction/outputs.py and ragrelay/compare/outputs.py list by rule; comparison; exported files.
+Output: the tables that ragrelay/annexes/reproduction/outputs.py and ragrelay/annexes/compare/outputs.py list by rule; comparison; exported files.
 """
 
-from ragrelay.study.reported import EXPORTED, PAPERS
+from ragrelay.workflow.study.reported import EXPORTED, PAPERS
 
 
 rule compare_published:
@@ -28,7 +28,7 @@ rule compare_published:
         patterns={"per_query": files.utility, "retrieval": files.measures},
         rankings=prediction.rankings,
         measure=study.grid.measures[0],
-        code=code_of("compare_published.py", "ragrelay.report.reproduction_latex"),
+        code=code_of("compare_published.py", "ragrelay.annexes.reproduction.latex"),
     script:
         "../workflow/scripts/compare_published.py"
 

@@ -5,7 +5,7 @@ Input: queries, contexts; files of answers, qrels.
 Output: prompts, receipt, answers, left_out_of_answers; answers in cache_dir; imported_contexts, imported_passages of imported ones.
 
 A view only follows the receipts, by ancient(): a change of one retriever reruns no view of another
-(ragrelay/jobs/snakemake_internals.py).
+(ragrelay/workflow/jobs/snakemake_internals.py).
 
 Snakemake compares every file that it needs with every pattern of a rule, so a rule that no generator uses lists none.
 """

@@ -1,11 +1,11 @@
 """Prediction of utility and answer quality without judgements, for the target predict.
 
 Input: queries, run, contexts, imported_passages, answers, index, context_use, context_likelihoods, labels_by_judge; utility, measures.
-Output: terms, reranked, left_out_of_quality, agreement, predictions, prediction_sare, predict_report, and the tables that ragrelay/prediction/outputs.py lists by rule.
+Output: terms, reranked, left_out_of_quality, agreement, predictions, prediction_sare, predict_report, and the tables that ragrelay/annexes/prediction/outputs.py lists by rule.
 """
 
-from ragrelay.study.prediction import PREDICTOR_MODULES
-from ragrelay.study.prediction import TABLES as PREDICTED_TABLES
+from ragrelay.annexes.prediction.rules import PREDICTOR_MODULES
+from ragrelay.annexes.prediction.rules import TABLES as PREDICTED_TABLES
 
 
 rule count_terms:

@@ -5,7 +5,7 @@ Input: the tables of the analysis, utility, measures, receipt, answers, and the 
 Output: provenance, figures, tables, explorer, report.
 """
 
-from ragrelay.study.reported import LEFT_OUT, LENGTHS, MEASURED, SECTION
+from ragrelay.workflow.study.reported import LEFT_OUT, LENGTHS, MEASURED, SECTION
 
 
 report: "../workflow/report/workflow.rst"

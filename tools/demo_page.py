@@ -13,14 +13,14 @@ from pathlib import Path
 
 import polars as pl
 from ragrelay.analysis.systems import PRIMARY
-from ragrelay.display.numbers import number
-from ragrelay.display.sections import Section
-from ragrelay.io.hashing import text_hash
-from ragrelay.io.keyed_files import WILDCARD, KeyedFiles
+from ragrelay.base.io.hashing import text_hash
+from ragrelay.base.io.keyed_files import WILDCARD, KeyedFiles
+from ragrelay.base.vocabulary.primary import Primary
+from ragrelay.report.display.numbers import number
+from ragrelay.report.display.sections import Section
 from ragrelay.report.lead_figure import zero_shot
 from ragrelay.report.reading import read_section
 from ragrelay.report.verdict_sentences import answers
-from ragrelay.vocabulary.primary import Primary
 
 from tools import page_pictures
 

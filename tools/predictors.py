@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
-from ragrelay.prediction.predictor import Predictor, predictors  # noqa: E402
+from ragrelay.annexes.prediction.predictor import Predictor, predictors  # noqa: E402
 
 from tools.blocks import replaced  # noqa: E402
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 import yaml
+from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.collection import open_collection
 from ragrelay.collection.base import Collection
 from ragrelay.config.study import Study
 from ragrelay.generation.generator import Request
 from ragrelay.generation.requests import asked_keys, requests_of, window_of
-from ragrelay.io.atomic_files import write_parquet
 from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.retrieval.build import build_run

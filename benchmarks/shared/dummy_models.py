@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ragrelay.models.locations import model_path
+from ragrelay.base.models.locations import model_path
 
 from benchmarks.shared.workflow import ROOT
 

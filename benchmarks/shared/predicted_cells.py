@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import numpy as np
-from ragrelay.prediction.cells import PredictedCell, stages
+from ragrelay.annexes.prediction.cells import PredictedCell, stages
 
 
 def cell(n: int, correlations: Mapping[str, float], seed: int, noise: int = 0, **names: str | int) -> PredictedCell:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from ragrelay.analysis.dependent import paired_columns
-from ragrelay.vocabulary.names import UNSEEN
+from ragrelay.base.vocabulary.names import UNSEEN
 from scipy import stats
 
 Array = np.ndarray

@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from ragrelay.io.atomic_files import write_text
+from ragrelay.base.io.atomic_files import write_text
 
 from benchmarks.shared.workflow import ROOT
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from ragrelay.analysis.relay import Cell, cells_of
-from ragrelay.vocabulary.names import UNSEEN
+from ragrelay.base.vocabulary.names import UNSEEN
 
 Array = np.ndarray
 Draw = Callable[[np.random.Generator, int], Cell]

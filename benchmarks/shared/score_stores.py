@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from ragrelay.io.hashing import text_hash, value_hash
+from ragrelay.base.io.hashing import text_hash, value_hash
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.scorer import Task
 from ragrelay.scoring.scorers.bertscore import BertMeasure

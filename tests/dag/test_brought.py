@@ -9,13 +9,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 import ragrelay
-from ragrelay.answer_formats.answer_rows import read_answer_rows
-from ragrelay.answer_formats.file_patterns import answer_files
+from ragrelay.annexes.exchange.exported_tables import export_tables
+from ragrelay.base.errors import InputError
+from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
+from ragrelay.collection.answer_formats.file_patterns import answer_files
 from ragrelay.collection.local import LocalCollection
-from ragrelay.errors import InputError
-from ragrelay.exchange.cell_files import write_cells
-from ragrelay.exchange.imported_answers import Places, checked_answers
-from ragrelay.results.exported_tables import export_tables
+from ragrelay.generation.imported.cell_files import write_cells
+from ragrelay.generation.imported.imported_answers import Places, checked_answers
 
 from tests.support.changes import Change, changed
 from tests.support.sandbox import Sandbox

@@ -13,8 +13,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.base.io.file_versions import SMALL
 from ragrelay.config.schema import load_schema
-from ragrelay.io.file_versions import SMALL
 
 from tests.support.graphs import Job, following_any, graph, told_apart
 from tests.support.optional_study import add_optional_parts

@@ -7,7 +7,7 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
-from ragrelay.jobs.code_digest import code_digest
+from ragrelay.workflow.jobs.code_digest import code_digest
 
 from tests.support.deployed import ADDRESS, SNAKEFILE, TAG, Deployed, deploy
 from tests.support.sandbox import ROOT, Sandbox, jobs_of
@@ -75,7 +75,7 @@ def test_captions_are_those_of_the_repository(deployed: Deployed) -> None:
 
 def test_digests_are_those_of_a_checkout(deployed: Deployed) -> None:
     """So that a study may move from one to the other and rerun nothing for it."""
-    code = "from ragrelay.jobs.code_digest import code_digest; import ragrelay; print(ragrelay.__file__)\n"
+    code = "from ragrelay.workflow.jobs.code_digest import code_digest; import ragrelay; print(ragrelay.__file__)\n"
     modules = ("ragrelay.retrieval.retrievers.bm25",)
     file, *digests = in_package(
         deployed,
@@ -90,7 +90,7 @@ def test_the_library_is_in_the_wheel(deployed: Deployed) -> None:
     code = (
         "from importlib.metadata import version\n"
         "import ragrelay, ragrelay.erag.library, ragrelay.bertscore, ragrelay.config.schema\n"
-        "from ragrelay.io.workflow_files import ROOT\n"
+        "from ragrelay.base.io.workflow_files import ROOT\n"
         "from ragrelay.report.provenance import _commit\n"
         "print(version('ragrelay') == ragrelay.__version__, _commit(str(ROOT)))\n"
         "print(*sorted(p.name for p in (ROOT / 'resources/demo').iterdir()))"

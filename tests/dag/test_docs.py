@@ -19,7 +19,7 @@ from typing import NamedTuple
 import polars as pl
 import pytest
 import yaml
-from ragrelay.study.files import result_files
+from ragrelay.workflow.study.files import result_files
 
 from tests.support.forked_python import run_snakemake
 from tests.support.loaded_rules import loaded_rules

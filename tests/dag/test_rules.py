@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ragrelay.asking.question import questions
-from ragrelay.jobs import code_digest
-from ragrelay.planning import plan as planning
+from ragrelay.questions.question import questions
+from ragrelay.workflow.jobs import code_digest
+from ragrelay.workflow.plan import plan as planning
 
 from tests.support.code_edits import edit_functions
 from tests.support.loaded_rules import loaded_rules
@@ -27,17 +27,17 @@ OF_EVIDENCE = {"judge_evidence"}
 OF_CHECKS = {"check_judge", "check_passages"}
 OF_TEXTS = {"score_claims", "score_contexts", "score_context_use"}
 ASKED_BY = {
-    "asking/questions/judge_passages.py": OF_PASSAGES,
-    "claims/judged_evidence.py": OF_EVIDENCE,
-    "claims/requests.py": {"score_claims"},
-    "context_perplexity/requests.py": {"score_contexts"},
-    "context_use/requests.py": {"score_context_use"},
+    "annexes/labels/questions/judge_passages.py": OF_PASSAGES,
+    "annexes/acu/judged_evidence.py": OF_EVIDENCE,
+    "annexes/acu/requests.py": {"score_claims"},
+    "annexes/prediction/context_perplexity/requests.py": {"score_contexts"},
+    "questions/context_use/requests.py": {"score_context_use"},
     "generation/tokens.py": {*OF_JUDGES, *OF_PASSAGES, *OF_EVIDENCE, *OF_TEXTS, "write_nuggets"},
-    "judging/asked.py": OF_JUDGES,
-    "judging/bias_checks.py": OF_CHECKS,
-    "likelihoods/continuations.py": OF_TEXTS,
-    "likelihoods/words.py": {*OF_JUDGES, *OF_PASSAGES, *OF_EVIDENCE, "score_claims", "write_nuggets"},
-    "nuggets/writing.py": {"write_nuggets"},
+    "questions/judging/asked.py": OF_JUDGES,
+    "questions/judging/bias_checks.py": OF_CHECKS,
+    "generation/likelihoods/continuations.py": OF_TEXTS,
+    "generation/likelihoods/words.py": {*OF_JUDGES, *OF_PASSAGES, *OF_EVIDENCE, "score_claims", "write_nuggets"},
+    "questions/nuggets/writing.py": {"write_nuggets"},
     "scoring/judge_scorer.py": OF_JUDGES,
 }  # fmt: skip
 """Modules that decide what is asked, and the rules that ask it."""
@@ -114,7 +114,7 @@ def test_scripts_read_keys_from_the_paths_of_their_files(path: Path) -> None:
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_paths_of_files_stand_in_one_place(path: Path) -> None:
-    """The registry, `ragrelay/study/files.py`; rules have what is made up of a registry's names."""
+    """The registry, `ragrelay/workflow/study/files.py`; rules have what is made up of a registry's names."""
     assert not re.findall(r'(?<!f)"<results>/[^"]+\.\w+"', path.read_text(encoding="utf-8"))
 
 

@@ -30,7 +30,7 @@ from tests.support.changes import CODE, changed
 from tests.support.sandbox import ROOT, Sandbox, jobs_of
 from tests.support.waiting import wait_for
 
-BEFORE = "from ragrelay.jobs import snakemake_internals as internals\n"
+BEFORE = "from ragrelay.workflow.jobs import snakemake_internals as internals\n"
 TWO_MAKERS = """
 def made(wildcards):
     return "b.txt"
@@ -106,7 +106,7 @@ rule waits:
 WAITS = """
 import time
 from pathlib import Path
-from ragrelay.jobs.scripts import job_log
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     Path(snakemake.wildcards.name).touch()
@@ -222,7 +222,7 @@ def test_jobs_run_the_code_of_the_checkout_whose_workflow_it_is(
 
 @pytest.fixture(scope="module")
 def internals() -> ModuleType:
-    from ragrelay.jobs import snakemake_internals
+    from ragrelay.workflow.jobs import snakemake_internals
 
     return snakemake_internals
 

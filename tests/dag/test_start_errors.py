@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ragrelay.display.terminal import KEPT
+from ragrelay.base.display.terminal import KEPT
 
 from tests.support.forked_python import run_snakemake
 from tests.support.mounts import mounted

@@ -12,7 +12,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.generation.store import TOKEN_SCORES
 
 from tests.support.sandbox import CORES, ROOT, Sandbox

@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 import ragrelay
-from ragrelay.errors import InputError
-from ragrelay.results.study_results import Results
+from ragrelay.annexes.notebook.study_results import Results
+from ragrelay.base.errors import InputError
 
 from tests.support.notebooks import cells, shown_by
 from tests.support.sandbox import Sandbox

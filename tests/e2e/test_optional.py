@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.claims.prompts import load_claim_template
-from ragrelay.display.numbers import count
+from ragrelay.annexes.acu.prompts import load_claim_template
+from ragrelay.report.display.numbers import count
 
 from tests.e2e.test_result_files import files_with_declared_columns
 from tests.support.changes import changed

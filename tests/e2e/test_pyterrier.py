@@ -13,8 +13,8 @@ import pytest
 import ragrelay
 from ir_measures import nDCG
 from ragrelay import pyterrier as ours
-from ragrelay.errors import InputError
-from ragrelay.results import Results
+from ragrelay.annexes.notebook import Results
+from ragrelay.base.errors import InputError
 
 from tests.support.notebooks import shown_by
 from tests.support.sandbox import Sandbox

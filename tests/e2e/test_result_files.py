@@ -3,9 +3,9 @@
 import re
 
 import polars as pl
-from ragrelay.display.outputs import resolve
-from ragrelay.study.files import StudyFile, result_files
-from ragrelay.vocabulary.columns import STUDY_PART
+from ragrelay.base.vocabulary.columns import STUDY_PART
+from ragrelay.report.display.outputs import resolve
+from ragrelay.workflow.study.files import StudyFile, result_files
 
 from tests.support.sandbox import Sandbox
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.generation.endpoint import EndpointEngine
 from ragrelay.generation.generator import NEUTRAL, Request
 from ragrelay.generation.store import TOKEN_SCORES

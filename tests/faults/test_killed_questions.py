@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.asking.question import questions
+from ragrelay.questions.question import questions
 
 from tests.support.killed_jobs import UNITS, results_of, run_job
 from tests.support.killed_questions import INPUTS

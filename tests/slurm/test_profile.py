@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.jobs.engine_use import used_in_all
+from ragrelay.generation.engine_use import used_in_all
 
 from tests.support.cluster import Cluster
 from tests.support.janitor import left

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from ragrelay.asking.question import QuestionJob, question_module
-from ragrelay.likelihoods.asker import EngineAsker
-from ragrelay.likelihoods.store import likelihood_fingerprint
-from ragrelay.planning.generator_plan import GeneratorPlan
-from ragrelay.planning.plan import question_work
-from ragrelay.planning.work import Job
+from ragrelay.generation.likelihoods.asker import EngineAsker
+from ragrelay.generation.likelihoods.store import likelihood_fingerprint
+from ragrelay.questions.question import QuestionJob, question_module
+from ragrelay.workflow.plan.generator_plan import GeneratorPlan
+from ragrelay.workflow.plan.plan import question_work
+from ragrelay.workflow.plan.work import Job
 
 Files = Mapping[str, Path | Sequence[Path]]
 

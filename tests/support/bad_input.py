@@ -12,39 +12,39 @@ from unittest.mock import patch
 
 import polars as pl
 import yaml
-from ragrelay.annotations.file_labels import label_by_file
-from ragrelay.annotations.source import ANNOTATION_KINDS
-from ragrelay.claims.checks import acu_names
-from ragrelay.claims.source import prepare_claims
+from ragrelay.annexes.acu.checks import acu_names
+from ragrelay.annexes.acu.source import prepare_claims
+from ragrelay.annexes.labels.file_labels import label_by_file
+from ragrelay.annexes.labels.passage_answers import checked_passages
+from ragrelay.annexes.labels.source import ANNOTATION_KINDS
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.config.config_files import check_file
 from ragrelay.config.start import start
 from ragrelay.config.study import Study
-from ragrelay.errors import InputError
-from ragrelay.exchange.imported_answers import checked_answers
-from ragrelay.exchange.passage_answers import checked_passages
+from ragrelay.generation.engine_use import used_in_all
 from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.imported.imported_answers import checked_answers
 from ragrelay.generation.job import generate_answers
+from ragrelay.generation.likelihoods.asker import EngineAsker
+from ragrelay.generation.likelihoods.word_questions import ask_words
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io.atomic_files import write_parquet
-from ragrelay.jobs.engine_use import used_in_all
-from ragrelay.likelihoods.asker import EngineAsker
-from ragrelay.likelihoods.word_questions import ask_words
-from ragrelay.nuggets.job import Stores
-from ragrelay.nuggets.lists import of_queries, read_nuggets
-from ragrelay.nuggets.prompts import load_nugget_template
-from ragrelay.nuggets.writing import Limits, Lists, Topic
-from ragrelay.planning.budget import check_budget
 from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import load_template
+from ragrelay.questions.nuggets.job import Stores
+from ragrelay.questions.nuggets.prompts import load_nugget_template
+from ragrelay.questions.nuggets.writing import Limits, Lists, Topic
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.retrieval.run_checks import check_measures, check_runs
 from ragrelay.scoring.judge_scorer import JudgeScorer
+from ragrelay.scoring.nugget_lists import of_queries, read_nuggets
 from ragrelay.scoring.scorer import SCORER_KINDS
+from ragrelay.workflow.plan.budget import check_budget
 
 from tests.support.bad_input_changes import PLAN, PRESENT, Case
 

@@ -145,7 +145,7 @@ CASES = {
         Case("Question of one's own that is no question", own_question("own_question_d", "class Mine: pass")),
         Case(
             "Question of one's own that lacks parts",
-            own_question("own_question_e", "from ragrelay.asking.bases import AboutAnswers",
+            own_question("own_question_e", "from ragrelay.questions.bases import AboutAnswers",
                          "class Mine(AboutAnswers): asks = 'ask_mine'"),
         ),
         Case(

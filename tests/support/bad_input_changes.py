@@ -49,8 +49,8 @@ def line(name: str, text: str) -> Change:
 
 
 QUESTION = (
-    "from ragrelay.asking.bases import AboutAnswers",
-    "from ragrelay.vocabulary.study_file import StudyFile",
+    "from ragrelay.questions.bases import AboutAnswers",
+    "from ragrelay.base.vocabulary.study_file import StudyFile",
     "class Mine(AboutAnswers):",
     "    does = ('Ask.', 'Read.')",
     "    receipt = StudyFile('{dataset}/mine/{generator}/{retriever}.json', 'ask_mine', 'receipt')",

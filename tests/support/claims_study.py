@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from ragrelay.claims.claims import claims_frame
-from ragrelay.claims.correlations import acu_correlations
-from ragrelay.claims.datasets import characteristic_means, composition
-from ragrelay.claims.pairs import compute_acu
-from ragrelay.claims.requests import KEYS
-from ragrelay.claims.stances import STANCES, WORDS
-from ragrelay.claims.study import ClaimsStudy
-from ragrelay.claims.usage import usage
-from ragrelay.likelihoods.continuations import continuation_id
-from ragrelay.likelihoods.store import LikelihoodStore
+from ragrelay.annexes.acu.claims import claims_frame
+from ragrelay.annexes.acu.correlations import acu_correlations
+from ragrelay.annexes.acu.datasets import characteristic_means, composition
+from ragrelay.annexes.acu.pairs import compute_acu
+from ragrelay.annexes.acu.requests import KEYS
+from ragrelay.annexes.acu.stances import STANCES, WORDS
+from ragrelay.annexes.acu.study import ClaimsStudy
+from ragrelay.annexes.acu.usage import usage
+from ragrelay.generation.likelihoods.continuations import continuation_id
+from ragrelay.generation.likelihoods.store import LikelihoodStore
 
 TOKENS = {"True": [1, 2], "None": [3], "False": [4]}
 UNIT = {"claims": "mine", "generator": "lm", "template": "plain"}
@@ -78,7 +78,7 @@ def study_of(folder: Path, per_stance: int = 6) -> ClaimsStudy:
 
 def characteristic_columns(n: int) -> dict[str, pl.Series]:
     """Made-up characteristics: one that grows, one that is constant, one that nobody knows, the rest at chance."""
-    from ragrelay.claims.characteristic_columns import OF_MODELS, SCHEMA
+    from ragrelay.annexes.acu.characteristic_columns import OF_MODELS, SCHEMA
 
     columns = {
         name: pl.Series([(7 * i + place) % 5 for i in range(n)]).cast(kind)

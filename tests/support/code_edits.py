@@ -4,7 +4,7 @@ import ast
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from ragrelay.jobs.code_digest import SCRIPTS, Code
+from ragrelay.workflow.jobs.code_digest import SCRIPTS, Code
 
 
 def each_function_edited(text: str) -> str:

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from ragrelay.display.outputs import resolve
+from ragrelay.base.vocabulary.columns import schema_of
+from ragrelay.base.vocabulary.primary import Primary
+from ragrelay.report.display.outputs import resolve
 from ragrelay.report.outputs import RESULT_TABLES
 from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.retriever_table import SCHEMA
 from ragrelay.scoring.scorer import SCORER_KINDS
-from ragrelay.vocabulary.columns import schema_of
-from ragrelay.vocabulary.primary import Primary
 
 from tests.support.measured_study import Measured
 

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from ragrelay.explorer.reading import ExplorerFiles
-from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.report.query_explorer.reading import ExplorerFiles
 
 PROMPTS = "prompts-{retriever}-{ordering}-{k}"
 ANSWERED = "answers-{retriever}-{ordering}-{k}-{seed}"

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from ragrelay.annotations.file_labels import read_labels
-from ragrelay.answer_formats.answer_rows import read_answer_rows
-from ragrelay.answer_formats.file_patterns import AnswerFile
-from ragrelay.errors import InputError
-from ragrelay.jobs.scripts import job_log
-from ragrelay.nuggets.lists import read_nuggets
-from ragrelay.prediction.model_scores import read_quality
+from ragrelay.annexes.labels.file_labels import read_labels
+from ragrelay.annexes.prediction.model_scores import read_quality
+from ragrelay.base.errors import InputError
+from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
+from ragrelay.collection.answer_formats.file_patterns import AnswerFile
+from ragrelay.scoring.nugget_lists import read_nuggets
+from ragrelay.workflow.jobs.scripts import job_log
 
 N = 40
 ANSWERS: dict[str, list[Any]] = {

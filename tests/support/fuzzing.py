@@ -18,11 +18,11 @@ import hypothesis
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from ragrelay.answer_formats.answer_rows import read_answer_rows
-from ragrelay.answer_formats.file_patterns import AnswerFile
+from ragrelay.base.errors import InputError
+from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
+from ragrelay.collection.answer_formats.file_patterns import AnswerFile
 from ragrelay.collection.local import LocalCollection
 from ragrelay.config.start import start
-from ragrelay.errors import InputError
 from ragrelay.generation.endpoint_replies import HalfCharacterError, ReplyError, reply_row
 from ragrelay.retrieval.trec import count_doubts, read_ranks
 

@@ -17,31 +17,31 @@ from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
-from ragrelay.asking.outputs import write_made
-from ragrelay.context_use.requests import AnswerScores
-from ragrelay.context_use.table import use_table
+from ragrelay.base.io import parquet_parts
+from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.base.vocabulary.columns import CITED_SENTENCES
 from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.job import generate_answers
+from ragrelay.generation.likelihoods.asker import EngineAsker
+from ragrelay.generation.likelihoods.job import fill_likelihoods, look_up
+from ragrelay.generation.likelihoods.store import LikelihoodStore
+from ragrelay.generation.likelihoods.word_questions import ask_words
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io import parquet_parts
-from ragrelay.io.atomic_files import write_parquet
-from ragrelay.judging import scores as judging_scores
-from ragrelay.judging.asked import Judging, asked_about
-from ragrelay.judging.templates import load_judge_template
-from ragrelay.likelihoods.asker import EngineAsker
-from ragrelay.likelihoods.job import fill_likelihoods, look_up
-from ragrelay.likelihoods.store import LikelihoodStore
-from ragrelay.likelihoods.word_questions import ask_words
 from ragrelay.prompting.layout import Layout, kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template
+from ragrelay.questions.context_use.requests import AnswerScores
+from ragrelay.questions.context_use.table import use_table
+from ragrelay.questions.judging import scores as judging_scores
+from ragrelay.questions.judging.asked import Judging, asked_about
+from ragrelay.questions.judging.templates import load_judge_template
+from ragrelay.questions.outputs import write_made
 from ragrelay.scoring import references, store_filling
 from ragrelay.scoring.answer_cells import AnswerCells
 from ragrelay.scoring.near_copies import PassageTexts
 from ragrelay.scoring.scorer import make_scorer
 from ragrelay.scoring.scorers.nuggets import Nuggets
-from ragrelay.vocabulary.columns import CITED_SENTENCES
 
 from tests.support import killed_questions
 from tests.support.forked_python import run_script
@@ -215,7 +215,7 @@ def kill_after(number: int, unit: str) -> None:
             end()
 
     if unit == "rows":
-        from ragrelay.display.progress import Progress
+        from ragrelay.base.display.progress import Progress
 
         Progress.add = lambda self, more: counted(more)  # type: ignore[method-assign]
     for module, name in ((parquet_parts, "atomic"), (references, "atomic_folder")):

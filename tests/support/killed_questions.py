@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from ragrelay.annotations.passage_checks import build_check_prompts
-from ragrelay.asking.question import QuestionJob, question_module
-from ragrelay.claims.prompts import build_claim_prompts, load_claim_template
-from ragrelay.io.atomic_files import write_parquet
-from ragrelay.likelihoods.asker import EngineAsker
-from ragrelay.nuggets.prompts import load_nugget_template
+from ragrelay.annexes.acu.prompts import build_claim_prompts, load_claim_template
+from ragrelay.annexes.labels.passage_checks import build_check_prompts
+from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.generation.likelihoods.asker import EngineAsker
 from ragrelay.prompting.layout import build_single_prompts, kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template, load_template
+from ragrelay.questions.nuggets.prompts import load_nugget_template
+from ragrelay.questions.question import QuestionJob, question_module
 
 from tests.support.sandbox import ROOT
 

@@ -23,12 +23,12 @@ from ragrelay.analysis.spread import seed_spread
 from ragrelay.analysis.transmission import Comparisons, Rankings, ScoresOfAnswers, analyse_transmission
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.analysis.variance import decompose_variance
-from ragrelay.display.outputs import resolve
-from ragrelay.display.sections import Grid, Section
-from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.columns import schema_of
+from ragrelay.base.vocabulary.primary import Primary
+from ragrelay.report.display.outputs import resolve
+from ragrelay.report.display.sections import Grid, Section
 from ragrelay.report.outputs import RESULT_TABLES
-from ragrelay.vocabulary.columns import schema_of
-from ragrelay.vocabulary.primary import Primary
 
 from tests.support.report_study import GRID, PRIMARY, complete
 from tests.support.sandbox import ROOT

@@ -24,12 +24,12 @@ from ragrelay.analysis import (
     within,
 )
 from ragrelay.analysis.verdicts import of_correlation
-from ragrelay.display.outputs import resolve
-from ragrelay.display.sections import Section
+from ragrelay.base.vocabulary.columns import schema_of
+from ragrelay.base.vocabulary.orderings import fits
+from ragrelay.base.vocabulary.primary import Primary
+from ragrelay.report.display.outputs import resolve
+from ragrelay.report.display.sections import Section
 from ragrelay.report.outputs import RESULT_TABLES
-from ragrelay.vocabulary.columns import schema_of
-from ragrelay.vocabulary.orderings import fits
-from ragrelay.vocabulary.primary import Primary
 from scipy import stats
 
 RETRIEVERS = ("bm25", "dense", "rel", "nrel")

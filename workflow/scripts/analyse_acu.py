@@ -1,9 +1,9 @@
 """Compute the tables of a claims study: pairs with their characteristics, ACU by stance, correlations."""
 
-from ragrelay.claims.tables import analyse_acu
-from ragrelay.io.atomic_files import write_csv, write_spreadsheet
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
+from ragrelay.annexes.acu.tables import analyse_acu
+from ragrelay.base.io.atomic_files import write_csv, write_spreadsheet
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

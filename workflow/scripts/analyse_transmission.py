@@ -7,12 +7,12 @@ primary (may be None), relevant (the lowest label that binary measures count as 
 import polars as pl
 from ragrelay.analysis.holes import JudgedRankings
 from ragrelay.analysis.transmission import Comparisons, Rankings, ScoresOfAnswers, analyse_transmission
+from ragrelay.base.io.atomic_files import write_csv
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.base.vocabulary.columns import named
+from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.generation.answer_files import mean_lengths, read_answers
-from ragrelay.io.atomic_files import write_csv
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
-from ragrelay.vocabulary.columns import named
-from ragrelay.vocabulary.primary import Primary
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     files, primary = keyed_files(snakemake.params.patterns, snakemake.input), snakemake.params.primary

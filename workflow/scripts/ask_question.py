@@ -1,11 +1,11 @@
 """Make all requests of a question's job, part by part. The stores keep the replies; the output is a receipt."""
 
-from ragrelay.asking.parts import ask_parts
-from ragrelay.io.atomic_files import write_json
-from ragrelay.io.cache_use import in_use
-from ragrelay.jobs.engine_use import counted
-from ragrelay.jobs.scripts import job_log
-from ragrelay.likelihoods.asker import EngineAsker
+from ragrelay.base.io.atomic_files import write_json
+from ragrelay.base.io.cache_use import in_use
+from ragrelay.generation.engine_use import counted
+from ragrelay.generation.likelihoods.asker import EngineAsker
+from ragrelay.questions.parts import ask_parts
+from ragrelay.workflow.jobs.scripts import job_log
 
 with (
     job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"),

@@ -1,10 +1,10 @@
 """Build the prompts for the checks of a judge of passages."""
 
 import polars as pl
-from ragrelay.annotations.passage_checks import build_check_prompts
-from ragrelay.io.atomic_files import write_parquet
-from ragrelay.jobs.scripts import job_log
+from ragrelay.annexes.labels.passage_checks import build_check_prompts
+from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.prompting.templates import Template
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params

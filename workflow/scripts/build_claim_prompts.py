@@ -1,9 +1,9 @@
 """Lay claims out by a template, without their evidence and with it."""
 
 import polars as pl
-from ragrelay.claims.prompts import ClaimTemplate, build_claim_prompts
-from ragrelay.io.atomic_files import write_parquet
-from ragrelay.jobs.scripts import job_log
+from ragrelay.annexes.acu.prompts import ClaimTemplate, build_claim_prompts
+from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     template = ClaimTemplate(**snakemake.params.template)

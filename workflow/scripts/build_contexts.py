@@ -1,11 +1,11 @@
 """Select the context candidates of a retriever, and list the skipped passages without text."""
 
 import polars as pl
+from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.collection import open_collection
-from ragrelay.io.atomic_files import write_parquet
-from ragrelay.jobs.scripts import job_log
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.trec import ranked, read_run
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     queries = pl.read_parquet(snakemake.input.queries)

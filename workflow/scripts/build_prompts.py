@@ -1,11 +1,11 @@
 """Build the prompts of a retriever (or zero-shot) in every ordering and k of the grid."""
 
 import polars as pl
-from ragrelay.io.atomic_files import write_parquet
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
+from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     queries = pl.read_parquet(snakemake.input.queries)

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from ragrelay.io.atomic_files import write_json
-from ragrelay.jobs.scripts import job_log
-from ragrelay.prediction.model_scores import check_quality
+from ragrelay.annexes.prediction.model_scores import check_quality
+from ragrelay.base.io.atomic_files import write_json
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     missing = check_quality(Path(snakemake.input.file), snakemake.input.contexts, snakemake.params.k)

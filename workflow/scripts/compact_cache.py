@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from ragrelay.display.terminal import say
-from ragrelay.io.cache_mode import check_writable
-from ragrelay.jobs.scripts import on_terminal
-from ragrelay.planning.cache import compact_cache
+from ragrelay.base.display.terminal import say
+from ragrelay.base.io.cache_mode import check_writable
+from ragrelay.workflow.jobs.scripts import on_terminal
+from ragrelay.workflow.plan.cache import compact_cache
 
 cache_dir = Path(snakemake.params.cache_dir)
 with on_terminal():

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from ragrelay.display.outputs import Table
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
+from ragrelay.annexes.reproduction.study import Reproduction
+from ragrelay.annexes.reproduction.write import compare_published
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.report.display.outputs import Table
 from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.table_files import write_table
-from ragrelay.reproduction.study import Reproduction
-from ragrelay.reproduction.write import compare_published
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     files, params = snakemake.input, snakemake.params

@@ -1,13 +1,13 @@
 """Correlate annotation sources' measures with end-to-end performance and utility, and test the best one's lead."""
 
 import polars as pl
-from ragrelay.annotations.choices import label_choices
-from ragrelay.annotations.correlation import label_correlations
-from ragrelay.annotations.leads import leads
-from ragrelay.annotations.within_queries import label_within
-from ragrelay.io.atomic_files import write_csv
-from ragrelay.jobs.scripts import job_log
-from ragrelay.vocabulary.columns import named
+from ragrelay.annexes.labels.choices import label_choices
+from ragrelay.annexes.labels.correlation import label_correlations
+from ragrelay.annexes.labels.leads import leads
+from ragrelay.annexes.labels.within_queries import label_within
+from ragrelay.base.io.atomic_files import write_csv
+from ragrelay.base.vocabulary.columns import named
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     values = pl.read_parquet(snakemake.input["values"])

@@ -1,10 +1,10 @@
 """Count the words of a dataset's passages. The cache keeps the counts; the output is a receipt."""
 
 import polars as pl
+from ragrelay.annexes.prediction.terms import count_terms
+from ragrelay.base.io.atomic_files import write_json
 from ragrelay.collection import open_collection
-from ragrelay.io.atomic_files import write_json
-from ragrelay.jobs.scripts import job_log
-from ragrelay.prediction.terms import count_terms
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     params = snakemake.params

@@ -4,10 +4,10 @@ params: patterns, mode (of utility).
 """
 
 from ragrelay.analysis.variance import decompose_variance, utility_reliability
-from ragrelay.io.atomic_files import write_csv
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
-from ragrelay.vocabulary.columns import CELL, named
+from ragrelay.base.io.atomic_files import write_csv
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.base.vocabulary.columns import CELL, named
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     scores = keyed_files(snakemake.params.patterns, snakemake.input)["scores"].by("retriever")

@@ -3,12 +3,12 @@
 import polars as pl
 from ragrelay.analysis.cost import answer_cost
 from ragrelay.analysis.lengths import answer_lengths, check_answered
+from ragrelay.base.io.atomic_files import write_csv
+from ragrelay.base.io.keyed_files import of_pattern
+from ragrelay.base.vocabulary.columns import named
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io.atomic_files import write_csv
-from ragrelay.io.keyed_files import of_pattern
-from ragrelay.jobs.scripts import job_log
-from ragrelay.vocabulary.columns import named
+from ragrelay.workflow.jobs.scripts import job_log
 
 COLUMNS = ["qid", "prompt_id", "seed", "answer", "finish_reason", "answer_tokens"]
 

@@ -1,15 +1,15 @@
 """Compare the cost of labelling passages one by one with that of end-to-end answers."""
 
 import polars as pl
-from ragrelay.annotations.cost import EACH, END_TO_END, cost_by_k, describe_label_cost
-from ragrelay.annotations.single_answers import PASSAGE
+from ragrelay.annexes.labels.cost import EACH, END_TO_END, cost_by_k, describe_label_cost
+from ragrelay.annexes.labels.single_answers import PASSAGE
+from ragrelay.base.io.atomic_files import write_csv
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.base.vocabulary.columns import named
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.past_jobs import speed_of
 from ragrelay.generation.store import KEY, AnswerStore
-from ragrelay.io.atomic_files import write_csv
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
-from ragrelay.vocabulary.columns import named
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from ragrelay.jobs.scripts import job_log
-from ragrelay.results import open_results
-from ragrelay.results.crate import describe_results
+from ragrelay.annexes.exchange.crate import describe_results
+from ragrelay.annexes.notebook import open_results
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     folder = Path(snakemake.output[0]).parent

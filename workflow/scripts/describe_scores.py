@@ -3,10 +3,10 @@
 import polars as pl
 from ragrelay.analysis.positions import utility_by_position
 from ragrelay.analysis.spread import seed_spread
-from ragrelay.io.atomic_files import write_csv
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
-from ragrelay.vocabulary.columns import named
+from ragrelay.base.io.atomic_files import write_csv
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.base.vocabulary.columns import named
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import polars as pl
-from ragrelay.annotations.outputs import OUTPUTS
-from ragrelay.annotations.study import AnnotationStudy
-from ragrelay.annotations.study_tables import TRUST, gather
-from ragrelay.display.outputs import Figure, Table
-from ragrelay.jobs.scripts import job_log
+from ragrelay.annexes.labels.outputs import OUTPUTS
+from ragrelay.annexes.labels.study import AnnotationStudy
+from ragrelay.annexes.labels.study_tables import TRUST, gather
+from ragrelay.report.display.outputs import Figure, Table
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.table_files import write_table
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs = snakemake.input

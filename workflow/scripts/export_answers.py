@@ -1,9 +1,9 @@
 """Export the answers of a generator to a dataset in the formats of other programs."""
 
 import polars as pl
-from ragrelay.exchange.export import export_answers
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
+from ragrelay.annexes.exchange.export import export_answers
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, made, params = snakemake.input, snakemake.output, snakemake.params

@@ -2,13 +2,13 @@
 
 from functools import partial
 
-from ragrelay.io.atomic_files import write_json
-from ragrelay.io.cache_use import in_use
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
+from ragrelay.base.io.atomic_files import write_json
+from ragrelay.base.io.cache_use import in_use
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.scoring.answer_cells import AnswerCells
 from ragrelay.scoring.query_scores import fill_scores
-from ragrelay.vocabulary.names import ZEROSHOT
+from ragrelay.workflow.jobs.scripts import job_log
 
 with (
     job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"),

@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from ragrelay.compare.data import data_hashes
-from ragrelay.io.atomic_files import write_json
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
-from ragrelay.jobs.used import Benchmarks
+from ragrelay.base.io.atomic_files import write_json
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.report.data_hashes import data_hashes
 from ragrelay.report.provenance import gather_left_out, gather_provenance, primary_origin
+from ragrelay.report.used import Benchmarks
+from ragrelay.workflow.jobs.scripts import job_log
 
 # The stage of each group of counts.
 STAGES = {

@@ -5,18 +5,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ragrelay.base.io.atomic_files import write_json
+from ragrelay.base.io.cache_use import in_use
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.generation.engine_use import counted
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io.atomic_files import write_json
-from ragrelay.io.cache_use import in_use
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.engine_use import counted
-from ragrelay.jobs.scripts import job_log
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
+from ragrelay.workflow.jobs.scripts import job_log
 
 with (
     job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"),

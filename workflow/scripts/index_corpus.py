@@ -1,9 +1,9 @@
 """Index a corpus. The cache keeps the index; the output is a receipt."""
 
+from ragrelay.base.io.atomic_files import write_json
 from ragrelay.collection import open_collection
-from ragrelay.io.atomic_files import write_json
-from ragrelay.jobs.scripts import job_log
 from ragrelay.retrieval.indexes import index_corpus
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     collection = open_collection(snakemake.params.dataset)

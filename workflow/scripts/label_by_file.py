@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from ragrelay.annotations.file_labels import label_by_file
-from ragrelay.io.atomic_files import write_json, write_parquet
-from ragrelay.jobs.scripts import job_log
+from ragrelay.annexes.labels.file_labels import label_by_file
+from ragrelay.base.io.atomic_files import write_json, write_parquet
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs = snakemake.input

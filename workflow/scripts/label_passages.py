@@ -1,8 +1,8 @@
 """Compute eRAG labels by a scorer, for all passages from which the generator answered one by one."""
 
-from ragrelay.annotations.erag_labels import label_passages
-from ragrelay.io.atomic_files import write_parquet
-from ragrelay.jobs.scripts import job_log
+from ragrelay.annexes.labels.erag_labels import label_passages
+from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     inputs, params = snakemake.input, snakemake.params

@@ -1,12 +1,12 @@
 """Measure how annotation sources agree with people's labels, and combine both for estimates over all queries."""
 
 import polars as pl
-from ragrelay.annotations.people import Labelled, Labellers, measure_agreement
-from ragrelay.annotations.study_labels import made_tables
-from ragrelay.io.atomic_files import write_csv
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
-from ragrelay.vocabulary.columns import named
+from ragrelay.annexes.labels.people import Labelled, Labellers, measure_agreement
+from ragrelay.annexes.labels.study_labels import made_tables
+from ragrelay.base.io.atomic_files import write_csv
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.base.vocabulary.columns import named
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params

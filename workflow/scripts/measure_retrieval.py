@@ -5,11 +5,11 @@ params: measures, ks, relevant (the label from which binary measures count), zer
 """
 
 import polars as pl
-from ragrelay.display.terminal import tell_warnings
-from ragrelay.io.atomic_files import write_json, write_parquet
-from ragrelay.jobs.scripts import job_log
+from ragrelay.base.display.terminal import tell_warnings
+from ragrelay.base.io.atomic_files import write_json, write_parquet
+from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.retrieval.contexts import count_left_out
-from ragrelay.vocabulary.measures import measure_ranking
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     files, params = snakemake.input, snakemake.params

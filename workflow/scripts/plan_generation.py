@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
-from ragrelay.display.terminal import say
-from ragrelay.io.atomic_files import write_csv, write_json
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.engine_use import used_in_all
-from ragrelay.jobs.scripts import job_log
-from ragrelay.planning.budget import budget_lines, plan_receipt
-from ragrelay.planning.generator_plan import GeneratorPlan
-from ragrelay.planning.shards import AutoShards, plan_generation
-from ragrelay.planning.table import csv_table, printed_table, size_note
-from ragrelay.planning.work import Job
+from ragrelay.base.display.terminal import say
+from ragrelay.base.io.atomic_files import write_csv, write_json
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.generation.engine_use import used_in_all
 from ragrelay.prompting.templates import Template
+from ragrelay.workflow.jobs.scripts import job_log
+from ragrelay.workflow.plan.budget import budget_lines, plan_receipt
+from ragrelay.workflow.plan.generator_plan import GeneratorPlan
+from ragrelay.workflow.plan.shards import AutoShards, plan_generation
+from ragrelay.workflow.plan.table import csv_table, printed_table, size_note
+from ragrelay.workflow.plan.work import Job
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

@@ -5,12 +5,12 @@ params: sections (dataset, generator, scorer, primary), patterns, kinds (of the 
 
 import polars as pl
 from ragrelay.analysis.pooled import Sample, pool_samples
+from ragrelay.base.io.atomic_files import write_csv
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.generation.answer_files import CONTEXT, read_answers
-from ragrelay.io.atomic_files import write_csv
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
-from ragrelay.vocabulary.names import ZEROSHOT
-from ragrelay.vocabulary.primary import Primary
+from ragrelay.workflow.jobs.scripts import job_log
 
 COLUMNS = ["retriever", "ordering", "k", "references", "qid", "p", "p0"]
 

@@ -1,12 +1,12 @@
 """Compute every predictor's value per query, k and ordering, for a retriever and generator."""
 
+from ragrelay.annexes.prediction.job import predict_utility
+from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.collection import open_collection
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io.atomic_files import write_parquet
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
-from ragrelay.prediction.job import predict_utility
 from ragrelay.retrieval.indexes import opened_index
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params

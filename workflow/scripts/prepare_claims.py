@@ -1,8 +1,8 @@
 """Read and check the claims of a catalogue entry."""
 
-from ragrelay.claims.source import prepare_claims
-from ragrelay.io.atomic_files import write_parquet
-from ragrelay.jobs.scripts import job_log
+from ragrelay.annexes.acu.source import prepare_claims
+from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.workflow.jobs.scripts import job_log
 
 # Runs where snakemake is started, as fetch_input does, and may download from a hub.
 with job_log(snakemake.log[0], snakemake.input, hub=True):

@@ -1,12 +1,12 @@
 """Prepare the queries and judgements of a dataset, and check all of its files, imported runs and answers."""
 
+from ragrelay.annexes.labels.passage_answers import checked_passages
+from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
-from ragrelay.exchange.imported_answers import checked_answers
-from ragrelay.exchange.passage_answers import checked_passages
-from ragrelay.io.atomic_files import write_json, write_parquet
-from ragrelay.jobs.scripts import job_log
+from ragrelay.generation.imported.imported_answers import checked_answers
 from ragrelay.retrieval.run_checks import check_measures, check_runs
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     definition, checked = snakemake.params.definition, snakemake.params.checked

@@ -1,10 +1,10 @@
 """Prepare the references of a dataset: the passages judged at or above the lowest grade."""
 
 import polars as pl
+from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare_references
-from ragrelay.io.atomic_files import write_json, write_parquet
-from ragrelay.jobs.scripts import job_log
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     definition = snakemake.params.definition

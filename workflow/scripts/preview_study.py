@@ -4,12 +4,12 @@ import tempfile
 from datetime import datetime
 from pathlib import Path
 
-from ragrelay.display.terminal import say
-from ragrelay.io.atomic_files import write_text
-from ragrelay.jobs.scripts import job_log
-from ragrelay.planning.preview import Answered, preview_answers
-from ragrelay.planning.preview_page import preview_lines, render_preview
-from ragrelay.planning.preview_scores import Previewed
+from ragrelay.base.display.terminal import say
+from ragrelay.base.io.atomic_files import write_text
+from ragrelay.workflow.jobs.scripts import job_log
+from ragrelay.workflow.plan.preview import Answered, preview_answers
+from ragrelay.workflow.plan.preview_page import preview_lines, render_preview
+from ragrelay.workflow.plan.preview_scores import Previewed
 
 params = snakemake.params
 with job_log(snakemake.log[0]), tempfile.TemporaryDirectory(prefix="ragrelay-preview-") as folder:

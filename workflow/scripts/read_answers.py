@@ -1,10 +1,10 @@
 """Write the answer files of all of a retriever's cells, from imported answers."""
 
+from ragrelay.base.io.atomic_files import write_json
+from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.collection import open_collection
-from ragrelay.exchange.cell_files import read_answers
-from ragrelay.io.atomic_files import write_json
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
+from ragrelay.generation.imported.cell_files import read_answers
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, made, params = snakemake.input, snakemake.output, snakemake.params

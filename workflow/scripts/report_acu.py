@@ -3,15 +3,15 @@
 from functools import partial
 from pathlib import Path
 
-from ragrelay.claims.outputs import OUTPUTS
-from ragrelay.claims.page import report_acu
-from ragrelay.claims.study import read_claims_study
-from ragrelay.display.outputs import Figure
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
+from ragrelay.annexes.acu.outputs import OUTPUTS
+from ragrelay.annexes.acu.page import report_acu
+from ragrelay.annexes.acu.study import read_claims_study
+from ragrelay.annexes.reproduction.page import reproduction_section
+from ragrelay.annexes.reproduction.study import read_reproduction
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.report.display.outputs import Figure
 from ragrelay.report.figure_files import draw_figures
-from ragrelay.reproduction.page import reproduction_section
-from ragrelay.reproduction.study import read_reproduction
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

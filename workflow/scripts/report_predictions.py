@@ -2,15 +2,15 @@
 
 from pathlib import Path
 
-from ragrelay.display.outputs import Figure
-from ragrelay.io.coverage import coverage_warnings
-from ragrelay.io.json_values import read_json
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
-from ragrelay.prediction.outputs import OUTPUTS
-from ragrelay.prediction.page import report_predictions
-from ragrelay.prediction.study import read_predicted
+from ragrelay.annexes.prediction.outputs import OUTPUTS
+from ragrelay.annexes.prediction.page import report_predictions
+from ragrelay.annexes.prediction.study import read_predicted
+from ragrelay.base.io.coverage import coverage_warnings
+from ragrelay.base.io.json_values import read_json
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.report.display.outputs import Figure
 from ragrelay.report.figure_files import draw_figures
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

@@ -1,9 +1,9 @@
 """Score the passages of a retriever's contexts by a reranker's model."""
 
 import polars as pl
-from ragrelay.io.atomic_files import write_parquet
-from ragrelay.jobs.scripts import job_log
+from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.retrieval.retrievers.rerank import rerank_contexts
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     files, params = snakemake.input, snakemake.params

@@ -1,9 +1,9 @@
 """Score the self-consistency of a retriever's answers over seeds."""
 
-from ragrelay.io.atomic_files import write_parquet
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
-from ragrelay.prediction.self_consistency import score_agreement
+from ragrelay.annexes.prediction.self_consistency import score_agreement
+from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

@@ -3,11 +3,11 @@
 from datetime import datetime
 from pathlib import Path
 
-from ragrelay.display.terminal import say
+from ragrelay.base.display.terminal import say
+from ragrelay.generation.engine_use import used_by_rule
+from ragrelay.generation.job_logs import Logged, failed_jobs
 from ragrelay.generation.status import Shard, generation_status, show_status
-from ragrelay.jobs.engine_use import used_by_rule
-from ragrelay.jobs.job_logs import Logged, failed_jobs
-from ragrelay.jobs.used import Benchmarks, jobs_used, show_used
+from ragrelay.report.used import Benchmarks, jobs_used, show_used
 
 params = snakemake.params
 table = generation_status([Shard(**shard) for shard in params.shards], datetime.now())

@@ -3,15 +3,15 @@
 from dataclasses import replace
 from pathlib import Path
 
-from ragrelay.annotations.study import TABLES, read_annotations
-from ragrelay.claims.study import read_claims_study
-from ragrelay.io.atomic_files import write_text
-from ragrelay.io.keyed_files import keyed_files
-from ragrelay.jobs.scripts import job_log
+from ragrelay.annexes.acu.study import read_claims_study
+from ragrelay.annexes.labels.study import TABLES, read_annotations
+from ragrelay.annexes.reproduction.study import read_reproduction
+from ragrelay.base.io.atomic_files import write_text
+from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.report.page import render_page
 from ragrelay.report.questions import read_questions
 from ragrelay.report.reading import read_study, with_files
-from ragrelay.reproduction.study import read_reproduction
+from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params

@@ -10,15 +10,15 @@ from ragrelay.analysis.context_use_split import split_utility
 from ragrelay.analysis.pooled import Sample, pool_samples
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.analysis.variance import utility_reliability
-from ragrelay.annotations.choices import label_choices
-from ragrelay.annotations.correlation import label_correlations
-from ragrelay.annotations.values import SCHEMA as VALUES
-from ragrelay.annotations.within_queries import label_within
-from ragrelay.errors import InputError
-from ragrelay.prediction import evaluation
-from ragrelay.prediction.best import rest_given
-from ragrelay.prediction.cells import stages
-from ragrelay.prediction.table import SCHEMA as PREDICTIONS
+from ragrelay.annexes.labels.choices import label_choices
+from ragrelay.annexes.labels.correlation import label_correlations
+from ragrelay.annexes.labels.values import SCHEMA as VALUES
+from ragrelay.annexes.labels.within_queries import label_within
+from ragrelay.annexes.prediction import evaluation
+from ragrelay.annexes.prediction.best import rest_given
+from ragrelay.annexes.prediction.cells import stages
+from ragrelay.annexes.prediction.table import SCHEMA as PREDICTIONS
+from ragrelay.base.errors import InputError
 
 from tests.support.degenerate_study import GRID, PATTERNS, degenerate, shape
 from tests.support.measured_study import Measured

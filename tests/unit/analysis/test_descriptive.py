@@ -9,10 +9,10 @@ from ragrelay.analysis.cost import answer_cost
 from ragrelay.analysis.lengths import MISSING, answer_lengths, check_answered
 from ragrelay.analysis.positions import utility_by_position
 from ragrelay.analysis.spread import seed_spread
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.generation.answer_files import CONTEXT as KINDS
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io.keyed_files import KeyedFiles
 from scipy import stats
 
 CELL = {"retriever": "bm25", "ordering": "descending", "k": 2}

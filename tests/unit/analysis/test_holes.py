@@ -8,8 +8,8 @@ import pytest
 from ragrelay.analysis.holes import JudgedRankings, LabelledLists, holes
 from ragrelay.analysis.labellings import ALL, HIGHEST, LOWEST, NONE, answers_by_labelling
 from ragrelay.analysis.relay import ALL_RANKINGS, relay
-from ragrelay.vocabulary.measures import measure_ranking
-from ragrelay.vocabulary.primary import Primary
+from ragrelay.base.vocabulary.measures import measure_ranking
+from ragrelay.base.vocabulary.primary import Primary
 
 KINDS = {"bm25": "bm25", "dense": "dense", "rel": "oracle"}
 PRIMARY = Primary("dense", "bm25", "descending", 2, "lenient", "nDCG", "minilm")

@@ -11,9 +11,9 @@ from ragrelay.analysis import relay
 from ragrelay.analysis.pooled import ALL_DATASETS, COLUMNS, RELAY, SYSTEMS, Sample, mean_of_generators, pool_samples
 from ragrelay.analysis.systems import systems
 from ragrelay.analysis.verdicts import SAY_BETTER, SAY_WORSE
-from ragrelay.display.outputs import resolve
+from ragrelay.base.vocabulary.primary import Primary
+from ragrelay.report.display.outputs import resolve
 from ragrelay.report.outputs import RESULT_TABLES
-from ragrelay.vocabulary.primary import Primary
 from scipy import optimize, stats
 
 from tests.support.report_study import GRID, per_query

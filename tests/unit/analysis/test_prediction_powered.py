@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from ragrelay.analysis.prediction_powered import different, powered_correlation, powered_mean
+from ragrelay.annexes.labels.prediction_powered import different, powered_correlation, powered_mean
 from scipy import stats
 
 from benchmarks.judge_intervals import binary, powered

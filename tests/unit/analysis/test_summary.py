@@ -13,8 +13,8 @@ from ragrelay.analysis.holes import JudgedRankings
 from ragrelay.analysis.summary import utility_summary
 from ragrelay.analysis.transmission import Analysis, Comparisons, Rankings, ScoresOfAnswers, analyse_transmission
 from ragrelay.analysis.utility import compute_utility, write_utility
+from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.generation.answer_files import read_answers
-from ragrelay.io.keyed_files import KeyedFiles
 from scipy import stats
 
 from tests.support.scripts import named

@@ -9,7 +9,7 @@ from ragrelay.analysis.equivalence import equivalences
 from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.systems import EXPLORATORY, NO_LENGTHS, PRIMARY, REFERENCE, SAME_LENGTHS, SCHEMA, systems
 from ragrelay.analysis.verdicts import TOO_FEW, of_interval
-from ragrelay.vocabulary.primary import Primary
+from ragrelay.base.vocabulary.primary import Primary
 
 RETRIEVERS = ["bm25", "dense", "mono", "rel"]
 MARGIN = 0.02

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from ragrelay.analysis.utility import SCHEMA, compute_utility, write_utility
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 
 
 def scores(rows: list[tuple], path: Path) -> Path:

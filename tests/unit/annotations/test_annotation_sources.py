@@ -5,12 +5,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.annotations.erag_labels import label_passages
-from ragrelay.annotations.single_answers import read_single_passages, view_single_answers
-from ragrelay.annotations.source import SourceData
-from ragrelay.annotations.sources.containment import Containment
-from ragrelay.annotations.study_labels import Sources
-from ragrelay.errors import InputError
+from ragrelay.annexes.labels.erag_labels import label_passages
+from ragrelay.annexes.labels.single_answers import read_single_passages, view_single_answers
+from ragrelay.annexes.labels.source import SourceData
+from ragrelay.annexes.labels.sources.containment import Containment
+from ragrelay.annexes.labels.study_labels import Sources
+from ragrelay.base.errors import InputError
 from ragrelay.generation.store import SCHEMA as ANSWER
 from ragrelay.generation.store import AnswerStore
 from ragrelay.prompting.layout import build_single_prompts, kshot_prompts

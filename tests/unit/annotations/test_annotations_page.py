@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.annotations import page as annotations
-from ragrelay.annotations import paper_figures
-from ragrelay.annotations.choices import label_choices
-from ragrelay.annotations.correlation import label_correlations
-from ragrelay.annotations.cost import COLUMNS as COST
-from ragrelay.annotations.cost import EACH
-from ragrelay.annotations.leads import leads
-from ragrelay.annotations.sentences import label_sentences
-from ragrelay.annotations.study import TABLES, AnnotationStudy, read_annotations
-from ragrelay.annotations.study_tables import TABLE_COLUMNS, gather
-from ragrelay.annotations.within_queries import label_within
-from ragrelay.display.chart_files import draw
-from ragrelay.io.atomic_files import write_csv
-from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.annexes.labels import page as annotations
+from ragrelay.annexes.labels import paper_figures
+from ragrelay.annexes.labels.choices import label_choices
+from ragrelay.annexes.labels.correlation import label_correlations
+from ragrelay.annexes.labels.cost import COLUMNS as COST
+from ragrelay.annexes.labels.cost import EACH
+from ragrelay.annexes.labels.leads import leads
+from ragrelay.annexes.labels.sentences import label_sentences
+from ragrelay.annexes.labels.study import TABLES, AnnotationStudy, read_annotations
+from ragrelay.annexes.labels.study_tables import TABLE_COLUMNS, gather
+from ragrelay.annexes.labels.within_queries import label_within
+from ragrelay.annexes.reproduction.study import Reproduction
+from ragrelay.base.io.atomic_files import write_csv
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.columns import named, schema_of
+from ragrelay.report.display.chart_files import draw
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
-from ragrelay.reproduction.study import Reproduction
-from ragrelay.vocabulary.columns import named, schema_of
 
 from tests.support.report_browser import needs_browser, opened, violations
 from tests.support.report_study import write_study

@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.annotations.file_labels import label_by_file, read_labels
-from ragrelay.errors import InputError
-from ragrelay.io.coverage import count_missing, coverage_warnings
+from ragrelay.annexes.labels.file_labels import label_by_file, read_labels
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.coverage import count_missing, coverage_warnings
 
 
 def test_both_formats_alike(tmp_path: Path) -> None:

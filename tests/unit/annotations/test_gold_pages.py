@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.annotations.gold_pages import gold_pages, label_by_pages
+from ragrelay.annexes.labels.gold_pages import gold_pages, label_by_pages
+from ragrelay.base.errors import InputError
 from ragrelay.collection.local import LocalCollection
-from ragrelay.errors import InputError
 
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import study_of

@@ -6,17 +6,17 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.annotations.measures import How, measure_labels
-from ragrelay.annotations.source import ANNOTATION_KINDS, SourceData
-from ragrelay.annotations.study_labels import LabelledFiles, LabelMeasures
-from ragrelay.annotations.study_labels import measure_labels as labels_and_values
-from ragrelay.asking.question import QuestionJob
-from ragrelay.asking.questions.judge_passages import passage_questions
-from ragrelay.likelihoods.continuations import with_continuation
-from ragrelay.likelihoods.store import LikelihoodStore
-from ragrelay.likelihoods.word_questions import with_words
+from ragrelay.annexes.labels.measures import How, measure_labels
+from ragrelay.annexes.labels.questions.judge_passages import passage_questions
+from ragrelay.annexes.labels.source import ANNOTATION_KINDS, SourceData
+from ragrelay.annexes.labels.study_labels import LabelledFiles, LabelMeasures
+from ragrelay.annexes.labels.study_labels import measure_labels as labels_and_values
+from ragrelay.generation.likelihoods.continuations import with_continuation
+from ragrelay.generation.likelihoods.store import LikelihoodStore
+from ragrelay.generation.likelihoods.word_questions import with_words
 from ragrelay.prompting.layout import build_single_prompts
 from ragrelay.prompting.templates import load_template
+from ragrelay.questions.question import QuestionJob
 
 from tests.support.asking import asked as ask
 from tests.support.asking import read

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.annotations.choices import label_choices, with_adjusted
+from ragrelay.annexes.labels.choices import label_choices, with_adjusted
 from scipy import stats
 
 KINDS = {"a": "bm25", "b": "dense", "c": "oracle"}

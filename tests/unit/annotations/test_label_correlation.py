@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.annotations.correlation import label_correlations
-from ragrelay.annotations.leads import leads, with_holds
-from ragrelay.annotations.study_tables import gather
-from ragrelay.annotations.within_queries import label_within
-from ragrelay.vocabulary.columns import named
+from ragrelay.annexes.labels.correlation import label_correlations
+from ragrelay.annexes.labels.leads import leads, with_holds
+from ragrelay.annexes.labels.study_tables import gather
+from ragrelay.annexes.labels.within_queries import label_within
+from ragrelay.base.vocabulary.columns import named
 from scipy import stats
 
 from benchmarks.shared.known_truth import lead_data

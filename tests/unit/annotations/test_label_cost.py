@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.annotations.cost import cost_by_k
+from ragrelay.annexes.labels.cost import cost_by_k
 from ragrelay.generation.past_jobs import speed_of
 from ragrelay.generation.store import AnswerStore
 

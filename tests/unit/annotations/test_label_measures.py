@@ -4,9 +4,9 @@ import ir_measures
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.annotations.measures import How, measure_labels
+from ragrelay.annexes.labels.measures import How, measure_labels
+from ragrelay.base.errors import InputError
 from ragrelay.erag.library import evaluate, label_passages
-from ragrelay.errors import InputError
 
 RANKING = pl.DataFrame(
     [(qid, f"{qid}{rank}", rank) for qid, n in (("a", 4), ("b", 4), ("c", 2)) for rank in range(1, n + 1)],

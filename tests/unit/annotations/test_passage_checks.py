@@ -10,13 +10,13 @@ import polars as pl
 import pytest
 from ragrelay.analysis.clusters import spearman_left_out
 from ragrelay.analysis.judge_checks import PASSAGE_COLUMNS, analyse_judge_checks
-from ragrelay.annotations.passage_checks import SCORE_COLUMNS, build_check_prompts
-from ragrelay.annotations.source import ANNOTATION_KINDS
-from ragrelay.judging.check_scores import checked_scores
-from ragrelay.planning.generator_plan import GeneratorPlan
+from ragrelay.annexes.labels.passage_checks import SCORE_COLUMNS, build_check_prompts
+from ragrelay.annexes.labels.source import ANNOTATION_KINDS
+from ragrelay.base.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, SWAPPED
 from ragrelay.prompting.layout import build_single_prompts
 from ragrelay.prompting.templates import Template, load_template
-from ragrelay.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, SWAPPED
+from ragrelay.questions.judging.check_scores import checked_scores
+from ragrelay.workflow.plan.generator_plan import GeneratorPlan
 from scipy.stats import spearmanr
 
 from tests.support.asking import asked as ask

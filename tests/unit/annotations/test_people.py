@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.annotations.agreement import COLUMNS, CONFUSION_COLUMNS
-from ragrelay.annotations.people import Labelled, Labellers, Trust, measure_agreement, people_of
-from ragrelay.annotations.powered import COLUMNS as POWERED
-from ragrelay.annotations.powered import powered_table
-from ragrelay.annotations.study import JudgeTrust
-from ragrelay.annotations.trust_page import (
+from ragrelay.annexes.labels.agreement import COLUMNS, CONFUSION_COLUMNS
+from ragrelay.annexes.labels.people import Labelled, Labellers, Trust, measure_agreement, people_of
+from ragrelay.annexes.labels.powered import COLUMNS as POWERED
+from ragrelay.annexes.labels.powered import powered_table
+from ragrelay.annexes.labels.study import JudgeTrust
+from ragrelay.annexes.labels.trust_page import (
     agreement_table,
     confusion_table,
     headline_warnings,
@@ -21,7 +21,7 @@ from ragrelay.annotations.trust_page import (
     trust_sentences,
     trust_warnings,
 )
-from ragrelay.vocabulary.columns import schema_of
+from ragrelay.base.vocabulary.columns import schema_of
 
 from tests.support.scripts import named as named_files
 from tests.support.scripts import run_script

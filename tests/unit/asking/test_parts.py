@@ -7,15 +7,15 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.asking.parts import ask_parts, read_parts
-from ragrelay.asking.questions import judge_evidence
-from ragrelay.errors import InputError, RequestError
-from ragrelay.io.atomic_files import write_json, write_parquet
-from ragrelay.likelihoods import asker
-from ragrelay.likelihoods.asker import EngineAsker, StoreAsker
-from ragrelay.likelihoods.continuations import continuation_id
-from ragrelay.likelihoods.scoring import Scoring
-from ragrelay.likelihoods.store import likelihood_fingerprint
+from ragrelay.annexes.acu.questions import judge_evidence
+from ragrelay.base.errors import InputError, RequestError
+from ragrelay.base.io.atomic_files import write_json, write_parquet
+from ragrelay.generation.likelihoods import asker
+from ragrelay.generation.likelihoods.asker import EngineAsker, StoreAsker
+from ragrelay.generation.likelihoods.continuations import continuation_id
+from ragrelay.generation.likelihoods.scoring import Scoring
+from ragrelay.generation.likelihoods.store import likelihood_fingerprint
+from ragrelay.questions.parts import ask_parts, read_parts
 
 from tests.support.sandbox import ROOT
 

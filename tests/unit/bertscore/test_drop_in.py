@@ -14,10 +14,10 @@ import pytest
 import torch
 from bert_score.utils import lang2model, model2layers
 from ragrelay import bertscore
+from ragrelay.base.errors import InputError
+from ragrelay.base.models.locations import model_path
 from ragrelay.bertscore.scorer import _installed_baseline, _read_baseline
 from ragrelay.bertscore.suggested import LAYERS, suggested_layer, suggested_model
-from ragrelay.errors import InputError
-from ragrelay.models.locations import model_path
 from ragrelay.scoring.encoder import Encoder
 
 pytestmark = pytest.mark.engine

@@ -4,13 +4,13 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.claims import entities
-from ragrelay.claims import text_characteristics as texts
-from ragrelay.claims.characteristic_columns import SCHEMA
-from ragrelay.claims.characteristics import describe_claims, domains, later, unreliability
-from ragrelay.claims.claims import claims_frame
-from ragrelay.claims.judged_evidence import evidence_questions
-from ragrelay.errors import InputError
+from ragrelay.annexes.acu import entities
+from ragrelay.annexes.acu import text_characteristics as texts
+from ragrelay.annexes.acu.characteristic_columns import SCHEMA
+from ragrelay.annexes.acu.characteristics import describe_claims, domains, later, unreliability
+from ragrelay.annexes.acu.claims import claims_frame
+from ragrelay.annexes.acu.judged_evidence import evidence_questions
+from ragrelay.base.errors import InputError
 
 
 def test_likeness_to_the_claim() -> None:

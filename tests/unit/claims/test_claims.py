@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.claims.claims import SCHEMA, claims_frame
-from ragrelay.claims.prompts import ClaimTemplate, build_claim_prompts, load_claim_template
-from ragrelay.claims.requests import Asked
-from ragrelay.claims.source import CLAIM_KINDS, prepare_claims
-from ragrelay.claims.stances import STANCES, WORDS
-from ragrelay.errors import InputError
-from ragrelay.likelihoods.words import first_tokens
+from ragrelay.annexes.acu.claims import SCHEMA, claims_frame
+from ragrelay.annexes.acu.prompts import ClaimTemplate, build_claim_prompts, load_claim_template
+from ragrelay.annexes.acu.requests import Asked
+from ragrelay.annexes.acu.source import CLAIM_KINDS, prepare_claims
+from ragrelay.annexes.acu.stances import STANCES, WORDS
+from ragrelay.base.errors import InputError
+from ragrelay.generation.likelihoods.words import first_tokens
 
 from tests.support.sandbox import ROOT
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.claims.outputs import OUTPUTS
-from ragrelay.claims.page import report_acu
-from ragrelay.claims.page_tables import acu_correlation_table
-from ragrelay.claims.sentences import claim_sentences
+from ragrelay.annexes.acu.outputs import OUTPUTS
+from ragrelay.annexes.acu.page import report_acu
+from ragrelay.annexes.acu.page_tables import acu_correlation_table
+from ragrelay.annexes.acu.sentences import claim_sentences
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study

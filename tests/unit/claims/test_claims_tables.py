@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.claims.characteristic_columns import NAMES
-from ragrelay.claims.correlations import acu_correlations
-from ragrelay.claims.datasets import characteristic_means, composition
-from ragrelay.claims.pairs import SCHEMA, acu, compute_acu
-from ragrelay.claims.usage import ALL, SUFFICIENT, clustered_interval, numbered, usage
-from ragrelay.errors import InputError
+from ragrelay.annexes.acu.characteristic_columns import NAMES
+from ragrelay.annexes.acu.correlations import acu_correlations
+from ragrelay.annexes.acu.datasets import characteristic_means, composition
+from ragrelay.annexes.acu.pairs import SCHEMA, acu, compute_acu
+from ragrelay.annexes.acu.usage import ALL, SUFFICIENT, clustered_interval, numbered, usage
+from ragrelay.base.errors import InputError
 from scipy import stats
 
 from tests.support.claims_study import UNIT, characteristic_columns, claims_of, stored, study_of

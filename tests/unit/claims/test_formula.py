@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.claims.pairs import acu, change
-from ragrelay.claims.stances import DIRECTIONS, STANCES, contradicts
+from ragrelay.annexes.acu.pairs import acu, change
+from ragrelay.annexes.acu.stances import DIRECTIONS, STANCES, contradicts
 
 from tests.support.sandbox import ROOT
 

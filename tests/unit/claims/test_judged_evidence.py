@@ -5,10 +5,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.claims.judged_evidence import COLUMNS
-from ragrelay.planning.generator_plan import GeneratorPlan
+from ragrelay.annexes.acu.judged_evidence import COLUMNS
+from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.prompting.templates import Template
-from ragrelay.vocabulary.columns import schema_of
+from ragrelay.workflow.plan.generator_plan import GeneratorPlan
 
 from tests.support.asking import asked, read, work
 from tests.unit.annotations.test_judge_labels import MODEL

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import pytest
 import yaml
+from ragrelay.base.errors import InputError
 from ragrelay.collection import open_collection
 from ragrelay.collection.base import QRELS, QUERIES
 from ragrelay.collection.catalogued import IrDatasetsCollection, corpus_id, first_use, is_catalogued
 from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.collection.source import DATASET_KINDS
-from ragrelay.errors import InputError
 
 from tests.support.sandbox import ROOT
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from ragrelay.base.errors import InputError
 from ragrelay.collection import open_collection
 from ragrelay.collection.base import QRELS as QRELS_SCHEMA
 from ragrelay.collection.base import QUERIES as QUERIES_SCHEMA
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
-from ragrelay.errors import InputError
 
 from tests.unit.conftest import PASSAGES, QRELS, QUERIES
 

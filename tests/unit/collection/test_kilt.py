@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ragrelay.base.errors import InputError
 from ragrelay.collection import kilt
 from ragrelay.collection.local import LocalCollection
-from ragrelay.errors import InputError
 
 from tests.support.sandbox import ROOT
 

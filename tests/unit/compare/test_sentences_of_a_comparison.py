@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.compare.compared import Compared
-from ragrelay.compare.findings import comparison_answer, comparison_sentences
-from ragrelay.compare.paired import paired_tests
-from ragrelay.compare.studies import Pair
+from ragrelay.annexes.compare.compared import Compared
+from ragrelay.annexes.compare.findings import comparison_answer, comparison_sentences
+from ragrelay.annexes.compare.paired import paired_tests
+from ragrelay.annexes.compare.studies import Pair
 from statsmodels.stats.multitest import multipletests
 
 from tests.support.measured_study import demo
@@ -148,4 +148,4 @@ NO_VALUE = "of a cell have no value in one study or in both, and are left out of
 
 
 def test_a_text_of_a_comparison_is_listed_here() -> None:
-    assert unlisted(PACKAGE / "compare/findings.py", Path(__file__)) == []
+    assert unlisted(PACKAGE / "annexes/compare/findings.py", Path(__file__)) == []

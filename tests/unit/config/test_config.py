@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 import yaml
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 from tests.unit.conftest import TEMPLATE, at, study_of

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 import yaml
+from ragrelay.base.errors import InputError
 from ragrelay.config.study import Study
-from ragrelay.errors import InputError
 
 from tests.support.sandbox import ROOT
 

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 import yaml
-from ragrelay.answer_formats.file_patterns import check_pattern
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.yaml_keys import read_yaml
+from ragrelay.collection.answer_formats.file_patterns import check_pattern
 from ragrelay.config.schema import KINDS
 from ragrelay.config.start import start
 from ragrelay.config.study import RESERVED_DATASETS
-from ragrelay.errors import InputError
-from ragrelay.io.yaml_keys import read_yaml
-from ragrelay.study.files import result_files
+from ragrelay.workflow.study.files import result_files
 
 from tests.unit.conftest import at, study_of
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from pydantic import Field
+from ragrelay.base.grid import GridSettings
+from ragrelay.base.settings import Settings
 from ragrelay.config import schema
 from ragrelay.config.schema import validated
-from ragrelay.grid import GridSettings
-from ragrelay.settings import Settings
 
 from tests.support.tools import load_tool
 from tests.unit.config.test_config import check_error

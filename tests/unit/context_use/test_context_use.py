@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from ragrelay.analysis.context_use_split import split_utility
 from ragrelay.analysis.utility import mean_use
-from ragrelay.context_use.requests import AnswerScores
-from ragrelay.context_use.table import SCHEMA, use_table
-from ragrelay.likelihoods.continuations import with_continuation
-from ragrelay.likelihoods.store import LikelihoodStore
+from ragrelay.generation.likelihoods.continuations import with_continuation
+from ragrelay.generation.likelihoods.store import LikelihoodStore
+from ragrelay.questions.context_use.requests import AnswerScores
+from ragrelay.questions.context_use.table import SCHEMA, use_table
 from scipy import stats
 
 CELL = {"retriever": "rel", "ordering": "descending", "k": 1}

@@ -8,8 +8,8 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from ragrelay.display import progress
-from ragrelay.display.progress import Progress
+from ragrelay.base.display import progress
+from ragrelay.base.display.progress import Progress
 
 from tests.support.sandbox import ROOT
 

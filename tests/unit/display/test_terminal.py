@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from ragrelay.display.terminal import escaped
+from ragrelay.base.display.terminal import escaped
 
 from tests.support.hostile_text import CODES, only_text
 from tests.support.sandbox import ROOT
@@ -13,8 +13,8 @@ from tests.support.sandbox import ROOT
 JOB = """
 import sys, logging
 sys.path.insert(0, {scripts!r})
-from ragrelay.errors import InputError
-from ragrelay.jobs.scripts import job_log
+from ragrelay.base.errors import InputError
+from ragrelay.workflow.jobs.scripts import job_log
 from ragrelay.display import progress
 codes = {codes!r}
 sys.stderr.isatty = lambda: True

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pytest
-from ragrelay.answer_formats.answer_rows import read_answer_rows
-from ragrelay.answer_formats.file_patterns import AnswerFile, answer_files, check_pattern
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
+from ragrelay.collection.answer_formats.file_patterns import AnswerFile, answer_files, check_pattern
 
 FRAME = pd.DataFrame(
     {

@@ -6,11 +6,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.answer_formats.answer_rows import ROWS
+from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.columns import schema_of
+from ragrelay.collection.answer_formats.answer_rows import ROWS
 from ragrelay.collection.local import LocalCollection
-from ragrelay.errors import InputError
-from ragrelay.exchange.cell_files import SEVERAL, write_cells, write_passages
-from ragrelay.exchange.imported_answers import (
+from ragrelay.generation.imported.cell_files import SEVERAL, write_cells, write_passages
+from ragrelay.generation.imported.imported_answers import (
     EMPTY,
     UNANSWERED,
     Places,
@@ -20,7 +21,6 @@ from ragrelay.exchange.imported_answers import (
     placed,
 )
 from ragrelay.retrieval.contexts import COLUMNS
-from ragrelay.vocabulary.columns import schema_of
 
 PLACES = Places(["bm25", "rel"], ["descending", "ascending"], [1, 2], [5, 6])
 

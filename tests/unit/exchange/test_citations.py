@@ -7,21 +7,21 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.answer_formats.answer_rows import read_answer_rows
-from ragrelay.answer_formats.file_patterns import AnswerFile
+from ragrelay.annexes.exchange.export import export_answers
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.columns import CITED_SENTENCES, schema_of
+from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
+from ragrelay.collection.answer_formats.file_patterns import AnswerFile
 from ragrelay.collection.local import LocalCollection
-from ragrelay.errors import InputError
-from ragrelay.exchange.cell_files import read_answers, write_cells
-from ragrelay.exchange.export import export_answers
-from ragrelay.exchange.imported_answers import Places, placed
 from ragrelay.generation.answer_files import COLUMNS, read_cited_sentences
-from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.judging.asked import Judging, asked_about
+from ragrelay.generation.imported.cell_files import read_answers, write_cells
+from ragrelay.generation.imported.imported_answers import Places, placed
+from ragrelay.questions.judging.asked import Judging, asked_about
 from ragrelay.retrieval.contexts import COLUMNS as PASSAGES
 from ragrelay.scoring.near_copies import PassageTexts
 from ragrelay.scoring.retriever_table import SCORE_COLUMNS
 from ragrelay.scoring.sentences import numbered_citations
-from ragrelay.vocabulary.columns import CITED_SENTENCES, schema_of
 
 from tests.unit.judging.test_judged_answers import judge_template, scorer_of
 

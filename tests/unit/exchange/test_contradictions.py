@@ -6,12 +6,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.answer_formats.answer_rows import ROWS, read_answer_rows
-from ragrelay.answer_formats.file_patterns import AnswerFile
-from ragrelay.answer_formats.trec_rag import split_sentences
-from ragrelay.errors import InputError
-from ragrelay.exchange.imported_answers import Places, check_against, placed
-from ragrelay.nuggets.lists import folded
+from ragrelay.base.errors import InputError
+from ragrelay.collection.answer_formats.answer_rows import ROWS, read_answer_rows
+from ragrelay.collection.answer_formats.file_patterns import AnswerFile
+from ragrelay.collection.answer_formats.trec_rag import split_sentences
+from ragrelay.generation.imported.imported_answers import Places, check_against, placed
+from ragrelay.scoring.nugget_lists import folded
 from ragrelay.scoring.sentences import cited_sentences
 
 

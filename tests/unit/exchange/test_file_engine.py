@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.collection.local import LocalCollection
-from ragrelay.exchange.imported_answers import checked_answers
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.imported.imported_answers import checked_answers
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 

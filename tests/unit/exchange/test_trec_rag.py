@@ -7,7 +7,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from ragrelay.answer_formats.trec_rag import joined, read_record, split_sentences, written_record
+from ragrelay.collection.answer_formats.trec_rag import joined, read_record, split_sentences, written_record
 
 ABOUT = {"team_id": "ragrelay", "run_desc": "study small, generator lm"}
 ANSWERS = [

@@ -8,14 +8,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.display.script_json import script_json
-from ragrelay.explorer import write as write_module
-from ragrelay.explorer.queries import sample_queries
-from ragrelay.explorer.write import explore_queries
+from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.report import explorer as explorer_module
+from ragrelay.report.display.script_json import script_json
 from ragrelay.report.page import render_page
+from ragrelay.report.query_explorer import write as write_module
+from ragrelay.report.query_explorer.queries import sample_queries
+from ragrelay.report.query_explorer.write import explore_queries
 from ragrelay.report.reading import read_study
-from ragrelay.vocabulary.primary import Primary
 
 from tests.support.explorer_study import ANSWERS, GRID, IMAGE, QUERIES, SCRIPT, TEXTS, context, write_sources
 from tests.support.report_browser import needs_browser, opened, violations

@@ -10,10 +10,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.io import parquet_parts as parts
+from ragrelay.base.io.parquet_parts import PartStore
 from ragrelay.generation.store import KEY, PER_ANSWER, SCHEMA, TOKEN_SCORES, AnswerStore
-from ragrelay.io import parquet_parts as parts
-from ragrelay.io.parquet_parts import PartStore
 
 from tests.support.sandbox import ROOT
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.generation.answer_files import COLUMNS, DROPPED, MISSING, UNCOUNTED, view_answers
 from ragrelay.generation.store import AnswerStore
-from ragrelay.vocabulary.columns import schema_of
 
 
 def answer(prompt_id: str, seed: int) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.display import progress
-from ragrelay.errors import InputError
+from ragrelay.base.display import progress
+from ragrelay.base.errors import InputError
 from ragrelay.generation import endpoint
 from ragrelay.generation.endpoint import EndpointEngine
 from ragrelay.generation.generator import NEUTRAL, Request

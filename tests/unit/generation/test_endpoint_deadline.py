@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.generation import endpoint
 from ragrelay.generation.endpoint import EndpointEngine
 

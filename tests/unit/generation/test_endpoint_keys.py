@@ -12,10 +12,10 @@ from typing import Any
 from urllib.parse import unquote
 
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.secret_values import SentKey
 from ragrelay.generation.endpoint import EndpointEngine
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io.secret_values import SentKey
 
 from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
 from tests.unit.generation.test_endpoint_replies import JSON, keep_answers, reply

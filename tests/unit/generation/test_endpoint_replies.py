@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.analysis.cost import answer_cost
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.generation import endpoint
 from ragrelay.generation.endpoint import EndpointEngine
 from ragrelay.generation.endpoint_address import check_url

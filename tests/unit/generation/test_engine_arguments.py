@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 import torch
+from ragrelay.base.errors import InputError
 from ragrelay.config.schema import load_schema
-from ragrelay.errors import InputError
 from ragrelay.generation import engine
 from ragrelay.generation.engine import engine_arguments
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.engine_pool import CHUNK, EnginePool, visible_devices
 from ragrelay.generation.engines.vllm import Vllm
 from ragrelay.generation.job import memory
+from ragrelay.generation.likelihoods.scoring import log_probabilities, scorings
 from ragrelay.generation.requests import Request
 from ragrelay.generation.tokens import PromptTokenizer
-from ragrelay.likelihoods.scoring import log_probabilities, scorings
 
 from tests.support.pool_methods import fail, place
 from tests.support.sandbox import ROOT

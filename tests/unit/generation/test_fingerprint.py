@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.models.locations import model_identity
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import DECODING, NEUTRAL, PENALTIES
-from ragrelay.io.hashing import value_hash
-from ragrelay.models.locations import model_identity
 
 CHANGES: dict[str, Any] = {
     "dtype": "bfloat16", "quantization": "fp8", "max_model_len": 1024, "over_window": "truncate", "temperature": 0.0,

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.display import progress
-from ragrelay.errors import InputError
+from ragrelay.base.display import progress
+from ragrelay.base.errors import InputError
 from ragrelay.generation import job
 from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.generator import Request

@@ -6,15 +6,15 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.models import hubs
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import Request
+from ragrelay.generation.likelihoods.store import likelihood_fingerprint
 from ragrelay.generation.requests import tokenised
 from ragrelay.generation.thought_marks import FAMILIES, keeps_special_tokens, without_thinking
 from ragrelay.generation.tokens import load_tokenizer
-from ragrelay.likelihoods.store import likelihood_fingerprint
-from ragrelay.models import hubs
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.generation.fingerprint import checked_start, fingerprint
 
 

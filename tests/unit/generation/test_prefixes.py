@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.generation.requests import asked_keys, block_tokens, prompt_lengths, requests_of, shared_prefix
 
 from tests.unit.generation.test_generation_job import Job

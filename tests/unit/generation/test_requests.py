@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.generation import requests
 from ragrelay.generation.requests import asked_keys, over_window, sharded_keys, tokenised, window_of, with_texts
 from ragrelay.generation.tokens import load_tokenizer
-from ragrelay.io.atomic_files import write_parquet
 from ragrelay.prompting.layout import Layout, kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template
 

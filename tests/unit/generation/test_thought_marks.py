@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.base.errors import InputError
+from ragrelay.base.models.model_files import added_tokens
 from ragrelay.config.schema import validated
-from ragrelay.errors import InputError
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.requests import tokenised
 from ragrelay.generation.thought_marks import FAMILIES, SPECIAL, WRAPS, Family, thought_marks, without_thinking
-from ragrelay.models.model_files import added_tokens
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
 

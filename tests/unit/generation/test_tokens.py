@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.generation.tokens import PromptTokenizer
 
 from tests.support.chat_model import CHAT_TEMPLATE, DEMO_MODEL, build_chat_model

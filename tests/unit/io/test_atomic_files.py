@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from ragrelay.io.atomic_files import atomic, atomic_folder, write_csv, write_json, write_parquet, write_text
-from ragrelay.io.hashing import file_hash, text_hash, value_hash
+from ragrelay.base.io.atomic_files import atomic, atomic_folder, write_csv, write_json, write_parquet, write_text
+from ragrelay.base.io.hashing import file_hash, text_hash, value_hash
 
 FRAME = pl.DataFrame({"qid": ["q1", None], "label": [1, 2], "docnos": [["a"], []]})
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.cache_mode import VARIABLE
+from ragrelay.base.io.file_hashes import write_hashes
+from ragrelay.base.models.locations import model_identity
 from ragrelay.collection.local import LocalCollection
 from ragrelay.config.checks import check_cache_folder
-from ragrelay.errors import InputError
 from ragrelay.generation.job import generate_answers
+from ragrelay.generation.likelihoods.job import fill_likelihoods
+from ragrelay.generation.likelihoods.store import LikelihoodStore
 from ragrelay.generation.store import SCHEMA, AnswerStore
-from ragrelay.io.cache_mode import VARIABLE
-from ragrelay.io.file_hashes import write_hashes
-from ragrelay.likelihoods.job import fill_likelihoods
-from ragrelay.likelihoods.store import LikelihoodStore
-from ragrelay.models.locations import model_identity
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
 from ragrelay.retrieval.indexes import index_corpus

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.io.parquet_parts import PartStore
+from ragrelay.base.io.parquet_parts import PartStore
 
 from tests.support.sandbox import ROOT
 
@@ -26,7 +26,7 @@ import os, signal, sys, tempfile
 sys.path.insert(0, "workflow/scripts")
 from pathlib import Path
 import polars as pl
-from ragrelay.io.parquet_parts import PartStore
+from ragrelay.base.io.parquet_parts import PartStore
 
 def work(store, rows, user):
     if rows == "join":

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ragrelay.io.file_hashes import SAMPLE_BYTES, SAMPLES, check_hashes, write_hashes
+from ragrelay.base.io.file_hashes import SAMPLE_BYTES, SAMPLES, check_hashes, write_hashes
 
 LARGE = 3 * SAMPLES * SAMPLE_BYTES
 

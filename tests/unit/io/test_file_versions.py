@@ -4,8 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
-from ragrelay.io.file_versions import SMALL, content_hash
-from ragrelay.io.hashing import file_hash
+from ragrelay.base.io.file_versions import SMALL, content_hash
+from ragrelay.base.io.hashing import file_hash
 
 
 def write(path: Path, content: bytes, time: int) -> Path:

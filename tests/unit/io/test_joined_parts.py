@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.io.parquet_parts import GRACE, PartStore
+from ragrelay.base.io.parquet_parts import GRACE, PartStore
 
 SCHEMA = {"key": pl.String, "value": pl.Int64}
 KEYS = pl.DataFrame({"key": ["a", "b", "c", "d", "e"]})

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from ragrelay.errors import InputError
-from ragrelay.io.json_values import json_object, json_record
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.json_values import json_object, json_record
 
 ENDLESS = {
     "a number": ('{"a": ' + "9" * 5000 + "}", "a number of more than 4,300 digits"),

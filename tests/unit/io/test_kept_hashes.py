@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from ragrelay.io.cache_mode import READ_ONLY, VARIABLE
-from ragrelay.io.file_hashes import kept_damage, kept_hash
-from ragrelay.io.hashing import file_hash
+from ragrelay.base.io.cache_mode import READ_ONLY, VARIABLE
+from ragrelay.base.io.file_hashes import kept_damage, kept_hash
+from ragrelay.base.io.hashing import file_hash
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from ragrelay.io.keyed_files import KeyedFiles, keyed_files
+from ragrelay.base.io.keyed_files import KeyedFiles, keyed_files
 
 ANSWERS = "<results>/{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet"
 PATHS = [f"results/s/d.1/answers/lm/bm_25/descending/k{k}/seed{seed}.parquet" for k in (10, 2) for seed in (2, 1)]

@@ -12,9 +12,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from ragrelay.errors import InputError
-from ragrelay.io.parquet_files import read_parquet
-from ragrelay.results import open_results
+from ragrelay.annexes.notebook import open_results
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.parquet_files import read_parquet
 
 from tests.support.flipped_bytes import FILES
 from tests.support.sandbox import ROOT

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from ragrelay.io import atomic_files
-from ragrelay.io.atomic_files import atomic, atomic_folder, ended, temporary_beside
+from ragrelay.base.io import atomic_files
+from ragrelay.base.io.atomic_files import atomic, atomic_folder, ended, temporary_beside
 
 pytestmark = pytest.mark.process
 
@@ -16,7 +16,7 @@ WRITE = """
 import os, signal, sys
 sys.path.insert(0, "workflow/scripts")
 from pathlib import Path
-from ragrelay.io.atomic_files import atomic, atomic_folder
+from ragrelay.base.io.atomic_files import atomic, atomic_folder
 with atomic(Path(sys.argv[1]) / "file") as file, atomic_folder(Path(sys.argv[1]) / "folder") as folder:
     file.write_text("half")
     folder.mkdir()

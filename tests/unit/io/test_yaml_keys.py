@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ragrelay.errors import InputError
-from ragrelay.io.yaml_keys import read_yaml
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.yaml_keys import read_yaml
 
 
 @pytest.mark.parametrize(

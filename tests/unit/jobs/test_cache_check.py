@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.io.atomic_files import temporary_beside
-from ragrelay.io.file_hashes import SAMPLE_BYTES, SAMPLES, kept_hash, write_hashes
-from ragrelay.io.parquet_parts import PartStore
-from ragrelay.jobs.cache_check import check_cache
+from ragrelay.base.io.atomic_files import temporary_beside
+from ragrelay.base.io.file_hashes import SAMPLE_BYTES, SAMPLES, kept_hash, write_hashes
+from ragrelay.base.io.parquet_parts import PartStore
+from ragrelay.workflow.jobs.cache_check import check_cache
 
 LARGE = 3 * SAMPLES * SAMPLE_BYTES
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.jobs import code_digest as codedigest
+from ragrelay.workflow.jobs import code_digest as codedigest
 
 FILES = {
     "script.py": '"""A script."""\nfrom ragrelay.direct import work\nfrom ragrelay.parts import tool\nwork(tool)\n',
@@ -224,10 +224,10 @@ def test_a_real_module_is_renamed(tmp_path: Path) -> None:
         return {path.name: codedigest.code_digest(path.name, folder=scripts) for path in scripts.glob("*.py")}
 
     before = digests()
-    (scripts / "ragrelay/errors.py").rename(scripts / "ragrelay/mistakes.py")
+    (scripts / "ragrelay/base/errors.py").rename(scripts / "ragrelay/mistakes.py")
     for path in scripts.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
-        path.write_text(text.replace("ragrelay.errors", "ragrelay.mistakes"), encoding="utf-8")
+        path.write_text(text.replace("ragrelay.base.errors", "ragrelay.mistakes"), encoding="utf-8")
     assert digests() == before
 
 
@@ -236,10 +236,11 @@ def test_what_a_column_says_counts_for_nothing(digest: Callable[..., str]) -> No
         "class Column: ...\ndef text(about): return Column(1, about)\nA = {{'a': text('{}'), 'b': Column({}, 'b')}}\n"
     )
     files = {
-        "ragrelay/vocabulary/__init__.py": "",
-        "ragrelay/indirect.py": "from ragrelay.vocabulary.columns import A, text\ndepth = {'c': text('a name'), **A}\n",
+        "ragrelay/base/vocabulary/__init__.py": "",
+        "ragrelay/indirect.py": "from ragrelay.base.vocabulary.columns import A, text\n"
+        "depth = {'c': text('a name'), **A}\n",
     }
-    declared = "ragrelay/vocabulary/columns.py"
+    declared = "ragrelay/base/vocabulary/columns.py"
     before = digest(files | {declared: columns.format("a name", 2)})
     assert digest(files | {declared: columns.format("another name", 2)}) == before
     assert digest(files | {declared: columns.format("a name", 3)}) != before
@@ -306,7 +307,7 @@ def test_does_not_depend_on_the_folder(digest: Callable[..., str], tmp_path: Pat
 def test_the_real_scripts() -> None:
     """Generation's receipt must not follow the analysis, and the analysis must follow its own modules."""
     names = {f"{module}:{name}" for module, name in codedigest.Code(codedigest.SCRIPTS).reached("build_run.py")}
-    assert {"ragrelay.retrieval.trec:write_run", "ragrelay.io.hashing:text_hash"} <= names
+    assert {"ragrelay.retrieval.trec:write_run", "ragrelay.base.io.hashing:text_hash"} <= names
     assert not any("analysis" in name or "report" in name or "scoring" in name for name in names)
     assert not any("retrievers." in name for name in names), "a kind is named by its job"
 
@@ -320,7 +321,7 @@ def test_no_real_script_follows_the_words_of_a_column(tmp_path: Path) -> None:
         start_anew()
         return {path.name: codedigest.code_digest(path.name, folder=scripts) for path in scripts.glob("*.py")}
 
-    before, path = digests(), scripts / "ragrelay/vocabulary/columns.py"
+    before, path = digests(), scripts / "ragrelay/base/vocabulary/columns.py"
     text = path.read_text(encoding="utf-8")
     reworded, count = re.subn(r'((?:text|whole|real|truth)\(f?")', r"\1Now ", text)
     assert count > 15
@@ -335,7 +336,8 @@ def test_reached_are_the_modules_that_python_loads() -> None:
     scripts = codedigest.SCRIPTS
     code = (
         f"import sys; sys.path.insert(0, {str(scripts)!r})\n"
-        "import ragrelay.retrieval.build, ragrelay.collection, ragrelay.jobs.scripts, ragrelay.retrieval.indexes\n"
+        "import ragrelay.retrieval.build, ragrelay.collection, ragrelay.retrieval.indexes\n"
+        "import ragrelay.workflow.jobs.scripts\n"
         "from ragrelay.retrieval.retriever import RETRIEVER_KINDS; RETRIEVER_KINDS['bm25']\n"
         "print(*[n for n in sys.modules if n.split('.')[0] == 'ragrelay'], sep='\\n')"
     )

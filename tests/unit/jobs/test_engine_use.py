@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
-from ragrelay.errors import InputError
-from ragrelay.io.atomic_files import temporary_beside
-from ragrelay.jobs import engine_use
-from ragrelay.jobs.engine_use import add_tokens, counted, used_by_rule, used_in_all
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import temporary_beside
+from ragrelay.generation import engine_use
+from ragrelay.generation.engine_use import add_tokens, counted, used_by_rule, used_in_all
 
 from tests.support.sandbox import ROOT
 from tests.support.waiting import wait_for

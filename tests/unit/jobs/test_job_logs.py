@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from ragrelay.jobs.job_logs import Logged, failed_jobs, records
+from ragrelay.generation.job_logs import Logged, failed_jobs, records
 
 START = "2025-03-01 12:00:00,000 INFO root: began\n"
 ERROR = "2025-03-01 12:00:01,000 ERROR root: queries.tsv, line 3: found 1 column; expected 2\n"

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from ragrelay.errors import InputError
-from ragrelay.own_code import check_function
+from ragrelay.base.errors import InputError
+from ragrelay.base.own_code import check_function
 
 
 def test_a_byte_order_mark_is_python(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ragrelay.jobs.used import Benchmarks, jobs_used, show_used
+from ragrelay.report.used import Benchmarks, jobs_used, show_used
 
 HEAD = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 

@@ -8,13 +8,13 @@ import polars as pl
 import pytest
 from ragrelay.analysis.judge_checks import COLUMNS, analyse_judge_checks
 from ragrelay.analysis.multiplicity import holm
-from ragrelay.judging.asked import Judging
-from ragrelay.judging.bias_checks import ANSWER_KEY, SCORE_COLUMNS, changed_templates, checked, sampled
-from ragrelay.judging.check_scores import checked_scores
-from ragrelay.judging.templates import JudgeTemplate
+from ragrelay.base.vocabulary.columns import CITED_SENTENCES
+from ragrelay.base.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, REVERSED, SWAPPED
+from ragrelay.questions.judging.asked import Judging
+from ragrelay.questions.judging.bias_checks import ANSWER_KEY, SCORE_COLUMNS, changed_templates, checked, sampled
+from ragrelay.questions.judging.check_scores import checked_scores
+from ragrelay.questions.judging.templates import JudgeTemplate
 from ragrelay.scoring.near_copies import PassageTexts
-from ragrelay.vocabulary.columns import CITED_SENTENCES
-from ragrelay.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, REVERSED, SWAPPED
 from scipy.stats import spearmanr, ttest_1samp
 
 from tests.support.asking import asked as ask

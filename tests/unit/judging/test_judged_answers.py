@@ -6,13 +6,13 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
-from ragrelay.judging.asked import Judging, judging
-from ragrelay.judging.templates import JudgeTemplate, load_judge_template
+from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.names import UNSCORED
+from ragrelay.questions.judging.asked import Judging, judging
+from ragrelay.questions.judging.templates import JudgeTemplate, load_judge_template
 from ragrelay.scoring.judge_scorer import JudgeCase, JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.scoring.sentences import cited_sentences
-from ragrelay.vocabulary.names import UNSCORED
 
 from tests.support.asking import asked as ask
 from tests.support.asking import read

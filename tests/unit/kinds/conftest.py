@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.kinds import Kinds
-from ragrelay.settings import Settings
+from ragrelay.base.kinds import Kinds
+from ragrelay.base.settings import Settings
 
 from tests.support.tools import load_tool
 

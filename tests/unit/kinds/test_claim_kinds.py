@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.claims.source import CLAIM_FORMATS, CLAIM_KINDS, prepare_claims
+from ragrelay.annexes.acu.source import CLAIM_FORMATS, CLAIM_KINDS, prepare_claims
 
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import study_of
@@ -12,9 +12,9 @@ from tests.unit.kinds.conftest import Drop
 
 BARS = '''"""Bars between columns."""
 
-from ragrelay.claims.source import ClaimFormat
-from ragrelay.errors import InputError
-from ragrelay.io.text_lines import numbered_lines
+from ragrelay.annexes.acu.source import ClaimFormat
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.text_lines import numbered_lines
 
 
 class Bars(ClaimFormat):
@@ -35,8 +35,8 @@ FIXED = '''"""A claim that everyone knows."""
 
 from pydantic import Field
 
-from ragrelay.claims.source import ClaimSource
-from ragrelay.errors import InputError
+from ragrelay.annexes.acu.source import ClaimSource
+from ragrelay.base.errors import InputError
 
 
 class Fixed(ClaimSource):

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.source import DatasetSource
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 
 
 class Numbered(DatasetSource):

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ragrelay.base.io.hashing import value_hash
 from ragrelay.generation.fingerprint import fingerprint
-from ragrelay.io.hashing import value_hash
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.scoring.scorer import make_scorer

@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.base.settings import Settings
+from ragrelay.base.vocabulary.orderings import ORDERINGS, distinct_orderings
 from ragrelay.prompting.layout import kshot_prompts
 from ragrelay.prompting.templates import Template
-from ragrelay.settings import Settings
-from ragrelay.vocabulary.orderings import ORDERINGS, distinct_orderings
 
 from tests.support.tools import load_tool
 from tests.unit.config.test_config import check_error

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from ragrelay.prediction import predictor
-from ragrelay.prediction.predictor import BEFORE_ANSWER, predictors, valued
-from ragrelay.prediction.subject import Subject
+from ragrelay.annexes.prediction import predictor
+from ragrelay.annexes.prediction.predictor import BEFORE_ANSWER, predictors, valued
+from ragrelay.annexes.prediction.subject import Subject
 
 from tests.support.tools import load_tool
 from tests.unit.prediction.test_predictor_values import query
 
 LAST_SCORE = '''
-from ragrelay.prediction.predictor import BEFORE_ANSWER, Predictor
+from ragrelay.annexes.prediction.predictor import BEFORE_ANSWER, Predictor
 
 
 class LastScore(Predictor):

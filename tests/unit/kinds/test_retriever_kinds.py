@@ -7,12 +7,12 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml
+from ragrelay.base.errors import InputError
 from ragrelay.collection.local import LocalCollection
-from ragrelay.errors import InputError
-from ragrelay.fetching.downloads import hub_files
-from ragrelay.jobs.code_digest import SCRIPTS, _code, code_digest
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.workflow.fetching.downloads import hub_files
+from ragrelay.workflow.jobs.code_digest import SCRIPTS, _code, code_digest
 
 from tests.support.code_edits import edit_functions
 from tests.support.sandbox import ROOT
@@ -25,9 +25,9 @@ LONGEST = '''"""The longest passages."""
 import polars as pl
 from pydantic import Field
 
-from ragrelay.errors import InputError
-from ragrelay.kinds import Download
-from ragrelay.settings import Text
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import Download
+from ragrelay.base.settings import Text
 from ragrelay.retrieval.retriever import Retriever
 from ragrelay.retrieval.trec import RUN
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ragrelay.errors import InputError
-from ragrelay.fetching.downloads import hub_files
-from ragrelay.jobs.code_digest import SCRIPTS, _code, code_digest
+from ragrelay.base.errors import InputError
 from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS, Task, make_scorer
+from ragrelay.workflow.fetching.downloads import hub_files
+from ragrelay.workflow.jobs.code_digest import SCRIPTS, _code, code_digest
 
 from tests.support.code_edits import edit_functions
 from tests.unit.config.test_config import check_error
@@ -23,9 +23,9 @@ LETTERS = '''"""Letters in common."""
 
 from pydantic import Field
 
-from ragrelay.errors import InputError
-from ragrelay.kinds import Download
-from ragrelay.settings import Text
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import Download
+from ragrelay.base.settings import Text
 from ragrelay.scoring.pair_scorer import PairScorer
 
 

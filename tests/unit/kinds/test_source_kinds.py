@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.annotations.source import (
+from ragrelay.annexes.labels.source import (
     ANNOTATION_KINDS,
     BY_ANSWERS,
     BY_FILE,
@@ -16,8 +16,8 @@ from ragrelay.annotations.source import (
     BY_ZEROSHOT,
     SourceData,
 )
-from ragrelay.annotations.study_labels import LabelledFiles, LabelMeasures, Sources, measure_labels
-from ragrelay.errors import InputError
+from ragrelay.annexes.labels.study_labels import LabelledFiles, LabelMeasures, Sources, measure_labels
+from ragrelay.base.errors import InputError
 
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import study_of
@@ -28,8 +28,8 @@ SHORT = '''"""Short passages."""
 import polars as pl
 from pydantic import Field
 
-from ragrelay.annotations.source import AnnotationSource
-from ragrelay.errors import InputError
+from ragrelay.annexes.labels.source import AnnotationSource
+from ragrelay.base.errors import InputError
 
 
 class Short(AnnotationSource):

@@ -7,14 +7,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.generation.engine import VllmEngine
+from ragrelay.generation.likelihoods.continuations import continuation_id
+from ragrelay.generation.likelihoods.job import fill_likelihoods, look_up, scorings_of
+from ragrelay.generation.likelihoods.store import LikelihoodStore, likelihood_fingerprint
+from ragrelay.generation.likelihoods.words import first_tokens, spelled
 from ragrelay.generation.requests import shared_prefix
 from ragrelay.generation.tokens import load_tokenizer
-from ragrelay.likelihoods.continuations import continuation_id
-from ragrelay.likelihoods.job import fill_likelihoods, look_up, scorings_of
-from ragrelay.likelihoods.store import LikelihoodStore, likelihood_fingerprint
-from ragrelay.likelihoods.words import first_tokens, spelled
 from ragrelay.prompting.layout import prompt_id
 
 from tests.support.sandbox import ROOT

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from ragrelay.errors import InputError
-from ragrelay.generation.generator import GENERATOR_KINDS
-from ragrelay.generation.job import start_checked
-from ragrelay.generation.requests import window_of
-from ragrelay.generation.tokens import load_tokenizer
-from ragrelay.models.locations import check_model, check_window
-from ragrelay.models.model_files import (
+from ragrelay.base.errors import InputError
+from ragrelay.base.models.locations import check_model, check_window
+from ragrelay.base.models.model_files import (
     TOKENIZER_FILES,
     check_quantization,
     check_safetensors,
     check_tokenizer_ends,
 )
+from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.job import start_checked
+from ragrelay.generation.requests import window_of
+from ragrelay.generation.tokens import load_tokenizer
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from ragrelay.models.locations import check_model, is_folder, model_identity, model_path
+from ragrelay.base.models.locations import check_model, is_folder, model_identity, model_path
 
 from tests.unit.conftest import MODEL_FILES, model_folder
 

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from ragrelay.base.models.staging import VARIABLE, staged_model
 from ragrelay.generation.engine import engine_arguments
-from ragrelay.models.staging import VARIABLE, staged_model
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_the_engine_reads_a_copy_that_is_made_once(model: Path, node: Path, gene
 
 def test_two_jobs_at_once_make_one_copy(model: Path, node: Path) -> None:
     script = (
-        "import logging; logging.basicConfig(level='INFO'); from ragrelay.models.staging import staged_model\n"
+        "import logging; logging.basicConfig(level='INFO'); from ragrelay.base.models.staging import staged_model\n"
         f"print(staged_model({str(model)!r}, None))"
     )
     environment = {**os.environ, "PYTHONPATH": ":".join(sys.path)}

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
-from ragrelay.nuggets.lists import SCHEMA, left_out, of_queries, read_nuggets
+from ragrelay.base.errors import InputError
+from ragrelay.scoring.nugget_lists import SCHEMA, left_out, of_queries, read_nuggets
 
 PYTHON = {
     "query": "What is Python?",

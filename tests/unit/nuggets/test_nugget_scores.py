@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import polars as pl
 import pytest
 from nuggetizer.core.metrics import calculate_nugget_scores
-from ragrelay.nuggets.scores import VALUES, WORDS, nugget_score
+from ragrelay.scoring.nugget_scores import VALUES, WORDS, nugget_score
 
 SUPPORT, PARTIAL, NONE = range(len(WORDS))
 # Three vital nuggets, of which one is supported and one in part; two okay ones, of which one is supported.

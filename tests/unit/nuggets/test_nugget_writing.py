@@ -9,14 +9,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.generation.fingerprint import fingerprint
-from ragrelay.likelihoods import asker
-from ragrelay.likelihoods.store import likelihood_fingerprint
-from ragrelay.nuggets.job import Stores, importance_asked, importance_tokens
-from ragrelay.nuggets.lists import SCHEMA
-from ragrelay.nuggets.prompts import load_nugget_template
-from ragrelay.nuggets.writing import LONGEST_TEXT, Limits, Lists, Topic, Written, form, read_list
+from ragrelay.generation.likelihoods import asker
+from ragrelay.generation.likelihoods.store import likelihood_fingerprint
+from ragrelay.questions.nuggets.job import Stores, importance_asked, importance_tokens
+from ragrelay.questions.nuggets.prompts import load_nugget_template
+from ragrelay.questions.nuggets.writing import LONGEST_TEXT, Limits, Lists, Topic, Written, form, read_list
+from ragrelay.scoring.nugget_lists import SCHEMA
 
 from tests.support.sandbox import ROOT
 from tests.support.scripts import named, run_script

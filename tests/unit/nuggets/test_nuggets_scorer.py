@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.nuggets.lists import SCHEMA
 from ragrelay.scoring.judge_scorer import JudgeCase
+from ragrelay.scoring.nugget_lists import SCHEMA
 from ragrelay.scoring.scorers.nuggets import Nuggets
 
 LISTS = {"q1": [("it pumps", True), ("blood flows", True), ("it has four parts", False)]}

@@ -13,15 +13,15 @@ import pytest
 from ragrelay.analysis.gain import gains
 from ragrelay.analysis.utility import compute_utility
 from ragrelay.analysis.verdicts import OF_DIFFERENCE
+from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.generation.store import SCHEMA, AnswerStore
-from ragrelay.planning.preview import Answered, Preview, preview_answers
-from ragrelay.planning.preview_page import WHY, preview_lines, render_preview
-from ragrelay.planning.preview_scores import Previewed, ScorerPreview
 from ragrelay.prompting.layout import SCHEMA as PROMPTS
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS
-from ragrelay.study import files
-from ragrelay.vocabulary.names import ZEROSHOT
+from ragrelay.workflow.plan.preview import Answered, Preview, preview_answers
+from ragrelay.workflow.plan.preview_page import WHY, preview_lines, render_preview
+from ragrelay.workflow.plan.preview_scores import Previewed, ScorerPreview
+from ragrelay.workflow.study import files
 
 from tests.support.sandbox import ROOT
 

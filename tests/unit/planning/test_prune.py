@@ -10,11 +10,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.io import cache_use
+from ragrelay.base.io.cache_use import FOLDER, REMOVAL, RUN, Use, in_use, note_run
 from ragrelay.generation.store import SCHEMA, AnswerStore
-from ragrelay.io import cache_use
-from ragrelay.io.cache_use import FOLDER, REMOVAL, RUN, Use, in_use, note_run
-from ragrelay.planning.cache import RECENT, Needed, prune_cache
+from ragrelay.workflow.plan.cache import RECENT, Needed, prune_cache
 
 NEEDED, OTHERS, OLD = ("0123456789abcdef", "1123456789abcdef", "2123456789abcdef")
 INDEX = "a" * 24
@@ -24,7 +24,7 @@ HOLD = """
 import sys
 sys.path.insert(0, "workflow/scripts")
 from pathlib import Path
-from ragrelay.io.cache_use import note_run
+from ragrelay.base.io.cache_use import note_run
 note_run(Path(sys.argv[1]))
 print("noted", flush=True)
 sys.stdin.read()

@@ -5,10 +5,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
-from ragrelay.planning.budget import plan_receipt, shards_of_plan
-from ragrelay.planning.shards import SHARE_OF_RUNTIME, AutoShards, plan_generation
-from ragrelay.planning.work import Job as Planned
+from ragrelay.base.errors import InputError
+from ragrelay.workflow.plan.budget import plan_receipt, shards_of_plan
+from ragrelay.workflow.plan.shards import SHARE_OF_RUNTIME, AutoShards, plan_generation
+from ragrelay.workflow.plan.work import Job as Planned
 
 from tests.unit.generation.test_generation_job import FakeEngine, Job
 from tests.unit.planning.test_plan import planned_files, planner

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import statsmodels.api as sm
-from ragrelay.prediction.best import NOT_BEYOND, UNDECIDED, WORTH_USING, best_predictors, beyond_p0
+from ragrelay.annexes.prediction.best import NOT_BEYOND, UNDECIDED, WORTH_USING, best_predictors, beyond_p0
 from scipy import stats
 
 from benchmarks.shared.predicted_cells import cell, exchangeable_cells

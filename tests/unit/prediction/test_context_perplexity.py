@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.context_perplexity.requests import PASSAGE_TOKENS, context_requests, whole_tokens
-from ragrelay.io.atomic_files import write_parquet
-from ragrelay.prediction.model_scores import model_scores
-from ragrelay.prediction.predictor import Predictor, predictors, valued
-from ragrelay.prediction.subject import Subject
+from ragrelay.annexes.prediction.context_perplexity.requests import PASSAGE_TOKENS, context_requests, whole_tokens
+from ragrelay.annexes.prediction.model_scores import model_scores
+from ragrelay.annexes.prediction.predictor import Predictor, predictors, valued
+from ragrelay.annexes.prediction.subject import Subject
+from ragrelay.base.io.atomic_files import write_parquet
 
 from tests.support.asking import asked as ask
 from tests.support.asking import read

@@ -6,14 +6,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
-from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.prediction.cells import stages
-from ragrelay.prediction.model_scores import check_quality, model_scores
-from ragrelay.prediction.predictor import AFTER_ANSWER, BEFORE_ANSWER, Predictor, predictors, valued
-from ragrelay.prediction.predictors.scorer_consistency import scorers_of
-from ragrelay.prediction.self_consistency import score_agreement
-from ragrelay.prediction.subject import Subject
+from ragrelay.annexes.prediction.cells import stages
+from ragrelay.annexes.prediction.model_scores import check_quality, model_scores
+from ragrelay.annexes.prediction.predictor import AFTER_ANSWER, BEFORE_ANSWER, Predictor, predictors, valued
+from ragrelay.annexes.prediction.predictors.scorer_consistency import scorers_of
+from ragrelay.annexes.prediction.self_consistency import score_agreement
+from ragrelay.annexes.prediction.subject import Subject
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.retrieval.retrievers.rerank import rerank_contexts
 
 from tests.support.tiny_encoders import build_tiny_cross_encoder

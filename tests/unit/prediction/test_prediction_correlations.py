@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.prediction.correlations import given_p0, predictors_within_queries
+from ragrelay.annexes.prediction.correlations import given_p0, predictors_within_queries
 from scipy import stats
 
 QUERIES = [f"q{number}" for number in range(40)]

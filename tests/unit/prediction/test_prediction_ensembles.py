@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from ragrelay.prediction import ensembles as module
-from ragrelay.prediction.best import NOT_BEYOND, WORTH_USING
-from ragrelay.prediction.cells import GAIN, P
-from ragrelay.prediction.ensembles import (
+from ragrelay.annexes.prediction import ensembles as module
+from ragrelay.annexes.prediction.best import NOT_BEYOND, WORTH_USING
+from ragrelay.annexes.prediction.cells import GAIN, P
+from ragrelay.annexes.prediction.ensembles import (
     BOOSTING,
     FOLDS,
     LOG,

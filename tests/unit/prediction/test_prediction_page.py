@@ -6,20 +6,20 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.display.numbers import number
-from ragrelay.display.outputs import resolve
-from ragrelay.prediction.accuracy import accuracies, predictor_comparisons
-from ragrelay.prediction.best import best_predictors
-from ragrelay.prediction.cells import PredictedCell
-from ragrelay.prediction.correlations import GIVEN_P0, WITHIN, predictor_correlations
-from ragrelay.prediction.decisions import curves, policies
-from ragrelay.prediction.ensembles import ensembles
-from ragrelay.prediction.outputs import RESULT_TABLES
-from ragrelay.prediction.page import report_predictions
-from ragrelay.prediction.sentences import prediction_sentences
-from ragrelay.prediction.study import PredictedStudy
-from ragrelay.prediction.transfer import transfers
-from ragrelay.vocabulary.columns import named, schema_of
+from ragrelay.annexes.prediction.accuracy import accuracies, predictor_comparisons
+from ragrelay.annexes.prediction.best import best_predictors
+from ragrelay.annexes.prediction.cells import PredictedCell
+from ragrelay.annexes.prediction.correlations import GIVEN_P0, WITHIN, predictor_correlations
+from ragrelay.annexes.prediction.decisions import curves, policies
+from ragrelay.annexes.prediction.ensembles import ensembles
+from ragrelay.annexes.prediction.outputs import RESULT_TABLES
+from ragrelay.annexes.prediction.page import report_predictions
+from ragrelay.annexes.prediction.sentences import prediction_sentences
+from ragrelay.annexes.prediction.study import PredictedStudy
+from ragrelay.annexes.prediction.transfer import transfers
+from ragrelay.base.vocabulary.columns import named, schema_of
+from ragrelay.report.display.numbers import number
+from ragrelay.report.display.outputs import resolve
 
 from benchmarks.shared.predicted_cells import cell, exchangeable_cells
 from tests.support.report_browser import needs_browser, opened, violations

@@ -3,11 +3,18 @@
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.prediction.accuracy import accuracies, auroc, predictor_comparisons, query_errors, rho_difference, smare
-from ragrelay.prediction.best import best_predictors
-from ragrelay.prediction.cells import oriented
-from ragrelay.prediction.correlations import predictor_correlations
-from ragrelay.prediction.decisions import curves, policies
+from ragrelay.annexes.prediction.accuracy import (
+    accuracies,
+    auroc,
+    predictor_comparisons,
+    query_errors,
+    rho_difference,
+    smare,
+)
+from ragrelay.annexes.prediction.best import best_predictors
+from ragrelay.annexes.prediction.cells import oriented
+from ragrelay.annexes.prediction.correlations import predictor_correlations
+from ragrelay.annexes.prediction.decisions import curves, policies
 from scipy import stats
 
 from benchmarks.shared.predicted_cells import cell

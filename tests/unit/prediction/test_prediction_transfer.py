@@ -3,8 +3,8 @@
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.prediction.ensembles import BOOSTING, LOG, MODELS, POST, PRE, RIDGE, SINGLE, Fitted, matrix
-from ragrelay.prediction.transfer import judged_elsewhere, transfer_predictions, transfers
+from ragrelay.annexes.prediction.ensembles import BOOSTING, LOG, MODELS, POST, PRE, RIDGE, SINGLE, Fitted, matrix
+from ragrelay.annexes.prediction.transfer import judged_elsewhere, transfer_predictions, transfers
 
 from benchmarks.shared.predicted_cells import cell
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from ragrelay.annexes.prediction.predictor import STAGES, Predictor, predictors, valued
+from ragrelay.annexes.prediction.predictors.dense_vectors import rank_biased_overlap
+from ragrelay.annexes.prediction.study_queries import read_ranking
+from ragrelay.annexes.prediction.subject import Answer, Query, Settings, Subject
+from ragrelay.annexes.prediction.terms import TermStatistics, Word, count_terms, read_terms, terms
 from ragrelay.collection.local import LocalCollection
-from ragrelay.prediction.predictor import STAGES, Predictor, predictors, valued
-from ragrelay.prediction.predictors.dense_vectors import rank_biased_overlap
-from ragrelay.prediction.study_queries import read_ranking
-from ragrelay.prediction.subject import Answer, Query, Settings, Subject
-from ragrelay.prediction.terms import TermStatistics, Word, count_terms, read_terms, terms
 
 from tests.unit.conftest import DEMO
 

@@ -6,10 +6,10 @@ import json
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.prediction.predictor import predictors, valued
-from ragrelay.prediction.study_queries import read_ranking
-from ragrelay.prediction.subject import Query, Subject
-from ragrelay.prediction.terms import TermStatistics, Word, terms
+from ragrelay.annexes.prediction.predictor import predictors, valued
+from ragrelay.annexes.prediction.study_queries import read_ranking
+from ragrelay.annexes.prediction.subject import Query, Subject
+from ragrelay.annexes.prediction.terms import TermStatistics, Word, terms
 from sklearn.metrics.pairwise import cosine_similarity
 
 from tests.support.sandbox import ROOT

@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from ragrelay.annexes.prediction.job import predict_utility
+from ragrelay.annexes.prediction.predictor import predictors
+from ragrelay.annexes.prediction.table import predictions
+from ragrelay.annexes.prediction.terms import count_terms
+from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.collection.local import LocalCollection
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.prediction.job import predict_utility
-from ragrelay.prediction.predictor import predictors
-from ragrelay.prediction.table import predictions
-from ragrelay.prediction.terms import count_terms
 
 from tests.unit.prediction.test_predictor_values import SCORES, TEXTS, VECTORS, query
 

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from ragrelay.base.errors import InputError
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
-from ragrelay.errors import InputError
 
 from tests.unit.conftest import ROOT
 
@@ -177,8 +177,8 @@ def test_no_reference_with_a_text(write_dataset: Callable[..., Path]) -> None:
 TOLD = "a.tsv, line 3: found no tab; expected one"
 SCRIPT = """
 import sys; sys.path.insert(0, {path!r})
-from ragrelay.errors import InputError
-from ragrelay.jobs.scripts import job_log
+from ragrelay.base.errors import InputError
+from ragrelay.workflow.jobs.scripts import job_log
 with job_log({log!r}):
     raise {error}
 """

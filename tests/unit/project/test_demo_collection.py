@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.config.schema import validated
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
-from ragrelay.vocabulary.measures import measure_ranking
 
 from tests.support.indexes import built_index
 from tests.unit.conftest import DEMO, ROOT

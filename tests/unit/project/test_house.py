@@ -79,7 +79,7 @@ def test_one_word_is_one_class() -> None:
     assert twice == {"Column", "Table"}
     once = ("Study", "Section", "Grid", "KeyedFiles")
     assert [classes[name] for name in once] == [
-        ["config/study.py"], ["display/sections.py"], ["display/sections.py"], ["io/keyed_files.py"],
+        ["config/study.py"], ["report/display/sections.py"], ["report/display/sections.py"], ["base/io/keyed_files.py"],
     ]  # fmt: skip
 
 
@@ -93,8 +93,8 @@ def test_words_of_the_vocabulary_are_defined_there_alone() -> None:
 
 
 def test_one_module_writes_to_the_terminal() -> None:
-    """`display/terminal.py`, which escapes what a terminal would obey: say() to standard output, tell() to error."""
+    """`base/display/terminal.py`, which escapes what a terminal would obey: say() for output, tell() for errors."""
     writes = re.compile(r"(?<![\w.])print\(|\bstd(out|err)\.write")
     scripts = [*(ROOT / "workflow").rglob("*.py"), *(ROOT / "rules").glob("*.smk"), ROOT / "Snakefile"]
     found = {str(path.relative_to(ROOT)) for path in scripts if writes.search(path.read_text(encoding="utf-8"))}
-    assert found == {"workflow/scripts/ragrelay/display/terminal.py"}
+    assert found == {"workflow/scripts/ragrelay/base/display/terminal.py"}

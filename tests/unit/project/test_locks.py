@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 from ragrelay.config.schema import KINDS
-from ragrelay.jobs.code_digest import SCRIPTS
+from ragrelay.workflow.jobs.code_digest import SCRIPTS
 
 from tests.support.code_edits import files_of, imported_files
 from tests.support.loaded_rules import loaded_rules

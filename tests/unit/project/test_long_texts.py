@@ -15,22 +15,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.answer_formats.trec_rag import joined, read_record, split_sentences, written_record
-from ragrelay.claims.characteristics import OF_TEXTS
-from ragrelay.claims.entities import capitalised
-from ragrelay.claims.text_characteristics import host_of, official
-from ragrelay.display.script_json import script_json
-from ragrelay.errors import printable
+from ragrelay.annexes.acu.characteristics import OF_TEXTS
+from ragrelay.annexes.acu.entities import capitalised
+from ragrelay.annexes.acu.text_characteristics import host_of, official
+from ragrelay.annexes.prediction.predictor import predictors, valued
+from ragrelay.annexes.prediction.subject import Subject
+from ragrelay.base.errors import printable
+from ragrelay.base.io.characters import check_query, check_text, count_unseen, is_seen
+from ragrelay.base.io.secret_values import SentKey, secret_in
+from ragrelay.collection.answer_formats.trec_rag import joined, read_record, split_sentences, written_record
 from ragrelay.generation.thought_marks import without_thinking
 from ragrelay.generation.tokens import PromptTokenizer
-from ragrelay.io.characters import check_query, check_text, count_unseen, is_seen
-from ragrelay.io.secret_values import SentKey, secret_in
-from ragrelay.nuggets.lists import folded
-from ragrelay.nuggets.writing import read_list
-from ragrelay.prediction.predictor import predictors, valued
-from ragrelay.prediction.subject import Subject
+from ragrelay.questions.nuggets.writing import read_list
+from ragrelay.report.display.script_json import script_json
 from ragrelay.report.latex import escape
 from ragrelay.scoring.near_copies import shown_references
+from ragrelay.scoring.nugget_lists import folded
 from ragrelay.scoring.pair_scorer import PairScorer
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.scorer import SCORER_KINDS

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from ragrelay.reproduction.rows import list_published_rows
-from ragrelay.study.files import result_files
+from ragrelay.annexes.reproduction.rows import list_published_rows
+from ragrelay.workflow.study.files import result_files
 
 from tools.papers import PAGE, ROOT, STATES, page, read
 

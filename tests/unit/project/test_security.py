@@ -12,15 +12,15 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.cache_mode import READ_ONLY
+from ragrelay.base.io.secret_values import check_no_secret
+from ragrelay.base.io.yaml_keys import read_yaml
 from ragrelay.config.checks import check_cache_folder
 from ragrelay.config.schema import load_schema
-from ragrelay.errors import InputError
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.generation.tokens import load_tokenizer
-from ragrelay.io.cache_mode import READ_ONLY
-from ragrelay.io.secret_values import check_no_secret
-from ragrelay.io.yaml_keys import read_yaml
 from ragrelay.prompting.templates import load_template
 from ragrelay.scoring.encoder import Encoder
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ragrelay.io.workflow_files import ROOT
+from ragrelay.base.io.workflow_files import ROOT
 
 from benchmarks.shared import relay_cells
 from benchmarks.word_errors import (

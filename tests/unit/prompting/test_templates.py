@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.prompting.templates import Template, load_template
 
 from tests.unit.conftest import TEMPLATE

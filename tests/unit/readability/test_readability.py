@@ -1,7 +1,7 @@
 """Indices by counts made by hand, and how counts treat what real texts contain."""
 
 import pytest
-from ragrelay import readability
+from ragrelay.base import readability
 from ragrelay.collection.local import LocalCollection
 
 from tests.support.sandbox import ROOT

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.display.outputs import Figure, Table, available
-from ragrelay.display.sections import Section
 from ragrelay.report import lead
+from ragrelay.report.display.outputs import Figure, Table, available
+from ragrelay.report.display.sections import Section
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.lead_figure import lead_figure, means
 from ragrelay.report.outputs import OUTPUTS

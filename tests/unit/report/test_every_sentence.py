@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pytest
-from ragrelay.display.sections import Section
+from ragrelay.base.vocabulary.names import UNSCORED
 from ragrelay.report import answer_findings, findings, lead, lead_figure, verdict_sentences
+from ragrelay.report.display.sections import Section
 from ragrelay.report.study import ReportedStudy
-from ragrelay.vocabulary.names import UNSCORED
 from scipy import optimize, stats
 from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower

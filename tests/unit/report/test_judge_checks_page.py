@@ -7,15 +7,15 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.analysis.judge_checks import COLUMNS, PASSAGE_COLUMNS
-from ragrelay.annotations.trust_page import checks_page_table, trust_sentences
-from ragrelay.display.judge_checks import judge_checks_table, judge_sentences
-from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.annexes.labels.trust_page import checks_page_table, trust_sentences
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.columns import schema_of
+from ragrelay.base.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, REVERSED
+from ragrelay.report.display.judge_checks import judge_checks_table, judge_sentences
 from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study, with_files
 from ragrelay.report.table_files import write_tables
-from ragrelay.vocabulary.columns import schema_of
-from ragrelay.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, REVERSED
 
 from tests.support.report_study import write_study
 from tests.unit.annotations.test_annotations_page import study as annotation_study

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from ragrelay.base.io.coverage import data_warnings
+from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
-from ragrelay.io.coverage import data_warnings
-from ragrelay.io.keyed_files import KeyedFiles
 from ragrelay.report.page import render_page
 from ragrelay.report.provenance import gather_left_out
 from ragrelay.report.reading import read_study

@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from ragrelay.display.outputs import Figure, Table, available, file_name, modules, resolve
 from ragrelay.report import page as page_module
+from ragrelay.report.display.outputs import Figure, Table, available, file_name, modules, resolve
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.outputs import OUTPUTS, PARTS, RESULT_TABLES
 from ragrelay.report.page import render_page

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from lxml import html
 from ragrelay.analysis.pooled import ALL_DATASETS, RELAY, SYSTEMS, Sample, pool_samples
-from ragrelay.display.templates import FOLDER, environment
+from ragrelay.report.display.templates import FOLDER, environment
 from ragrelay.report.over_all import over_all
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study

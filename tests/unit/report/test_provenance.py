@@ -9,12 +9,12 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.jobs.used import Benchmarks
+from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.origin import mixed_engines, origin, shown_jobs
 from ragrelay.report.page import render_page
 from ragrelay.report.provenance import REQUESTED, gather_left_out, gather_provenance, gather_stages
 from ragrelay.report.reading import read_study
+from ragrelay.report.used import Benchmarks
 
 from tests.support.report_study import write_study
 

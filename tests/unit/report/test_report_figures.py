@@ -8,14 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.display.chart_files import draw
-from ragrelay.display.charts import Spec
-from ragrelay.display.outputs import SIZES, Figure, available, resolve
-from ragrelay.display.packing import packed
-from ragrelay.display.palette import looks
-from ragrelay.display.sections import Section
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.report import figures_by_k, paper_figures, scatter
+from ragrelay.report.display.chart_files import draw
+from ragrelay.report.display.charts import Spec
+from ragrelay.report.display.outputs import SIZES, Figure, available, resolve
+from ragrelay.report.display.packing import packed
+from ragrelay.report.display.palette import looks
+from ragrelay.report.display.sections import Section
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.figures_by_k import utility_by_k
 from ragrelay.report.outputs import OUTPUTS

@@ -8,9 +8,10 @@ import polars as pl
 import pytest
 from ragrelay.analysis.labellings import ALL, HIGHEST, LOWEST, NONE
 from ragrelay.analysis.verdicts import OF_DIFFERENCE
-from ragrelay.display.findings import side_of_zero
-from ragrelay.display.sections import Section
+from ragrelay.base.vocabulary.names import UNSCORED
 from ragrelay.report import answer_findings
+from ragrelay.report.display.findings import side_of_zero
+from ragrelay.report.display.sections import Section
 from ragrelay.report.findings import findings, summary, unscored
 from ragrelay.report.lead import lead
 from ragrelay.report.lead_figure import signed
@@ -26,7 +27,6 @@ from ragrelay.report.verdict_sentences import (
     short,
 )
 from ragrelay.report.verdict_tables import holes_table, within_table
-from ragrelay.vocabulary.names import UNSCORED
 
 from tests.support.report_study import CELL, changed, write_study
 

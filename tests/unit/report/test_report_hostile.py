@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import polars as pl
 import pytest
-from ragrelay.display.chart_files import draw
+from ragrelay.report.display.chart_files import draw
 from ragrelay.report.figures_by_k import utility_by_k
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study

@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from ragrelay.display.numbers import number
-from ragrelay.display.outputs import available
-from ragrelay.display.sections import Section
+from ragrelay.report.display.numbers import number
+from ragrelay.report.display.outputs import available
+from ragrelay.report.display.sections import Section
 from ragrelay.report.latex import escape, in_latex, table1_latex
 from ragrelay.report.latex_long import correlation_latex, significance_latex
 from ragrelay.report.outputs import OUTPUTS

@@ -1,8 +1,8 @@
 """Numbers as text, and the look of each retriever."""
 
 import pytest
-from ragrelay.display import numbers
-from ragrelay.display.palette import BLUE, GREEN, GREY, VERMILLION, looks
+from ragrelay.report.display import numbers
+from ragrelay.report.display.palette import BLUE, GREEN, GREY, VERMILLION, looks
 
 
 def luminance(colour: str) -> float:

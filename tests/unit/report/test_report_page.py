@@ -9,14 +9,14 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.display.numbers import number
-from ragrelay.display.page import Page
-from ragrelay.display.page_list import list_pages
-from ragrelay.display.palette import looks
-from ragrelay.display.script_json import script_json
-from ragrelay.display.templates import bundle
-from ragrelay.io.atomic_files import write_text
+from ragrelay.base.io.atomic_files import write_text
 from ragrelay.report import page as page_module
+from ragrelay.report.display.numbers import number
+from ragrelay.report.display.page import Page
+from ragrelay.report.display.page_list import list_pages
+from ragrelay.report.display.palette import looks
+from ragrelay.report.display.script_json import script_json
+from ragrelay.report.display.templates import bundle
 from ragrelay.report.figures_by_k import correlation_by_k
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study

@@ -4,14 +4,14 @@ import json
 from pathlib import Path
 
 import pytest
-from ragrelay.display.outputs import available, resolve
+from ragrelay.base.vocabulary.orderings import named_orderings
+from ragrelay.report.display.outputs import available, resolve
 from ragrelay.report.figures_by_k import utility_by_k
 from ragrelay.report.findings import findings, summary
 from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
 from ragrelay.report.table1 import table1
-from ragrelay.vocabulary.orderings import named_orderings
 
 from tests.support.report_study import write_study
 

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.display.numbers import number
-from ragrelay.display.outputs import available, file_name, resolve
-from ragrelay.display.sections import Section
-from ragrelay.display.tables import records_table
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.columns import STUDY_PART
 from ragrelay.report import statistics_tables
 from ragrelay.report import transmission_tables as tables
+from ragrelay.report.display.numbers import number
+from ragrelay.report.display.outputs import available, file_name, resolve
+from ragrelay.report.display.sections import Section
+from ragrelay.report.display.tables import records_table
 from ragrelay.report.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
 from ragrelay.report.table1 import Value, table1, table1_frame
 from ragrelay.report.table_files import write_tables
-from ragrelay.vocabulary.columns import STUDY_PART
 
 from tests.support.report_study import changed, write_study
 

@@ -2,8 +2,8 @@
 
 import re
 
-from ragrelay.display.outputs import resolve
-from ragrelay.study.files import result_files
+from ragrelay.report.display.outputs import resolve
+from ragrelay.workflow.study.files import result_files
 
 from tests.support.sandbox import ROOT
 from tests.support.tools import load_tool

@@ -19,33 +19,33 @@ import numpy.typing as npt
 import polars as pl
 import pytest
 from ragrelay.analysis.judge_checks import analyse_judge_checks
-from ragrelay.annotations import sentences as of_labels
-from ragrelay.annotations import trust_page as of_trust
-from ragrelay.annotations.agreement import Scale, agreement_tables
-from ragrelay.annotations.choices import label_choices
-from ragrelay.annotations.correlation import label_correlations
-from ragrelay.annotations.leads import leads
-from ragrelay.annotations.study import TABLES, AnnotationStudy, JudgeTrust
-from ragrelay.annotations.study_tables import gather
-from ragrelay.annotations.values import SCHEMA as VALUES
-from ragrelay.annotations.within_queries import label_within
-from ragrelay.claims import sentences as of_claims
-from ragrelay.io.atomic_files import write_csv
-from ragrelay.prediction import sentences as of_predictions
-from ragrelay.prediction.best import best_predictors
-from ragrelay.prediction.cells import PredictedCell, oriented
-from ragrelay.prediction.decisions import policies
-from ragrelay.prediction.ensembles import ensembles
-from ragrelay.prediction.ensembles import ridge as ridge_of_predictors
-from ragrelay.prediction.study import PredictedStudy
-from ragrelay.prediction.transfer import transfers
-from ragrelay.reproduction import page as of_reproduction
-from ragrelay.reproduction.cells import COLUMNS as CELL_TABLE
-from ragrelay.reproduction.cells import with_difference
-from ragrelay.reproduction.findings import paper_findings
-from ragrelay.reproduction.measures import cell_summary
-from ragrelay.reproduction.study import Reproduction
-from ragrelay.vocabulary.columns import named, schema_of
+from ragrelay.annexes.acu import sentences as of_claims
+from ragrelay.annexes.labels import sentences as of_labels
+from ragrelay.annexes.labels import trust_page as of_trust
+from ragrelay.annexes.labels.agreement import Scale, agreement_tables
+from ragrelay.annexes.labels.choices import label_choices
+from ragrelay.annexes.labels.correlation import label_correlations
+from ragrelay.annexes.labels.leads import leads
+from ragrelay.annexes.labels.study import TABLES, AnnotationStudy, JudgeTrust
+from ragrelay.annexes.labels.study_tables import gather
+from ragrelay.annexes.labels.values import SCHEMA as VALUES
+from ragrelay.annexes.labels.within_queries import label_within
+from ragrelay.annexes.prediction import sentences as of_predictions
+from ragrelay.annexes.prediction.best import best_predictors
+from ragrelay.annexes.prediction.cells import PredictedCell, oriented
+from ragrelay.annexes.prediction.decisions import policies
+from ragrelay.annexes.prediction.ensembles import ensembles
+from ragrelay.annexes.prediction.ensembles import ridge as ridge_of_predictors
+from ragrelay.annexes.prediction.study import PredictedStudy
+from ragrelay.annexes.prediction.transfer import transfers
+from ragrelay.annexes.reproduction import page as of_reproduction
+from ragrelay.annexes.reproduction.cells import COLUMNS as CELL_TABLE
+from ragrelay.annexes.reproduction.cells import with_difference
+from ragrelay.annexes.reproduction.findings import paper_findings
+from ragrelay.annexes.reproduction.measures import cell_summary
+from ragrelay.annexes.reproduction.study import Reproduction
+from ragrelay.base.io.atomic_files import write_csv
+from ragrelay.base.vocabulary.columns import named, schema_of
 from scipy import stats
 from sklearn.linear_model import RidgeCV
 from sklearn.metrics import cohen_kappa_score
@@ -249,7 +249,7 @@ BEFORE = ("query_length", "idf_sum", "zeroshot_answer_length", "max_score")
 @pytest.mark.parametrize("make", MADE)
 def test_predictions_say_what_the_scores_say(make: Callable[[], Measured], monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("ensembles", "transfer"):
-        monkeypatch.setattr(f"ragrelay.prediction.{module}.MODELS", {"ridge": ridge_of_predictors})
+        monkeypatch.setattr(f"ragrelay.annexes.prediction.{module}.MODELS", {"ridge": ridge_of_predictors})
     measured = make()
     retrievers = measured.rankings[:2]
     cells = cells_of(measured, retrievers)
@@ -964,12 +964,12 @@ def qids_of(table: pl.DataFrame, retriever: str) -> list[str]:
 @pytest.mark.parametrize(
     "module",
     [
-        "prediction/sentences.py",
-        "annotations/sentences.py",
-        "annotations/trust_page.py",
-        "display/judge_checks.py",
-        "claims/sentences.py",
-        "reproduction/page.py",
+        "annexes/prediction/sentences.py",
+        "annexes/labels/sentences.py",
+        "annexes/labels/trust_page.py",
+        "report/display/judge_checks.py",
+        "annexes/acu/sentences.py",
+        "annexes/reproduction/page.py",
     ],
 )
 def test_a_text_of_these_pages_is_listed_here(module: str) -> None:

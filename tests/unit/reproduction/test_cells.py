@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.display.page import Page
-from ragrelay.report.reproduction_latex import cells_latex
-from ragrelay.reproduction.cells import cells
-from ragrelay.reproduction.measures import ALL, cell_summary, effects
-from ragrelay.reproduction.page import reproduction_section
-from ragrelay.reproduction.study import Reproduction
+from ragrelay.annexes.reproduction.cells import cells
+from ragrelay.annexes.reproduction.latex import cells_latex
+from ragrelay.annexes.reproduction.measures import ALL, cell_summary, effects
+from ragrelay.annexes.reproduction.page import reproduction_section
+from ragrelay.annexes.reproduction.study import Reproduction
+from ragrelay.report.display.page import Page
 from scipy import stats
 
 from tests.support.report_study import complete

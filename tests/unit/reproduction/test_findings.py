@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.reproduction.findings import (
+from ragrelay.annexes.reproduction.findings import (
     AS_IN_THE_PAPER,
     BETTER,
     CORRELATED,
@@ -15,8 +15,8 @@ from ragrelay.reproduction.findings import (
     degrees_of_freedom,
     paper_findings,
 )
-from ragrelay.reproduction.page import reproduction_sentences
-from ragrelay.reproduction.study import Reproduction
+from ragrelay.annexes.reproduction.page import reproduction_sentences
+from ragrelay.annexes.reproduction.study import Reproduction
 
 from benchmarks.shared.known_truth import correlated_data, falling_data
 from benchmarks.shared.real_columns import Real

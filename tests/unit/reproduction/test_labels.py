@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from ragrelay.annotations.correlation import COLUMNS as CORRELATIONS
-from ragrelay.annotations.cost import COLUMNS as COSTS
-from ragrelay.claims.usage import COLUMNS as USAGE
-from ragrelay.reproduction.claims import compare_published_claims
-from ragrelay.reproduction.labels import compare_published_cost, compare_published_labels
-from ragrelay.vocabulary.columns import Columns, schema_of
+from ragrelay.annexes.acu.usage import COLUMNS as USAGE
+from ragrelay.annexes.labels.correlation import COLUMNS as CORRELATIONS
+from ragrelay.annexes.labels.cost import COLUMNS as COSTS
+from ragrelay.annexes.reproduction.claims import compare_published_claims
+from ragrelay.annexes.reproduction.labels import compare_published_cost, compare_published_labels
+from ragrelay.base.vocabulary.columns import Columns, schema_of
 
 PART = {"dataset": "nq", "generator": "lm", "scorer": "exact_match"}
 

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from ragrelay.errors import InputError
-from ragrelay.reproduction.published import LAYOUTS, read_published
+from ragrelay.annexes.reproduction.published import LAYOUTS, read_published
+from ragrelay.base.errors import InputError
 
 from tests.support.sandbox import ROOT
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.base.errors import InputError
 from ragrelay.collection.base import Collection
-from ragrelay.errors import InputError
 from ragrelay.retrieval.contexts import build_contexts, count_left_out
 
 

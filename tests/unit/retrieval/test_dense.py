@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from ragrelay.base.io.file_hashes import check_hashes
 from ragrelay.collection.local import LocalCollection
-from ragrelay.io.file_hashes import check_hashes
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS

@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.base.vocabulary.orderings import ordered
 from ragrelay.collection.local import LocalCollection
 from ragrelay.retrieval.contexts import build_contexts, count_left_out
 from ragrelay.retrieval.trec import ranked
-from ragrelay.vocabulary.orderings import ordered
 
 from tests.unit.retrieval.test_oracle import LABELS, QRELS, QUERIES, TEXTS, oracle_run
 

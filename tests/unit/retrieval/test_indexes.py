@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.base.errors import InputError
 from ragrelay.collection.base import Collection
 from ragrelay.collection.local import LocalCollection
-from ragrelay.errors import InputError
 from ragrelay.retrieval.indexes import index_corpus, index_name, opened_index
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, RunTask
 

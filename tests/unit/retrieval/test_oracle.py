@@ -6,11 +6,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, RunTask
 from ragrelay.retrieval.trec import RUN, ranked
-from ragrelay.vocabulary.measures import measure_ranking
 
 QRELS = pl.DataFrame(
     [(f"q{q}", f"d{d:02}", d % 4) for q in range(6) for d in range(24)],
@@ -111,8 +111,8 @@ def test_query_without_any_has_no_row() -> None:
 
 
 def test_error_where_no_query_has_any(write_dataset: Any) -> None:
+    from ragrelay.base.errors import InputError
     from ragrelay.collection.local import LocalCollection
-    from ragrelay.errors import InputError
 
     collection = LocalCollection(write_dataset())
     with pytest.raises(InputError, match=r"oracle \(min_label 9\): found no result for any query; expected judgements"):

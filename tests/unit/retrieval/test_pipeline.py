@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.base.errors import InputError
 from ragrelay.collection.local import LocalCollection
-from ragrelay.errors import InputError
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.retrieval.trec import RUN, ranked, write_run

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.base.errors import InputError
 from ragrelay.collection.local import LocalCollection
-from ragrelay.errors import InputError
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.retrievers.rerank import Rerank
 from ragrelay.retrieval.trec import ranked, write_run

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.hashing import file_hash
+from ragrelay.base.models.locations import model_path
+from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.collection.local import LocalCollection
-from ragrelay.errors import InputError
-from ragrelay.io.hashing import file_hash
-from ragrelay.models.locations import model_path
 from ragrelay.retrieval import bm25s_index, pisa, terrier
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.retrievers.bm25 import Bm25
 from ragrelay.retrieval.trec import ranked
-from ragrelay.vocabulary.measures import measure_ranking
 
 from tests.support.indexes import built_index
 from tests.unit.conftest import PASSAGES, QUERIES

@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.base.errors import InputError
 from ragrelay.collection.local import LocalCollection
-from ragrelay.errors import InputError
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
@@ -179,5 +179,5 @@ def test_error_without_java_or_jars(lacking: str, tmp_path: Path) -> None:
         environment |= {"PATH": str(tmp_path), "JAVA_HOME": ""}
     done = subprocess.run([sys.executable, "-c", code], env=environment, text=True, capture_output=True)
     last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith("ragrelay.errors.InputError: retriever with engine terrier: found"), done.stderr
+    assert last.startswith("ragrelay.base.errors.InputError: retriever with engine terrier: found"), done.stderr
     assert "expected Java 11 or newer, and Terrier 5.11 in" in last

@@ -10,8 +10,8 @@ import ir_measures
 import polars as pl
 import pytest
 from ir_measures import RR
+from ragrelay.base.errors import InputError
 from ragrelay.collection.local import LocalCollection
-from ragrelay.errors import InputError
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.trec import RUN, check_run, count_doubts, ranked, read_ranks, read_run, write_run
 

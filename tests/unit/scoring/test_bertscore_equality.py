@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from ragrelay.models.locations import model_path
+from ragrelay.base.models.locations import model_path
 from ragrelay.scoring import encoder, matching
 from ragrelay.scoring.encoder import Encoder
 from ragrelay.scoring.references import open_references

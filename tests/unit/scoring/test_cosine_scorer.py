@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
-from ragrelay.io.file_hashes import write_hashes
-from ragrelay.models.locations import model_path
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.file_hashes import write_hashes
+from ragrelay.base.models.locations import model_path
 from ragrelay.scoring.scorer import Task, make_scorer
 from ragrelay.scoring.scorers.cosine import CosineMeasure
 from sentence_transformers import SentenceTransformer

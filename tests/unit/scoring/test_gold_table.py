@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.scoring.reference_sets import read_gold
 
 from tests.support.score_study import score_table, write_study

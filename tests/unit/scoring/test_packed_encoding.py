@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import torch
 import transformers
-from ragrelay.errors import InputError
-from ragrelay.models.locations import model_path
+from ragrelay.base.errors import InputError
+from ragrelay.base.models.locations import model_path
 from ragrelay.scoring.architectures import BLOCK_ROWS, PACKED, packs
 from ragrelay.scoring.encoder import Encoder
 from ragrelay.scoring.packing import InBlocks, PackedModel

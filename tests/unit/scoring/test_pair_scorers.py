@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sacrebleu
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.scoring.scorer import Scores, Task, make_scorer
 from ragrelay.scoring.scorers.rouge import Rouge
 from ragrelay.scoring.squad import containment, exact_match, token_f1, words

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 import torch
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.scoring import query_scores, retriever_table
 from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.matching import match

@@ -9,7 +9,7 @@ import bert_score
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.models.locations import model_path
+from ragrelay.base.models.locations import model_path
 from ragrelay.scoring.encoder import Encoder
 
 from tests.support.score_study import write_study

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
-from ragrelay.errors import InputError
-from ragrelay.io.parquet_parts import PartStore
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.parquet_parts import PartStore
 from ragrelay.scoring import query_scores, store_filling
 from ragrelay.scoring.store import KEY, SCHEMA, ScoreStore
 
@@ -91,7 +91,7 @@ import os, signal, sys
 sys.path.insert(0, "workflow/scripts")
 from pathlib import PosixPath
 from tests.support.score_study import Overlap, score_table
-from ragrelay.io.parquet_parts import PartStore
+from ragrelay.base.io.parquet_parts import PartStore
 from ragrelay.scoring import query_scores, store_filling
 
 class Killed(Overlap):

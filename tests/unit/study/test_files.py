@@ -2,8 +2,8 @@
 
 import pickle
 
-from ragrelay.study import files
-from ragrelay.study.files import StudyFile
+from ragrelay.workflow.study import files
+from ragrelay.workflow.study.files import StudyFile
 
 FILE = StudyFile("{dataset}/runs/{retriever}.run.gz", "build_run", "a run", "module:COLUMNS")
 

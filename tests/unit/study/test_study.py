@@ -3,12 +3,12 @@
 from types import SimpleNamespace
 
 import pytest
-from ragrelay.asking.question import question_named
-from ragrelay.io.yaml_keys import read_yaml
-from ragrelay.jobs.code_digest import code_digest
-from ragrelay.study import files
-from ragrelay.study.asking import StudyQuestion
-from ragrelay.study.study import StudyOfRules, any_of, code_of
+from ragrelay.base.io.yaml_keys import read_yaml
+from ragrelay.questions.question import question_named
+from ragrelay.workflow.jobs.code_digest import code_digest
+from ragrelay.workflow.study import files
+from ragrelay.workflow.study.asking import StudyQuestion
+from ragrelay.workflow.study.study import StudyOfRules, any_of, code_of
 
 from tests.support.sandbox import ROOT
 

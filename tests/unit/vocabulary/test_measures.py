@@ -12,9 +12,9 @@ import polars as pl
 import pytest
 from ir_measures.providers.base import Any as AnyValue
 from ir_measures.providers.base import Choices, Evaluator, Provider
-from ragrelay.errors import InputError
-from ragrelay.vocabulary.columns import schema_of
-from ragrelay.vocabulary.measures import COLUMNS, HIGHEST_LABELS, check_labels, check_measure, measure_ranking
+from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.columns import schema_of
+from ragrelay.base.vocabulary.measures import COLUMNS, HIGHEST_LABELS, check_labels, check_measure, measure_ranking
 
 QRELS_SCHEMA = {"qid": pl.String, "docno": pl.String, "label": pl.Int64}
 

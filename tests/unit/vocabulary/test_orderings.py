@@ -3,7 +3,7 @@
 import itertools
 
 import pytest
-from ragrelay.vocabulary.orderings import (
+from ragrelay.base.vocabulary.orderings import (
     ORDERINGS,
     distinct_orderings,
     fits,

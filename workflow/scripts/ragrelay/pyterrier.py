@@ -19,8 +19,12 @@ import pyterrier as pt
 from ir_measures import MeanAgg
 
 from ragrelay.analysis.utility import compute_utility
+from ragrelay.annexes.notebook import Results
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.io.hashing import text_hash
+from ragrelay.base.io.workflow_files import ROOT
+from ragrelay.base.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
 from ragrelay.collection import open_collection
-from ragrelay.errors import InputError, one_of
 from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS, is_asked
@@ -28,18 +32,14 @@ from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.generation.thought_marks import thought_marks
-from ragrelay.io.hashing import text_hash
-from ragrelay.io.workflow_files import ROOT
 from ragrelay.prompting.layout import Layout, kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template, load_template
-from ragrelay.results import Results
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.frames import check_texts
 from ragrelay.retrieval.trec import ranked, without_identical_ids
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer
-from ragrelay.study import files
-from ragrelay.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
+from ragrelay.workflow.study import files
 
 GIVEN = "given"
 """Name of the retriever, in tables, for answers in a frame."""

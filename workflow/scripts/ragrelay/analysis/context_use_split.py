@@ -10,7 +10,7 @@ from scipy import stats
 from ragrelay.analysis import multiplicity
 from ragrelay.analysis.bootstrap import METHOD, bootstrap_intervals
 from ragrelay.analysis.correlation import QUERIES_AT_LEAST, RANKS_BOOTSTRAPPED_AT_MOST, RESAMPLES_AT_MOST, is_constant
-from ragrelay.vocabulary.columns import (
+from ragrelay.base.vocabulary.columns import (
     CELL_OF_RETRIEVER,
     CONTEXT_COLUMNS,
     INTERVAL,
@@ -24,7 +24,7 @@ from ragrelay.vocabulary.columns import (
     text,
     whole,
 )
-from ragrelay.vocabulary.names import UNSEEN, ZEROSHOT
+from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 
 ALL = "all retrievers"
 GROUPS = {"good_used": (True, True), "good_unused": (True, False), "poor_used": (False, True),

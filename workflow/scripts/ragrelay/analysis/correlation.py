@@ -19,7 +19,7 @@ from ragrelay.analysis.coefficients import ROUNDING, Array, concordances
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.paired_tests import POWER
 from ragrelay.analysis.verdicts import of_correlation
-from ragrelay.vocabulary.columns import (
+from ragrelay.base.vocabulary.columns import (
     CELL_COLUMNS,
     INTERVAL,
     INTERVAL_METHOD,

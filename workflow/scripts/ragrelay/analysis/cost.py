@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
+from ragrelay.base.vocabulary.columns import ANSWERS_PART, real, schema_of, text, whole
 from ragrelay.generation.store import KEY, AnswerStore
-from ragrelay.vocabulary.columns import ANSWERS_PART, real, schema_of, text, whole
 
 ALL = "all"
 TABLE = {

@@ -12,7 +12,7 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array, pearson_features, pearson_left_out, pearson_of_sums
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
-from ragrelay.vocabulary.columns import (
+from ragrelay.base.vocabulary.columns import (
     CELL,
     CELL_COLUMNS,
     INTERVAL_METHOD,

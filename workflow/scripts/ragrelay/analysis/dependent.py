@@ -14,7 +14,7 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import no_coefficient
 from ragrelay.analysis.significance import ASCENDING
-from ragrelay.vocabulary.columns import (
+from ragrelay.base.vocabulary.columns import (
     CONTEXT_COLUMNS,
     INTERVAL,
     INTERVAL_METHOD,
@@ -29,8 +29,8 @@ from ragrelay.vocabulary.columns import (
     truth,
     whole,
 )
-from ragrelay.vocabulary.names import UNSEEN
-from ragrelay.vocabulary.orderings import DESCENDING
+from ragrelay.base.vocabulary.names import UNSEEN
+from ragrelay.base.vocabulary.orderings import DESCENDING
 
 RETRIEVERS, ORDERINGS, TREND = "retrievers", "orderings", "trend over k"
 METHOD = "paired jackknife, Student's t"

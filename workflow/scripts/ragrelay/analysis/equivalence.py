@@ -12,7 +12,7 @@ from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, enough, of_interval
-from ragrelay.vocabulary.columns import (
+from ragrelay.base.vocabulary.columns import (
     CELL,
     CELL_COLUMNS,
     CELL_OF_RETRIEVER,
@@ -26,8 +26,8 @@ from ragrelay.vocabulary.columns import (
     text,
     whole,
 )
-from ragrelay.vocabulary.names import UNSEEN
-from ragrelay.vocabulary.primary import Primary
+from ragrelay.base.vocabulary.names import UNSEEN
+from ragrelay.base.vocabulary.primary import Primary
 
 FAMILY = ("ordering", "k", "references")
 P_VALUES = {"p_value": "p", "p_not_worse": "p_not_worse"}

@@ -11,7 +11,7 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, enough, of_difference
-from ragrelay.vocabulary.columns import (
+from ragrelay.base.vocabulary.columns import (
     CELL,
     CELL_COLUMNS,
     INTERVAL,

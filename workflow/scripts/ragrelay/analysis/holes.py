@@ -10,9 +10,9 @@ import polars as pl
 from ragrelay.analysis import relay
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.labellings import ALL, HIGHEST, HOLES_ABOVE, LOWEST, NONE
-from ragrelay.vocabulary.columns import REASON, REFERENCES, STUDY_PART, Columns, real, schema_of, text, whole
-from ragrelay.vocabulary.measures import measure_ranking
-from ragrelay.vocabulary.primary import Primary
+from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, Columns, real, schema_of, text, whole
+from ragrelay.base.vocabulary.measures import measure_ranking
+from ragrelay.base.vocabulary.primary import Primary
 
 SWEEPS = 12
 """The search for a labelling takes at most so many steps; it ends earlier if no step helps."""

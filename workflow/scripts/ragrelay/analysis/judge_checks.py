@@ -11,7 +11,7 @@ from ragrelay.analysis.clusters import spearman_left_out
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
-from ragrelay.vocabulary.columns import (
+from ragrelay.base.vocabulary.columns import (
     INTERVAL,
     INTERVAL_METHOD,
     REASON,
@@ -22,7 +22,7 @@ from ragrelay.vocabulary.columns import (
     text,
     whole,
 )
-from ragrelay.vocabulary.judge_checks import ABOUT, CHECKS, LENGTH
+from ragrelay.base.vocabulary.judge_checks import ABOUT, CHECKS, LENGTH
 
 TABLE = {
     "check": text(ABOUT),

@@ -2,8 +2,8 @@
 
 import polars as pl
 
-from ragrelay.errors import InputError
-from ragrelay.vocabulary.columns import ANSWERS_PART, CONTEXT_COLUMNS, real, whole
+from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.columns import ANSWERS_PART, CONTEXT_COLUMNS, real, whole
 
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 TABLE = {

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import polars as pl
 from scipy.stats import false_discovery_control
 
-from ragrelay.vocabulary.orderings import distinct_orderings
+from ragrelay.base.vocabulary.orderings import distinct_orderings
 
 Array = npt.NDArray[np.float64]
 

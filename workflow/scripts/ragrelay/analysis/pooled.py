@@ -13,8 +13,8 @@ from ragrelay.analysis import relay, verdicts
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.relay import ALL_RANKINGS
 from ragrelay.analysis.systems import PRIMARY, systems
-from ragrelay.vocabulary.columns import CELL, REASON, REFERENCES, STUDY_PART, real, schema_of, text, truth, whole
-from ragrelay.vocabulary.primary import Primary
+from ragrelay.base.vocabulary.columns import CELL, REASON, REFERENCES, STUDY_PART, real, schema_of, text, truth, whole
+from ragrelay.base.vocabulary.primary import Primary
 
 ALL_DATASETS = "all datasets"
 DATASETS_AT_LEAST = 5

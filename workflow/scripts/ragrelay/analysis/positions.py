@@ -7,9 +7,9 @@ import polars as pl
 from scipy import stats
 
 from ragrelay.analysis.correlation import is_constant
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.columns import CELL_COLUMNS, INTERVAL, STUDY_PART, real, schema_of, text, whole
 from ragrelay.generation.answer_files import CONTEXT, read_answers
-from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.vocabulary.columns import CELL_COLUMNS, INTERVAL, STUDY_PART, real, schema_of, text, whole
 
 NO_POSITION = 0
 TABLE = {

@@ -13,8 +13,8 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.verdicts import ABOVE, BELOW, QUERIES_AT_LEAST, UNDECIDED
-from ragrelay.vocabulary.columns import REASON, REFERENCES, STUDY_PART, real, schema_of, text, truth, whole
-from ragrelay.vocabulary.names import SET_BY_DESIGN, UNSEEN
+from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, real, schema_of, text, truth, whole
+from ragrelay.base.vocabulary.names import SET_BY_DESIGN, UNSEEN
 
 ALL_RANKINGS = "all rankings"
 TOO_FEW = "too few queries differ"

@@ -12,7 +12,7 @@ from ragrelay.analysis import multiplicity, paired_tests
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
-from ragrelay.vocabulary.columns import (
+from ragrelay.base.vocabulary.columns import (
     CELL_COLUMNS,
     INTERVAL,
     REASON,
@@ -25,8 +25,8 @@ from ragrelay.vocabulary.columns import (
     truth,
     whole,
 )
-from ragrelay.vocabulary.names import UNSEEN
-from ragrelay.vocabulary.orderings import DESCENDING
+from ragrelay.base.vocabulary.names import UNSEEN
+from ragrelay.base.vocabulary.orderings import DESCENDING
 
 AGAINST_REFERENCE = "†"
 AGAINST_ASCENDING = "‡"

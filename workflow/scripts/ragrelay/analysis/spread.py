@@ -5,8 +5,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.vocabulary.columns import CELL_COLUMNS, STUDY_PART, real, whole
-from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.base.vocabulary.columns import CELL_COLUMNS, STUDY_PART, real, whole
+from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 TABLE = {
     **CELL_COLUMNS,

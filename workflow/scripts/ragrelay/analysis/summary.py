@@ -4,7 +4,16 @@ import polars as pl
 from scipy import special
 
 from ragrelay.analysis.correlation import LOW_P0, is_constant
-from ragrelay.vocabulary.columns import CELL, CELL_COLUMNS, INTERVAL, INTERVAL_METHOD, REASON, STUDY_PART, real, whole
+from ragrelay.base.vocabulary.columns import (
+    CELL,
+    CELL_COLUMNS,
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    STUDY_PART,
+    real,
+    whole,
+)
 
 METHOD = "t over queries"
 CELL_OF_CONTEXTS = ["retriever", "ordering", "k"]

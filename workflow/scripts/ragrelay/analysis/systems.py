@@ -17,9 +17,9 @@ from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.paired_tests import POWER, detectable_effect
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST
-from ragrelay.vocabulary.columns import CELL_COLUMNS, REASON, STUDY_PART, real, schema_of, text, whole
-from ragrelay.vocabulary.names import UNSEEN
-from ragrelay.vocabulary.primary import Primary
+from ragrelay.base.vocabulary.columns import CELL_COLUMNS, REASON, STUDY_PART, real, schema_of, text, whole
+from ragrelay.base.vocabulary.names import UNSEEN
+from ragrelay.base.vocabulary.primary import Primary
 
 PRIMARY, REFERENCE, EXPLORATORY = "primary", "reference", "exploratory"
 TABLE = {

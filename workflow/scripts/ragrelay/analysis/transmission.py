@@ -15,8 +15,8 @@ from ragrelay.analysis.summary import utility_summary, with_unjudged
 from ragrelay.analysis.systems import systems
 from ragrelay.analysis.utility import scores_by_seed
 from ragrelay.analysis.within import within_queries
-from ragrelay.vocabulary.names import ZEROSHOT
-from ragrelay.vocabulary.primary import Primary
+from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.base.vocabulary.primary import Primary
 
 
 class Analysis(NamedTuple):

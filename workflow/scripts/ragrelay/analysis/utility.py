@@ -6,10 +6,10 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 
-from ragrelay.errors import InputError
-from ragrelay.io.atomic_files import atomic
-from ragrelay.vocabulary.columns import CELL_COLUMNS, QID, real, schema_of, truth, whole
-from ragrelay.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import atomic
+from ragrelay.base.vocabulary.columns import CELL_COLUMNS, QID, real, schema_of, truth, whole
+from ragrelay.base.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
 
 MODES = ("relative", "absolute")
 KEYS = ["ordering", "k", "references", "qid"]

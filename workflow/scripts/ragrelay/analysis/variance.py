@@ -9,7 +9,7 @@ from scipy import optimize, stats
 
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT
-from ragrelay.vocabulary.columns import (
+from ragrelay.base.vocabulary.columns import (
     CELL_COLUMNS,
     CELL_OF_RETRIEVER,
     INTERVAL,
@@ -20,7 +20,7 @@ from ragrelay.vocabulary.columns import (
     schema_of,
     whole,
 )
-from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 METHOD = "one-way random effects, ANOVA estimator"
 UNEQUAL_METHOD = "one-way random effects, REML; interval of Wald (1947)"

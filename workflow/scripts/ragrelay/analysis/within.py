@@ -11,7 +11,7 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_correlation
-from ragrelay.vocabulary.columns import (
+from ragrelay.base.vocabulary.columns import (
     INTERVAL,
     INTERVAL_METHOD,
     REASON,
@@ -22,8 +22,8 @@ from ragrelay.vocabulary.columns import (
     text,
     whole,
 )
-from ragrelay.vocabulary.names import UNSEEN, ZEROSHOT
-from ragrelay.vocabulary.orderings import distinct_orderings
+from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
+from ragrelay.base.vocabulary.orderings import distinct_orderings
 
 ALL, WITHOUT_ORACLES, DOSES = "all", "without oracles", "doses"
 METHOD = f"Fieller and jackknife over queries, the wider: {mean_tests.METHOD}"

@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 import torch
 
+from ragrelay.base.display.terminal import tell
+from ragrelay.base.errors import InputError
 from ragrelay.bertscore.suggested import suggested_layer, suggested_model
 from ragrelay.bertscore.texts import Texts, match_pairs
-from ragrelay.display.terminal import tell
-from ragrelay.errors import InputError
 
 VERSION = "0.3.12"
 """The version that bert-score 0.3.13 writes in its hash strings."""

@@ -4,7 +4,7 @@ Source: Zhang et al., BERTScore, ICLR 2020, appendix B, and bert-score's later a
 scores correlate best with human judgements of WMT16.
 """
 
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 
 OTHER_LANGUAGES = "bert-base-multilingual-cased"
 MODELS = {

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from ragrelay.models.hubs import model_description
+from ragrelay.base.models.hubs import model_description
 from ragrelay.scoring.architectures import packs
 from ragrelay.scoring.encoder import Encoder
 

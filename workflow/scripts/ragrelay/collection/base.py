@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import polars as pl
 
-from ragrelay.vocabulary.columns import DOCNO, LABEL, QID, Column, schema_of, text
+from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, Column, schema_of, text
 
 QUERY_COLUMNS = {
     "qid": QID,

@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.characters import NO_BLANK, check_id, check_query, check_text, is_seen
 from ragrelay.collection.base import QRELS, QUERIES, Collection
 from ragrelay.collection.local import with_gold
-from ragrelay.errors import InputError
-from ragrelay.io.characters import NO_BLANK, check_id, check_query, check_text, is_seen
 
 log = logging.getLogger(__name__)
 

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragrelay.display.terminal import say, tell
-from ragrelay.errors import InputError
-from ragrelay.io.atomic_files import atomic, write_text
-from ragrelay.io.json_values import json_record
-from ragrelay.io.text_lines import numbered_lines
+from ragrelay.base.display.terminal import say, tell
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import atomic, write_text
+from ragrelay.base.io.json_values import json_record
+from ragrelay.base.io.text_lines import numbered_lines
 
 WORDS = 100
 HEADING, ITEM = "Section::::", "BULLET::::-"

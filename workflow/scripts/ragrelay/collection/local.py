@@ -7,12 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.characters import check_id, check_query, check_text, is_seen
+from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.io.json_values import json_record
+from ragrelay.base.io.text_lines import numbered_lines, trec_lines
 from ragrelay.collection.base import QRELS, QUERIES, Collection
-from ragrelay.errors import InputError
-from ragrelay.io.characters import check_id, check_query, check_text, is_seen
-from ragrelay.io.hashing import value_hash
-from ragrelay.io.json_values import json_record
-from ragrelay.io.text_lines import numbered_lines, trec_lines
 
 QID_HEADERS = {"qid", "query_id", "query-id", "queryid", "query", "id", "_id", "topic", "topic_id", "number", "num"}
 """Names of the first column of a queries file with a header, in lower case."""

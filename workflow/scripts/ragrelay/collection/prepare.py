@@ -5,9 +5,9 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.characters import count_unseen
 from ragrelay.collection.base import Collection
-from ragrelay.errors import InputError
-from ragrelay.io.characters import count_unseen
 
 
 def prepare_collection(

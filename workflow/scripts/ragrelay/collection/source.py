@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from ragrelay.base.kinds import CheckedStudy, Kind, Kinds
+from ragrelay.base.settings import Matching, RefusedError
 from ragrelay.collection.base import Collection
-from ragrelay.kinds import CheckedStudy, Kind, Kinds
-from ragrelay.settings import Matching, RefusedError
 
 GRADE = Matching("[a-z][a-z0-9_]{0,31}", "a name of small letters, digits and _, at most 32, that starts with a letter")
 References = Annotated[

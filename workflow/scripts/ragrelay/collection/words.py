@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
+from ragrelay.base.display.terminal import tell
+from ragrelay.base.errors import InputError
 from ragrelay.collection.base import Collection
-from ragrelay.display.terminal import tell
-from ragrelay.errors import InputError
 
 log = logging.getLogger(__name__)
 

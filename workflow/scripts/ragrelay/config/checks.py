@@ -9,9 +9,9 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.grid import GridSettings
 from ragrelay.generation.generator import GENERATOR_KINDS
-from ragrelay.grid import GridSettings
 
 VARIABLE = re.compile(r"\$\w|\$\{")
 """A shell variable in a path, which nothing here expands."""

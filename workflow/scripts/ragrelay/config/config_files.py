@@ -7,8 +7,8 @@ from typing import Any
 
 import yaml
 
-from ragrelay.errors import InputError
-from ragrelay.io.yaml_keys import read_yaml
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.yaml_keys import read_yaml
 
 
 def check_file(path: Path) -> None:

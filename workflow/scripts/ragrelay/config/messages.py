@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from ragrelay.errors import ConfigKey, InputError, one_of
-from ragrelay.settings import TYPES, RefusedError
+from ragrelay.base.errors import ConfigKey, InputError, one_of
+from ragrelay.base.settings import TYPES, RefusedError
 
 BOUNDS = {
     "greater_than_equal": "at least {ge}", "greater_than": "more than {gt}", "less_than_equal": "at most {le}",

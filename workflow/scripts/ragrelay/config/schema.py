@@ -10,16 +10,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, WrapValidator, model_validator
 
-from ragrelay.annotations.source import ANNOTATION_KINDS
-from ragrelay.claims.source import CLAIM_KINDS
-from ragrelay.collection.source import DATASET_KINDS
-from ragrelay.config.messages import input_error
-from ragrelay.generation.generator import GENERATOR_KINDS
-from ragrelay.grid import GridSettings, Names
-from ragrelay.kinds import Kinds
-from ragrelay.retrieval.retriever import RETRIEVER_KINDS
-from ragrelay.scoring.scorer import SCORER_KINDS
-from ragrelay.settings import (
+from ragrelay.annexes.acu.source import CLAIM_KINDS
+from ragrelay.annexes.labels.source import ANNOTATION_KINDS
+from ragrelay.base.grid import GridSettings, Names
+from ragrelay.base.kinds import Kinds
+from ragrelay.base.settings import (
     DATASET_PATH,
     PATH,
     ClassName,
@@ -32,6 +27,11 @@ from ragrelay.settings import (
     Text,
     Unique,
 )
+from ragrelay.collection.source import DATASET_KINDS
+from ragrelay.config.messages import input_error
+from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.scoring.scorer import SCORER_KINDS
 
 KINDS: dict[str, Kinds[Any]] = {
     "datasets": DATASET_KINDS,

@@ -8,16 +8,16 @@ from typing import Any, TypeVar
 
 import yaml
 
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.cache_mode import VARIABLE
+from ragrelay.base.io.secret_values import check_no_secret
+from ragrelay.base.io.workflow_files import with_own_files
+from ragrelay.base.io.yaml_keys import check_size, read_yaml
+from ragrelay.base.models.staging import VARIABLE as STAGED_IN
 from ragrelay.config.study import Study
-from ragrelay.errors import InputError
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io.cache_mode import VARIABLE
-from ragrelay.io.secret_values import check_no_secret
-from ragrelay.io.workflow_files import with_own_files
-from ragrelay.io.yaml_keys import check_size, read_yaml
-from ragrelay.models.staging import VARIABLE as STAGED_IN
 
 StudyType = TypeVar("StudyType", bound=Study)
 

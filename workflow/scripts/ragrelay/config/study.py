@@ -4,26 +4,26 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragrelay.annotations.source import ANNOTATION_KINDS, parts
-from ragrelay.annotations.source_checks import check_annotations
-from ragrelay.asking.own_questions import check_questions
-from ragrelay.claims.checks import acu_generators, acu_names, check_acu, check_scores
+from ragrelay.annexes.acu.checks import acu_generators, acu_names, check_acu, check_scores
+from ragrelay.annexes.labels.source import ANNOTATION_KINDS, parts
+from ragrelay.annexes.labels.source_checks import check_annotations
+from ragrelay.annexes.prediction.checks import check_prediction, rerankers
+from ragrelay.annexes.reproduction.checks import check_published
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.io.cache_mode import READ_ONLY
+from ragrelay.base.kinds import CheckedStudy, Kinds
+from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.base.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, fits, named_orderings
 from ragrelay.collection.source import DATASET_KINDS, check_gold
 from ragrelay.config.checks import check_budget_units, check_cache_folder, check_file_names, check_pathvars, expanded
 from ragrelay.config.schema import validated
-from ragrelay.errors import InputError, one_of
 from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, is_asked
-from ragrelay.io.cache_mode import READ_ONLY
-from ragrelay.judging.checks import check_judges
-from ragrelay.kinds import CheckedStudy, Kinds
-from ragrelay.prediction.checks import check_prediction, rerankers
 from ragrelay.prompting.templates import load_template
-from ragrelay.reproduction.checks import check_published
+from ragrelay.questions.judging.checks import check_judges
+from ragrelay.questions.own_questions import check_questions
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
-from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
-from ragrelay.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, fits, named_orderings
 
 RESERVED = (ZEROSHOT, NO_ORDERING)
 RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu", "fetched", "compare", "reproduction", "export",
@@ -258,7 +258,7 @@ class Study(CheckedStudy):
         if PERMUTATIONS in self.grid.orderings and deepest > MOST_PERMUTED:
             expected = f"no k above {MOST_PERMUTED}: each of the k! orders is a cell of its own"
             raise InputError("config key 'grid.orderings'", f"{PERMUTATIONS} with k = {deepest}", expected)
-        from ragrelay.vocabulary.measures import check_measure  # here, because only this check needs ir_measures
+        from ragrelay.base.vocabulary.measures import check_measure  # here, because only this check needs ir_measures
 
         for measure in self.grid.measures:
             check_measure("config key 'grid.measures'", measure)

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from ragrelay.annotations.measures import measure_labels
-from ragrelay.errors import InputError
+from ragrelay.annexes.labels.measures import measure_labels
+from ragrelay.base.errors import InputError
 
 Generate = Callable[[Sequence[tuple[str, str]]], Sequence[str]]
 """(query, passage) pairs of texts → answers."""

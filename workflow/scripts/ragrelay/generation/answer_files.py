@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.columns import CITED_SENTENCES, QID, SEED, real, schema_of, text, whole
 from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.generation.thought_marks import without_thinking
-from ragrelay.io.atomic_files import write_parquet
-from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.vocabulary.columns import CITED_SENTENCES, QID, SEED, real, schema_of, text, whole
 
 CONTEXT = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64}
 COLUMNS = {

@@ -15,8 +15,9 @@ import openai
 import tenacity
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
-from ragrelay.display.progress import Lines
-from ragrelay.errors import InputError
+from ragrelay.base.display.progress import Lines
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.secret_values import SentKey
 from ragrelay.generation.endpoint_address import endpoint_address, endpoint_key
 from ragrelay.generation.endpoint_replies import (
     HalfCharacterError,
@@ -29,7 +30,6 @@ from ragrelay.generation.endpoint_replies import (
 from ragrelay.generation.generator import DECODING, PENALTIES, Request
 from ragrelay.generation.thought_marks import keeps_special_tokens
 from ragrelay.generation.token_scores import CANDIDATES
-from ragrelay.io.secret_values import SentKey
 
 log = logging.getLogger(__name__)
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 
 URL_VARIABLE = "OPENAI_BASE_URL"
 

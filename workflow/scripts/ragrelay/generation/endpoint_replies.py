@@ -9,7 +9,7 @@ import numpy as np
 import openai
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
-from ragrelay.errors import InputError, printable
+from ragrelay.base.errors import InputError, printable
 from ragrelay.generation.generator import DECODING, PENALTIES, Request
 from ragrelay.generation.store import ROUNDING
 from ragrelay.generation.thought_marks import THINKING

@@ -8,14 +8,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.models.adapters import adapter_arguments, adapter_request
+from ragrelay.base.models.locations import is_folder
+from ragrelay.base.models.staging import staged_model
 from ragrelay.generation.generator import PENALTIES, Method, Request
 from ragrelay.generation.requests import BLOCK_TOKENS
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 from ragrelay.generation.tokens import hidden_tokens
-from ragrelay.models.adapters import adapter_arguments, adapter_request
-from ragrelay.models.locations import is_folder
-from ragrelay.models.staging import staged_model
 
 Asked = TypeVar("Asked")
 

@@ -16,7 +16,7 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.generator import Method, Request
 

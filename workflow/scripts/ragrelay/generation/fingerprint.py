@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.hashing import value_hash
 from ragrelay.generation.generator import GENERATOR_KINDS, PENALTIES
-from ragrelay.io.hashing import value_hash
 
 Started = TypeVar("Started")
 

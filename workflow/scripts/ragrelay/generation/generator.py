@@ -9,12 +9,12 @@ from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 from pydantic import Field
 
-from ragrelay.errors import InputError, one_of
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.kinds import CheckedStudy, Kind, MergedKinds
+from ragrelay.base.models.locations import is_folder
+from ragrelay.base.settings import Matching, Model, Name, Nullable, Text
 from ragrelay.generation.thought_marks import check_folder, thought_marks
-from ragrelay.kinds import CheckedStudy, Kind, MergedKinds
-from ragrelay.models.locations import is_folder
 from ragrelay.prompting.templates import Template
-from ragrelay.settings import Matching, Model, Name, Nullable, Text
 
 DECODING = ("temperature", "top_k", "top_p", "min_p", "max_tokens", "stop")
 PENALTIES = ("repetition_penalty", "presence_penalty", "frequency_penalty", "min_tokens")

@@ -13,16 +13,16 @@ from typing import Any, Protocol, TypeVar
 
 import polars as pl
 
-from ragrelay.display.progress import Progress
-from ragrelay.errors import InputError
+from ragrelay.base.display.progress import Progress
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.cache_mode import check_writable
+from ragrelay.base.io.parquet_parts import WRITTEN, PartStore
+from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.generation.engine_use import add_tokens
 from ragrelay.generation.generator import GENERATOR_KINDS, Engine, Maker
 from ragrelay.generation.requests import longest_first, over_window, requests_of, window_of
 from ragrelay.generation.store import KEY, ROUNDING, AnswerStore, known_sum
-from ragrelay.io.cache_mode import check_writable
-from ragrelay.io.parquet_parts import WRITTEN, PartStore
-from ragrelay.jobs.engine_use import add_tokens
 from ragrelay.prompting.layout import Layout
-from ragrelay.vocabulary.names import ZEROSHOT
 
 log = logging.getLogger(__name__)
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ragrelay.base.io.parquet_parts import PartStore
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.store import AnswerStore
-from ragrelay.io.parquet_parts import PartStore
 
 # Number of latest parts whose time counts. Each is about a minute of work.
 TIMED_PARTS = 60

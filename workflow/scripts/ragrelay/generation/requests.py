@@ -9,13 +9,13 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.errors import InputError, RequestError
+from ragrelay.base.errors import InputError, RequestError
+from ragrelay.base.io.hashing import text_hash
+from ragrelay.base.models.hubs import check_cached
+from ragrelay.base.models.locations import model_path
 from ragrelay.generation.generator import GENERATOR_KINDS, Request
 from ragrelay.generation.thought_marks import check_tokenizer_marks
 from ragrelay.generation.tokens import PromptTokenizer, special_tokens, unloadable
-from ragrelay.io.hashing import text_hash
-from ragrelay.models.hubs import check_cached
-from ragrelay.models.locations import model_path
 from ragrelay.prompting.layout import Layout
 
 LENGTHS = {"prompt_id": pl.String, "prompt_tokens": pl.Int64, "shared_first": pl.Int64, "shared_again": pl.Int64}

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from ragrelay.display.printed_tables import printed
-from ragrelay.jobs.job_logs import Record, records
+from ragrelay.base.display.printed_tables import printed
+from ragrelay.generation.job_logs import Record, records
 
 BEGAN = re.compile(r"(\d+) (?:answers|likelihoods) asked for, (\d+) held, (\d+) to make")
 PART = re.compile(r"part (\d+) of (\d+): .*")

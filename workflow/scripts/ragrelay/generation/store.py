@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.io.parquet_parts import PartStore
+from ragrelay.base.io.parquet_parts import PartStore
 
 SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "prompt_id": pl.String,

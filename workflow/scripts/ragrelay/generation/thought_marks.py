@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from ragrelay.errors import InputError
-from ragrelay.models.locations import is_folder
-from ragrelay.models.model_files import added_tokens, chat_templates
+from ragrelay.base.errors import InputError
+from ragrelay.base.models.locations import is_folder
+from ragrelay.base.models.model_files import added_tokens, chat_templates
 
 NO_THOUGHT = "none"
 """Value of ``thinking`` for a model that does not think, or whose thoughts are part of its answers."""

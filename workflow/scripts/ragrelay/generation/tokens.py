@@ -12,10 +12,10 @@ from typing import Any, NoReturn
 
 from jinja2 import TemplateError
 
-from ragrelay.errors import InputError, RequestError
+from ragrelay.base.errors import InputError, RequestError
+from ragrelay.base.models.hubs import check_cached
+from ragrelay.base.models.locations import model_path
 from ragrelay.generation.thought_marks import has_any, keeps_special_tokens, thought_marks
-from ragrelay.models.hubs import check_cached
-from ragrelay.models.locations import model_path
 
 # Placeholders for special tokens' texts while a chat template is rendered around them.
 USER_PART, SYSTEM_PART = "zyxquestion", "zyxinstruction"

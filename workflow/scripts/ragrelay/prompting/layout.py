@@ -5,10 +5,10 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.io.hashing import text_hash, value_hash
+from ragrelay.base.io.hashing import text_hash, value_hash
+from ragrelay.base.vocabulary.columns import QID, Column, schema_of, text
+from ragrelay.base.vocabulary.orderings import DESCENDING, ordered
 from ragrelay.prompting.templates import Template
-from ragrelay.vocabulary.columns import QID, Column, schema_of, text
-from ragrelay.vocabulary.orderings import DESCENDING, ordered
 
 COLUMNS = {
     "qid": QID,

@@ -12,9 +12,9 @@ from typing import Any
 
 import yaml
 
-from ragrelay.errors import InputError, one_of
-from ragrelay.io.yaml_keys import read_yaml
-from ragrelay.own_code import check_function, code_hashes, function_named
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.io.yaml_keys import read_yaml
+from ragrelay.base.own_code import check_function, code_hashes, function_named
 
 PLACEHOLDERS = {"zeroshot": {"query"}, "kshot": {"query", "contexts"}, "context": {"i", "text"}}
 SYSTEM = ("system_zeroshot", "system_kshot")

@@ -4,11 +4,11 @@ import polars as pl
 
 from ragrelay.analysis.lengths import MISSING
 from ragrelay.analysis.multiplicity import ALPHA, distinct
-from ragrelay.display.findings import Findings
-from ragrelay.display.judge_checks import judge_sentences
-from ragrelay.display.numbers import about, count, counted, listing, number, share
-from ragrelay.display.sections import Section
 from ragrelay.report.cost import total
+from ragrelay.report.display.findings import Findings
+from ragrelay.report.display.judge_checks import judge_sentences
+from ragrelay.report.display.numbers import about, count, counted, listing, number, share
+from ragrelay.report.display.sections import Section
 
 NOTEWORTHY = 0.005
 """Shares below this round to less than 1% and are not mentioned."""

@@ -1,6 +1,6 @@
 """Register tables and figures on the answers themselves: positions, variation over seeds, lengths, cost."""
 
-from ragrelay.display.outputs import Figure, Output, ResultTable, Table
+from ragrelay.report.display.outputs import Figure, Output, ResultTable, Table
 
 SCORES = "{dataset}/described/scores/{scorer}/{generator}"
 ANSWERS = "{dataset}/described/answers/{generator}"
@@ -26,7 +26,7 @@ OUTPUTS: tuple[Output, ...] = (
         "By how much a judge's scores change when references or passages are shown in reverse order, when the parts of "
         "its question are swapped and when answers are padded, with 95% intervals over queries; and Spearman's rho of "
         "score and length.",
-        "judge", "ragrelay.display.judge_checks:judge_checks_table",
+        "judge", "ragrelay.report.display.judge_checks:judge_checks_table",
         note="p-values are those of a mean change of 0, adjusted over the checks of this table. Other word: share of "
         "the judgements whose likeliest word is another after the change.",
     ),

@@ -4,9 +4,9 @@ from functools import partial
 
 import polars as pl
 
-from ragrelay.display.numbers import count, number, share
-from ragrelay.display.sections import Section
-from ragrelay.display.tables import FROM_CACHE, OF_CELL, Row, Table, numeric, table_of, textual
+from ragrelay.report.display.numbers import count, number, share
+from ragrelay.report.display.sections import Section
+from ragrelay.report.display.tables import FROM_CACHE, OF_CELL, Row, Table, numeric, table_of, textual
 from ragrelay.report.lengths import ENDS
 
 

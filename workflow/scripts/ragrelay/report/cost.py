@@ -4,10 +4,10 @@ import altair as alt
 import polars as pl
 
 from ragrelay.analysis.cost import ALL
-from ragrelay.display import charts
-from ragrelay.display.charts import Spec, Theme
-from ragrelay.display.numbers import number
-from ragrelay.display.sections import Section
+from ragrelay.report.display import charts
+from ragrelay.report.display.charts import Spec, Theme
+from ragrelay.report.display.numbers import number
+from ragrelay.report.display.sections import Section
 
 TOKENS = {"computed": "prompt, computed", "cached_tokens": "prompt, from the cache", "answer_tokens": "answer"}
 

@@ -3,10 +3,10 @@
 import altair as alt
 import polars as pl
 
-from ragrelay.display import charts
-from ragrelay.display.charts import Choice, Spec, Theme
-from ragrelay.display.script_json import script_json
-from ragrelay.display.sections import Section
+from ragrelay.report.display import charts
+from ragrelay.report.display.charts import Choice, Spec, Theme
+from ragrelay.report.display.script_json import script_json
+from ragrelay.report.display.sections import Section
 from ragrelay.report.scatter import CONTEXT, MOST_POINTS, thinned, utilities
 
 SHIFT = 0.05  # of a retriever's width, between points that are moved aside

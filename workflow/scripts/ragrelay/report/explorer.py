@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from ragrelay.display.script_json import script_json
-from ragrelay.display.sections import Section
-from ragrelay.explorer.write import INDEX
+from ragrelay.base.vocabulary.columns import CELL
+from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.report.display.script_json import script_json
+from ragrelay.report.display.sections import Section
+from ragrelay.report.query_explorer.write import INDEX
 from ragrelay.report.study import ReportedStudy
-from ragrelay.vocabulary.columns import CELL
-from ragrelay.vocabulary.names import ZEROSHOT
 
 MOST_BYTES = 5_000_000
 """Larger data (bytes) is written to files next to the page, so that the page stays below 10 MB."""

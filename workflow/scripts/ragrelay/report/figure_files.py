@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragrelay.display.chart_files import draw
-from ragrelay.display.outputs import SIZES, Figure, file_name, resolve
+from ragrelay.report.display.chart_files import draw
+from ragrelay.report.display.outputs import SIZES, Figure, file_name, resolve
 
 
 def draw_figures(shown: Any, outputs: Sequence[Figure], folder: Path, keys: Mapping[str, str] | None = None) -> None:

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 import altair as alt
 import polars as pl
 
-from ragrelay.display import charts
-from ragrelay.display.charts import Choice, Spec, Theme
-from ragrelay.display.palette import Look, looks
-from ragrelay.display.sections import Section
-from ragrelay.vocabulary.names import PAPER_NAMES
+from ragrelay.base.vocabulary.names import PAPER_NAMES
+from ragrelay.report.display import charts
+from ragrelay.report.display.charts import Choice, Spec, Theme
+from ragrelay.report.display.palette import Look, looks
+from ragrelay.report.display.sections import Section
 
 COEFFICIENTS = {"pearson": "Pearson’s r", "spearman": "Spearman’s rho", "kendall": "Kendall’s tau-b"}
 

@@ -8,13 +8,13 @@ import polars as pl
 from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.significance import CELLS
-from ragrelay.display.findings import Findings
-from ragrelay.display.numbers import about, count, counted, listing, number, share, with_interval
-from ragrelay.display.sections import Section
+from ragrelay.base.vocabulary.columns import CELL
+from ragrelay.base.vocabulary.names import UNSCORED, UNSEEN
 from ragrelay.report import verdict_sentences
+from ragrelay.report.display.findings import Findings
+from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
+from ragrelay.report.display.sections import Section
 from ragrelay.report.study import ReportedStudy
-from ragrelay.vocabulary.columns import CELL
-from ragrelay.vocabulary.names import UNSCORED, UNSEEN
 
 TEST_CELLS = ("mark", "quantity", "references", *CELLS)
 Row = dict[str, Any]

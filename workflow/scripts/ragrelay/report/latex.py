@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import groupby
 
-from ragrelay.display.numbers import MINUS, MISSING, number
-from ragrelay.display.sections import Section
+from ragrelay.report.display.numbers import MINUS, MISSING, number
+from ragrelay.report.display.sections import Section
 from ragrelay.report.table1 import DIGITS, QUANTITIES, Row, Table1, Value, table1
 
 ESCAPES = {

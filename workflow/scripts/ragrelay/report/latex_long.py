@@ -6,13 +6,13 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.display.numbers import count, p_value, with_interval
-from ragrelay.display.sections import Section
+from ragrelay.base.vocabulary.columns import CELL
+from ragrelay.report.display.numbers import count, p_value, with_interval
+from ragrelay.report.display.sections import Section
 from ragrelay.report.figures_by_k import COEFFICIENTS
 from ragrelay.report.latex import escape, in_latex, line
 from ragrelay.report.table1 import UNSEEN_NOTE
 from ragrelay.report.transmission_tables import wide_correlation
-from ragrelay.vocabulary.columns import CELL
 
 Row = dict[str, Any]
 NAMES = {"pearson": "Pearson's $r$", "spearman": r"Spearman's $\rho$", "kendall": r"Kendall's $\tau_b$"}

@@ -10,9 +10,10 @@ from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.labellings import HOLES_ABOVE
 from ragrelay.analysis.systems import PRIMARY, REFERENCE
 from ragrelay.analysis.verdicts import ABOVE, BELOW, SAY_BETTER, SAY_WORSE, TOO_FEW
-from ragrelay.display.numbers import MISSING, count, counted, listing, number, share
-from ragrelay.display.sections import Section
+from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.report import answer_findings, verdict_sentences
+from ragrelay.report.display.numbers import MISSING, count, counted, listing, number, share
+from ragrelay.report.display.sections import Section
 from ragrelay.report.lead_figure import (
     SHORT,
     coloured,
@@ -23,7 +24,6 @@ from ragrelay.report.lead_figure import (
     zero_shot,
 )
 from ragrelay.report.verdict_sentences import short
-from ragrelay.vocabulary.names import ZEROSHOT
 
 Row = dict[str, Any]
 Warning = tuple[str, str]

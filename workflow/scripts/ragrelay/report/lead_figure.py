@@ -13,9 +13,9 @@ from scipy import special
 
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
-from ragrelay.display.numbers import count, counted, number
-from ragrelay.display.palette import GREY
-from ragrelay.display.sections import Section
+from ragrelay.report.display.numbers import count, counted, number
+from ragrelay.report.display.palette import GREY
+from ragrelay.report.display.sections import Section
 from ragrelay.report.verdict_sentences import short, turned
 
 MOST_NAMED = 4

@@ -3,9 +3,9 @@
 import altair as alt
 import polars as pl
 
-from ragrelay.display import charts
-from ragrelay.display.charts import Spec, Theme
-from ragrelay.display.sections import Section
+from ragrelay.report.display import charts
+from ragrelay.report.display.charts import Spec, Theme
+from ragrelay.report.display.sections import Section
 
 ENDS = {"stop": "ended by itself", "length": "cut at max_tokens", "other": "other"}
 

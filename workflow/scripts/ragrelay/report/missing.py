@@ -7,11 +7,11 @@ import polars as pl
 
 from ragrelay.analysis.lengths import COLUMNS, MISSING
 from ragrelay.analysis.multiplicity import distinct
-from ragrelay.display.numbers import count, share
-from ragrelay.io.coverage import data_warnings
-from ragrelay.io.json_values import read_json
-from ragrelay.vocabulary.columns import read_table
-from ragrelay.vocabulary.names import ZEROSHOT
+from ragrelay.base.io.coverage import data_warnings
+from ragrelay.base.io.json_values import read_json
+from ragrelay.base.vocabulary.columns import read_table
+from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.report.display.numbers import count, share
 
 MANY = 0.1
 """Missing answers are many if they are more than this share of a generator's answers, or of those with a retriever."""

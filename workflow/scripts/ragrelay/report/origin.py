@@ -6,12 +6,12 @@ from typing import Any
 
 import yaml
 
-from ragrelay.display import tables
-from ragrelay.display.numbers import count, number
-from ragrelay.display.tables import Column, Table
+from ragrelay.base.vocabulary.columns import text, whole
 from ragrelay.generation.store import known_sum
+from ragrelay.report.display import tables
+from ragrelay.report.display.numbers import count, number
+from ragrelay.report.display.tables import Column, Table
 from ragrelay.report.study import ReportedStudy
-from ragrelay.vocabulary.columns import text, whole
 
 LEFT_OUT = {
     "stage": text("the stage: collection, runs, contexts, answers, generation, nuggets, scoring or annotation"),

@@ -4,14 +4,14 @@ To add a figure, add its entry, which names the function that draws it. To add a
 the columns), a ResultTable if that writes a new file, and an entry.
 """
 
-from ragrelay.annotations import outputs as annotations
-from ragrelay.claims import outputs as claims
-from ragrelay.compare import outputs as compare
-from ragrelay.context_use import outputs as context_use
-from ragrelay.display.outputs import SIZED, Figure, Output, Part, ResultTable, Table
-from ragrelay.prediction import outputs as prediction
+from ragrelay.annexes.acu import outputs as claims
+from ragrelay.annexes.compare import outputs as compare
+from ragrelay.annexes.labels import outputs as annotations
+from ragrelay.annexes.prediction import outputs as prediction
+from ragrelay.annexes.reproduction import outputs as reproduction
 from ragrelay.report import answer_outputs
-from ragrelay.reproduction import outputs as reproduction
+from ragrelay.report import context_use_outputs as context_use
+from ragrelay.report.display.outputs import SIZED, Figure, Output, Part, ResultTable, Table
 
 PAPER = "Tian et al., ECIR 2025"
 ANALYSIS = "{dataset}/analysis/{scorer}/{generator}"
@@ -46,7 +46,7 @@ RESULT_TABLES = {
         ResultTable("per_query", "{dataset}/utility/{scorer}/{generator}.parquet", "compute_utility",
                     "ragrelay.analysis.utility:COLUMNS", "P, P₀ and utility of every query in every cell"),
         ResultTable("retrieval", "{dataset}/retrieval/{retriever}.parquet", "measure_retrieval",
-                    "ragrelay.vocabulary.measures:COLUMNS", "retrieval measures of every query"),
+                    "ragrelay.base.vocabulary.measures:COLUMNS", "retrieval measures of every query"),
         ResultTable("pooled", "pooled.csv", "pool_samples", "ragrelay.analysis.pooled:COLUMNS",
                     "the study's answers over its generators, by dataset, and over all datasets", "several"),
         *answer_outputs.RESULT_TABLES,

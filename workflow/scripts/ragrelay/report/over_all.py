@@ -6,8 +6,8 @@ import polars as pl
 
 from ragrelay.analysis import relay
 from ragrelay.analysis.pooled import ALL_DATASETS, DATASETS_AT_LEAST, RELAY, SYSTEMS
-from ragrelay.display.findings import Conclusion
-from ragrelay.display.numbers import count, counted
+from ragrelay.report.display.findings import Conclusion
+from ragrelay.report.display.numbers import count, counted
 from ragrelay.report.verdict_sentences import relay_words, short, winner_first
 
 KEYS = ["dataset", "scorer", "generators", "n_generators", "ordering", "k"]

@@ -4,18 +4,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragrelay.annotations.outputs import PARTS as ANNOTATION_PARTS
-from ragrelay.annotations.page import first_shown
-from ragrelay.annotations.sentences import label_answer, label_sentences
-from ragrelay.annotations.study import AnnotationStudy
-from ragrelay.annotations.trust_page import headline_warnings, trust_sentences, trust_warnings
-from ragrelay.claims.page import ANCHOR as ACU
-from ragrelay.claims.page import claims_section
-from ragrelay.display.outputs import Figure, Table, available
-from ragrelay.display.page import Page
-from ragrelay.display.sections import Section
-from ragrelay.display.templates import FOLDER
+from ragrelay.annexes.acu.page import ANCHOR as ACU
+from ragrelay.annexes.acu.page import claims_section
+from ragrelay.annexes.labels.outputs import PARTS as ANNOTATION_PARTS
+from ragrelay.annexes.labels.page import first_shown
+from ragrelay.annexes.labels.sentences import label_answer, label_sentences
+from ragrelay.annexes.labels.study import AnnotationStudy
+from ragrelay.annexes.labels.trust_page import headline_warnings, trust_sentences, trust_warnings
+from ragrelay.annexes.reproduction.page import ANCHOR as REPRODUCTION
+from ragrelay.annexes.reproduction.page import reproduction_section
 from ragrelay.report import answer_findings, findings, verdict_sentences
+from ragrelay.report.display.outputs import Figure, Table, available
+from ragrelay.report.display.page import Page
+from ragrelay.report.display.sections import Section
+from ragrelay.report.display.templates import FOLDER
 from ragrelay.report.explorer import explorer, explorer_json
 from ragrelay.report.lead import facts, headings, lead
 from ragrelay.report.origin import origin
@@ -23,8 +25,6 @@ from ragrelay.report.outputs import OUTPUTS, PARTS, WITH_BASELINE, WITHOUT_BASEL
 from ragrelay.report.over_all import over_all
 from ragrelay.report.questions import ANCHOR as QUESTIONS
 from ragrelay.report.study import ReportedStudy
-from ragrelay.reproduction.page import ANCHOR as REPRODUCTION
-from ragrelay.reproduction.page import reproduction_section
 
 TEMPLATE = FOLDER / "page.html.j2"
 QUESTION = "Is relevance relayed from the retriever to the answer?"

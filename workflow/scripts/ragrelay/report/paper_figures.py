@@ -7,11 +7,11 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from ragrelay.display import charts
-from ragrelay.display.charts import Choice, Spec, Theme
-from ragrelay.display.outputs import TWO_COLUMNS
-from ragrelay.display.palette import Look, looks
-from ragrelay.display.sections import Section
+from ragrelay.report.display import charts
+from ragrelay.report.display.charts import Choice, Spec, Theme
+from ragrelay.report.display.outputs import TWO_COLUMNS
+from ragrelay.report.display.palette import Look, looks
+from ragrelay.report.display.sections import Section
 from ragrelay.report.lead_figure import Mean, apart, mean_of, means, zero_shot
 from ragrelay.report.scatter import ends_of, fitted_points, thinned
 from ragrelay.report.verdict_tables import slope_with_interval

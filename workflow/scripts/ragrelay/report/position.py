@@ -4,9 +4,9 @@ import altair as alt
 import polars as pl
 
 from ragrelay.analysis.positions import ANY, NO_POSITION, ONE
-from ragrelay.display import charts
-from ragrelay.display.charts import Choice, Spec, Theme
-from ragrelay.display.sections import Section
+from ragrelay.report.display import charts
+from ragrelay.report.display.charts import Choice, Spec, Theme
+from ragrelay.report.display.sections import Section
 
 
 def position_chart(section: Section, theme: Theme) -> Spec:

@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 
 from ragrelay.analysis.lengths import COLUMNS as LENGTHS
+from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.io.workflow_files import INSTALLED, ROOT
+from ragrelay.base.vocabulary.columns import read_table
 from ragrelay.generation.store import known_sum
-from ragrelay.io.hashing import value_hash
-from ragrelay.io.keyed_files import KeyedFiles
-from ragrelay.io.workflow_files import INSTALLED, ROOT
-from ragrelay.jobs.used import Benchmarks, jobs_used
-from ragrelay.vocabulary.columns import read_table
+from ragrelay.report.used import Benchmarks, jobs_used
 
 PACKAGES = (
     "snakemake", "pyterrier", "pyterrier-pisa", "pyterrier-dr", "pyterrier-t5", "sentence-transformers", "vllm",

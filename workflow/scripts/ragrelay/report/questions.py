@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.display.numbers import count, number
-from ragrelay.display.tables import Column, Table
-from ragrelay.io.keyed_files import of_pattern
+from ragrelay.base.io.keyed_files import of_pattern
+from ragrelay.report.display.numbers import count, number
+from ragrelay.report.display.tables import Column, Table
 
 ANCHOR = "questions"
 

@@ -6,16 +6,16 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.display.outputs import resolve
-from ragrelay.display.sections import Grid, Section
-from ragrelay.errors import InputError
-from ragrelay.io.coverage import data_warnings
-from ragrelay.io.json_values import read_json
-from ragrelay.io.keyed_files import KeyedFiles
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.coverage import data_warnings
+from ragrelay.base.io.json_values import read_json
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, Columns, read_table, schema_of
+from ragrelay.base.vocabulary.primary import Primary
+from ragrelay.report.display.outputs import resolve
+from ragrelay.report.display.sections import Grid, Section
 from ragrelay.report.outputs import RESULT_TABLES
 from ragrelay.report.study import ReportedStudy
-from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, Columns, read_table, schema_of
-from ragrelay.vocabulary.primary import Primary
 
 File = str | Path
 PER_RETRIEVER = "retrieval"

@@ -5,10 +5,10 @@ import math
 import altair as alt
 import polars as pl
 
-from ragrelay.display import charts
-from ragrelay.display.charts import Choice, Spec, Theme
-from ragrelay.display.numbers import with_interval
-from ragrelay.display.sections import Section
+from ragrelay.report.display import charts
+from ragrelay.report.display.charts import Choice, Spec, Theme
+from ragrelay.report.display.numbers import with_interval
+from ragrelay.report.display.sections import Section
 
 MOST_POINTS = 8_000
 """The limit for a file; the page has its own."""

@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from ragrelay.context_perplexity.requests import PLACE
+from ragrelay.annexes.prediction.context_perplexity.requests import PLACE
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, DOCNO, QID, SEED, Column, real, text, whole
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
-from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, DOCNO, QID, SEED, Column, real, text, whole
 
 CONTINUATION = text("hash of the continuation's token ids, its key in the cache")
 PROMPT_ID = PROMPT_COLUMNS["prompt_id"]

@@ -1,8 +1,19 @@
 """Make the page's tables of compared correlations, and of the seeds' share in the variance of P."""
 
-from ragrelay.display.numbers import count, interval, number, p_value, share
-from ragrelay.display.sections import Section
-from ragrelay.display.tables import LATER, OF_CELL, REMARK, Column, Table, between, name, numeric, table_of, textual
+from ragrelay.report.display.numbers import count, interval, number, p_value, share
+from ragrelay.report.display.sections import Section
+from ragrelay.report.display.tables import (
+    LATER,
+    OF_CELL,
+    REMARK,
+    Column,
+    Table,
+    between,
+    name,
+    numeric,
+    table_of,
+    textual,
+)
 
 
 def differences_table(section: Section, most_rows: int | None = None) -> Table:

@@ -7,12 +7,12 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.annotations.study import AnnotationStudy
-from ragrelay.claims.study import ClaimsStudy
-from ragrelay.display.sections import Grid, Section
+from ragrelay.annexes.acu.study import ClaimsStudy
+from ragrelay.annexes.labels.study import AnnotationStudy
+from ragrelay.annexes.reproduction.study import Reproduction
+from ragrelay.report.display.sections import Grid, Section
 from ragrelay.report.missing import missing_answers
 from ragrelay.report.questions import ShownQuestion
-from ragrelay.reproduction.study import Reproduction
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from math import inf
 import polars as pl
 
 from ragrelay.analysis.significance import AGAINST_ASCENDING, AGAINST_REFERENCE
-from ragrelay.display.numbers import number
-from ragrelay.display.sections import Section
-from ragrelay.vocabulary.columns import CELL_COLUMNS, CONTEXT_COLUMNS, real, schema_of, text, truth
-from ragrelay.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.base.vocabulary.columns import CELL_COLUMNS, CONTEXT_COLUMNS, real, schema_of, text, truth
+from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.report.display.numbers import number
+from ragrelay.report.display.sections import Section
 
 QUANTITIES = {"utility": "mean_utility", "p": "mean_p"}
 """Quantity of a cell, named as in significance.csv → its column in utility.csv."""

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.display.outputs import Table, available, file_name, resolve
-from ragrelay.io.atomic_files import write_parquet, write_spreadsheet, write_text
+from ragrelay.base.io.atomic_files import write_parquet, write_spreadsheet, write_text
+from ragrelay.base.vocabulary.columns import named, schema_of
+from ragrelay.report.display.outputs import Table, available, file_name, resolve
 from ragrelay.report.origin import LEFT_OUT
 from ragrelay.report.study import ReportedStudy
-from ragrelay.vocabulary.columns import named, schema_of
 
 
 def write_tables(study: ReportedStudy, outputs: Sequence[Table], folder: Path) -> None:

@@ -5,9 +5,11 @@ import polars as pl
 from ragrelay.analysis.correlation import COLUMNS as CORRELATION
 from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.summary import COLUMNS as UTILITY
-from ragrelay.display.numbers import count, interval, number, p_value, share
-from ragrelay.display.sections import Section
-from ragrelay.display.tables import (
+from ragrelay.base.vocabulary.columns import CELL, CELL_COLUMNS
+from ragrelay.base.vocabulary.names import UNSEEN
+from ragrelay.report.display.numbers import count, interval, number, p_value, share
+from ragrelay.report.display.sections import Section
+from ragrelay.report.display.tables import (
     LATER,
     OF_CELL,
     REMARK,
@@ -21,8 +23,6 @@ from ragrelay.display.tables import (
     yes_no,
 )
 from ragrelay.report.figures_by_k import COEFFICIENTS, SUBSETS
-from ragrelay.vocabulary.columns import CELL, CELL_COLUMNS
-from ragrelay.vocabulary.names import UNSEEN
 
 WIDE = ("value", "low", "high", "p_value", "p_holm")
 DECIDED = ("p_permutation", "p_permutation_holm", "verdict")

@@ -28,11 +28,11 @@ from ragrelay.analysis.verdicts import (
     WORDS_AT_LEAST,
     WORSE,
 )
-from ragrelay.display.findings import Conclusion
-from ragrelay.display.numbers import about, count, counted, listing, number, share, with_interval
-from ragrelay.display.sections import Section
+from ragrelay.base.vocabulary.names import UNSEEN
+from ragrelay.report.display.findings import Conclusion
+from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
+from ragrelay.report.display.sections import Section
 from ragrelay.report.verdict_tables import slope_with_interval
-from ragrelay.vocabulary.names import UNSEEN
 
 Row = dict[str, Any]
 RELAYED = {

@@ -10,9 +10,10 @@ from ragrelay.analysis.pooled import RELAY
 from ragrelay.analysis.relay import ALL_RANKINGS
 from ragrelay.analysis.systems import EXPLORATORY, PRIMARY, REFERENCE
 from ragrelay.analysis.verdicts import UNDECIDED
-from ragrelay.display.numbers import count, number, p_value, share, with_interval
-from ragrelay.display.sections import Section
-from ragrelay.display.tables import (
+from ragrelay.base.vocabulary.columns import schema_of
+from ragrelay.report.display.numbers import count, number, p_value, share, with_interval
+from ragrelay.report.display.sections import Section
+from ragrelay.report.display.tables import (
     LATER,
     OF_CELL,
     REMARK,
@@ -29,7 +30,6 @@ from ragrelay.display.tables import (
     yes_no,
 )
 from ragrelay.report.study import ReportedStudy
-from ragrelay.vocabulary.columns import schema_of
 
 AT_EQUAL_LENGTH = "at equal length"
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, real, text, whole
 from ragrelay.collection.base import Collection
-from ragrelay.errors import InputError
-from ragrelay.vocabulary.columns import DOCNO, LABEL, QID, real, text, whole
 
 COLUMNS = {
     "qid": QID,

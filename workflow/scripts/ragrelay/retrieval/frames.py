@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pandas as pd
 import polars as pl
 
+from ragrelay.base.errors import InputError
 from ragrelay.collection.base import Collection
-from ragrelay.errors import InputError
 from ragrelay.retrieval.trec import RUN
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import atomic_folder, remove_folder
+from ragrelay.base.io.cache_mode import check_writable
+from ragrelay.base.io.file_hashes import check_hashes, write_hashes
+from ragrelay.base.io.hashing import value_hash
 from ragrelay.collection.base import Collection
-from ragrelay.errors import InputError
-from ragrelay.io.atomic_files import atomic_folder, remove_folder
-from ragrelay.io.cache_mode import check_writable
-from ragrelay.io.file_hashes import check_hashes, write_hashes
-from ragrelay.io.hashing import value_hash
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 log = logging.getLogger(__name__)

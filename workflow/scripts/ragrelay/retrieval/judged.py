@@ -9,9 +9,9 @@ from typing import ClassVar
 import polars as pl
 from pydantic import Field
 
-from ragrelay.errors import InputError
-from ragrelay.io.hashing import text_hash
-from ragrelay.kinds import CheckedStudy
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.hashing import text_hash
+from ragrelay.base.kinds import CheckedStudy
 from ragrelay.retrieval.retriever import Retriever, RunTask
 from ragrelay.retrieval.trec import RUN
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.base.display.terminal import escaped
 from ragrelay.collection.base import Collection
-from ragrelay.display.terminal import escaped
 from ragrelay.retrieval.frames import as_queries, as_run
 
 

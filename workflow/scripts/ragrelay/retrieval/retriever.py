@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.kinds import Kind, Kinds
 from ragrelay.collection.base import Collection
-from ragrelay.errors import InputError, one_of
-from ragrelay.kinds import Kind, Kinds
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,15 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.base.io.atomic_files import write_json
+from ragrelay.base.io.cache_mode import read_only
+from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.vocabulary.measures import check_labels, highest_labels
 from ragrelay.collection import open_collection
 from ragrelay.collection.base import Collection
 from ragrelay.collection.prepare import judged_queries
 from ragrelay.collection.source import DATASET_KINDS
-from ragrelay.io.atomic_files import write_json
-from ragrelay.io.cache_mode import read_only
-from ragrelay.io.hashing import value_hash
 from ragrelay.retrieval.trec import check_run
-from ragrelay.vocabulary.measures import check_labels, highest_labels
 
 Run = Mapping[str, Any]
 """An imported run: the ``path`` of its file, and the ``name`` and ``definition`` of its retriever."""

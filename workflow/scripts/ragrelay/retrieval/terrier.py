@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.base.errors import InputError
 from ragrelay.collection.base import Collection
-from ragrelay.errors import InputError
 from ragrelay.retrieval.frames import as_queries, as_run
 
 VERSION, HELPER_VERSION = "5.11", "0.0.8"

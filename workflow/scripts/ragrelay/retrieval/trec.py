@@ -12,11 +12,11 @@ import polars as pl
 import yaml
 
 import ragrelay
+from ragrelay.base.display.terminal import tell_warnings
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import atomic
+from ragrelay.base.io.text_lines import trec_lines
 from ragrelay.collection.base import Collection
-from ragrelay.display.terminal import tell_warnings
-from ragrelay.errors import InputError
-from ragrelay.io.atomic_files import atomic
-from ragrelay.io.text_lines import trec_lines
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, needed
 
 RUN = {"qid": pl.String, "docno": pl.String, "score": pl.Float64}

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.hashing import text_hash
+from ragrelay.base.vocabulary.names import NO_ORDERING
 from ragrelay.generation.answer_files import read_cited_sentences
-from ragrelay.io.hashing import text_hash
-from ragrelay.vocabulary.names import NO_ORDERING
 
 log = logging.getLogger(__name__)
 

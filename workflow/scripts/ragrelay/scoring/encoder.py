@@ -18,10 +18,10 @@ from torch import nn
 from transformers import AutoModel, AutoTokenizer
 from transformers.tokenization_utils_base import LARGE_INTEGER
 
-from ragrelay.display.progress import Progress
-from ragrelay.errors import InputError
-from ragrelay.models.hubs import check_cached
-from ragrelay.models.locations import check_model, is_folder, model_path
+from ragrelay.base.display.progress import Progress
+from ragrelay.base.errors import InputError
+from ragrelay.base.models.hubs import check_cached
+from ragrelay.base.models.locations import check_model, is_folder, model_path
 from ragrelay.scoring.architectures import BLOCK_ROWS
 from ragrelay.scoring.embeddings import TokenEmbeddings
 from ragrelay.scoring.packing import PackedModel

@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 from pydantic import Field
 
+from ragrelay.base.settings import Name
 from ragrelay.scoring.scorer import SCORER_KINDS, Scorer
 from ragrelay.scoring.sentences import Sentence
-from ragrelay.settings import Name
 
 
 @dataclass(frozen=True)

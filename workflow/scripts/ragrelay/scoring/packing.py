@@ -15,7 +15,7 @@ from transformers import AttentionInterface
 from transformers.models.deberta import modeling_deberta
 from transformers.models.deberta_v2 import modeling_deberta_v2
 
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
 
 operators: Any = torch.ops
 NAME = "ragrelay_text_by_text"

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
+from ragrelay.base.io.hashing import value_hash
 from ragrelay.collection.words import Tokens, check_words
-from ragrelay.io.hashing import value_hash
 from ragrelay.scoring.scorer import COMPARED, MeasuredScorer, References, Scores, Task
 
 Values = tuple[float, float, float] | float

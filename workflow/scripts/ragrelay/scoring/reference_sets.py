@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ragrelay.errors import InputError
-from ragrelay.io.hashing import text_hash, value_hash
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.hashing import text_hash, value_hash
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
+from ragrelay.base.io.atomic_files import atomic_folder, remove_folder, write_json, write_parquet
+from ragrelay.base.io.cache_mode import check_writable
+from ragrelay.base.io.file_hashes import UNREADABLE, check_hashes, write_hashes
+from ragrelay.base.io.hashing import text_hash, value_hash
 from ragrelay.collection.words import check_known
-from ragrelay.io.atomic_files import atomic_folder, remove_folder, write_json, write_parquet
-from ragrelay.io.cache_mode import check_writable
-from ragrelay.io.file_hashes import UNREADABLE, check_hashes, write_hashes
-from ragrelay.io.hashing import text_hash, value_hash
 from ragrelay.scoring.embeddings import TokenEmbeddings
 
 if TYPE_CHECKING:

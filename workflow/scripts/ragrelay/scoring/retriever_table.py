@@ -10,16 +10,16 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 
-from ragrelay.errors import InputError
-from ragrelay.io.atomic_files import atomic
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import atomic
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, REFERENCES, SEED, real, schema_of, text, truth, whole
+from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, AnswerCells, Cell
 from ragrelay.scoring.near_copies import PassageTexts, shown_references
 from ragrelay.scoring.query_scores import QueryScores, ScoredAnswers
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.store import VALUES
-from ragrelay.vocabulary.columns import CONTEXT_COLUMNS, QID, REFERENCES, SEED, real, schema_of, text, truth, whole
-from ragrelay.vocabulary.names import UNSEEN
 
 log = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from pydantic import Field
 
-from ragrelay.kinds import Kind, Kinds
+from ragrelay.base.kinds import Kind, Kinds
 
 References = Literal["judged", "gold"]
 COMPARED = (

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragrelay.answer_formats.trec_rag import split_sentences
+from ragrelay.collection.answer_formats.trec_rag import split_sentences
 
 CITATION = re.compile(r"(?<!\s)\s*\[(\d+(?:\s*[,;]\s*\d+)*)\]")
 """One or several passages, such as ``[1]`` or ``[1, 3]``, with the white space before.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.io.parquet_parts import PartStore
+from ragrelay.base.io.parquet_parts import PartStore
 
 KEY = ["answer_hash", "references_hash"]
 VALUES = ["precision", "recall", "f1"]

@@ -8,9 +8,9 @@ from typing import Protocol
 
 import polars as pl
 
-from ragrelay.display.progress import Progress
-from ragrelay.errors import InputError
-from ragrelay.io.cache_mode import check_writable
+from ragrelay.base.display.progress import Progress
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.cache_mode import check_writable
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.scorer import Measure, Task
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore

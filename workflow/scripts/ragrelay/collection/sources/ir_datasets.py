@@ -4,12 +4,12 @@ from pathlib import Path
 
 from pydantic import Field
 
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import Text
 from ragrelay.collection.base import Collection
 from ragrelay.collection.catalogued import IrDatasetsCollection, corpus_id, has_gold, is_catalogued
 from ragrelay.collection.source import DatasetSource
-from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy
-from ragrelay.settings import Text
 
 
 class IrDatasets(DatasetSource):

@@ -4,12 +4,12 @@ from pathlib import Path
 
 from pydantic import Field
 
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import File
 from ragrelay.collection.base import Collection
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.source import DatasetSource
-from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy
-from ragrelay.settings import File
 
 NEEDED = (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt",))
 

@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from ragrelay.answer_formats.file_patterns import PLACEHOLDERS, answer_files, check_pattern
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.grid import GridSettings
+from ragrelay.base.io.file_hashes import kept_hash
+from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import Name, Text, file_of
+from ragrelay.collection.answer_formats.file_patterns import PLACEHOLDERS, answer_files, check_pattern
 from ragrelay.generation.generator import GeneratorKind
-from ragrelay.grid import GridSettings
-from ragrelay.io.file_hashes import kept_hash
-from ragrelay.io.hashing import value_hash
-from ragrelay.kinds import CheckedStudy
-from ragrelay.settings import Name, Text, file_of
 
 FILES = (
     "JSON lines (also TREC RAG's), CSV or Parquet; `{dataset}` is replaced by the dataset's name, and `{retriever}`, "

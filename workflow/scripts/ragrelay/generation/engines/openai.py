@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy, Download
+from ragrelay.base.models.locations import check_tokenizer, is_folder, model_identity
+from ragrelay.base.models.model_files import check_chat_template
+from ragrelay.base.settings import Matching, Model, Text
 from ragrelay.generation.endpoint_address import check_url, endpoint_address, endpoint_key
 from ragrelay.generation.generator import DECODING, NEUTRAL, PENALTIES, Generator
 from ragrelay.generation.thought_marks import keeps_special_tokens
-from ragrelay.kinds import CheckedStudy, Download
-from ragrelay.models.locations import check_tokenizer, is_folder, model_identity
-from ragrelay.models.model_files import check_chat_template
-from ragrelay.settings import Matching, Model, Text
 
 if TYPE_CHECKING:
     from ragrelay.generation.endpoint import EndpointEngine

@@ -6,13 +6,13 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from ragrelay.errors import InputError
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy, Download
+from ragrelay.base.models.locations import check_adapter, check_model, check_window, is_folder, model_identity
+from ragrelay.base.models.model_files import check_chat_template, check_quantization
+from ragrelay.base.settings import Model, Text
 from ragrelay.generation.generator import DECODING, PENALTIES, EngineInJob, Generator
 from ragrelay.generation.thought_marks import keeps_special_tokens
-from ragrelay.kinds import CheckedStudy, Download
-from ragrelay.models.locations import check_adapter, check_model, check_window, is_folder, model_identity
-from ragrelay.models.model_files import check_chat_template, check_quantization
-from ragrelay.settings import Model, Text
 
 DECISIVE = (
     "dtype", "quantization", "kv_cache_dtype", "max_model_len", "over_window", *DECODING, "trust_remote_code",

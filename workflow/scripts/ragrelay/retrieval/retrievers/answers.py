@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 import polars as pl
 from pydantic import Field
 
-from ragrelay.answer_formats.file_patterns import answer_files, check_pattern
-from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import Text
+from ragrelay.base.vocabulary.orderings import DESCENDING
+from ragrelay.collection.answer_formats.file_patterns import answer_files, check_pattern
 from ragrelay.retrieval.retriever import Retriever, RunTask
-from ragrelay.settings import Text
-from ragrelay.vocabulary.orderings import DESCENDING
 
 
 class Answers(Retriever):
@@ -37,8 +37,8 @@ class Answers(Retriever):
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return each query's longest list of passages, from answers in the ordering `descending` or without any."""
-        from ragrelay.answer_formats.answer_rows import read_answer_rows
-        from ragrelay.answer_formats.file_patterns import AnswerFile
+        from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
+        from ragrelay.collection.answer_formats.file_patterns import AnswerFile
 
         rows = read_answer_rows(AnswerFile(*file) for file in task.answers)
         own = rows.filter(

@@ -8,10 +8,10 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import Field
 
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy
 from ragrelay.collection.base import Collection
 from ragrelay.collection.words import check_words, count_cut, sampled
-from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy
 from ragrelay.retrieval.retriever import Retriever, RunTask
 
 ENGINES: dict[str, dict[str, Any]] = {

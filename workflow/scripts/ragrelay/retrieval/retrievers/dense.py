@@ -9,14 +9,14 @@ import numpy.typing as npt
 import polars as pl
 from pydantic import Field
 
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy, Download
+from ragrelay.base.models.hubs import TCT_TOKENIZER, check_cached
+from ragrelay.base.models.locations import check_model, model_identity, model_path
+from ragrelay.base.settings import Model
 from ragrelay.collection.base import Collection
 from ragrelay.collection.words import check_known, sampled
-from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, Download
-from ragrelay.models.hubs import TCT_TOKENIZER, check_cached
-from ragrelay.models.locations import check_model, model_identity, model_path
 from ragrelay.retrieval.retriever import Retriever, RunTask
-from ragrelay.settings import Model
 
 Array = npt.NDArray[np.float32]
 

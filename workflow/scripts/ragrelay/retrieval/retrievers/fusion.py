@@ -3,8 +3,8 @@
 import polars as pl
 from pydantic import Field
 
+from ragrelay.base.settings import Name, Unique
 from ragrelay.retrieval.retriever import Retriever, RunTask
-from ragrelay.settings import Name, Unique
 
 
 class Fusion(Retriever):

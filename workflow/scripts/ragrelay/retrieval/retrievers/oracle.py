@@ -6,10 +6,10 @@ from typing import Any
 
 from pydantic import Field
 
-from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import RefusedError
 from ragrelay.retrieval.judged import Judged
-from ragrelay.settings import RefusedError
 
 ONE_OF = ("min_label", "max_label", "ideal")
 

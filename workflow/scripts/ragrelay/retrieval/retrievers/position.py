@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy
 from ragrelay.retrieval.judged import TwoSided
 
 

@@ -7,12 +7,12 @@ from typing import Any
 import polars as pl
 from pydantic import Field
 
+from ragrelay.base.errors import InputError
+from ragrelay.base.own_code import function_named
+from ragrelay.base.settings import Function, Name
 from ragrelay.collection.base import Collection
-from ragrelay.errors import InputError
-from ragrelay.own_code import function_named
 from ragrelay.retrieval.retriever import Retriever, RunTask
 from ragrelay.retrieval.trec import RUN
-from ragrelay.settings import Function, Name
 
 
 class Pyterrier(Retriever):

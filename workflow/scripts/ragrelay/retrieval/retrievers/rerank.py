@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 from pydantic import Field
 
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy, Download
+from ragrelay.base.models.hubs import check_cached
+from ragrelay.base.models.locations import check_model, check_tokenizer, model_path
+from ragrelay.base.settings import Model, Name
 from ragrelay.collection.words import SAMPLE, check_known
-from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy, Download
-from ragrelay.models.hubs import check_cached
-from ragrelay.models.locations import check_model, check_tokenizer, model_path
 from ragrelay.retrieval.retriever import Retriever, RunTask
-from ragrelay.settings import Model, Name
 
 if TYPE_CHECKING:
     import pandas as pd

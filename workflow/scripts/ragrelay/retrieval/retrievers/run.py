@@ -7,11 +7,11 @@ from typing import Literal
 import polars as pl
 from pydantic import Field
 
-from ragrelay.errors import InputError
-from ragrelay.kinds import CheckedStudy
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import DatasetFile, file_of
 from ragrelay.retrieval.retriever import Retriever, RunTask
 from ragrelay.retrieval.trec import check_falling
-from ragrelay.settings import DatasetFile, file_of
 
 
 class Run(Retriever):

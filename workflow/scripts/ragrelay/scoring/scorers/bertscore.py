@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from ragrelay.io.hashing import text_hash, value_hash
-from ragrelay.kinds import CheckedStudy, Download
-from ragrelay.models.hubs import model_description
-from ragrelay.models.locations import check_layer, check_model, model_identity
+from ragrelay.base.io.hashing import text_hash, value_hash
+from ragrelay.base.kinds import CheckedStudy, Download
+from ragrelay.base.models.hubs import model_description
+from ragrelay.base.models.locations import check_layer, check_model, model_identity
+from ragrelay.base.settings import Model, Text
 from ragrelay.scoring.architectures import BLOCK_ROWS, packs
 from ragrelay.scoring.references import EncodedReferences, open_references
 from ragrelay.scoring.scorer import GAIN, MeasuredScorer, Scores, Task, Utility
-from ragrelay.settings import Model, Text
 
 if TYPE_CHECKING:
     from ragrelay.scoring.encoder import Encoder

@@ -11,17 +11,17 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import atomic
+from ragrelay.base.io.cache_mode import check_writable
+from ragrelay.base.io.file_hashes import UNREADABLE, check_hashes, write_hashes
+from ragrelay.base.io.hashing import text_hash, value_hash
+from ragrelay.base.kinds import CheckedStudy, Download
+from ragrelay.base.models.hubs import check_cached
+from ragrelay.base.models.locations import check_model, model_identity, model_path
+from ragrelay.base.settings import Model, Text
 from ragrelay.collection.words import check_known
-from ragrelay.errors import InputError
-from ragrelay.io.atomic_files import atomic
-from ragrelay.io.cache_mode import check_writable
-from ragrelay.io.file_hashes import UNREADABLE, check_hashes, write_hashes
-from ragrelay.io.hashing import text_hash, value_hash
-from ragrelay.kinds import CheckedStudy, Download
-from ragrelay.models.hubs import check_cached
-from ragrelay.models.locations import check_model, model_identity, model_path
 from ragrelay.scoring.scorer import MeasuredScorer, Scores, Task
-from ragrelay.settings import Model, Text
 
 log = logging.getLogger(__name__)
 

@@ -5,9 +5,9 @@ from typing import Literal
 import polars as pl
 from pydantic import Field
 
+from ragrelay.base.settings import Name
 from ragrelay.scoring.judge_scorer import JudgeCase, JudgeQuestion, JudgeScorer
 from ragrelay.scoring.sentences import cited_sentences
-from ragrelay.settings import Name
 
 
 class Faithfulness(JudgeScorer):

@@ -7,8 +7,8 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import Field
 
+from ragrelay.base.settings import Name
 from ragrelay.scoring.judge_scorer import JudgeCase, JudgeQuestion, JudgeScorer
-from ragrelay.settings import Name
 
 HIGHEST = 3
 """The best grade."""

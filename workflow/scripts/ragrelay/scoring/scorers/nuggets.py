@@ -7,12 +7,12 @@ from typing import Any, Literal
 import polars as pl
 from pydantic import Field
 
-from ragrelay.errors import InputError, one_of
-from ragrelay.kinds import CheckedStudy
-from ragrelay.nuggets.lists import read_nuggets
-from ragrelay.nuggets.scores import WEIGHTS, WORDS, nugget_score
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import DatasetFile, Name, file_of
 from ragrelay.scoring.judge_scorer import JudgeCase, JudgeQuestion, JudgeScorer
-from ragrelay.settings import DatasetFile, Name, file_of
+from ragrelay.scoring.nugget_lists import read_nuggets
+from ragrelay.scoring.nugget_scores import WEIGHTS, WORDS, nugget_score
 
 LISTS = ("written_by", "retriever", "least_label", "depth", "window", "most", "list_tokens", "list_prompt")
 """Keys of lists that a generator writes."""

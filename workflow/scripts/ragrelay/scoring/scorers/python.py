@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from ragrelay.errors import InputError
-from ragrelay.own_functions import PairFunction
+from ragrelay.base.errors import InputError
+from ragrelay.base.own_functions import PairFunction
+from ragrelay.base.settings import Function
 from ragrelay.scoring.pair_scorer import Pairs, PairScorer, Values
-from ragrelay.settings import Function
 
 
 class Python(PairScorer, PairFunction):

@@ -1,0 +1,68 @@
+"""Check the claims study in a configuration: its names, files, templates and generators."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragrelay.annexes.acu.characteristics import domains
+from ragrelay.annexes.acu.prompts import check_system, load_claim_template
+from ragrelay.annexes.acu.source import CLAIM_KINDS
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.generation.generator import check_scores_texts
+
+
+def check_acu(study: CheckedStudy) -> None:
+    """Raise InputError for the first entry of ``acu`` that can't work; does nothing without ``acu``."""
+    config = study.config
+    wanted = config.get("acu")
+    if not wanted:
+        return
+    for section in ("claims", "generators"):
+        for name in wanted[section]:
+            if name not in config[section]:
+                raise InputError(f"config key 'acu.{section}'", repr(name), one_of(config[section], name))
+    for name in wanted["claims"]:
+        CLAIM_KINDS.of(config["claims"][name]).check(f"config key 'claims.{name}", study)
+    if isinstance(wanted["prompts"], Mapping) and set(wanted["prompts"]) != set(wanted["generators"]):
+        expected = "those of acu.generators: " + ", ".join(wanted["generators"])
+        raise InputError("config key 'acu.prompts'", "templates of " + ", ".join(wanted["prompts"]), expected)
+    for generator in wanted["generators"]:
+        for name in prompts_of(wanted, generator):
+            template = load_claim_template(study.template_path(name, "claim_prompts"))
+            check_system(f"config key 'acu.prompts' ({name})", template, config["generators"][generator]["chat"])
+    for name in wanted["generators"]:
+        check_scores(f"config key 'acu.generators' ({name})", config["generators"][name])
+    if (judge := wanted["evidence_judge"]) is not None:
+        if judge not in config["generators"]:
+            raise InputError("config key 'acu.evidence_judge'", repr(judge), one_of(config["generators"], judge))
+        check_scores(f"config key 'acu.evidence_judge' ({judge})", config["generators"][judge])
+    for key in ("unreliable_sources", "reliable_sources"):
+        if wanted[key] is not None:
+            domains(study.folder / wanted[key])
+    if wanted["reliable_sources"] and not wanted["unreliable_sources"]:
+        expected = "key acu.unreliable_sources as well"
+        raise InputError("config key 'acu.reliable_sources'", "a key without effect", expected)
+
+
+def check_scores(place: str, generator: Mapping[str, Any]) -> None:
+    """Raise InputError for a generator whose engine can't score given texts."""
+    check_scores_texts(place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
+
+
+def prompts_of(acu: Mapping[str, Any], generator: str) -> Sequence[str]:
+    """Return the templates of one generator of the claims study."""
+    prompts = acu["prompts"]
+    templates: Sequence[str] = prompts[generator] if isinstance(prompts, Mapping) else prompts
+    return templates
+
+
+def acu_generators(config: Mapping[str, Any]) -> list[str]:
+    """Return the names of the generators that the claims study asks, including its judge if the catalogue has it."""
+    acu = config.get("acu", {})
+    judge = acu.get("evidence_judge")
+    return [*acu.get("generators", []), *([judge] if judge in config["generators"] else [])]
+
+
+def acu_names(config: Mapping[str, Any], key: str) -> Sequence[str]:
+    """Return the names that ``acu.<key>`` selects; none without a claims study."""
+    return config.get("acu", {}).get(key, [])

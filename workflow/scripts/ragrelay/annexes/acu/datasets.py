@@ -1,0 +1,109 @@
+"""Describe sets of claims for comparison: relevance, stances, and means of characteristics.
+
+See Figure 2 (characteristics) and Tables 8 and 9 (relevance and stances) of Hagström et al., ACL 2025.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.analysis.correlation import is_constant
+from ragrelay.annexes.acu.characteristic_columns import NAMES, OF_MODELS
+from ragrelay.annexes.acu.usage import CLAIMS_AT_LEAST, METHOD, UNIT_COLUMNS, UNITS, clustered_interval, numbered
+from ragrelay.base.vocabulary.columns import (
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    RESAMPLES,
+    real,
+    schema_of,
+    text,
+    truth,
+    whole,
+)
+
+RESAMPLES_AT_MOST = 2_000
+COMPOSITION = {
+    "claims": UNIT_COLUMNS["claims"],
+    "stance": text("stance of the evidence; empty where the claims' file has none"),
+    "relevant": truth("whether the evidence is relevant; empty where the claims' file does not say"),
+    "n": whole("pairs of claim and evidence", "pairs"),
+    "n_claims": whole("claims", "claims"),
+    "share": real("share of the set's pairs", "0 to 1"),
+}
+"""Columns of composition.csv."""
+MEANS = {
+    "claims": UNIT_COLUMNS["claims"],
+    "generator": text("name of the generator, of characteristics that depend on it"),
+    "template": text("name of the prompt, of characteristics that depend on it"),
+    "characteristic": text("characteristic of the evidence; true counts 1, false 0"),
+    "mean": real("mean over pairs"),
+    **INTERVAL,
+    "n": whole("pairs with the characteristic", "pairs"),
+    "n_claims": whole("their claims", "claims"),
+    "n_missing": whole("pairs without it", "pairs"),
+    "method": INTERVAL_METHOD,
+    "resamples": RESAMPLES,
+    "reason": REASON,
+}
+"""Columns of characteristics.csv."""
+
+
+def composition(claims: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """Count the pairs of each set of ``claims`` (claims.SCHEMA) by stance and relevance: columns COMPOSITION."""
+    keys = ["stance", "relevant"]
+    frames = [
+        frame.rename({"evidence_stance": "stance"})
+        .group_by(keys)
+        .agg(n=pl.len().cast(pl.Int64), n_claims=pl.col("claim_id").n_unique().cast(pl.Int64))
+        .sort(keys, descending=[False, True], nulls_last=True)
+        .select(pl.lit(name).alias("claims"), *keys, "n", "n_claims", share=pl.col("n") / frame.height)
+        for name, frame in claims.items()
+    ]
+    return pl.concat(frames)
+
+
+def characteristic_means(
+    claims: Mapping[str, pl.DataFrame],
+    characteristics: Mapping[str, pl.DataFrame],
+    pairs: pl.DataFrame,
+    resamples: int,
+    seed: int,
+) -> pl.DataFrame:
+    """Average each characteristic per set of claims, or per unit if it depends on a generator: columns MEANS.
+
+    ``claims`` and ``characteristics`` have a frame per set (claims.SCHEMA, characteristics.SCHEMA) with all its pairs;
+    ``pairs`` has UNITS and OF_MODELS of the pairs with a stance. For the interval, a claim's pairs are resampled
+    together.
+    """
+    settings = (min(resamples, RESAMPLES_AT_MOST), seed)
+    rows: list[dict[str, Any]] = []
+    for name, frame in claims.items():
+        known = frame.select("id", "claim_id").join(characteristics[name], on="id", how="left", maintain_order="left")
+        rows += [{"claims": name, **row} for row in _rows(known, [n for n in NAMES if n not in OF_MODELS], *settings)]
+    for key, unit in pairs.group_by(UNITS, maintain_order=True):
+        names = dict(zip(UNITS, key, strict=True))
+        rows += [names | row for row in _rows(unit, OF_MODELS, *settings)]
+    return pl.DataFrame(rows, schema=schema_of(MEANS))
+
+
+def _rows(frame: pl.DataFrame, names: Sequence[str], resamples: int, seed: int) -> Iterator[dict[str, Any]]:
+    for name in names:
+        known = frame.filter(pl.col(name).is_not_null())
+        n_claims = known["claim_id"].n_unique()
+        counts = {"n": known.height, "n_claims": n_claims, "n_missing": frame.height - known.height}
+        row = {"characteristic": name, **counts}
+        values = known[name].cast(pl.Float64).to_numpy()
+        if not known.height:
+            yield row | {"reason": "no value"}
+            continue
+        row["mean"] = float(values.mean())
+        if n_claims < CLAIMS_AT_LEAST:
+            yield row | {"reason": f"fewer than {CLAIMS_AT_LEAST} claims"}
+        elif is_constant(values):
+            yield row | {"reason": f"{name} is constant"}
+        else:
+            interval = clustered_interval(numbered(known["claim_id"]), values, resamples, seed)
+            ends = {"low": interval.low, "high": interval.high, "reason": interval.reason}
+            yield row | ends | {"method": METHOD, "resamples": resamples}

@@ -1,0 +1,88 @@
+"""Find names in a text: with a spaCy model if one is installed, otherwise by capital letters."""
+
+import importlib
+import importlib.util
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ragrelay.base.errors import InputError
+
+CAPITALISED = "capitalised"
+AUTO = "auto"
+MODELS = ("en_core_web_trf", "en_core_web_lg", "en_core_web_md", "en_core_web_sm")
+NAME = re.compile(r"[A-Z][\w’'-]*(?:(?: (?:of|of the|de|van|von))? [A-Z][\w’'-]*)*|\d[\d.,:]*\d|\d")
+START = re.compile(r"(?:^|[.!?:]\s+|[\"“])$")
+WORD = re.compile(r"\w+")
+LONGEST = 100
+"""A name of a single word has at most so many characters."""
+
+Detector = Callable[[Sequence[str]], list[set[str]]]
+
+
+def detector(wanted: str) -> tuple[str, Detector]:
+    """Return the detector's name, and its function, which returns each text's entities in lower case.
+
+    ``wanted``: the name of a spaCy model, ``capitalised``, or ``auto`` for the first of MODELS that is installed, else
+    ``capitalised``. Raises InputError if the model is not installed.
+    """
+    name = wanted
+    if wanted == AUTO:
+        spacy = importlib.util.find_spec("spacy") is not None
+        name = next((model for model in MODELS if spacy and importlib.util.find_spec(model)), CAPITALISED)
+    if name == CAPITALISED:
+        return name, lambda texts: [capitalised(text) for text in texts]
+    return _spacy_model(name)
+
+
+def capitalised(text: str) -> set[str]:
+    """Find runs of capitalised words, and numbers; a single word that begins a sentence must recur elsewhere.
+
+    This substitute for a trained model misses names in lower case, and mistakes adjectives of nations for names.
+    """
+    entities: set[str] = set()
+    doubtful: set[str] = set()
+    end = 0
+    for match in NAME.finditer(text):
+        name = match[0].lower()
+        begins = START.search(text, end, match.start()) is not None  # START's characters never end a name
+        (doubtful if begins and " " not in name and not name[0].isdigit() else entities).add(name)
+        end = match.end()
+    return entities | _recurring(doubtful, text.lower())
+
+
+def _recurring(names: set[str], text: str) -> set[str]:
+    r"""Return the ``names`` (each begins with a letter) that are in ``text`` more than once, between word ends (\b).
+
+    A name of several words, such as jean-luc or o'neill, is searched among runs of as many words, one pass per number.
+    """
+    places = [match.span() for match in WORD.finditer(text)]
+    forms = {(len(WORD.findall(name)), WORD.match(name[-1]) is not None) for name in names if len(name) <= LONGEST}
+    recurring: set[str] = set()
+    for words, to_end in forms:
+        ends = [end for _, end in places[words - 1 :]] if to_end else [start for start, _ in places[words:]]
+        runs = (text[start:end] for (start, _), end in zip(places, ends, strict=False) if end - start <= LONGEST)
+        recurring |= {name for name, times in Counter(run for run in runs if run in names).items() if times > 1}
+    return recurring
+
+
+def overlap(claim: set[str], evidence: set[str]) -> float | None:
+    """Return the share of the claim's entities that occur in the evidence; None for a claim without entities."""
+    return len(claim & evidence) / len(claim) if claim else None
+
+
+def _spacy_model(name: str) -> tuple[str, Detector]:
+    try:
+        # Imported by name, because the environments don't have it.
+        model: Any = importlib.import_module("spacy").load(name)
+    except (ImportError, OSError):
+        place = "config key 'acu.entities'"
+        raise InputError(
+            place, f"{name!r}, which is not installed", f"{AUTO}, {CAPITALISED} or a spaCy model"
+        ) from None
+
+    def find(texts: Sequence[str]) -> list[set[str]]:
+        return [{entity.text.lower() for entity in document.ents} for document in model.pipe(texts)]
+
+    return f"{name} {model.meta.get('version', '')}".strip(), find

@@ -1,0 +1,64 @@
+"""Recast records of CounterFact as claims with evidence."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragrelay.annexes.acu.claims import Records, json_records
+from ragrelay.annexes.acu.source import STATEMENTS, RivalStatements, recast
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.json_values import FAULTS, json_fault
+
+
+class Counterfact(RivalStatements):
+    """records of CounterFact (Meng et al., NeurIPS 2022, or as sampled by Ortu et al., ACL 2024), recast as claims."""
+
+    def recast(self, path: Path, rivals: bool) -> Records:
+        """Recast a JSON list, or JSON lines, of facts, each with a false rival.
+
+        A record has ``requested_rewrite`` (prompt with {}, subject, target_true and target_new with a ``str``), or
+        ``base_prompt``, ``target_true`` and ``target_new``. The false statement is the claim, once with itself as
+        evidence and once with the true statement; with ``rivals``, the true statement is a claim too.
+        """
+        for place, record in _listed(path):
+            try:
+                start, known, other = _parts(record)
+            except (KeyError, TypeError, AttributeError):
+                expected = (
+                    "requested_rewrite with prompt, subject, target_true.str and target_new.str, or base_prompt, "
+                    "target_true and target_new"
+                )
+                raise InputError(place, "another record", expected) from None
+            texts = {"known": f"{start} {known}.", "other": f"{start} {other}."}
+            name = str(record.get("case_id", place.rpartition(" ")[2]))
+            verdicts = {"known": True, "other": False}
+            yield from recast(place, name, texts, texts, verdicts, STATEMENTS if rivals else STATEMENTS[1:])
+
+
+def _parts(record: Mapping[str, Any]) -> tuple[str, str, str]:
+    """Return the statement's beginning, its true end and its false end."""
+    if "base_prompt" in record:
+        start, known, other = record["base_prompt"], record["target_true"], record["target_new"]
+    else:
+        rewrite = record["requested_rewrite"]
+        start = rewrite["prompt"].replace("{}", rewrite["subject"])
+        known, other = rewrite["target_true"]["str"], rewrite["target_new"]["str"]
+    return start.strip(), known.strip(), other.strip()
+
+
+def _listed(path: Path) -> Records:
+    """Yield the objects of JSON lines (by the file's ending) or a JSON list."""
+    if path.suffix == ".jsonl":
+        yield from json_records(path)
+        return
+    if not path.is_file():
+        raise InputError(path, "no such file", "a JSON list")
+    try:
+        records: Any = json.loads(path.read_text(encoding="utf-8"))
+    except FAULTS as error:
+        raise InputError(path, json_fault(error), "a JSON list") from None
+    if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
+        raise InputError(path, "something else", "a JSON list of objects")
+    for number, record in enumerate(records, start=1):
+        yield f"{path}, record {number}", record

@@ -1,0 +1,28 @@
+"""Ask a model whether evidence refers to an external source (Hagström et al., section 4.1)."""
+
+import polars as pl
+
+from ragrelay.base.vocabulary.columns import real, text
+from ragrelay.prompting.layout import prompt_id
+
+PROMPT = (
+    "Evidence: {evidence}\n"
+    "Does the evidence refer to an external source, such as a study, a report, a website, a broadcaster or a quoted "
+    "person? Answer Yes or No.\nAnswer:"
+)
+"""Zero-shot as in the paper, with our own wording."""
+WORDS = ("Yes", "No")
+REFERS_FROM = 0.5
+"""Evidence counts as referring to a source if yes has at least this share of the two words' probability."""
+COLUMNS = {
+    "id": text("the pair's id"),
+    "p_refers": real("probability of yes among yes and no, to whether the evidence refers to an external source"),
+}
+
+
+def evidence_questions(claims: pl.DataFrame) -> pl.DataFrame:
+    """Build the question about the evidence of each of ``claims`` (id, evidence): id, prompt_id, prompt, system."""
+    prompts = [PROMPT.replace("{evidence}", evidence) for evidence in claims["evidence"]]
+    ids = [prompt_id(prompt, "") for prompt in prompts]
+    return claims.select("id", prompt_id=pl.Series(ids, dtype=pl.String), prompt=pl.Series(prompts, dtype=pl.String),
+                         system=pl.lit(""))  # fmt: skip

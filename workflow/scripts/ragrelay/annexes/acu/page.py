@@ -1,0 +1,44 @@
+"""Show a claims study as a part of a study's page, or as a separate page."""
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragrelay.annexes.acu.outputs import OUTPUTS, PARTS
+from ragrelay.annexes.acu.sentences import claim_answer, claim_sentences
+from ragrelay.annexes.acu.study import ClaimsStudy
+from ragrelay.base.io.atomic_files import write_text
+from ragrelay.report.display.page import Page
+from ragrelay.report.display.templates import FOLDER
+
+TEMPLATE = FOLDER / "acu.html.j2"
+ANCHOR = "acu"
+
+
+def claims_section(study: ClaimsStudy, page: Page) -> dict[str, Any]:
+    """Return the values for ``acu_section.html.j2``. Charts are added to those of ``page``."""
+    return {
+        "anchor": ANCHOR,
+        "answers": [claim_answer(study, unit) for unit in study.units],
+        "units": [claim_sentences(study, unit) for unit in study.units],
+        "parts": page.parts(study, OUTPUTS, PARTS, ANCHOR),
+    }
+
+
+def report_acu(
+    name: str,
+    study: ClaimsStudy,
+    path: str | Path,
+    template: str | Path = TEMPLATE,
+    notices: Sequence[str] = (),
+    reproduction: Callable[[Page], Mapping[str, Any]] | None = None,
+) -> None:
+    """Write the page of context use of the study ``name``; styles and scripts are in the folder of ``template``.
+
+    ``notices``: what readers must know about its generators. ``reproduction``: fills ``reproduction.html.j2`` for the
+    page if the study is compared with published means.
+    """
+    question = "How far does evidence move the model?"
+    page = Page(name, question, [claim_answer(study, unit) for unit in study.units], {"main": "Context use"}, notices)
+    reproduced = reproduction(page) if reproduction else None
+    write_text(page.html(Path(template), acu=claims_section(study, page), reproduction=reproduced), path)

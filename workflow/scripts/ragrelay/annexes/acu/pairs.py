@@ -1,0 +1,127 @@
+"""Compute a row per claim and evidence from stored likelihoods: probabilities, predictions and ACU.
+
+ACU, accumulated context usage, is how far the evidence moves the words' probabilities in the direction of its stance
+(Hagström et al., A Reality Check on Context Utilisation for RAG, ACL 2025).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from ragrelay.annexes.acu.claims import with_stance
+from ragrelay.annexes.acu.stances import DIRECTIONS, MEANT, WORDS, contradicts
+from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.columns import real, schema_of, text, truth
+from ragrelay.generation.likelihoods.store import KEY, LikelihoodStore
+
+SIDES = {False: "", True: "_evidence"}
+PROBABILITIES = [f"p_{word.lower()}{ending}" for ending in SIDES.values() for word in WORDS]
+COLUMNS = {
+    "id": text("id of the pair of claim and evidence"),
+    "claim_id": text("id of the claim"),
+    "evidence_stance": text("stance of the evidence"),
+    **{f"p_{word.lower()}{ending}": real(f"probability of {word} {said} the evidence", "0 to 1")
+       for ending, said in (("", "without"), ("_evidence", "with")) for word in WORDS},
+    **{f"change_{word.lower()}": real(f"share of the way that the probability of {word} went", "−1 to 1")
+       for word in WORDS},
+    "acu": real("accumulated context usage", "−1 to 1"),
+    "mass": real("the three words' probability without the evidence", "0 to 1"),
+    "mass_evidence": real("the same with the evidence", "0 to 1"),
+    "prediction": text("likeliest of the three words without the evidence"),
+    "prediction_evidence": text("likeliest of the three words with the evidence"),
+    "memory_conflict": truth("whether the evidence contradicts what the model said without it; empty where the "
+                             "stance is not_applicable"),
+    "switched": truth("whether the two predictions differ"),
+    "followed": truth("whether the prediction with the evidence is the one that the stance means"),
+    "evidence_perplexity": real("perplexity of the evidence without a prompt; empty without a token to score"),
+}  # fmt: skip
+SCHEMA = schema_of(COLUMNS)
+Array = npt.NDArray[np.float64]
+
+
+def compute_acu(
+    claims: pl.DataFrame, keys: pl.DataFrame, template: str, words: LikelihoodStore, texts: LikelihoodStore
+) -> pl.DataFrame:
+    """Compute ACU of each row of ``claims`` with a stance under one ``template``: columns SCHEMA, in their order.
+
+    ``keys`` (requests.KEYS) tells which likelihoods of the stores ``words`` and ``texts`` belong to which pair. p_… are
+    the probabilities of the words' first tokens. ``followed`` compares with the word that the stance means, which is
+    None for all stances except supports and refutes. evidence_perplexity is exp of the mean negative log-probability of
+    the evidence's tokens, each given the previous ones, without a prompt.
+    Raises InputError if a likelihood is missing in a store.
+    """
+    p = _probabilities(keys.filter(template=template), words)
+    rows = with_stance(claims).select("id", "claim_id", "evidence_stance")
+    rows = rows.join(p, on="id", how="left", maintain_order="left")
+    without, with_evidence = (
+        rows.select(f"p_{word.lower()}{ending}" for word in WORDS).to_numpy() for ending in SIDES.values()
+    )
+    changed = change(without, with_evidence)
+    predicted, predicted_then = (np.array(WORDS)[values.argmax(axis=1)] for values in (without, with_evidence))
+    meant = [MEANT.get(stance) for stance in rows["evidence_stance"]]
+    return (
+        rows.with_columns(
+            *(pl.Series(f"change_{word.lower()}", changed[:, place]) for place, word in enumerate(WORDS)),
+            pl.Series("acu", acu(without, with_evidence, rows["evidence_stance"].to_list())),
+            pl.Series("mass", without.sum(axis=1)),
+            pl.Series("mass_evidence", with_evidence.sum(axis=1)),
+            pl.Series("prediction", predicted),
+            pl.Series("prediction_evidence", predicted_then),
+            pl.Series("memory_conflict", list(map(contradicts, rows["evidence_stance"], predicted)), dtype=pl.Boolean),
+            pl.Series("switched", predicted != predicted_then),
+            pl.Series("followed", [(word or "None") == new for word, new in zip(meant, predicted_then, strict=True)]),
+        )
+        .join(_perplexities(keys, texts), on="id", how="left", maintain_order="left")
+        .select(*SCHEMA)
+    )  # fmt: skip
+
+
+def _probabilities(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
+    """Return id and PROBABILITIES: per word the sum over its tokens, clipped to 1, which rounding may exceed."""
+    logprobs = _looked_up(keys, store).with_columns(
+        column=pl.lit("p_")
+        + pl.col("word").str.to_lowercase()
+        + pl.col("evidence").replace_strict(SIDES, return_dtype=pl.String)
+    )
+    sums = logprobs.group_by("id", "column").agg(p=pl.col("logprob").exp().sort().sum().clip(0.0, 1.0))
+    return sums.pivot("column", on_columns=PROBABILITIES, index="id", values="p")
+
+
+def _perplexities(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
+    logprobs = _looked_up(keys.filter(pl.col("template").is_null()), store)
+    value = pl.when(pl.col("tokens") > 0).then((-pl.col("logprob") / pl.col("tokens")).exp())
+    return logprobs.select("id", evidence_perplexity=value)
+
+
+def _looked_up(keys: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
+    scored = keys.join(store.look_up(keys.select(KEY).unique()), on=KEY, how="left", maintain_order="left")
+    if missing := scored["logprob"].null_count():
+        expected = "all of them; run again with --forcerun score_claims"
+        raise InputError(store.folder, f"no likelihood for {missing} of {len(scored)} keys", expected)
+    return scored
+
+
+def change(without: Array, with_evidence: Array) -> Array:
+    """Compute ΔP(t) from probabilities ``without`` the evidence and ``with_evidence``, of one shape; in [-1, 1].
+
+    It is the change as a share of the largest possible change: (P_E - P) / (1 - P) up, (P_E - P) / P down. At P = P_E =
+    1, where the former is undefined, the change is 0. Raises ValueError for values outside [0, 1].
+    """
+    before, after = np.asarray(without, dtype=np.float64), np.asarray(with_evidence, dtype=np.float64)
+    for values in (before, after):
+        if not ((values >= 0.0) & (values <= 1.0)).all():
+            raise ValueError("probabilities must be in [0, 1]")
+    room = np.where(after >= before, 1.0 - before, before)
+    return np.divide(after - before, room, out=np.zeros_like(room), where=room > 0.0)
+
+
+def acu(without: Array, with_evidence: Array, stances: Sequence[str]) -> Array:
+    """Compute ACU (n,) from the probabilities of True, None and False (n, 3) and the ``stances``; in [-1, 1].
+
+    It is the mean over the words of D(t, S) ΔP(t): 1 if every probability went all the way in the stance's direction,
+    -1 if all the way against it, 0 if nothing changed. Raises KeyError for an unknown stance.
+    """
+    directions = np.array([DIRECTIONS[stance] for stance in stances], dtype=np.float64).reshape(-1, 3)
+    return (directions * change(without, with_evidence)).mean(axis=1)

@@ -1,0 +1,68 @@
+"""Ask a model whether a piece of evidence refers to an external source (Hagström et al., ACL 2025)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.workflow.study.study import StudyOfRules
+
+
+class JudgeEvidence(Question):
+    """A question about each distinct evidence text of a set of claims, to the generator named in the configuration."""
+
+    asks, reads = "judge_evidence", "read_evidence_judgements"
+    does = (
+        "Ask whether evidence refers to an external source, into the store.",
+        "Read how probable yes is for every piece of evidence.",
+    )
+    key = "{claims}"
+    made: ClassVar = {
+        "judged": StudyFile("acu/{claims}/judged_evidence.parquet", "read_evidence_judgements",
+            "whether the evidence refers to an external source, by a model's judgement",
+            "ragrelay.annexes.acu.judged_evidence:COLUMNS"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        acu = study.config.get("acu") or {}
+        return [{"claims": name} for name in acu["claims"]] if acu.get("evidence_judge") else []
+
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
+        judge: str = study.config["acu"]["evidence_judge"]
+        return judge
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        return {"claims": study.files.claims}
+
+
+def ask(job: QuestionJob, asker: "Asker") -> tuple[None, dict[str, Any]]:
+    from ragrelay.annexes.acu.judged_evidence import WORDS
+    from ragrelay.generation.likelihoods.word_questions import ask_words
+
+    return None, ask_words(_asked(job).unique("prompt_id", maintain_order=True), list(WORDS), "", asker)
+
+
+plan = ask
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    import polars as pl
+
+    from ragrelay.generation.likelihoods.word_questions import asked_shares
+
+    shares = asked_shares(_asked(job), receipt, cache_dir, ["id"])
+    return {"judged": shares.select("id", p_refers=pl.col("shares").list.first())}
+
+
+def _asked(job: QuestionJob) -> "pl.DataFrame":
+    import polars as pl
+
+    from ragrelay.annexes.acu.judged_evidence import evidence_questions
+
+    return evidence_questions(pl.read_parquet(job.path("claims")))

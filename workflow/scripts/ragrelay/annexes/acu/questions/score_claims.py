@@ -1,0 +1,78 @@
+"""Score claims with and without their evidence: the probabilities of three words, and that of the evidence."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.workflow.study.study import StudyOfRules
+
+
+class ScoreClaims(Question):
+    """A question about a set of claims, in each template."""
+
+    asks, reads = "score_claims", "compute_acu"
+    does = ("Score claims' labels by a generator, into the store.", "Compute ACU of every pair of claim and evidence.")
+    key, ask_key = "{claims}/{generator}/{template}", "{claims}/{generator}"
+    asked = StudyFile("acu/{claims}/scored/{generator}/{template}.asked.parquet", "compute_acu",
+        "the log-probabilities that were asked for, by their keys in the cache",
+        "ragrelay.report.stage_columns:CLAIM_REQUESTS")  # fmt: skip
+    made: ClassVar = {
+        "pairs": StudyFile("acu/{claims}/pairs/{generator}/{template}.parquet", "compute_acu", "ACU of every pair",
+            "ragrelay.annexes.acu.pairs:COLUMNS"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        return study.acu_units
+
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
+        return key["generator"]
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        return {"claims": files.claims, "prompts": [files.claim_prompts]}
+
+    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
+        files = study.files
+        return {"prompts": files.claim_prompts}
+
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        own_words = study.claim_words(key["template"])
+        return {"own_words": {key["template"]: own_words}} if own_words else {}
+
+
+def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
+    """Ask about the words and about the evidence. The receipt has the receipts of both."""
+    import polars as pl
+
+    from ragrelay.annexes.acu.requests import Asked
+
+    prompts = {name: pl.read_parquet(path) for name, path in job.keyed("prompts").by("template").items()}
+    own_words = job.settings.get("own_words", {})
+    asked = Asked(pl.read_parquet(job.path("claims")), prompts, asker.generator, own_words)
+    return asked.keys(), {
+        "generator": asker.generator["model"],
+        "words": asked.spelled(),
+        "prompts": asker.likelihoods(asked.of_words),
+        "evidence": asker.likelihoods(asked.of_evidence, chat=False),
+    }
+
+
+plan = ask
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    import polars as pl
+
+    from ragrelay.annexes.acu.pairs import compute_acu
+    from ragrelay.generation.likelihoods.store import LikelihoodStore
+
+    stores = [LikelihoodStore(cache_dir, receipt[part]["fingerprint"]) for part in ("prompts", "evidence")]
+    claims, asked = (pl.read_parquet(job.path(name)) for name in ("claims", "asked"))
+    return {"pairs": compute_acu(claims, asked, job.wildcards["template"], *stores)}

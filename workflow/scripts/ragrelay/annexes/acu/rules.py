@@ -1,0 +1,87 @@
+"""Give rules what they need of a claims study: its sets of claims, its jobs, and the tables and page made from them."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from ragrelay.annexes.acu.source import CLAIM_FORMATS, CLAIM_KINDS
+from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.workflow.jobs.scripts import on_terminal
+from ragrelay.workflow.study import files
+from ragrelay.workflow.study.study import Key, StudyOfRules, Wildcards
+
+
+class Claims:
+    """What the rules of a claims study (config key `acu`) need.
+
+    Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    """
+
+    def __init__(self, study: StudyOfRules) -> None:
+        self.study = study
+        self.asked_for: dict[str, Any] = study.config.get("acu") or {}
+        self.units = study.acu_units
+        self.sets: list[Key] = [{"claims": name} for name in dict.fromkeys(unit["claims"] for unit in self.units)]
+
+    def definition_of(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return the definition of a job's set of claims."""
+        definition: dict[str, Any] = self.study.config["claims"][wildcards.claims]
+        return definition
+
+    def module_of(self, wildcards: Wildcards) -> str:
+        """Return the module of the kind of a job's claims."""
+        return CLAIM_KINDS.module(self.definition_of(wildcards))
+
+    def format_module_of(self, wildcards: Wildcards) -> str:
+        """Return the module of the format of a job's claims."""
+        return CLAIM_FORMATS.module({"format": "druid"} | self.definition_of(wildcards))
+
+    def own_files(self, name: str) -> list[str]:
+        """Return the files of a set of claims; none if it comes from a hub."""
+        files: list[str] = CLAIM_KINDS.of(self.study.config["claims"][name]).files()
+        return files
+
+    def files_of(self, wildcards: Wildcards) -> list[str]:
+        """Return the files of a job's set of claims; none if it comes from a hub."""
+        return self.own_files(wildcards.claims)
+
+    def template_of(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return the parts of a job's template."""
+        return self.study.claim_template(wildcards.template)
+
+    def source_files(self, which: str) -> list[str]:
+        """Return the files that list ``which`` sources of evidence: reliable or unreliable ones."""
+        return self.asked_for.get(f"{which}_sources") or []
+
+    @property
+    def judged_evidence(self) -> StudyFile | list[StudyFile]:
+        """A model's judgements of a job's evidence; none if no model judges it."""
+        return files.judged_evidence if self.asked_for.get("evidence_judge") else []
+
+    @functools.cached_property
+    def fetched_claims(self) -> list[StudyFile]:
+        """The sets of claims that come from a hub."""
+        return [files.claims.at(claims=name) for name in self.study.selected()["claims"] if not self.own_files(name)]
+
+    @functools.cached_property
+    def shown_patterns(self) -> dict[str, StudyFile]:
+        """Patterns of the files on claims that pages show; none without the key `acu`."""
+        if not self.asked_for:
+            return {}
+        tables = {name: path for name, path in files.made_by("analyse_acu").items() if name != "acu_pairs"}
+        return {**tables, "acu_receipts": files.claim_scores_receipt, "acu_entities": files.entities}
+
+    @functools.cached_property
+    def shown(self) -> Mapping[str, Any]:
+        """The files of `shown_patterns`."""
+        scored: list[Key] = list({(unit["claims"], unit["generator"]): unit for unit in self.units}.values())
+        keys: dict[str, list[Key]] = {"acu_receipts": scored, "acu_entities": self.sets}
+        return {name: path.each(keys[name]) if name in keys else path for name, path in self.shown_patterns.items()}
+
+    def check_asked_for(self) -> None:
+        """End with a line on the terminal if the configuration lacks the key `acu`."""
+        with on_terminal():
+            if not self.asked_for:
+                expected = "{claims: [...], prompts: [...], generators: [...]}"
+                raise InputError("config key 'acu'", "none", expected)

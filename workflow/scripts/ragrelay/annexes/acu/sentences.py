@@ -1,0 +1,134 @@
+"""State the findings of a claims study and their limits in sentences."""
+
+from typing import Any
+
+import polars as pl
+
+from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.annexes.acu.characteristic_columns import OF_MODELS
+from ragrelay.annexes.acu.correlations import COEFFICIENTS
+from ragrelay.annexes.acu.entities import CAPITALISED
+from ragrelay.annexes.acu.study import ClaimsStudy
+from ragrelay.annexes.acu.usage import ALL, UNITS
+from ragrelay.report.display.findings import Conclusion, Findings, side_of_zero
+from ragrelay.report.display.numbers import count, counted, listing, number, share, with_interval
+
+LITTLE = 0.5
+"""With less of the probability on the three words, the model would mostly answer something else."""
+MOST_NAMED = 5
+MOVED = {1: "moves the model in the direction of its stance", -1: "moves the model against its stance"}
+
+
+def claim_answer(study: ClaimsStudy, unit: tuple[str, str, str]) -> Conclusion:
+    """Conclude on which side of zero mean ACU is, for one set of claims, generator and template."""
+    row = study.usage.filter(**dict(zip(UNITS, unit, strict=True)), stance=ALL).row(0, named=True)
+    heading = " · ".join(unit), "How far does evidence move the model?"
+    if _mass(row) < LITTLE:
+        return Conclusion(*heading, "The model does not answer with True, None or False, so we do not know")
+    side = side_of_zero(row)
+    strong = f"Evidence {MOVED[side]}" if side else "We do not know in which direction evidence moves the model"
+    mean = with_interval(row["mean_acu"], row["low"], row["high"])
+    return Conclusion(*heading, strong, f"mean ACU {mean}, {counted(row['n'], 'pair')} of claim and evidence")
+
+
+def claim_sentences(study: ClaimsStudy, unit: tuple[str, str, str]) -> Findings:
+    """State the findings on one set of claims, generator and template."""
+    claims, generator, template = unit
+    chosen = (pl.col("claims") == claims, pl.col("generator") == generator, pl.col("template") == template)
+    rows = {row["stance"]: row for row in study.usage.filter(*chosen).to_dicts()}
+    correlated = study.correlations.filter(*chosen)
+    limits = _limits(study, unit, correlated)
+    if _mass(rows[ALL]) < LITTLE:
+        return Findings(f"{claims} · {generator} · {template}", [_silent(rows[ALL])], limits)
+    statements = [_moved(rows), _said(rows[ALL])]
+    if rows[ALL]["n_conflict"]:
+        statements.append(_conflict(rows[ALL]))
+    statements.append(_characteristics(correlated))
+    return Findings(f"{claims} · {generator} · {template}", statements, limits)
+
+
+def _mass(row: dict[str, Any]) -> float:
+    """Return the total probability of the three words, without or with evidence, whichever is lower."""
+    return min(row["mean_mass"], row["mean_mass_evidence"])
+
+
+def _silent(row: dict[str, Any]) -> str:
+    return (
+        f"The model does not answer with True, None or False: the three words have only {100 * _mass(row):.2g}% of the "
+        f"probability at the answer’s first position, over {counted(row['n'], 'pair')} of claim and evidence. The "
+        "tables compare these small probabilities; no conclusions are drawn from them."
+    )
+
+
+def _moved(rows: dict[str, dict[str, Any]]) -> str:
+    by_stance = [f"{with_interval(row['mean_acu'], row['low'], row['high'])} where it {stance}"
+                 for stance, row in rows.items() if stance in ("supports", "refutes")]  # fmt: skip
+    whole = rows[ALL]
+    how = {1: "moved the model in the direction of its stance", -1: "moved the model against its stance"}
+    moved = how.get(side_of_zero(whole) or 0, "moved the model in neither direction clearly")
+    pairs = f"{counted(whole['n'], 'pair')} of claim and evidence ({counted(whole['n_claims'], 'claim')})"
+    ends = f"; {listing(by_stance)}" if by_stance else ""
+    mean = with_interval(whole["mean_acu"], whole["low"], whole["high"])
+    return f"On average, evidence {moved}, over {pairs}: ACU {mean}{ends}."
+
+
+def _said(row: dict[str, Any]) -> str:
+    before, after = (
+        listing([f"{word.capitalize()} for {share(row[f'said_{word}{ending}'])}" for word in ("true", "none", "false")])
+        for ending in ("", "_evidence")
+    )
+    return (
+        f"The likeliest of the three words was, without evidence, {before} of the pairs, and with evidence {after}; "
+        f"evidence changed it for {share(row['share_switched'])}, and {share(row['share_followed'])} then agree with "
+        "the stance."
+    )
+
+
+def _conflict(row: dict[str, Any]) -> str:
+    switched = share(row["share_switched_conflict"])
+    return (
+        f"In {count(row['n_conflict'])} of the {count(row['n_memory'])} pairs with applicable evidence, the evidence "
+        f"contradicts what the model said without it; it changed the prediction in {switched} of these."
+    )
+
+
+def _characteristics(correlated: pl.DataFrame) -> str:
+    tested = correlated.filter(pl.col("coefficient") == COEFFICIENTS[0], pl.col("stance") == ALL)
+    known = tested.filter(pl.col("value").is_not_null())
+    clear = known.filter(pl.col("p_claims_holm") < ALPHA).sort(pl.col("value").abs(), descending=True)
+    if known.is_empty():
+        return "No characteristic of the evidence could be correlated with ACU."
+    if clear.is_empty():
+        return (
+            f"None of {counted(known.height, 'characteristic')} of the evidence is correlated with ACU beyond chance "
+            "(Spearman, all stances, after Holm’s correction)."
+        )
+    names = [f"{row['characteristic']} (ρ {number(row['value'], 2)})" for row in clear.head(MOST_NAMED).to_dicts()]
+    more = f" and {counted(clear.height - MOST_NAMED, 'other')}" if clear.height > MOST_NAMED else ""
+    return f"Correlated with ACU over all stances, after Holm’s correction: {listing(names)}{more}."
+
+
+def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataFrame) -> list[str]:
+    claims, generator, _ = unit
+    limits = []
+    parts = [
+        word
+        for word, tokens in study.receipts[claims, generator]["words"].items()
+        if not all(token["whole"] for token in tokens)
+    ]
+    if parts:
+        limits.append(
+            f"For {listing(parts)} a first token is only the beginning of the word, and of other words with it; see "
+            "the table of tokens."
+        )
+    unknown = correlated.filter((pl.col("stance") == ALL) & (pl.col("n") == 0))["characteristic"].unique()
+    missing = set(unknown) - set(OF_MODELS)
+    if missing:
+        limits.append(f"Not reported for these claims: {listing(sorted(missing))}.")
+    limits.append(
+        "Several pairs share a claim, so tests and intervals of correlations have whole claims as their unit. The "
+        "paper’s p-values treat the pairs as independent and are too small; they are in correlations.csv (p_value)."
+    )
+    if study.entities[claims] == CAPITALISED:
+        limits.append("Entities were found by a rule, as capitalised words and numbers, not by a trained model.")
+    return limits

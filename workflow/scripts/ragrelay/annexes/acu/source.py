@@ -1,0 +1,85 @@
+"""Define the base classes of sources of claims and of the formats of their files."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.annexes.acu.claims import Records, claims_frame
+from ragrelay.base.kinds import Kind, Kinds
+
+STATEMENTS = ("known", "other")
+"""A data set's known statement (true, or remembered by a model), and its rival."""
+
+
+class ClaimSource(Kind):
+    """Base class of sources of claims with evidence."""
+
+    def records(self) -> Records:
+        """Return the rows. Raises InputError if they can't be read."""
+        raise NotImplementedError
+
+    def origin(self) -> str:
+        """Return the name for all claims together in error messages."""
+        raise NotImplementedError
+
+    def files(self) -> list[str]:
+        """Return the paths of the user's files."""
+        return []
+
+
+class ClaimFormat(Kind):
+    """A format of a file of claims; it has no keys."""
+
+    def records(self, path: Path) -> Records:
+        """Return the rows of ``path``. Raises InputError for a file with another format."""
+        raise NotImplementedError
+
+    def check_path(self, place: str, path: Path) -> None:
+        """Raise InputError if ``path``, which exists, has a name that the format doesn't allow."""
+
+
+class RivalStatements(ClaimFormat):
+    """A format whose records have two rival statements, which are recast as claims."""
+
+    def records(self, path: Path) -> Records:
+        """Return the rows of the statement that is the claim in the paper."""
+        return self.recast(path, rivals=False)
+
+    def recast(self, path: Path, rivals: bool) -> Records:
+        """Return the rows of one statement of each record, or with ``rivals`` of both."""
+        raise NotImplementedError
+
+
+CLAIM_KINDS = Kinds(ClaimSource, "ragrelay.annexes.acu.sources", "source")
+CLAIM_FORMATS = Kinds(ClaimFormat, "ragrelay.annexes.acu.formats", "format")
+
+
+def prepare_claims(definition: Mapping[str, Any]) -> pl.DataFrame:
+    """Read the claims of an entry of the catalogue ``claims`` (see claims_frame)."""
+    source = CLAIM_KINDS.of(definition)
+    return claims_frame(source.records(), source.origin())
+
+
+def recast(
+    place: str,
+    name: str,
+    claims: Mapping[str, str],
+    evidence: Mapping[str, str],
+    verdicts: Mapping[str, bool | None],
+    claimed: tuple[str, ...],
+) -> Records:
+    """Yield two rows for each of ``claimed``, names of STATEMENTS: the claim with its own evidence, and the rival's.
+
+    ``claims``, ``evidence`` and ``verdicts`` (whether the claim is true; None if unknown) are by statement; ``name``
+    begins the ids. The two rows of one claim follow the scripts ``src/recast`` of Hagström et al., ACL 2025.
+    """
+    for statement in claimed:
+        verdict = verdicts[statement]
+        row = {"claim_id": f"{name}-{statement}", "claim": claims[statement], "relevant": True,
+               "factcheck_verdict": None if verdict is None else str(verdict)}  # fmt: skip
+        for shown in STATEMENTS:
+            stance = "supports" if shown == statement else "refutes"
+            yield place, {**row, "id": f"{name}-{statement}-{shown}", "evidence": evidence[shown],
+                          "evidence_stance": stance}  # fmt: skip

@@ -1,0 +1,40 @@
+"""Read claims from a data set on the Hugging Face hub, as the hub's own Parquet files, without running its code."""
+
+from pydantic import Field
+
+from ragrelay.annexes.acu.claims import SCHEMA, Records
+from ragrelay.annexes.acu.source import ClaimSource
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.parquet_files import read_parquet
+from ragrelay.base.models.hubs import fetch
+from ragrelay.base.settings import Text
+
+
+class Huggingface(ClaimSource):
+    """A data set of the Hugging Face hub with DRUID's columns, as the Parquet files that the hub keeps of it."""
+
+    id: Text = Field(description="Its id, e.g. `copenlu/druid`.")
+    subset: Text = Field("default", description="Its subset.")
+    split: Text = Field("train", description="Its split.")
+    revision: Text = Field("refs/convert/parquet", description="Branch or commit with the Parquet files.")
+
+    def records(self) -> Records:
+        """Yield the rows of the files ``<subset>/<split>/*.parquet``, which the hub keeps in the default revision.
+
+        Raises InputError if there are none or the hub can't be reached.
+        """
+        pattern = f"{self.subset}/{self.split}/*.parquet"
+        place = f"data set {self.id} at {self.revision}"
+        folder = fetch(self.id, self.revision, place, repo_type="dataset", allow_patterns=[pattern])
+        files = sorted(folder.glob(pattern))
+        if not files:
+            raise InputError(place, f"no file {pattern}", "one; subset and split name the folders")
+        number = 0
+        for file in files:
+            for record in read_parquet(file, "a Parquet file of claims", (), tuple(SCHEMA)).iter_rows(named=True):
+                number += 1
+                yield f"{place}, row {number}", record
+
+    def origin(self) -> str:
+        """Return the id of the data set."""
+        return self.id

@@ -1,0 +1,105 @@
+"""Compute characteristics of evidence from its words: similarity to the claim, readability, hedging, references."""
+
+import re
+from collections.abc import Sequence
+
+from ragrelay.base.readability import flesch_reading_ease
+
+WORD = re.compile(r"[^\W_]+(?:['’.,-][^\W_]+)*")
+HEDGES = (
+    "about", "allegedly", "apparently", "appear", "appears", "approximately", "around", "arguably", "assume", "assumed",
+    "believe", "believed", "believes", "could", "doubt", "doubtful", "doubts", "estimate", "estimated", "generally",
+    "guess", "likely", "may", "maybe", "might", "mostly", "often", "perhaps", "possible", "possibly", "presumably",
+    "probable", "probably", "reckons", "reportedly", "roughly", "rumoured", "rumored", "seem", "seemed", "seems",
+    "seldom", "sometimes", "somewhat", "suggest", "suggested", "suggests", "suppose", "supposed", "supposedly",
+    "suspect", "tend", "tends", "uncertain", "unclear", "unlikely", "unsure", "usually", "wonder",
+)  # fmt: skip
+HEDGING_PHRASES = (
+    "as far as we know", "can not be sure", "cannot be ruled out", "could not say", "could not tell", "hard to say",
+    "in some cases", "is said to", "it is not known", "more or less", "not certain", "not clear", "not known",
+    "some say", "to some extent",
+)  # fmt: skip
+"""This project's own lexicon of words and phrases that make a statement less than certain."""
+REFERRING = (
+    "according to", "a study", "a report", "an article", "as reported by", "data from", "figures from", "in a study",
+    "in an interview", "researchers found", "researchers say", "statistics from", "studies", "survey", "told reporters",
+    "the study", "the report", "trials", "was quoted", "were quoted",
+)  # fmt: skip
+ADDRESS = re.compile(r"https?://|\bwww\.", re.IGNORECASE)
+VERDICT = {word: re.compile(rf"\b{word}\b", re.IGNORECASE) for word in ("true", "false")}
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of ``text`` in lower case, without surrounding punctuation."""
+    return [match[0].lower() for match in WORD.finditer(text)]
+
+
+def jaccard(claim: str, evidence: str) -> float | None:
+    """Divide the number of shared words by that of all distinct words (Jaccard 1901); None if neither has words."""
+    of_claim, of_evidence = set(_words(claim)), set(_words(evidence))
+    return len(of_claim & of_evidence) / len(of_claim | of_evidence) if of_claim | of_evidence else None
+
+
+def claim_words_in(claim: str, evidence: str) -> float | None:
+    """Return the share of the claim's distinct words that the evidence has; None for a claim without words."""
+    of_claim = set(_words(claim))
+    return len(of_claim & set(_words(evidence))) / len(of_claim) if of_claim else None
+
+
+def repeats(claim: str, evidence: str) -> bool | None:
+    """Return whether the claim's words are in the evidence, together and in order; None for a claim without words."""
+    joined = " ".join(_words(claim))
+    return f" {joined} " in f" {' '.join(_words(evidence))} " if joined else None
+
+
+def reading_ease(text: str) -> float | None:
+    """Compute Flesch's reading ease (``ragrelay.base.readability``); None for a text without words."""
+    return flesch_reading_ease(text) if _words(text) else None
+
+
+def hedging_words(text: str) -> int:
+    """Count the words of ``text`` that are in HEDGES."""
+    return sum(word in HEDGES for word in _words(text))
+
+
+def hedging_phrases(text: str) -> int:
+    """Count the occurrences of HEDGING_PHRASES in ``text``."""
+    joined = f" {' '.join(_words(text))} "
+    return sum(joined.count(f" {phrase} ") for phrase in HEDGING_PHRASES)
+
+
+def hedging_rate(text: str) -> float | None:
+    """Return the number of HEDGES and HEDGING_PHRASES per word of ``text``; None for a text without words."""
+    length = len(_words(text))
+    return (hedging_words(text) + hedging_phrases(text)) / length if length else None
+
+
+def contains(word: str, text: str) -> bool:
+    """Return whether ``text`` contains ``word``, which is ``true`` or ``false``, in any case."""
+    return VERDICT[word].search(text) is not None
+
+
+def refers_elsewhere(text: str) -> bool:
+    """Return whether ``text`` refers to something else: it has an address, or a phrase of REFERRING."""
+    joined = f" {' '.join(_words(text))} "
+    return ADDRESS.search(text) is not None or any(f" {phrase} " in joined for phrase in REFERRING)
+
+
+def host_of(address: str) -> str:
+    """Return the host of an address or domain, in lower case."""
+    return re.sub(r"^[a-z][a-z0-9+.-]*://", "", address.strip().lower()).split("/")[0].rpartition("@")[2].split(":")[0]
+
+
+def listed(domains: Sequence[str], address: str) -> bool:
+    """Return whether ``address``, an address or a domain, belongs to one of ``domains`` or to a subdomain."""
+    host = host_of(address)
+    return any(host == domain or host.endswith(f".{domain}") for domain in domains)
+
+
+def official(address: str) -> bool:
+    """Return whether ``address``, an address or a domain, is a government's or a university's: .gov, .gov.* or .edu.
+
+    As in ``src/property_detection`` of Hagström et al., ACL 2025.
+    """
+    host = host_of(address)
+    return host.endswith((".gov", ".edu")) or ".gov." in host

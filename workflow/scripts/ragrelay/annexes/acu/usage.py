@@ -1,0 +1,140 @@
+"""Summarise by stance how far evidence moved the model: mean ACU with intervals, predictions, conflicts with memory."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis.bootstrap import Interval, bca_interval, resample_counts
+from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.correlation import is_constant
+from ragrelay.annexes.acu.stances import MEANT, STANCES
+from ragrelay.base.vocabulary.columns import (
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    RESAMPLES,
+    STUDY_PART,
+    real,
+    schema_of,
+    text,
+    whole,
+)
+
+ALL = "all stances"
+SUFFICIENT = "supports or refutes"
+"""Stances that suffice for a verdict; Figure 3 of Hagström et al. shows a data set's mean over these."""
+CLAIMS_AT_LEAST = 4
+METHOD = "bootstrap BCa over claims, expanded"
+UNIT_COLUMNS = {
+    "claims": text("name of the set of claims in the configuration"),
+    "generator": STUDY_PART["generator"],
+    "template": text("name of the prompt"),
+}
+UNITS = list(UNIT_COLUMNS)
+PREDICTION_WORDS = {"true": "True", "none": "None", "false": "False"}
+COLUMNS = {
+    **UNIT_COLUMNS,
+    "stance": text("stance of the evidence, `supports or refutes`, or `all stances`"),
+    "n": whole("pairs of claim and evidence", "pairs"),
+    "n_claims": whole("claims", "claims"),
+    "mean_acu": real("mean over pairs of ACU", "−1 to 1"),
+    **INTERVAL,
+    "median_acu": real("median over pairs of ACU", "−1 to 1"),
+    **{f"mean_change_{word}": real(f"mean over pairs of the share of the way that the probability of {said} went",
+                                   "−1 to 1") for word, said in PREDICTION_WORDS.items()},
+    "mean_mass": real("mean over pairs of the three words' probability without the evidence", "0 to 1"),
+    "mean_mass_evidence": real("the same with the evidence", "0 to 1"),
+    **{f"said_{word}": real(f"share of the pairs with {said} as the likeliest word without the evidence", "0 to 1")
+       for word, said in PREDICTION_WORDS.items()},
+    **{f"said_{word}_evidence": real(f"share of the pairs with {said} as the likeliest word with it", "0 to 1")
+       for word, said in PREDICTION_WORDS.items()},
+    "share_conflict": real("share of the n_memory pairs whose evidence contradicts what the model said", "0 to 1"),
+    "n_conflict": whole("pairs that conflict", "pairs"),
+    "n_memory": whole("pairs whose evidence has a stance other than not_applicable", "pairs"),
+    "share_switched": real("share of the pairs with another likeliest word with the evidence", "0 to 1"),
+    "share_switched_conflict": real("the same of the pairs that conflict", "0 to 1"),
+    "share_followed": real("share of the pairs with the word that the stance means as likeliest", "0 to 1"),
+    "method": INTERVAL_METHOD,
+    "resamples": RESAMPLES,
+    "reason": REASON,
+}  # fmt: skip
+"""Columns of usage.csv."""
+SCHEMA = schema_of(COLUMNS)
+
+
+def usage(pairs: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
+    """Summarise ``pairs`` (pairs.SCHEMA with UNITS) per unit and stance, then for SUFFICIENT and ALL: columns SCHEMA.
+
+    For the interval of the mean ACU, a claim's pairs are resampled together, because they share its probabilities
+    without evidence. Conflicts: see stances.contradicts. Null values come with a ``reason`` or a count of 0.
+    """
+    rows = [
+        {**names, **_counted(part), **_interval(part, resamples, seed)} for names, part in strata(pairs) if part.height
+    ]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def strata(pairs: pl.DataFrame) -> Iterator[tuple[dict[str, str], pl.DataFrame]]:
+    """Yield the rows of each unit and stance, of its SUFFICIENT stances and of all; units in their order."""
+    for key, unit in pairs.group_by(UNITS, maintain_order=True):
+        names = dict(zip(UNITS, map(str, key), strict=True))
+        for stance in STANCES:
+            yield names | {"stance": stance}, unit.filter(evidence_stance=stance)
+        yield names | {"stance": SUFFICIENT}, unit.filter(pl.col("evidence_stance").is_in(list(MEANT)))
+        yield names | {"stance": ALL}, unit
+
+
+def clustered_interval(clusters: Array, sums: Array, resamples: int, seed: int) -> Interval:
+    """Compute the interval of a mean by resampling whole clusters of values; ``clusters`` (n,) are numbers from 0."""
+    size = int(clusters.max()) + 1
+    totals = np.column_stack([np.bincount(clusters, minlength=size), np.bincount(clusters, sums, minlength=size)])
+    whole = totals.sum(axis=0)
+    drawn = np.vstack([weights @ totals for weights in resample_counts(size, resamples, seed)])
+    left_out = whole - totals
+    return bca_interval(float(whole[1] / whole[0]), drawn[:, 1] / drawn[:, 0], left_out[:, 1] / left_out[:, 0])
+
+
+def numbered(claim_ids: pl.Series) -> Array:
+    """Return the claims of rows (n,) as numbers from 0."""
+    return claim_ids.rank("dense").cast(pl.Int64).to_numpy() - 1
+
+
+def _interval(part: pl.DataFrame, resamples: int, seed: int) -> dict[str, Any]:
+    values, claims = part["acu"].to_numpy(), numbered(part["claim_id"])
+    if part["claim_id"].n_unique() < CLAIMS_AT_LEAST:
+        return {"reason": f"fewer than {CLAIMS_AT_LEAST} claims"}
+    if is_constant(values):
+        return {"reason": "ACU is constant"}
+    interval = clustered_interval(claims, values, resamples, seed)
+    return {
+        "low": interval.low,
+        "high": interval.high,
+        "method": METHOD,
+        "resamples": resamples,
+        "reason": interval.reason,
+    }
+
+
+def _counted(part: pl.DataFrame) -> dict[str, Any]:
+    conflicting = part.filter(pl.col("memory_conflict"))
+    predictions = {
+        f"said_{word}{ending}": part.select(pl.col(f"prediction{ending}").str.to_lowercase() == word).mean().item()
+        for word in ("true", "none", "false")
+        for ending in ("", "_evidence")
+    }
+    means = ("change_true", "change_none", "change_false", "mass", "mass_evidence")
+    return predictions | {
+        "n": part.height,
+        "n_claims": part["claim_id"].n_unique(),
+        "mean_acu": part["acu"].mean(),
+        "median_acu": part["acu"].median(),
+        **{f"mean_{name}": part[name].mean() for name in means},
+        "share_conflict": part["memory_conflict"].mean(),
+        "n_conflict": conflicting.height,
+        "n_memory": part["memory_conflict"].count(),
+        "share_switched": part["switched"].mean(),
+        "share_switched_conflict": conflicting["switched"].mean(),
+        "share_followed": part["followed"].mean(),
+    }

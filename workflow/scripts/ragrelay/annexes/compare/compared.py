@@ -1,0 +1,25 @@
+"""Hold the comparison of one dataset x generator x scorer of two studies, as its page shows it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from ragrelay.annexes.compare.studies import Pair
+from ragrelay.report.display.palette import Look
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One pair's queries and tests."""
+
+    pair: Pair
+    references: Sequence[str]
+    looks: Mapping[str, Look]
+    """By retriever as shown, in the order of the grid of the study before."""
+    queries: pl.DataFrame
+    tests: pl.DataFrame
+    left_out: Sequence[str] = ()
+    """Retrievers of either study without a partner."""
+    changed: Mapping[str, int] = field(default_factory=dict)
+    """Numbers of queries whose text, judgements or gold answers differ; no rows have these queries."""

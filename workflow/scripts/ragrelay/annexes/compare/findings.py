@@ -1,0 +1,130 @@
+"""State what changed, in sentences with numbers, and the limits of the comparison."""
+
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ragrelay.analysis.multiplicity import ALPHA, distinct
+from ragrelay.analysis.verdicts import BETTER, TOO_FEW, UNDECIDED, WORSE
+from ragrelay.annexes.compare.paired import DECIDES, STILL
+from ragrelay.report.display.findings import Conclusion, Findings
+from ragrelay.report.display.numbers import about, count, counted, listing, p_value, with_interval
+
+if TYPE_CHECKING:
+    from ragrelay.annexes.compare.compared import Compared
+
+NAMES = {"p": "P", "utility": "utility"}
+BY_VERDICT = {
+    BETTER: "better for",
+    WORSE: "worse for",
+    UNDECIDED: "undecided for",
+    TOO_FEW: "of too few queries to say for",
+}
+Row = dict[str, Any]
+
+
+def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusion:
+    """Conclude which study's answers are better in the cell that the page shows first."""
+    heading = compared.pair.title, f"Are answers of {after} better?"
+    rows = _shown_first(compared).filter(quantity=DECIDES)
+    retrievers = {word: rows.filter(verdict=word)["retriever"].to_list() for word in (BETTER, WORSE)}
+    verdicts = [f"{word} with {listing(names)}" for word, names in retrievers.items() if names]
+    moved = rows.drop_nulls("mean_difference").filter(pl.col("reason").is_null() | (pl.col("reason") != STILL))
+    if moved.is_empty():
+        return Conclusion(*heading, "No answer’s P changed" if (rows["reason"] == STILL).all() else "We do not know")
+    decided = moved.filter(pl.col("verdict").is_in([BETTER, WORSE]))
+    row = (decided if verdicts else moved).sort(pl.col("mean_difference").abs(), descending=True).row(0, named=True)
+    change = with_interval(row["mean_difference"], row["low"], row["high"])
+    numbers = f"P changes by {change} with {row['retriever']}, {counted(row['n'], 'query', 'queries')}"
+    strong = f"Answers of {after} are {' and '.join(verdicts)}" if verdicts else (
+        f"We do not know whether answers of {after} or {before} are better")  # fmt: skip
+    return Conclusion(*heading, strong, numbers)
+
+
+def _shown_first(compared: "Compared") -> pl.DataFrame:
+    """Return the tests at the largest common k, the first ordering and the first grade."""
+    tests = compared.tests
+    return tests.filter(k=tests["k"].max(), ordering=tests["ordering"][0], references=compared.references[0])
+
+
+def comparison_sentences(compared: "Compared") -> Findings:
+    """State findings at the largest common k, the first ordering and the first grade, and over all cells."""
+    tests, here = compared.tests, _shown_first(compared)
+    quantities = sorted(
+        here["quantity"].unique().to_list(), key=lambda name: (name != DECIDES, name != "utility", name)
+    )
+    lines = [sentence for quantity in quantities for sentence in _change(here, quantity)]
+    lines += _everywhere(tests.filter(pl.col("references").is_in(list(compared.references)), quantity=DECIDES))
+    where = f"k = {here['k'][0]}, {here['ordering'][0]} order, {here['references'][0]} references"
+    return Findings(where, lines, _limits(compared))
+
+
+def _change(here: pl.DataFrame, quantity: str) -> list[str]:
+    rows = here.filter(pl.col("quantity") == quantity).to_dicts()
+    name = NAMES.get(quantity, quantity)
+    still = [row["retriever"] for row in rows if row["reason"] == STILL]
+    moved = [row for row in rows if row["reason"] != STILL and row["mean_difference"] is not None]
+    shown = {row["retriever"]: with_interval(row["mean_difference"], row["low"], row["high"]) for row in moved}
+    if quantity != DECIDES:
+        changes = [f"by {shown[row['retriever']]} for {row['retriever']} ({_moved(row)})" for row in moved]
+        changes += [f"for no query of {listing(still)}"] if still else []
+        return [f"Mean {name} changed {listing(changes)}."] if changes else []
+    parts = []
+    for word, text in BY_VERDICT.items():
+        named = [
+            f"{row['retriever']} ({shown[row['retriever']]}; {_moved(row)})" for row in moved if row["verdict"] == word
+        ]
+        parts += [f"{text} {listing(named)}"] if named else []
+    parts += [f"the same for every query of {listing(still)}"] if still else []
+    return [f"In the study after, by mean change over the same queries, {name} is {'; '.join(parts)}."] if parts else []
+
+
+def _moved(row: Row) -> str:
+    counts = f"{count(row['up'])} of {counted(row['n'], 'query', 'queries')} up, {count(row['down'])} down"
+    if row["p_verdict"] is None:
+        return counts
+    return f"{counts}; p {_p(row['p_verdict'])}, {p_value(row['p_holm'])} after Holm"
+
+
+def _p(value: float | None) -> str:
+    text = p_value(value)
+    return text if text.startswith("<") else f"= {text}"
+
+
+def _everywhere(tests: pl.DataFrame) -> list[str]:
+    """Count the cells by verdict on P; cells with the same prompts count once."""
+    cells = distinct(tests, ("retriever", "ordering", "references"))
+    still, tested = cells.filter(reason=STILL).height, cells.drop_nulls("p_verdict")
+    by_verdict = {word: cells.filter(verdict=word) for word in BY_VERDICT}
+    kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_verdict.items()}
+    few = by_verdict[TOO_FEW].height - still
+    unknown = f" (too few queries in {count(few)})" if few else ""
+    return [
+        f"Over all {counted(cells.height, 'cell')}, P is better after in {count(by_verdict[BETTER].height)}, worse in "
+        f"{count(by_verdict[WORSE].height)} and undecided in {count(by_verdict[UNDECIDED].height)}{unknown}; in "
+        f"{count(still)} no query changed. After Holm’s correction {count(kept[BETTER])} better and "
+        f"{count(kept[WORSE])} worse; {about(tested.height * ALPHA)} expected by chance if nothing had changed."
+    ]
+
+
+def _limits(compared: "Compared") -> list[str]:
+    tests = compared.tests
+    unpaired = max(tests["n_unpaired"].to_list(), default=0)
+    limits = [
+        "An undecided change may still be real: the interval shows how large it could be.",
+        "Answers are sampled: a change within the spread over seeds may have no other cause.",
+    ]
+    if compared.changed:
+        changed = listing([f"the {kind} of {counted(n, 'query', 'queries')}" for kind, n in compared.changed.items()])
+        limits.insert(
+            0, f"The studies differ in {changed}: these queries are left out of every test, table and figure here."
+        )
+    if compared.pair.generator[0] != compared.pair.generator[1]:
+        limits.insert(0, "Utility is relative to each generator’s own zero-shot answers, so a generator with a "
+                         "lower P₀ gains more easily; P compares the answers themselves.")  # fmt: skip
+    if unpaired:
+        limits.append(f"Up to {counted(unpaired, 'query', 'queries')} of a cell have no value in one study or "
+                      "in both, and are left out of its test.")  # fmt: skip
+    if compared.left_out:
+        limits.append(f"Not compared, because the other study has no counterpart: {listing(list(compared.left_out))}.")
+    return limits

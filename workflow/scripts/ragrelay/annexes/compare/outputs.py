@@ -1,0 +1,42 @@
+"""Register the tables and figures of a comparison of two studies."""
+
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Table
+
+RESULT_TABLES = (
+    ResultTable("compared_tests", "compare/{pair}/tests.csv", "compare_studies",
+                "ragrelay.annexes.compare.paired:COLUMNS",
+                "paired tests of the changes, per cell and quantity", "compare"),
+    ResultTable("compared_queries", "compare/{pair}/queries.csv", "compare_studies",
+                "ragrelay.annexes.compare.studies:COLUMNS",
+                "each query before and after, per cell and quantity", "compare"),
+)  # fmt: skip
+PARTS = {
+    "change": Part("What changed"),
+    "moved": Part("Which queries changed"),
+    "tests": Part(
+        "Tests",
+        "p-values are adjusted (Holm; Benjamini and Hochberg) within families: a family is a quantity and a reference "
+        "set. Cells with the same prompts, such as all orderings at k = 1, count once. The verdict uses the column p.",
+    ),
+}
+OUTPUTS: tuple[Output, ...] = (
+    Figure(
+        "change", "comparison", "ragrelay.annexes.compare.figures:change_by_k", ("compared_tests",), "change",
+        "Mean change against k", "",
+        "A panel per ordering. Bars are 95% intervals over queries; above zero, {after} is better.", endings=(),
+    ),
+    Figure(
+        "queries", "comparison", "ragrelay.annexes.compare.figures:before_after", ("compared_queries",), "change",
+        "Every query, before and after", "",
+        "On the dashed line nothing changed; above it, {after} is better.", limited=True, endings=(),
+    ),
+    Table(
+        "moved", "comparison", ("compared_queries",), "The queries that changed most", "", "moved",
+        "ragrelay.annexes.compare.tables:moved_table", {}, limited=True,
+    ),
+    Table(
+        "tests", "comparison", ("compared_tests",), "Paired tests of the change, per cell, over queries", "", "tests",
+        "ragrelay.annexes.compare.tables:test_table", {}, limited=True,
+    ),
+)  # fmt: skip
+"""Outputs in the order of the page; none is a file of the report."""

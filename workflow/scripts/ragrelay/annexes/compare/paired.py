@@ -1,0 +1,109 @@
+"""Test what changed from one study to the other, per cell, paired over queries."""
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis.mean_tests import Means
+from ragrelay.analysis.multiplicity import with_adjusted
+from ragrelay.analysis.paired_tests import PERMUTATIONS, all_tests
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, of_difference
+from ragrelay.base.vocabulary.columns import CELL, CELL_COLUMNS, real, schema_of, text, whole
+
+TESTED = [*CELL, "quantity"]
+FAMILY = ("quantity", "references")
+DECIDES = "p"
+"""The quantity that verdicts are about: mean utility and mean P can have different signs."""
+STILL = "no query moved"
+SAME = 1e-9
+"""Smaller differences are rounding errors: the query did not change."""
+SIDES = {
+    f"{section}_{side}": text(f"{section} of the study {side}")
+    for section in ("dataset", "generator", "scorer")
+    for side in ("before", "after")
+}
+CELL_OF_BOTH = {
+    **CELL_COLUMNS,
+    "retriever": text("name of the retriever; before → after where they differ"),
+}
+QUANTITY = text("what is compared, such as p or a retrieval measure")
+TABLE = {
+    **CELL_OF_BOTH,
+    "quantity": QUANTITY,
+    "n": whole("queries with both values", "queries"),
+    "n_unpaired": whole("queries with one value alone", "queries"),
+    "mean_before": real("mean before", "the quantity's"),
+    "mean_after": real("mean after", "the quantity's"),
+    "mean_difference": real("mean of the paired differences", "the quantity's"),
+    "low": real("lower end of its 95% interval, by the test of p_verdict", "the quantity's"),
+    "high": real("upper end", "the quantity's"),
+    "d_z": real("Cohen's d_z: mean over standard deviation of the differences"),
+    "up": whole("queries that rose", "queries"),
+    "down": whole("queries that fell", "queries"),
+    "same": whole("queries that did not change", "queries"),
+    "p_verdict": real("p-value of the test of the verdict, as in gain.csv"),
+    "verdict": text("of P: `better`, `worse`, `undecided` or `too few queries` after; empty for other quantities"),
+    "p_t": real("p-value of the paired t-test"),
+    "p_wilcoxon": real("p-value of Wilcoxon's signed ranks"),
+    "p_permutation": real("p-value of the sign-flip permutation test"),
+    "reason": text("why there is no test"),
+}
+SCHEMA = schema_of(TABLE)
+COLUMNS = {
+    **SIDES,
+    **TABLE,
+    "family": text("family of the adjusted p-values"),
+    "p_holm": real("p_verdict by Holm's correction within the family"),
+    "p_bh": real("p_verdict by Benjamini and Hochberg's correction within the family"),
+    "family_size": whole("tests of the family", "tests"),
+}
+"""Columns of tests.csv."""
+
+
+def paired_tests(queries: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
+    """Test each cell and quantity of ``queries`` (as paired_queries returns them): SCHEMA, and adjusted p-values.
+
+    Differences are after minus before, over the queries with both values. ``p_verdict``, ``low``, ``high`` and
+    ``verdict`` (of P alone) come from the same test as those of a study's gains (mean_tests). The other p-values are
+    those of analysis.paired_tests. ``p_holm`` and ``p_bh`` adjust p_verdict within a family, quantity x references;
+    orderings that give the same prompts at a k count once (analysis.multiplicity). A row without a test has a
+    ``reason``.
+    """
+    rows = [
+        dict(zip(TESTED, key, strict=True)) | _test(part, seed)
+        for key, part in queries.group_by(TESTED, maintain_order=True)
+    ]
+    table = pl.DataFrame(rows, schema=SCHEMA)
+    table = table.with_columns(verdict=pl.when(quantity=DECIDES).then(pl.col("verdict").fill_null(TOO_FEW)))
+    return with_adjusted(table, FAMILY, {"p_verdict": "p"}, cells=("retriever", "ordering"))
+
+
+def _test(part: pl.DataFrame, seed: int) -> dict[str, Any]:
+    pairs = part.filter(pl.col("difference").is_not_null())
+    differences = pairs["difference"].to_numpy()
+    row: dict[str, Any] = {
+        "n": len(differences),
+        "n_unpaired": part.height - len(differences),
+        "mean_before": pairs["before"].mean(),
+        "mean_after": pairs["after"].mean(),
+        "mean_difference": pairs["difference"].mean(),
+        "up": int((differences > SAME).sum()),
+        "down": int((differences < -SAME).sum()),
+        "same": int((np.abs(differences) <= SAME).sum()),
+    }
+    if len(differences) and row["same"] == len(differences):
+        return row | {"reason": STILL}
+    if len(differences) < QUERIES_AT_LEAST:
+        return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
+    if np.ptp(differences) <= SAME:
+        return row | {"reason": "all differences are equal"}
+    test = all_tests([differences], PERMUTATIONS, seed)[0]
+    kept = {name: test[name] for name in ("d_z", "p_wilcoxon", "p_permutation")}
+    means = Means.cautious(differences[:, None])
+    (low,), (high,), (p_verdict,) = *means.interval(), means.p_value()
+    verdict = of_difference(np.where(np.abs(differences) <= SAME, 0.0, differences), float(low), float(high))
+    return row | kept | {
+        "low": float(low), "high": float(high), "p_verdict": float(p_verdict), "verdict": verdict,
+        "p_t": test["p_value"],
+    }  # fmt: skip

@@ -1,0 +1,226 @@
+"""Open two finished studies, and pair what they have in common."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from ragrelay.annexes.compare.paired import CELL_OF_BOTH, QUANTITY, SIDES
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.io.json_values import read_json
+from ragrelay.base.io.parquet_files import FAULTS, fault, read_frame
+from ragrelay.base.vocabulary.columns import CELL_OF_RETRIEVER, QID, real, text
+
+SECTIONS = ("datasets", "generators", "scorers", "retrievers")
+HOW_COMPUTED = ("dtype", "device", "batch_tokens")
+"""A scorer's keys that do not affect the meaning of P and U; scorers that differ in other keys are not comparable."""
+T = TypeVar("T")
+COLUMNS = {
+    **SIDES,
+    **CELL_OF_BOTH,
+    "qid": QID,
+    "query": text("the query's text"),
+    "quantity": QUANTITY,
+    "before": real("its value in the study before", "the quantity's"),
+    "after": real("its value in the study after", "the quantity's"),
+    "difference": real("after less before", "the quantity's"),
+}
+"""Columns of queries.csv."""
+Config = Mapping[str, Any]
+Pairs = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A finished study: its folder, and its provenance.json, which has the resolved configuration."""
+
+    name: str
+    folder: Path
+    provenance: Mapping[str, Any]
+
+    @property
+    def config(self) -> Config:
+        config: Config = self.provenance["config"]
+        return config
+
+    @property
+    def grid(self) -> Mapping[str, list[Any]]:
+        grid: Mapping[str, list[Any]] = self.config["grid"]
+        return grid
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A dataset x generator x scorer of each study, as names (before, after)."""
+
+    dataset: tuple[str, str]
+    generator: tuple[str, str]
+    scorer: tuple[str, str]
+
+    @property
+    def title(self) -> str:
+        return " · ".join(before_and_after(*names) for names in (self.dataset, self.generator, self.scorer))
+
+
+def before_and_after(before: str, after: str) -> str:
+    """Return the name if both are the same, else ``before → after``."""
+    return before if before == after else f"{before} → {after}"
+
+
+def open_study(folder: str | Path) -> Finished:
+    """Open the study whose results are in ``folder``. Raises InputError if its report is missing or damaged."""
+    path = Path(folder) / "report" / "provenance.json"
+    if not path.is_file():
+        raise InputError(path, "no such file", "the folder of a finished study")
+    provenance = read_whole(path, Path(folder).name, read_json)
+    config = provenance.get("config") if isinstance(provenance, dict) else None
+    if not isinstance(config, dict) or not isinstance(config.get("grid"), dict) or "study" not in config:
+        raise InputError(path, "no configuration", f"a complete one; rm {path}, then the study's command makes it")
+    return Finished(str(config["study"]), Path(folder), provenance)
+
+
+def check_finished(key: str, name: str, folder: str | Path, results: str | Path = "results") -> None:
+    """Raise InputError for ``key`` if ``folder`` of study ``name`` has no page; the error lists finished studies."""
+    page = Path("report") / "index.html"
+    if not (Path(folder) / page).is_file():
+        finished = sorted(path.parents[1].name for path in Path(results).glob(f"*/{page}"))
+        expected = one_of(finished, name) if finished else f"a finished study, of which {results}/ has none"
+        raise InputError(key, f"'{name}', which has no {Path(folder) / page}", expected)
+
+
+def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
+    """Return the names of a section of the grid to compare: those in ``pairs``, equal ones, or each study's only one.
+
+    Raises InputError for a name in ``pairs`` that a study does not have, and if the studies have none in common.
+    """
+    first, second, renamed = before.grid[section], after.grid[section], pairs.get(section, {})
+    for study, names, known in ((before, renamed, first), (after, renamed.values(), second)):
+        for name in names:
+            if name not in known:
+                raise InputError(f"config key 'compare.pairs.{section}'", repr(name), f"one of {study.name}'s: {known}")
+    matches = [(name, renamed.get(name, name)) for name in first if name in renamed or name in second]
+    if not matches and len(first) == len(second) == 1:
+        matches = [(first[0], second[0])]
+    if not matches:
+        raise InputError(
+            f"grid.{section} of {before.name} and {after.name}",
+            f"nothing in common: {first} and {second}",
+            f"a common name, or config key 'compare.pairs.{section}'",
+        )
+    return matches
+
+
+def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]:
+    """Return every dataset x generator x scorer to compare. Raises InputError if two scorers define P differently."""
+    scorers = matched(before, after, "scorers", pairs)
+    for first, second in scorers:
+        definitions = before.config["scorers"][first], after.config["scorers"][second]
+        for key in dict.fromkeys([*definitions[0], *definitions[1]]):
+            values = [definition.get(key) for definition in definitions]
+            if values[0] != values[1] and key not in HOW_COMPUTED:
+                place = f"scorers {first} of {before.name} and {second} of {after.name}"
+                raise InputError(place, f"{key}: {values[0]} and {values[1]}", "the same, for P to be comparable")
+    return [
+        Pair(dataset, generator, scorer)
+        for dataset in matched(before, after, "datasets", pairs)
+        for generator in matched(before, after, "generators", pairs)
+        for scorer in scorers
+    ]
+
+
+def common_references(before: Finished, after: Finished, pair: Pair) -> list[str]:
+    """Return the names of the common reference sets, most lenient first. Raises InputError if labels differ."""
+    if (references := before.config["scorers"][pair.scorer[0]].get("references", "judged")) != "judged":
+        return [references]
+    labels, labels_after = (
+        study.config["datasets"][name]["references"] for study, name in zip((before, after), pair.dataset, strict=True)
+    )
+    common = sorted((grade for grade in labels if grade in labels_after), key=lambda grade: labels[grade])
+    for grade in common:
+        if labels[grade] != labels_after[grade]:
+            found = f"grade {grade} from label {labels[grade]} and from {labels_after[grade]}"
+            raise InputError(f"dataset {pair.dataset[0]} of both studies", found, "the same label")
+    return common
+
+
+def paired_queries(
+    before: Finished, after: Finished, pair: Pair, retrievers: Sequence[tuple[str, str]]
+) -> pl.DataFrame:
+    """Pair the values of every query in every common cell: COLUMNS without SIDES, retrievers as shown.
+
+    Quantities are ``p``, ``utility``, and common measures, such as ``nDCG@k``. A side's value is null if the query has
+    none there.
+    """
+    queries = [
+        _table(study, f"{name}/collection/queries.parquet").select("qid", "query")
+        for study, name in zip((before, after), pair.dataset, strict=True)
+    ]
+    frames = []
+    for names in retrievers:
+        sides = [_side(study, pair, at, names[at]) for at, study in enumerate((before, after))]
+        keys = [*CELL_OF_RETRIEVER, "quantity"]
+        common = sides[0].select(keys).unique().join(sides[1].select(keys).unique(), on=keys)
+        values, values_after = (side.join(common, on=keys, how="semi") for side in sides)
+        joined = values.rename({"value": "before"}).join(
+            values_after.rename({"value": "after"}), on=[*keys, "qid"], how="full", coalesce=True
+        )
+        frames.append(joined.select(pl.lit(before_and_after(*names)).alias("retriever"), pl.all()))
+    texts = pl.concat(queries).unique("qid", keep="first")
+    return (
+        pl.concat(frames)
+        .join(texts, on="qid", how="left")
+        .select("retriever", *CELL_OF_RETRIEVER, "qid", "query", "quantity", "before", "after",
+                (pl.col("after") - pl.col("before")).alias("difference"))
+        .sort("retriever", *CELL_OF_RETRIEVER, "quantity", "qid")
+    )  # fmt: skip
+
+
+def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
+    """Read CELL_OF_RETRIEVER, qid, quantity, value of one study's retriever."""
+    dataset = pair.dataset[at]
+    path = f"{dataset}/utility/{pair.scorer[at]}/{pair.generator[at]}.parquet"
+    utility = _table(study, path).filter(pl.col("retriever") == retriever)
+    answers = utility.unpivot(
+        ["p", "utility"], index=[*CELL_OF_RETRIEVER, "qid"], variable_name="quantity", value_name="value"
+    )
+    measured = _table(study, f"{dataset}/retrieval/{retriever}.parquet")
+    cells = utility.select(CELL_OF_RETRIEVER).unique()
+    ranked = cells.join(measured, on="k").select(
+        *CELL_OF_RETRIEVER, "qid", (pl.col("measure") + "@k").alias("quantity"), pl.col("value")
+    )
+    return pl.concat([answers, ranked])
+
+
+def _table(study: Finished, path: str) -> pl.DataFrame:
+    """Read a table of ``study``. Raises InputError as read_whole does."""
+    return read_whole(study.folder / path, study.name, read_frame)
+
+
+def read_whole(path: Path, study: str, read: Callable[[Path], T]) -> T:
+    """Return ``read(path)`` for a file of ``study``. Raises InputError if that fails, since no rule here makes it."""
+    try:
+        return read(path)
+    except FAULTS as error:
+        missing = isinstance(error, FileNotFoundError)
+        found = "no such file" if missing else f"a damaged file ({fault(error)})"
+        mend = f"the command that made study {study} makes it" + ("" if missing else f", after rm {path}")
+        raise InputError(path, found, f"a complete one; {mend}") from None
+
+
+def differences_of(before: Config, after: Config) -> Iterator[dict[str, str]]:
+    """Yield the differences of two resolved configurations: key (dotted), before, after; ``–`` for a missing key."""
+    flat = [dict(_flat(config)) for config in (before, after)]
+    for key in dict.fromkeys([*flat[0], *flat[1]]):
+        values = [config.get(key, "–") for config in flat]
+        if values[0] != values[1]:
+            yield {"key": key, "before": values[0], "after": values[1]}
+
+
+def _flat(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for name, inside in value.items():
+            yield from _flat(inside, f"{key}.{name}" if key else str(name))
+    else:
+        yield key, ", ".join(map(str, value)) if isinstance(value, list) else str(value)

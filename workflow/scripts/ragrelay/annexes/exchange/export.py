@@ -1,0 +1,88 @@
+"""Export a generator's answers to one dataset: as TREC RAG's records, PyTerrier's frames, JSON lines and Parquet."""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.io.atomic_files import atomic, write_parquet
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.columns import CITED_SENTENCES, CONTEXT_COLUMNS, QID, SEED, Column, schema_of, text
+from ragrelay.collection.answer_formats.trec_rag import written_record
+from ragrelay.generation.answer_files import read_cited_sentences
+
+DOCNOS = Column(pl.List(pl.String), "ids of the passages of the context, in prompt order")
+PLAIN_COLUMNS = {
+    "qid": QID,
+    "answer": text("the answer"),
+    **CONTEXT_COLUMNS,
+    "seed": SEED,
+    "docnos": DOCNOS,
+    "cited_sentences": CITED_SENTENCES,
+}
+FRAME_COLUMNS = {
+    "qid": QID,
+    "query": text("the query's text"),
+    "qanswer": text("the answer"),
+    "qcontext": text("the texts of the context's passages in prompt order, with line ends between them"),
+    "docnos": DOCNOS,
+}
+COORDINATES = [*CONTEXT_COLUMNS, "seed"]
+
+
+def export_answers(
+    queries: pl.DataFrame,
+    texts: Mapping[str, str],
+    prompts: KeyedFiles,
+    answers: KeyedFiles,
+    outputs: Mapping[str, KeyedFiles],
+    whole: Mapping[str, str | Path],
+    about: Mapping[str, str],
+) -> None:
+    """Write every cell of ``answers`` (retriever, ordering, k, seed), with its contexts from ``prompts``.
+
+    ``queries``: qid, query; ``texts`` of passages by docno. ``outputs``: `trec_rag` and `pyterrier`, a file per cell;
+    ``whole``: `jsonl` and `parquet`, one file of all cells. ``about``: `team_id` and `run_desc` of TREC RAG's records.
+    Missing answers (null) have no record.
+    """
+    query_of = dict(queries.select("qid", "query").iter_rows())
+    contexts = {tuple(key[name] for name in CONTEXT_COLUMNS): path for key, path in prompts.keyed}
+    cells = []
+    for key, path in answers.keyed:
+        docnos = pl.read_parquet(contexts[tuple(key[name] for name in CONTEXT_COLUMNS)], columns=["qid", "docnos"])
+        cell = pl.read_parquet(path, columns=["qid", "answer"]).drop_nulls("answer")
+        for other_columns in (docnos, read_cited_sentences(path)):
+            cell = cell.join(other_columns, on="qid", maintain_order="left")
+        records = (
+            written_record(qid, query_of[qid], answer, passages, key["retriever"], about, cited)
+            for qid, answer, passages, cited in cell.iter_rows()
+        )
+        write_json_lines(records, outputs["trec_rag"].of(key))
+        write_parquet(_frame(cell, query_of, texts), outputs["pyterrier"].of(key))
+        cells.append(cell.with_columns(**{name: pl.lit(key[name], PLAIN_COLUMNS[name].dtype) for name in COORDINATES}))
+    table = pl.concat(cells)
+    uncited = table["cited_sentences"].is_null().all()
+    table = table.select(*(schema_of(PLAIN_COLUMNS) if uncited else PLAIN_COLUMNS))
+    write_json_lines(table.iter_rows(named=True), whole["jsonl"])
+    write_parquet(table, whole["parquet"])
+
+
+def _frame(cell: pl.DataFrame, query_of: Mapping[str, str], texts: Mapping[str, str]) -> pl.DataFrame:
+    rows = [
+        (qid, query_of[qid], answer, "\n".join(texts[docno] for docno in docnos), docnos)
+        for qid, answer, docnos in cell.select("qid", "answer", "docnos").iter_rows()
+    ]
+    return pl.DataFrame(rows, schema=schema_of(FRAME_COLUMNS), orient="row")
+
+
+def write_json_lines(records: Iterable[Mapping[str, Any]], path: str | Path) -> None:
+    """Write ``records`` as JSON lines, atomically."""
+    with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        file.writelines(_lines(records))
+
+
+def _lines(records: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for record in records:
+        yield json.dumps(dict(record), ensure_ascii=False) + "\n"

@@ -1,0 +1,39 @@
+"""Export a study's tables as Parquet files, each with all sections, and a data card that describes them."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.annexes.notebook.study_results import TABLES, Results
+from ragrelay.base.io.atomic_files import write_parquet, write_text
+from ragrelay.base.vocabulary.columns import STUDY_PART
+
+
+def export_tables(results: Results, outputs: Mapping[str, str | Path], card: str | Path, study: str) -> None:
+    """Write the tables to ``outputs``, by name, and the data card."""
+    frames = {name: results.table(name) for name in outputs}
+    for name, path in outputs.items():
+        write_parquet(frames[name], path)
+    write_text(_card(results, frames, study), card)
+
+
+def _card(results: Results, frames: Mapping[str, pl.DataFrame], study: str) -> str:
+    parts = [
+        f"# Tables of the study {study}\n\nMade by ragrelay. One Parquet file per table; each has the rows of all "
+        "datasets, generators and scorers. Where a table comes from is its file below the study's results, and the "
+        "rule that makes it. In Python: `ragrelay.open(folder).table(name)`.\n"
+    ]
+    for name, frame in frames.items():
+        file, declared = TABLES[name], {**STUDY_PART, **results.columns(name)}
+        rows = []
+        for column, dtype in frame.schema.items():
+            declaration = declared.get(column)
+            unit, about = (declaration.unit, declaration.about) if declaration else ("", "what the row is of")
+            rows.append(f"| `{column}` | {dtype} | {unit} | {about} |")
+        parts.append(
+            f"## {name}.parquet\n\n{file.about[0].upper()}{file.about[1:]}. {len(frame)} rows, from `{file.path}` "
+            f"(`{file.rule}`).\n"
+        )
+        parts.append("\n".join(["| column | type | unit | what it is |", "|---|---|---|---|", *rows]) + "\n")
+    return "\n".join(parts)

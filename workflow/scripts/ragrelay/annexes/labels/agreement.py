@@ -1,0 +1,196 @@
+"""Measure how each annotation source's labels agree with people's, on the passages that both label."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis import mean_tests
+from ragrelay.analysis.bootstrap import resample_counts
+from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
+from ragrelay.annexes.labels.kappa import METHOD, cohens_kappa, kendall_tau, tables_by_query
+from ragrelay.base.vocabulary.columns import (
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    REFERENCES,
+    STUDY_PART,
+    real,
+    schema_of,
+    text,
+    truth,
+    whole,
+)
+
+HALF = 0.5
+"""Labels from 0 to 1 count as relevant from this one on."""
+KAPPA, WEIGHTED, PASSAGES, RETRIEVERS = "kappa", "kappa_weighted", "tau_passages", "tau_retrievers"
+PERCENTILES = "bootstrap percentiles over queries"
+RETRIEVERS_AT_LEAST = 3
+TABLE = {
+    "source": text("annotation source"),
+    "judge": truth("whether its labels replace people's, so that results may depend on them"),
+    "people": text("the source whose labels are people's"),
+    "references": REFERENCES,
+    "quantity": text(f"`{KAPPA}`: Cohen's of relevant or not; `{WEIGHTED}`: Cohen's of the grades, squared weights; "
+                     f"`{PASSAGES}`: Kendall's tau-b of the labels of one query's passages, the mean over queries; "
+                     f"`{RETRIEVERS}`: Kendall's tau-b of the retrievers' means of the measure"),
+    "measure": text("retrieval measure from the labels, of retrievers alone"),
+    "k": whole("its cutoff", "passages"),
+    "value": real("the agreement", "at most 1"),
+    **INTERVAL,
+    "n": whole("pairs of query and passage with both labels; of retrievers, retrievers"),
+    "n_queries": whole("queries that these are of", "queries"),
+    "method": INTERVAL_METHOD,
+    "reason": REASON,
+}  # fmt: skip
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Columns of agreement.csv."""
+CONFUSION = {
+    "source": TABLE["source"],
+    "people": TABLE["people"],
+    "references": REFERENCES,
+    "people_label": whole("label by people"),
+    "source_label": whole("label by the source; of labels from 0 to 1, 1 from 0.5 on"),
+    "pairs": whole("passages of queries with these labels", "pairs"),
+}
+CONFUSION_COLUMNS = {**STUDY_PART, **CONFUSION}
+"""Columns of confusion.csv."""
+
+
+class Scale(NamedTuple):
+    """How a source labels."""
+
+    relevant: float
+    """The lowest label that means relevant."""
+    graded: bool
+    """Whether labels are grades."""
+    judge: bool
+    """Whether its labels replace people's."""
+
+
+class Paired(NamedTuple):
+    """Labels of the pairs that people and a source both label, (pairs,); ``query``: the query's index from 0."""
+
+    query: Array
+    people: Array
+    source: Array
+
+
+def agreement_tables(
+    labels: pl.DataFrame,
+    known: Mapping[str, pl.DataFrame],
+    values: pl.DataFrame,
+    people: str,
+    scales: Mapping[str, Scale],
+    resamples: int,
+    seed: int,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Compare the labels of every source except ``people`` with people's: columns TABLE and CONFUSION.
+
+    ``labels``: study_labels.LABELS; ``known``: for sources with labels that only stand for a missing one, the pairs
+    (qid, docno) that they really label; ``values``: values.SCHEMA. Intervals are over queries. Rows without a value or
+    an interval have a ``reason``.
+    """
+    rows: list[dict[str, Any]] = []
+    cells: list[dict[str, Any]] = []
+    by_people = _really_labelled(labels, known, people)
+    for name in (name for name in scales if name != people):
+        by_source = _really_labelled(labels, known, name)
+        paired_labels = by_people.join(by_source, on=["references", "qid", "docno"], suffix="_source")
+        for (references,), pairs in paired_labels.sort("qid", "docno").group_by("references", maintain_order=True):
+            named = {"source": name, "people": people, "references": references}
+            paired = Paired(*pairs.select(pl.col("qid").rank("dense") - 1, "label", "label_source").to_numpy().T)
+            pair = scales[people], scales[name]
+            counts = {"judge": scales[name].judge, "n": pairs.height, "n_queries": pairs["qid"].n_unique()}
+            rows += [named | counts | row for row in _of_pairs(paired, *pair)]
+            cells += [named | cell for cell in _confusion(paired, pair[1])]
+        rows += [{"judge": scales[name].judge, **row} for row in _of_retrievers(values, people, name, resamples, seed)]
+    return pl.DataFrame(rows, schema=schema_of(TABLE)), pl.DataFrame(cells, schema=schema_of(CONFUSION))
+
+
+def _really_labelled(labels: pl.DataFrame, known: Mapping[str, pl.DataFrame], name: str) -> pl.DataFrame:
+    of_source = labels.filter(source=name).drop("source")
+    return of_source.join(known[name], on=["qid", "docno"], how="semi") if name in known else of_source
+
+
+def _of_pairs(paired: Paired, people: Scale, source: Scale) -> Iterator[dict[str, Any]]:
+    by_people, by_source = paired.people >= people.relevant, paired.source >= source.relevant
+    yield {"quantity": KAPPA} | _kappa(paired.query, by_people.astype(float), by_source.astype(float), False)
+    if source.graded and people.graded:
+        yield {"quantity": WEIGHTED} | _kappa(paired.query, paired.people, paired.source, True)
+    else:
+        yield {"quantity": WEIGHTED, "reason": "labels are no grades"}
+    yield {"quantity": PASSAGES} | _of_passages(paired)
+
+
+def _kappa(query: Array, people: Array, source: Array, weighted: bool) -> dict[str, Any]:
+    # Counts by the label's rank among the distinct labels: a grade may be any number.
+    labels, places = np.unique([people, source], return_inverse=True)
+    by_people, by_source = places.reshape(2, -1)
+    tables = tables_by_query(query.astype(np.int64), by_people, by_source, len(labels))
+    value, low, high = (float(figure) for figure in cohens_kappa(tables, weighted, labels))
+    if not np.isfinite(value):
+        return {"reason": "both give every pair the same label"}
+    if len(tables) < QUERIES_AT_LEAST or not np.isfinite(low):
+        return {"value": value, "reason": f"fewer than {QUERIES_AT_LEAST} queries with different labels"}
+    return {"value": value, "low": low, "high": high, "method": METHOD}
+
+
+def _of_passages(paired: Paired) -> dict[str, Any]:
+    places = np.split(np.arange(len(paired.query)), np.flatnonzero(np.diff(paired.query)) + 1)
+    taus = np.array([kendall_tau(paired.people[rows], paired.source[rows]) for rows in places])
+    taus = taus[np.isfinite(taus)]
+    if not len(taus):
+        return {"reason": "no query with two labels by both"}
+    row: dict[str, Any] = {"value": float(taus.mean()), "n_queries": len(taus)}
+    if len(taus) < QUERIES_AT_LEAST or is_constant(taus):
+        return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries with two labels by both"
+                                if len(taus) < QUERIES_AT_LEAST else "the same of every query"}  # fmt: skip
+    (low,), (high,) = mean_tests.Means.of(taus[:, None]).interval()
+    return row | {"low": float(low), "high": min(float(high), 1.0), "method": mean_tests.METHOD}
+
+
+def _confusion(paired: Paired, source: Scale) -> list[dict[str, Any]]:
+    by_source = paired.source if source.graded else paired.source >= source.relevant
+    frame = pl.DataFrame({"people_label": paired.people.astype(int), "source_label": by_source.astype(int)})
+    counts = frame.group_by("people_label", "source_label").agg(pl.len().alias("pairs"))
+    return counts.sort("people_label", "source_label").to_dicts()
+
+
+def _of_retrievers(
+    values: pl.DataFrame, people: str, source: str, resamples: int, seed: int
+) -> Iterator[dict[str, Any]]:
+    keys = ["references", "measure", "k"]
+    own = values.filter(source=people).select("retriever", *keys, "qid", "value")
+    paired_values = own.join(values.filter(source=source), on=["retriever", *keys, "qid"], suffix="_source").drop_nulls(
+        ["value", "value_source"]
+    )
+    for key, cell in paired_values.group_by(keys, maintain_order=True):
+        named = dict(zip(keys, key, strict=True)) | {"source": source, "people": people, "quantity": RETRIEVERS}
+        names = cell["retriever"].unique(maintain_order=True).to_list()
+        whole = cell.filter(pl.len().over("qid") == len(names)).sort("qid", "retriever")
+        of_people, of_source = (whole[name].to_numpy().reshape(-1, len(names)) for name in ("value", "value_source"))
+        named |= {"n": len(names), "n_queries": len(of_people)}
+        if len(names) < RETRIEVERS_AT_LEAST or len(of_people) < QUERIES_AT_LEAST:
+            yield named | {"reason": f"fewer than {RETRIEVERS_AT_LEAST} retrievers or {QUERIES_AT_LEAST} queries"}
+            continue
+        value = kendall_tau(of_people.mean(axis=0), of_source.mean(axis=0))
+        if not np.isfinite(value):
+            yield named | {"reason": "the retrievers have equal means"}
+            continue
+        weights = np.concatenate(list(resample_counts(len(of_people), resamples, seed)))
+        drawn = _taus(weights @ of_people, weights @ of_source)
+        low, high = np.nanquantile(drawn, [0.025, 0.975])
+        yield named | {"value": value, "low": float(low), "high": float(high), "method": PERCENTILES}
+
+
+def _taus(x: Array, y: Array) -> Array:
+    """Compute Kendall's tau-b between the rows of two tables (rows, retrievers)."""
+    first, second = np.triu_indices(x.shape[1], 1)
+    a, b = (np.sign(table[:, first] - table[:, second]) for table in (x, y))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (a * b).sum(axis=1) / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))

@@ -1,0 +1,134 @@
+"""Test whether contexts chosen by a source's labels give better answers than contexts chosen at random."""
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis import mean_tests, multiplicity, within
+from ragrelay.analysis.cells import by_cell
+from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, of_difference
+from ragrelay.annexes.labels.within_queries import CONSTANT
+from ragrelay.base.vocabulary.columns import (
+    CONTEXT_COLUMNS,
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    REFERENCES,
+    STUDY_PART,
+    adjusted,
+    real,
+    schema_of,
+    text,
+    whole,
+)
+from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
+from ragrelay.base.vocabulary.orderings import DESCENDING
+
+CHOICE = ["source", "measure", "k", "references"]
+# A family of tests covers all datasets and sources.
+FAMILY = ("generator", "measure", "k", "references", "retrievers", "quantity")
+DECIDES = "p"
+"""The quantity that has verdicts."""
+# Smaller differences come from rounding: the values count as equal.
+EQUAL = 1e-9
+TABLE = {
+    "source": text("annotation source"),
+    "measure": text("retrieval measure of the context, from its labels: the context with the highest is chosen"),
+    "k": CONTEXT_COLUMNS["k"],
+    "references": REFERENCES,
+    "retrievers": within.TABLE["retrievers"],
+    "n_retrievers": within.TABLE["n_retrievers"],
+    "quantity": text("`p` (on unseen references P − P₀) or `utility`, of the answer with the chosen context"),
+    "n": whole("queries with two contexts or more", "queries"),
+    "n_tied": whole("of these, queries whose contexts all have the same value, so that any is chosen", "queries"),
+    "mean_chosen": real("mean over queries with the chosen context; the mean over contexts that tie", "the scorer's"),
+    "mean_any": real("mean over queries with any of the contexts, as labels that know nothing of them choose",
+                     "the scorer's"),
+    "mean_difference": real("mean of the first less the second, paired by query", "the scorer's"),
+    **INTERVAL,
+    "p_value": real("two-sided p-value of a mean difference of 0, of the test of the verdict, uncorrected"),
+    "verdict": text("of P: `better`, `worse`, `undecided` or `too few queries` than with any; empty for utility"),
+    "method": INTERVAL_METHOD,
+    "reason": REASON,
+}  # fmt: skip
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Columns of choices.csv."""
+CHOICES_COLUMNS = {**COLUMNS, **adjusted()}
+"""Columns of the table ``annotation_choices`` of the report."""
+
+
+def label_choices(
+    values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
+) -> pl.DataFrame:
+    """Compare P and utility of the context that each source's labels choose with a random choice: columns SCHEMA.
+
+    ``values``, ``utility``, ``kinds`` and ``constant`` as for within_queries.label_within. Among the contexts that
+    retrievers made for a query (ordering descending, one k), a source chooses the one with the highest measure from its
+    labels; if contexts tie, any of these. Labels that are ``constant`` within a query, such as zero-shot P_0, choose
+    any context: their mean is the null that other sources must beat. The difference is tested over queries, as a gain
+    is (mean_tests). Only P has a verdict. A row without a test has a ``reason``.
+    """
+    answer = pl.when(pl.col("references").str.ends_with(UNSEEN)).then(pl.col("p") - pl.col("p0")).otherwise("p")
+    keys = ["retriever", "k", "references", "qid"]
+    ends = utility.filter(pl.col("retriever") != ZEROSHOT, ordering=DESCENDING)
+    ends = ends.select(*keys, answer.alias("p"), "utility")
+    # The null must not distinguish a query's contexts, although a short one would have a lower measure.
+    null = pl.col("source").is_in(list(constant))
+    known = values.with_columns(value=pl.when(null).then(pl.lit(0.0)).otherwise("value"))
+    joined = known.join(ends, on=keys).with_columns(place=pl.col("qid").rank("dense"))
+    joined = joined.sort(*CHOICE, "place", "retriever")
+    rows = [
+        dict(zip(CHOICE, key, strict=True)) | {"retrievers": group, "n_retrievers": len(names), "quantity": quantity}
+        | _row(numbers, str(key[1]), quantity == DECIDES) | ({"reason": CONSTANT} if key[0] in constant else {})
+        for group, names in within.members(kinds).items() if len(names) > 1
+        for quantity in ("p", "utility")
+        for key, numbers in by_cell(
+            joined.filter(pl.col("retriever").is_in(names)), CHOICE, ["place", "value", quantity]
+        )
+    ]  # fmt: skip
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
+    """Add family, family_size, p_holm and p_bh to the ``label_choices`` of all datasets."""
+    return multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
+
+
+def _row(numbers: Array, measure: str, decides: bool) -> dict[str, Any]:
+    """Compute one row; ``numbers`` (3, contexts) has the query's index, the measure and the quantity."""
+    row: dict[str, Any] = {"verdict": TOO_FEW} if decides else {}
+    if not np.isfinite(numbers[1]).any():
+        return row | {"n": 0, "reason": f"{measure} is not defined for these labels"}
+    place, value, quantity = numbers[:, np.isfinite(numbers).all(axis=0)]
+    _, query, contexts = np.unique(place, return_inverse=True, return_counts=True)
+    highest = np.full(len(contexts), -np.inf)
+    np.maximum.at(highest, query, value)
+    best = value >= highest[query] - EQUAL
+    chosen = np.bincount(query, quantity * best) / np.bincount(query, best)
+    of_all, several = np.bincount(query, quantity) / contexts, contexts > 1
+    tied = np.bincount(query, best) == contexts
+    chosen[tied] = of_all[tied]
+    chosen, of_all = chosen[several], of_all[several]
+    row |= {"n": len(chosen), "n_tied": int(tied[several].sum())}
+    if len(chosen) < QUERIES_AT_LEAST:
+        return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries with two contexts"}
+    row |= {"mean_chosen": chosen.mean(), "mean_any": of_all.mean(), "mean_difference": (chosen - of_all).mean()}
+    return row | _test(chosen - of_all, decides)
+
+
+def _test(difference: Array, decides: bool) -> dict[str, Any]:
+    if is_constant(difference):
+        return {"reason": "all differences are equal"}
+    means = mean_tests.Means.cautious(difference[:, None])
+    (low,), (high,), (p_value,) = *means.interval(), means.p_value()
+    verdict = (
+        {"verdict": of_difference(np.where(np.abs(difference) <= EQUAL, 0.0, difference), float(low), float(high))}
+        if decides
+        else {}
+    )
+    return {"low": low, "high": high, "p_value": p_value, "method": mean_tests.METHOD} | verdict

@@ -1,0 +1,80 @@
+"""The paper's Table 1: correlate measures from each source's labels with end-to-end performance over queries."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from ragrelay.analysis.correlation import PairedColumns, correlate, no_coefficient
+from ragrelay.analysis.significance import QUANTITIES
+from ragrelay.base.vocabulary.columns import (
+    CONTEXT_COLUMNS,
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    REFERENCES,
+    RESAMPLES,
+    STUDY_PART,
+    real,
+    schema_of,
+    text,
+    whole,
+)
+from ragrelay.base.vocabulary.orderings import DESCENDING
+
+ROW = ["source", "measure"]
+TABLE = {
+    "source": text("annotation source that the labels are of"),
+    "measure": text("retrieval measure of the ranking, from these labels"),
+    "retriever": text("name of the retriever"),
+    "k": CONTEXT_COLUMNS["k"],
+    "references": REFERENCES,
+    "quantity": text("`p` or `utility`: what the measure is correlated with"),
+    "coefficient": text("`pearson` (r), `spearman` (rho) or `kendall` (tau-b)"),
+    "value": real("correlation over queries", "−1 to 1"),
+    **INTERVAL,
+    "n": whole("queries with both", "queries"),
+    "n_null": whole("queries left out because they have no such quantity", "queries"),
+    "n_unmeasured": whole("queries left out because they have no measure", "queries"),
+    "n_short": whole("of the n, those with fewer than k passages", "queries"),
+    "p_value": real("two-sided p-value of the coefficient = 0, uncorrected"),
+    "method": INTERVAL_METHOD,
+    "resamples": RESAMPLES,
+    "reason": REASON,
+}
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Columns of correlation.csv."""
+
+
+def label_correlations(values: pl.DataFrame, utility: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
+    """Correlate measures from labels with P_k and with utility: a row (SCHEMA) per cell and coefficient.
+
+    ``values``: columns of values.SCHEMA; ``utility``: the utility table. A cell is source x measure x retriever x k x
+    references x quantity (``p`` or ``utility``), of the ordering descending. Queries are paired by qid; those with a
+    null quantity are left out and counted (n_null), and those without the measure (n_unmeasured). n_short of the n
+    have fewer than k passages. Intervals and p-values are those of correlation.transmission.
+    """
+    return pl.DataFrame(correlate(_cells(values, utility), resamples, seed), schema=SCHEMA)
+
+
+def _cells(values: pl.DataFrame, utility: pl.DataFrame) -> Iterator[PairedColumns]:
+    keys = ["retriever", "k", "references"]
+    ends = utility.filter(ordering=DESCENDING).sort(*keys, "qid").partition_by(keys, as_dict=True)
+    for key, measured in values.group_by([*ROW, *keys], maintain_order=True):
+        names: dict[str, Any] = dict(zip([*ROW, *keys], key, strict=True))
+        end = ends.get(key[2:])
+        if end is None:
+            continue
+        joined = end.join(measured.select("qid", "value", "n_ranked"), on="qid", how="left", maintain_order="left")
+        for quantity in QUANTITIES:
+            useful = joined.drop_nulls(quantity)
+            pairs = useful.drop_nulls("value")
+            x, y = pairs[quantity].to_numpy(), pairs["value"].to_numpy()
+            reason = no_coefficient(x, y, str(names["measure"]), quantity)
+            if measured["value"].null_count() == measured.height:
+                reason = f"{names['measure']} is not defined for these labels"
+            counts = {"n": pairs.height, "n_null": joined.height - useful.height,
+                      "n_unmeasured": useful.height - pairs.height,
+                      "n_short": pairs.filter(pl.col("n_ranked") < names["k"]).height}  # fmt: skip
+            yield PairedColumns(names | {"quantity": quantity} | counts, x, y, reason)

@@ -1,0 +1,113 @@
+"""The paper's Table 2: compare the cost of eRAG labels with that of end-to-end answers, from the store's records."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ragrelay.analysis.cost import TABLE as ANSWERS
+from ragrelay.analysis.cost import answer_cost
+from ragrelay.base.vocabulary.columns import ANSWERS_PART, real, schema_of, text, whole
+from ragrelay.generation.store import KEY, AnswerStore, known_sum
+
+if TYPE_CHECKING:
+    from ragrelay.generation.past_jobs import Speed
+
+EACH, END_TO_END = "each passage alone", "end to end"
+MEMORY = ("peak_memory_mib", "gpu_memory_mib")
+TABLE = {
+    "what": text(f"answers to `{EACH}` or `{END_TO_END}`"),
+    "k": whole("passages in the context; empty for all k together", "passages"),
+    "calls": whole("distinct answers, each a call of the LLM", "calls"),
+    **{name: ANSWERS[name] for name in ("prompt_tokens", "cached_tokens", "answer_tokens", "device_seconds")},
+    "peak_memory_mib": whole("highest resident memory of the processes that made them; on a GPU, of the host", "MiB"),
+    "gpu_memory_mib": whole("most of a GPU's memory that was taken, by vLLM gpu_memory_utilization of it; empty "
+                            "without a GPU", "MiB"),
+    "made_by": ANSWERS["made_by"],
+}  # fmt: skip
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**ANSWERS_PART, **TABLE}
+"""Columns of the file of cost."""
+
+SIDES = {"label": f"answers to `{EACH}` at ranks up to k", "answer": f"answers `{END_TO_END}` with k passages"}
+BY_K = {
+    "k": whole("passages of a ranking", "passages"),
+    **{f"{side}_calls": whole(f"calls of the LLM for {about}", "calls") for side, about in SIDES.items()},
+    **{f"{side}_tokens": whole(f"tokens of prompts, but for those from the prefix cache, and of answers: {about}",
+                               "tokens") for side, about in SIDES.items()},
+    **{f"{side}_seconds": real(f"estimate: these tokens at the speed that the store's latest parts show: {about}",
+                               "seconds") for side, about in SIDES.items()},
+    "tokens_ratio": real("answer_tokens divided by label_tokens"),
+    "seconds_ratio": real("answer_seconds divided by label_seconds"),
+    "attention_ratio": real("the same of the sums of squared lengths, of prompt and answer together: what attention "
+                            "computes (Salemi and Zamani, section 2: k² against k)"),
+}  # fmt: skip
+BY_K_COLUMNS = {**ANSWERS_PART, **BY_K}
+"""Columns of the file of cost by k."""
+
+
+def cost_by_k(
+    singles: pl.DataFrame, whole_contexts: pl.DataFrame, store: AnswerStore, speed: "Speed | None"
+) -> pl.DataFrame:
+    """Compare the cost of answers and of labels for each k of ``whole_contexts`` (k, prompt_id, seed): columns BY_K.
+
+    ``singles``: rank, prompt_id, seed of the answers to single passages, with each one's lowest rank in any ranking.
+    A call that several rankings share counts once. ``speed``: past_jobs.speed_of the store. Ratios are null if a cost
+    is 0 or unknown.
+    """
+    rows = []
+    for k in whole_contexts["k"].unique().sort():
+        row: dict[str, Any] = {"k": k}
+        squares = {}
+        for side, keys in (("label", singles.filter(pl.col("rank") <= k)), ("answer", whole_contexts.filter(k=k))):
+            held = store.look_up(keys.select(KEY).unique(), ["prompt_tokens", "cached_tokens", "answer_tokens"])
+            prompts, answers, squares[side] = (
+                known_sum(tokens)
+                for tokens in (
+                    held["prompt_tokens"] - held["cached_tokens"],
+                    held["answer_tokens"],
+                    (held["prompt_tokens"] + held["answer_tokens"]) ** 2,
+                )
+            )
+            row |= {f"{side}_calls": held.height, f"{side}_tokens": known_sum([prompts, answers])}
+            row[f"{side}_seconds"] = None
+            if speed and prompts is not None and answers is not None:
+                row[f"{side}_seconds"] = round(speed.seconds(prompts, answers), 2)
+        for name in ("tokens", "seconds"):
+            row[f"{name}_ratio"] = _ratio(row[f"answer_{name}"], row[f"label_{name}"])
+        rows.append(row | {"attention_ratio": _ratio(squares["answer"], squares["label"])})
+    return pl.DataFrame(rows, schema=schema_of(BY_K))
+
+
+def _ratio(numerator: float | None, denominator: float | None) -> float | None:
+    return numerator / denominator if numerator and denominator else None
+
+
+def describe_label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, devices: int) -> pl.DataFrame:
+    """Compute the cost of answers from ``keys``, which maps EACH and END_TO_END to k, prompt_id, seed: columns SCHEMA.
+
+    There is a row per name and k, and one with k null for all k if there are several. Answers that retrievers or seeds
+    share count once. Tokens and device_seconds: see analysis.cost.answer_cost. Memory comes from the metadata of the
+    store's parts (generation.job.memory).
+    """
+    frames = [pl.DataFrame(schema=SCHEMA)]
+    for name, answers in keys.items():
+        cost = answer_cost(answers.select(pl.lit(name).alias("retriever"), "k", *KEY), store, devices)
+        of_all = cost.filter(pl.col("retriever") == name, pl.col("k").is_null())
+        by_k = cost.filter(pl.col("retriever") == name, pl.col("k").is_not_null())
+        # With a single k, the row for all k is also the row of that k, and only it has the seconds.
+        rows = of_all.with_columns(by_k["k"]) if by_k.height == 1 else pl.concat([by_k, of_all])
+        parts_by_k = [_metadata(store, answers if k is None else answers.filter(k=k)) for k in rows["k"]]
+        memory = [pl.Series(name, [_most(parts, name) for parts in parts_by_k], dtype=pl.Int64) for name in MEMORY]
+        frames.append(rows.rename({"retriever": "what", "answers": "calls"}).with_columns(memory).select(*SCHEMA))
+    return pl.concat(frames)
+
+
+def _metadata(store: AnswerStore, keys: pl.DataFrame) -> list[Mapping[str, str]]:
+    """Read the metadata of the store's parts that have the answers of ``keys``."""
+    return [store.metadata(Path(part)) for part in store.held(keys.select(KEY))["part"].unique().sort()]
+
+
+def _most(parts: Sequence[Mapping[str, str]], name: str) -> int | None:
+    return max((int(part[name]) for part in parts if part.get(name)), default=None)

@@ -1,0 +1,114 @@
+"""Compute eRAG labels: a passage's is the score of the answers from it alone (Salemi and Zamani, SIGIR 2024, eq. 1)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.annexes.labels.single_answers import PASSAGE, SingleAnswers
+from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.columns import DOCNO, QID, REFERENCES, real, schema_of, whole
+from ragrelay.base.vocabulary.names import UNSEEN
+from ragrelay.scoring.aggregation import Aggregation
+from ragrelay.scoring.near_copies import PassageTexts, shown_references
+from ragrelay.scoring.query_scores import QueryScores, ScoredAnswers
+from ragrelay.scoring.store import VALUES
+
+QUERIES_AT_ONCE = 200
+ROUNDING = 1e-3
+"""A score computed with 16-bit numbers may exceed 1 by this much."""
+COLUMNS = {
+    "references": REFERENCES,
+    "qid": QID,
+    "docno": DOCNO,
+    "label": real("mean over seeds of the score of the answer made with the passage alone", "the scorer's"),
+    "n_seeds": whole("seeds with a score", "seeds"),
+    "n_below_0": whole("of them with a score below 0, which counts as 0", "seeds"),
+}
+SCHEMA = schema_of(COLUMNS)
+_ANSWER: dict[str, type[pl.DataType]] = {
+    "references": pl.String,
+    "qid": pl.String,
+    "docno": pl.String,
+    "seed": pl.Int64,
+    "score": pl.Float64,
+}
+
+
+def label_passages(
+    answers: str | Path,
+    references: str | Path,
+    grades: Mapping[str, int],
+    scorer: Mapping[str, Any],
+    cache_dir: str | Path,
+    threads: int = 1,
+    contexts: Sequence[str | Path] = (),
+    near_copy: float | None = None,
+) -> pl.DataFrame:
+    """Label all passages with single answers: columns SCHEMA, sorted by references, qid, docno.
+
+    ``answers``: a table of single answers; ``references``, ``grades``, ``scorer``, ``contexts`` and ``near_copy`` as
+    in retriever_table.score_answers.
+    Like P, a label is the mean over seeds of the answer's score with the reference set: the label of a k = 1 context
+    is its P_1. ``<grade>-unseen`` leaves out the passage itself and its near copies, since an answer may copy them; a
+    passage that leaves no reference has no label there. Scores below 0, which some measures have, count as 0.
+    Queries without a reference have no rows. Raises InputError for a score above 1.
+    """
+    scored = ScoredAnswers(lambda qids: SingleAnswers(answers, qids), references, scorer, cache_dir, threads)
+    passages = PassageTexts(() if near_copy is None else contexts)
+    frames: list[pl.DataFrame] = []
+    for batch in scored.batches(QUERIES_AT_ONCE, [*PASSAGE, "seed"]):
+        texts = passages.of([query.qid for query in batch])
+        for query in batch:
+            alone = {**dict.fromkeys(query.answers["docno"], ""), **texts[query.qid]}
+            shown = None if scored.gold else shown_references(query.query, alone, near_copy)
+            frames += _query_frames(query, grades, scored.aggregate, shown)
+    scores = pl.concat([pl.DataFrame(schema=_ANSWER), *frames])
+    for qid, score in scores.filter(pl.col("score") > 1 + ROUNDING).select("qid", "score").head(1).iter_rows():
+        above = f"{score:.4g} for an answer to query {qid}"
+        raise InputError(f"scorer of kind {scorer['kind']}", above, "scores from 0 to 1, as labels need")
+    return _over_seeds(scores)
+
+
+def _over_seeds(scores: pl.DataFrame) -> pl.DataFrame:
+    floored = scores.with_columns(pl.max_horizontal("score", pl.lit(0.0)).alias("label"))
+    # Collect lists first and take means afterwards, so that the number of threads does not change the last digit.
+    return (
+        floored.sort("references", *PASSAGE, "seed")
+        .group_by("references", *PASSAGE, maintain_order=True)
+        .agg(
+            "label",
+            pl.len().cast(pl.Int64).alias("n_seeds"),
+            (pl.col("score") < 0).sum().cast(pl.Int64).alias("n_below_0"),
+        )
+        .with_columns(pl.col("label").list.mean())
+        .select(*SCHEMA)
+    )
+
+
+def _query_frames(
+    scored: QueryScores, grades: Mapping[str, int], aggregate: Aggregation, shown: Mapping[str, np.ndarray] | None
+) -> Iterator[pl.DataFrame]:
+    """Yield the scores of one query's answers with each of their reference sets.
+
+    ``shown``: which references (references,) each passage shows; None without unseen sets.
+    """
+    _, query, answers, values = scored
+    docnos = answers["docno"].to_numpy()
+    for grade, label in grades.items():
+        judged = query.labels >= label
+        sets = [(grade, judged, np.ones(len(docnos), dtype=bool))]
+        if shown is not None:
+            own = [docno for docno in dict.fromkeys(docnos) if shown[docno].any()]
+            sets.append((grade + UNSEEN, judged, ~np.isin(docnos, own)))
+            sets += [(grade + UNSEEN, judged & ~shown[docno], docnos == docno) for docno in own]
+        for name, members, rows in sets:
+            if members.any() and rows.any():
+                nothing = np.zeros((int(rows.sum()), len(members)), dtype=bool)  # the best reference is not needed
+                numbers, _ = aggregate({name: values[name][rows] for name in VALUES}, members, query.texts, nothing)
+                kept = answers.select("qid", "docno", "seed").filter(pl.Series(rows))
+                yield kept.select(
+                    pl.lit(name).alias("references"), "*", pl.Series("score", numbers[:, 2], nan_to_null=True)
+                )

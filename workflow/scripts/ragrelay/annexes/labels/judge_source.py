@@ -1,0 +1,62 @@
+"""Base class of sources that ask a generator about each passage and read the probabilities of words."""
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annexes.labels.source import BY_JUDGE, AnnotationSource, SourceData
+from ragrelay.base.settings import Name
+
+
+class JudgeSource(AnnotationSource):
+    """Asks a generator about each passage, and reads the words' probabilities at one position of the answer."""
+
+    judge = True
+    columns: ClassVar[tuple[str, ...]] = ("label",)
+    """Columns that ``judged`` returns."""
+
+    generator: Name | None = Field(
+        None,
+        description="Name of the generator that is asked, with `engine: vllm`; each of the grid's own for its answers "
+        "where absent.",
+    )
+    prompt: Name = Field(
+        "relevance",
+        description="Name of a template in `config/prompts/`, whose k-shot part asks about the one passage.",
+    )
+
+    bias_checks: int = Field(
+        0,
+        ge=0,
+        description="How many of the passages are judged again with something changed that should not count: the order "
+        "of what the judge is shown, or the passage's length. 0: none.",
+    )
+
+    def judges(self, generators: Sequence[str]) -> list[str]:
+        """Return the named judge; all generators if none is named."""
+        return [self.generator] if self.generator else list(generators)
+
+    def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
+        """Name the job that labels passages by this source's judge."""
+        return BY_JUDGE, {"source": name, "judge": self.generator or generator}
+
+    def words(self) -> list[str]:
+        """Return the words whose probabilities are read."""
+        raise NotImplementedError
+
+    def begins(self) -> str:
+        """Return the text with which the reply is forced to begin, before the word."""
+        return ""
+
+    def judged(self) -> list[pl.Expr]:
+        """Compute ``columns`` from a list column ``shares``: each word's share of the words' total probability."""
+        raise NotImplementedError
+
+    def score(self) -> pl.Expr:
+        """Aggregate the last of ``columns`` over a passage's single question, for bias checks to compare."""
+        return self.judged()[-1].first()
+
+    def labels(self, data: SourceData) -> pl.DataFrame:
+        return data.own_sets()

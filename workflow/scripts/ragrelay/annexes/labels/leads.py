@@ -1,0 +1,128 @@
+"""Find the source whose labels follow end-to-end performance best, and test its lead over the runner-up."""
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis import multiplicity
+from ragrelay.analysis.bootstrap import STATISTICS, percentile_interval, resample_counts
+from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.correlation import RESAMPLES_AT_MOST, no_coefficient
+from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.annexes.labels.correlation import ROW
+from ragrelay.annexes.labels.correlation import TABLE as CORRELATIONS
+from ragrelay.base.vocabulary.columns import INTERVAL, REASON, RESAMPLES, STUDY_PART, real, schema_of, text, whole
+from ragrelay.base.vocabulary.orderings import DESCENDING
+
+COLUMN = ["retriever", "k", "references", "quantity", "coefficient"]
+# A family covers the columns of the paper's Table 1, dataset x retriever; for leads over the null also all sources.
+FAMILY = ("comparison", "generator", "k", "references", "quantity", "coefficient")
+BEST, NULL = "best", "null"
+TABLE = {
+    "comparison": text("`best`: the best source against the best of the others; `null`: a source against the null, "
+                       "labels that know nothing of the passage"),
+    **{name: CORRELATIONS[name] for name in (*COLUMN, *ROW)},
+    "against_source": text("the other source with the best row of the same column"),
+    "against_measure": text("its measure"),
+    "value": real("correlation of the best row", "−1 to 1"),
+    "against_value": real("correlation of the row that is compared with", "−1 to 1"),
+    "lead": real("the first less the second, over the queries that both have"),
+    **INTERVAL,
+    "n": whole("queries that both have", "queries"),
+    "p_value": real("two-sided p-value of the lead = 0, by the paired bootstrap, uncorrected"),
+    "resamples": RESAMPLES,
+    "reason": REASON,
+}  # fmt: skip
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Columns of leads.csv."""
+
+
+def leads(
+    correlations: pl.DataFrame,
+    values: pl.DataFrame,
+    utility: pl.DataFrame,
+    resamples: int,
+    seed: int,
+    nulls: Collection[str] = (),
+) -> pl.DataFrame:
+    """Compare the best row of every column with the best row of any other source: columns SCHEMA, a row per column.
+
+    If sources are ``nulls`` (constant within a query), also compare every other source's best row with the null's.
+
+    A column is retriever x k x references x quantity x coefficient; ``correlations``, ``values`` and ``utility`` as
+    in correlation.label_correlations. ``lead`` is the difference of coefficients over the queries that both rows have;
+    both coefficients use the same resamples of queries. ``low`` and ``high`` bound the 95% percentile interval at
+    expanded levels. p_value is two-sided: twice the smaller share of the resamples on a side of 0, including the
+    sample. Best and runner-up are chosen on the same queries, so leads are slightly overestimated.
+    """
+    ends = utility.filter(ordering=DESCENDING)
+    rows = []
+    for key, column in correlations.drop_nulls("value").group_by(COLUMN, maintain_order=True):
+        # Of equal values, take the first in the order of the config, so that reruns agree.
+        ranked = column.sort("value", descending=True, maintain_order=True)
+        best = ranked.unique("source", keep="first", maintain_order=True).to_dicts()
+        null = [row for row in best if row["source"] in nulls][:1]
+        pairs = [(BEST, best[0], best[1])] if len(best) > 1 else []
+        pairs += [(NULL, row, other) for other in null for row in best if row["source"] not in nulls]
+        names = dict(zip(COLUMN, key, strict=True))
+        rows += [
+            {"comparison": comparison} | _lead(names, first, second, values, ends, resamples, seed)
+            for comparison, first, second in pairs
+        ]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def with_holds(table: pl.DataFrame) -> pl.DataFrame:
+    """Add p_holm and ``holds`` to the ``leads`` of all datasets.
+
+    A lead holds if p_holm is below 0.05, the best source's only if it is above 0. A ``family`` covers dataset x
+    retriever, and for leads over the null also all sources.
+    """
+    adjusted = multiplicity.with_adjusted(table, FAMILY, {"p_value": "p"})
+    # The row that is best on its own queries may not lead on the queries that both rows have.
+    leading = (pl.col("lead") > 0) | (pl.col("comparison") == NULL)
+    return adjusted.with_columns(((pl.col("p_holm") < ALPHA) & leading).fill_null(False).alias("holds"))
+
+
+def _lead(
+    names: dict[str, Any],
+    best: dict[str, Any],
+    second: dict[str, Any],
+    values: pl.DataFrame,
+    ends: pl.DataFrame,
+    resamples: int,
+    seed: int,
+) -> dict[str, Any]:
+    cell = {name: names[name] for name in ("retriever", "k", "references")}
+    pairs = ends.filter(**cell).select("qid", names["quantity"]).sort("qid")
+    for place, row in (("first", best), ("second", second)):
+        of_row = values.filter(**cell, **{name: row[name] for name in ROW}).select("qid", pl.col("value").alias(place))
+        pairs = pairs.join(of_row, on="qid", maintain_order="left")
+    pairs = pairs.drop_nulls()
+    compared = names | {name: best[name] for name in ROW} | {f"against_{name}": second[name] for name in ROW}
+    compared |= {"value": best["value"], "against_value": second["value"], "n": pairs.height}
+    end, first, other = (pairs[name].to_numpy() for name in (names["quantity"], "first", "second"))
+    for measured, row in ((first, best), (other, second)):
+        reason = no_coefficient(end, measured, row["measure"], names["quantity"])
+        if reason is not None:
+            return compared | {"reason": reason}
+    return compared | lead_of(names["coefficient"], end, first, other, resamples, seed)
+
+
+def lead_of(coefficient: str, end: Array, first: Array, other: Array, resamples: int, seed: int) -> dict[str, Any]:
+    """Test by how much ``first`` correlates better with ``end`` than ``other`` does (all (n,)): lead, low, high, …"""
+    statistic, drawn = STATISTICS[coefficient], min(resamples, RESAMPLES_AT_MOST.get(coefficient, resamples))
+    chunks = resample_counts(len(end), drawn, seed)
+    draws = np.concatenate([statistic(weights, first, end) - statistic(weights, other, end) for weights in chunks])
+    whole = np.ones((1, len(end)))
+    lead = float((statistic(whole, first, end) - statistic(whole, other, end))[0])
+    low, high, reason = percentile_interval(draws, len(end))
+    if reason is not None:
+        return {"lead": lead, "resamples": drawn, "reason": reason}
+    defined = draws[np.isfinite(draws)]
+    side = min(np.count_nonzero(defined <= 0), np.count_nonzero(defined >= 0))
+    p_value = min(1.0, 2.0 * (side + 1) / (len(defined) + 1))
+    return {"lead": lead, "low": low, "high": high, "p_value": p_value, "resamples": drawn}

@@ -1,0 +1,126 @@
+"""Compute retrieval measures from labels of passages by any annotation source."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.vocabulary.columns import real, schema_of, whole
+from ragrelay.base.vocabulary.measures import COLUMNS as RANKING
+from ragrelay.base.vocabulary.measures import measure_ranking
+from ragrelay.base.vocabulary.names import PAPER_NAMES
+
+CONTINUOUS = ("P", "Success", "nDCG")
+"""The measures that are defined for labels between 0 and 1."""
+COLUMNS = {
+    **RANKING,
+    "value": real("the measure at the cutoff, from the source's labels"),
+    "n_ranked": whole("passages of the ranking, at most k", "passages"),
+}
+SCHEMA = schema_of(COLUMNS)
+_VALUES = {name: kind for name, kind in SCHEMA.items() if name != "n_ranked"}
+
+
+class How(NamedTuple):
+    """How measures count a source's labels."""
+
+    whole: bool
+    """Whether labels are integers."""
+    relevant: float = 1.0
+    """The lowest integer label that binary measures count."""
+    constant: bool = False
+    """Whether all passages of a query have the same label, by definition."""
+    gains: pl.DataFrame | None = None
+    """What nDCG counts instead of the labels: qid, docno, gain, a real number from 0 for every label."""
+
+
+def measure_labels(
+    ranking: pl.DataFrame, labels: pl.DataFrame, measures: Sequence[str], ks: Sequence[int], how: How | None = None
+) -> pl.DataFrame:
+    """Compute ``measures`` at the cutoffs ``ks`` per query: columns SCHEMA, by measure, cutoff, query.
+
+    ``ranking``: qid, docno, rank (from 1); ``labels``: qid, docno, label, each pair once; labels of other passages are
+    ignored. For integer labels, ir_measures computes the measures: nDCG takes the grades as gains, the other measures
+    count a label of at least ``how.relevant`` as relevant. For labels between 0 and 1, precision (P) is their mean, hit
+    ratio (Success) their maximum (Salemi and Zamani, SIGIR 2024, section 2.2), and nDCG takes them as gains: DCG is the
+    sum of label / log2(rank + 1), divided by that of the same labels sorted (Järvelin and Kekäläinen, TOIS 2002, with
+    trec_eval's discount). Ideal DCG, recall and AP only know the ranking's labelled passages. A ranking shorter than
+    the cutoff (``n_ranked`` < k) counts as if passages with label 0 followed, as in trec_eval. ``value`` is null if one
+    of the first k passages has no label, if labels between 0 and 1 don't define the measure, and for nDCG of labels
+    that are constant within a query. Without ``how``, labels count as integers if all of them are. Raises InputError
+    for an unknown measure and for a label below 0.
+    """
+    for measure in measures:
+        if measure not in PAPER_NAMES:
+            raise InputError("measure", repr(measure), one_of(PAPER_NAMES, measure))
+    below = labels.filter(pl.col("label") < 0)["label"]
+    if len(below):
+        raise InputError("labels", str(below[0]), "no label below 0")
+    ranked = ranking.select("qid", "docno", "rank").sort("qid", "rank")
+    graded = labels.select("qid", "docno", pl.col("label").cast(pl.Float64))
+    ranked = ranked.join(graded, on=["qid", "docno"], how="left", maintain_order="left")
+    how = how or How(whole=_are_whole(labels["label"]))
+    values = _values(ranked, measures, list(ks), how)
+    known = ranked.group_by("qid", maintain_order=True).agg("label", pl.len().cast(pl.Int64).alias("n_ranked"))
+    unlabelled = pl.col("label").list.head(pl.col("k")).list.eval(pl.element().is_null()).list.any()
+    order = {name: place for place, name in enumerate(measures)}
+    return (
+        values.join(known, on="qid")
+        .with_columns(
+            value=pl.when(~unlabelled, ~(pl.lit(how.constant) & (pl.col("measure") == "nDCG"))).then(pl.col("value"))
+        )
+        .sort(pl.col("measure").replace_strict(order, return_dtype=pl.Int64), "k", "qid")
+        .select(*SCHEMA)
+    )
+
+
+def _are_whole(labels: pl.Series) -> bool:
+    return bool((labels.cast(pl.Float64) % 1 == 0).all())
+
+
+def _values(ranked: pl.DataFrame, measures: Sequence[str], ks: list[int], how: How) -> pl.DataFrame:
+    if not how.whole:
+        return _continuous(ranked, measures, ks)
+    if how.gains is None:
+        return _counted(ranked, measures, ks, how.relevant)
+    gained = ranked.drop("label").join(
+        how.gains.select("qid", "docno", pl.col("gain").alias("label")), on=["qid", "docno"], how="left"
+    )
+    counted = _counted(ranked, [name for name in measures if name != "nDCG"], ks, how.relevant)
+    return pl.concat([counted, _continuous(gained, [name for name in measures if name == "nDCG"], ks)])
+
+
+def _counted(ranked: pl.DataFrame, measures: Sequence[str], ks: list[int], relevant: float) -> pl.DataFrame:
+    """Compute with ir_measures: binary measures count labels of at least ``relevant``, nDCG the labels themselves."""
+    judged = ranked.drop_nulls("label").select("qid", "docno", pl.col("label"))
+    binary = judged.with_columns((pl.col("label") >= relevant).cast(pl.Int64))
+    graded = judged.with_columns(pl.col("label").cast(pl.Int64))
+    parts = ((binary, [name for name in measures if name != "nDCG"]), (graded, [n for n in measures if n == "nDCG"]))
+    measured = [measure_ranking(ranked, qrels, names, ks) for qrels, names in parts if names]
+    return pl.concat(measured or [pl.DataFrame(schema=_VALUES)])
+
+
+def _continuous(ranked: pl.DataFrame, measures: Sequence[str], ks: Sequence[int]) -> pl.DataFrame:
+    rows: list[tuple[str, str, int, float | None]] = []
+    for qid, labels in ranked.group_by("qid", maintain_order=True).agg("label").iter_rows():
+        # A null label has no gain here. If it affects a value, the caller sets the value to null.
+        gains = np.array([label or 0.0 for label in labels])
+        for name in measures:
+            rows += [(qid, name, k, _value(name, gains, k) if name in CONTINUOUS else None) for k in ks]
+    return pl.DataFrame(rows, schema=_VALUES, orient="row")
+
+
+def _value(name: str, gains: np.ndarray, k: int) -> float:
+    if name == "P":
+        return float(gains[:k].sum() / k)
+    if name == "Success":
+        return float(gains[:k].max(initial=0.0))
+    ideal = _dcg(np.sort(gains)[::-1], k)
+    return _dcg(gains, k) / ideal if ideal > 0 else 0.0
+
+
+def _dcg(gains: np.ndarray, k: int) -> float:
+    top = gains[:k]
+    return float((top / np.log2(np.arange(2, len(top) + 2))).sum())

@@ -1,0 +1,66 @@
+"""Read and check imported answers to single passages, and turn them into the study's single answers."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.coverage import count_missing
+from ragrelay.base.io.hashing import value_hash
+from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
+from ragrelay.collection.answer_formats.file_patterns import AnswerFile
+from ragrelay.collection.base import Collection
+from ragrelay.generation.imported.imported_answers import MISSING, UNJUDGED, check_against
+
+KEY = ["qid", "docno", "seed"]
+OTHER_SEEDS = "answers to single passages with a seed outside the grid (left alone)"
+PASSAGES = ("answers to ranked passages, for every seed", "ranked passages and seeds without an answer (no label)")
+"""What the files should have, and what counts as missing."""
+
+
+def checked_passages(
+    files: Iterable[tuple[str, dict[str, Any]]], seeds: Sequence[int], collection: Collection
+) -> pl.DataFrame:
+    """Return the answers in ``files`` (path, values in its name): place, qid, docno, seed, answer, each key once.
+
+    A missing seed is the first of ``seeds``. The same answer may occur again, as in the files of several retrievers.
+    Raises InputError for a line that is no answer to one passage, for a query or passage outside the collection, and
+    for two different answers with the same key.
+    """
+    rows = read_answer_rows((AnswerFile(Path(path), values) for path, values in files), single=True)
+    check_against(rows, collection)
+    answers = rows.select(
+        "place", "qid", pl.col("docnos").list.first().alias("docno"), pl.col("seed").fill_null(seeds[0]), "answer"
+    )
+    once = answers.unique([*KEY, "answer"], keep="first", maintain_order=True)
+    for row in once.filter(once.select(KEY).is_duplicated()).head(1).iter_rows(named=True):
+        first, again = once.join(once.filter(place=row["place"]).select(KEY), on=KEY)["place"].head(2)
+        found = f"another answer to query {row['qid']} with passage {row['docno']}, seed {row['seed']}"
+        raise InputError(again, f"{found} (the first: {first})", "one answer for each")
+    return once
+
+
+def read_single_answers(
+    rows: pl.DataFrame, qids: Sequence[str], ranked: pl.DataFrame, seeds: Sequence[int], place: str
+) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+    """Return the checked ``rows`` that the study needs, and counts (what, count, of) of unused and of missing ones.
+
+    Columns qid, docno, prompt_id, seed, answer, finish_reason, by passage, then seed. An answer missing in the file is
+    null. ``qids``: the judged queries; ``ranked``: qid, docno of the passages that need labels; ``place`` names the
+    files. Raises InputError if none of these passages has an answer.
+    """
+    of_seeds = rows.filter(pl.col("seed").is_in(list(seeds)))
+    judged = of_seeds.filter(pl.col("qid").is_in(list(qids)))
+    needed = ranked.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
+    own = judged.join(needed, on=KEY, how="semi").sort(KEY)
+    first = "no answer" if rows.is_empty() else "the first: qid {!r}, docno {!r}, seed {!r}".format(*rows.row(0)[1:4])
+    counts = [
+        {"what": OTHER_SEEDS, "count": rows.height - of_seeds.height},
+        {"what": UNJUDGED, "count": of_seeds.height - judged.height},
+        count_missing(place, own.height, needed.height, PASSAGES, first, "answers to passages of the rankings"),
+    ]
+    ids = [value_hash([qid, [docno]], digits=64) for qid, docno in own.select("qid", "docno").iter_rows()]
+    missing = pl.when(pl.col("answer").is_null()).then(pl.lit(MISSING)).alias("finish_reason")
+    return own.select("qid", "docno", pl.Series("prompt_id", ids, pl.String), "seed", "answer", missing), counts

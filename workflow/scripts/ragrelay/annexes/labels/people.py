@@ -1,0 +1,84 @@
+"""Measure how far judges can be trusted: agreement with people's labels, and prediction-powered measures."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from ragrelay.annexes.labels.agreement import HALF, Scale, agreement_tables
+from ragrelay.annexes.labels.powered import powered_table
+from ragrelay.annexes.labels.source import ANNOTATION_KINDS
+
+File = str | Path
+
+
+class Trust(NamedTuple):
+    """Columns agreement.TABLE, agreement.CONFUSION and powered.TABLE."""
+
+    agreement: pl.DataFrame
+    confusion: pl.DataFrame
+    powered: pl.DataFrame
+
+
+def people_of(agreement: Mapping[str, Any], catalogue: Mapping[str, Mapping[str, Any]], names: Sequence[str]) -> str:
+    """Return the source among ``names`` whose labels are people's: the configured one, or the first of kind qrels.
+
+    ``agreement``: that key of the configuration. Returns "" if there is none.
+    """
+    qrels = [name for name in names if catalogue[name]["kind"] == "qrels"]
+    return agreement.get("people") or (qrels[0] if qrels else "")
+
+
+class Labelled(NamedTuple):
+    """The tables of a dataset, scorer and generator."""
+
+    labels: pl.DataFrame
+    """study_labels.LABELS."""
+    values: pl.DataFrame
+    """values.SCHEMA."""
+    utility: pl.DataFrame
+    """utility.COLUMNS."""
+    qrels: pl.DataFrame
+
+
+class Labellers(NamedTuple):
+    """The annotation sources of a study."""
+
+    annotations: Mapping[str, Mapping[str, Any]]
+    """The catalogue."""
+    names: Sequence[str]
+    """Those that the study uses."""
+    made: Mapping[str, File]
+    """Tables of the sources' jobs, by source."""
+
+
+def measure_agreement(
+    tables: Labelled,
+    sources: Labellers,
+    agreement: Mapping[str, Any],
+    lowest_grade: int,
+    resamples: int,
+    seed: int,
+) -> Trust:
+    """Measure the agreement of ``sources`` with people's labels; there are no rows without these.
+
+    ``agreement``: that key of the configuration. There are prediction-powered rows only if it states that people's
+    queries are a random sample.
+    """
+    annotations, names, made = sources
+    kinds = {name: ANNOTATION_KINDS.of(annotations[name]) for name in names}
+    people = people_of(agreement, annotations, names)
+    known = {}
+    for name, kind in kinds.items():
+        pairs = kind.known_pairs(tables.qrels, made.get(name))
+        known.update({} if pairs is None else {name: pairs})
+    scales = {
+        name: Scale(kind.counted_from(lowest_grade) if kind.whole(annotations) else HALF, kind.graded, kind.judge)
+        for name, kind in kinds.items()
+        if not kind.constant and people
+    }
+    agreements = agreement_tables(tables.labels, known, tables.values, people, scales, resamples, seed)
+    stated = bool(people) and agreement["random_sample"]
+    others = [name for name in scales if name != people] if stated else []
+    return Trust(*agreements, powered_table(tables.labels, tables.values, tables.utility, people, others))

@@ -1,0 +1,118 @@
+"""Estimate retrieval measures over all queries from people's labels of a random sample and a judge's labels of all."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.significance import QUANTITIES
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
+from ragrelay.annexes.labels.prediction_powered import (
+    DIFFERENT_AT_LEAST,
+    METHOD,
+    Powered,
+    different,
+    powered_correlation,
+    powered_mean,
+)
+from ragrelay.base.vocabulary.columns import (
+    CONTEXT_COLUMNS,
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    REFERENCES,
+    STUDY_PART,
+    real,
+    schema_of,
+    text,
+    whole,
+)
+from ragrelay.base.vocabulary.orderings import DESCENDING
+
+MEAN = "mean"
+TABLE = {
+    "source": text("annotation source that labels all queries"),
+    "people": text("the source whose labels are people's, of a random sample of the queries"),
+    "retriever": CONTEXT_COLUMNS["retriever"],
+    "measure": text("retrieval measure from the labels"),
+    "k": whole("its cutoff", "passages"),
+    "references": REFERENCES,
+    "quantity": text("of the measure by people's labels over all queries: its `mean`, or Pearson's r with `p` or "
+                     "`utility`"),
+    "value": real("the estimate"),
+    **INTERVAL,
+    "weight": real("the weight of the source's labels, near 0 where they say nothing about people's"),
+    "alone": real("the estimate from people's labels alone"),
+    "alone_low": real("lower end of its 95% interval, made in the same way"),
+    "alone_high": real("upper end"),
+    "n": whole("queries with people's labels", "queries"),
+    "n_others": whole("queries with the source's labels alone", "queries"),
+    "method": INTERVAL_METHOD,
+    "reason": REASON,
+}  # fmt: skip
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Columns of powered.csv."""
+KEYS = ["retriever", "measure", "k", "references"]
+
+
+def powered_table(
+    labels: pl.DataFrame, values: pl.DataFrame, utility: pl.DataFrame, people: str, sources: Sequence[str]
+) -> pl.DataFrame:
+    """Estimate measures for the ``sources`` that label queries which ``people`` does not: columns TABLE.
+
+    ``labels``: study_labels.LABELS; ``values``: values.SCHEMA; ``utility``: the utility table. The estimates are valid
+    only if people's queries are a random sample. A row without an interval has a ``reason``.
+    """
+    sampled = labels.filter(source=people)["qid"].unique()
+    ends = utility.filter(ordering=DESCENDING).select("retriever", "k", "references", "qid", *QUANTITIES)
+    own = values.filter(source=people).select(*KEYS, "qid", pl.col("value").alias("by_people"))
+    rows: list[dict[str, Any]] = []
+    for name in sources:
+        cells = (
+            values.filter(source=name)
+            .drop_nulls("value")
+            .join(own, on=[*KEYS, "qid"], how="left")
+            .join(ends, on=["retriever", "k", "references", "qid"], how="left")
+            .with_columns(sampled=pl.col("qid").is_in(sampled.implode()))
+            .filter(pl.col("by_people").is_not_null() | ~pl.col("sampled"))
+            .sort(*KEYS, "qid")
+        )
+        for key, cell in cells.group_by(KEYS, maintain_order=True):
+            named = {"source": name, "people": people, **dict(zip(KEYS, key, strict=True))}
+            rows += [named | row for row in _of_cell(cell)] if not cell["sampled"].all() else []
+    return pl.DataFrame(rows, schema=schema_of(TABLE))
+
+
+def _of_cell(cell: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    for quantity in (MEAN, *QUANTITIES):
+        used = cell if quantity == MEAN else cell.drop_nulls(quantity)
+        columns = ["by_people", "value", *([] if quantity == MEAN else [quantity])]
+        sample, others = (used.filter(sampled=is_sampled).select(columns).to_numpy().T for is_sampled in (True, False))
+        row = {"quantity": quantity, "n": sample.shape[1], "n_others": others.shape[1]}
+        if min(row["n"], row["n_others"]) < QUERIES_AT_LEAST:
+            yield row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries with people's labels, or without"}
+        elif is_constant(sample[0]):
+            yield row | {"reason": "people's labels give the same for every query"}
+        elif (few := different(sample[0])) < DIFFERENT_AT_LEAST and not (quantity == MEAN and _binary(sample[0])):
+            yield row | {"reason": f"people's labels give the same for all but {few} queries"}
+        elif quantity == MEAN:
+            yield row | _row(powered_mean(sample[0], sample[1], others[1]))
+        elif any(is_constant(column) for column in (*sample, *others[1:])):
+            yield row | {"reason": "the same for every query"}
+        else:
+            yield row | _row(powered_correlation(*_pairs(sample, others)))
+
+
+def _binary(values: Array) -> bool:
+    return bool(np.isin(values, (0.0, 1.0)).all())
+
+
+def _pairs(sample: Array, others: Array) -> list[tuple[Array, Array]]:
+    return [(sample[0], sample[2]), (sample[1], sample[2]), (others[1], others[2])]
+
+
+def _row(powered: Powered) -> dict[str, Any]:
+    return {name: float(np.asarray(value)) for name, value in powered._asdict().items()} | {"method": METHOD}

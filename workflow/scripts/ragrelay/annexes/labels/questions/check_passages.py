@@ -1,0 +1,48 @@
+"""Ask a judge again about a sample of passages, with a change that should not affect the label."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.annexes.labels.questions.judge_passages import JudgePassages, passage_jobs
+from ragrelay.annexes.labels.questions.judge_passages import ask as ask  # the same, of changed prompts
+from ragrelay.annexes.labels.questions.judge_passages import plan as plan
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.questions.question import Inputs, Key, QuestionJob
+
+if TYPE_CHECKING:
+    from ragrelay.workflow.study.study import StudyOfRules
+
+
+class CheckPassages(JudgePassages):
+    """A question about a sample of all retrievers' passages, which checks a judge for bias."""
+
+    asks, reads = "check_passages", "score_passage_checks"
+    does = ("Ask a judge again about changed passages, into the store.", "Compute the scores of a judge's checks.")
+    follows = JudgePassages
+    made: ClassVar = {
+        "scores": StudyFile("{dataset}/annotations/checks/{source}/{judge}/scores.parquet", "score_passage_checks",
+            "the scores of the checks of a judge of passages", "ragrelay.annexes.labels.passage_checks:SCORE_COLUMNS"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        return passage_jobs(study, study.checked_sources)
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        return {"prompts": [files.passage_checks_prompts]}
+
+    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        return {"asked": files.passage_checks}
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    import polars as pl
+
+    from ragrelay.annexes.labels.source import ANNOTATION_KINDS
+    from ragrelay.questions.judging.check_scores import score_judge_checks
+
+    asked = pl.read_parquet(job.path("asked"), glob=False)
+    score: pl.Expr = ANNOTATION_KINDS.of(job.settings["source"]).score()  # type: ignore[attr-defined]
+    return {"scores": score_judge_checks(asked, receipt, score, cache_dir)}

@@ -1,0 +1,97 @@
+"""Ask a judge about passages, one by one, for the labels of an annotation source."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.workflow.study.study import StudyOfRules
+
+
+class JudgePassages(Question):
+    """A question about all retrievers' passages, per dataset, source and judge."""
+
+    asks, reads = "judge_passages", "label_by_judge"
+    does = (
+        "Ask a judge whether passages are relevant, into the store.",
+        "Compute labels from a judge's probabilities.",
+    )
+    key = "{dataset}/{source}/{judge}"
+    ask_key = "{dataset}/{judge}"
+    made: ClassVar = {
+        "labels": StudyFile("{dataset}/annotations/llm/{source}/{judge}.parquet", "label_by_judge", "a model's labels",
+            "ragrelay.report.stage_columns:JUDGED_LABELS"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        return passage_jobs(study, study.source_parts)
+
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
+        return key["judge"]
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        return {"prompts": study.single_prompts(study.source(key["source"])["prompt"])}
+
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        source = study.source_parts[key["source"]]
+        return {"words": source.words(), "begins": source.begins()}
+
+    def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
+        return [study.source_module(key["source"])]
+
+    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        return {"source": study.source_named(key["source"])}
+
+
+def ask(job: QuestionJob, asker: "Asker") -> tuple[None, dict[str, Any]]:
+    from ragrelay.generation.likelihoods.word_questions import ask_words
+
+    questions = passage_questions(job)
+    return None, ask_words(questions, job.settings["words"], job.settings["begins"], asker)
+
+
+plan = ask
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    """Return references (null), qid, docno and the columns of the source, which come from the words' probabilities."""
+    import polars as pl
+
+    from ragrelay.annexes.labels.single_answers import PASSAGE
+    from ragrelay.annexes.labels.source import ANNOTATION_KINDS
+    from ragrelay.generation.likelihoods.word_questions import asked_shares
+
+    shares = asked_shares(passage_questions(job), receipt, cache_dir, PASSAGE)
+    judged: list[pl.Expr] = ANNOTATION_KINDS.of(job.settings["source"]).judged()  # type: ignore[attr-defined]
+    return {"labels": shares.select(pl.lit(None, pl.String).alias("references"), *PASSAGE, *judged)}
+
+
+def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]:
+    """Return a job for each dataset, source and generator that the source asks."""
+    return [
+        {"dataset": dataset, "source": name, "judge": judge}
+        for dataset in study.grid.datasets
+        for name in sources
+        for judge in study.source_parts[name].judges(study.grid.generators)
+    ]
+
+
+def passage_questions(job: QuestionJob) -> "pl.DataFrame":
+    """Read each passage's question (qid, docno, prompt_id, prompt, system) from files of single prompts.
+
+    A passage has one question even if several retrievers found it; in the checks of a judge it has several.
+    """
+    import polars as pl
+
+    from ragrelay.annexes.labels.single_answers import PASSAGE
+
+    question = ["prompt_id", "prompt", "system"]
+    frames = [pl.read_parquet(path, columns=["qid", "docnos", *question], glob=False) for path in job.paths("prompts")]
+    passages = pl.concat(frames).with_columns(pl.col("docnos").list.first().alias("docno"))
+    return passages.unique([*PASSAGE, "prompt_id"], keep="first", maintain_order=True).select(*PASSAGE, *question)

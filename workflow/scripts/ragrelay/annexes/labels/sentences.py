@@ -1,0 +1,157 @@
+"""Write the sentences on annotation sources: whose labels follow answers or choose contexts better than the null."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.verdicts import BETTER, TOO_FEW, UNDECIDED, WORSE
+from ragrelay.analysis.within import ALL
+from ragrelay.annexes.labels.choices import DECIDES
+from ragrelay.annexes.labels.leads import NULL
+from ragrelay.annexes.labels.study import AnnotationStudy
+from ragrelay.annexes.labels.study_tables import KEY
+from ragrelay.base.vocabulary.names import PAPER_NAMES
+from ragrelay.base.vocabulary.orderings import DESCENDING
+from ragrelay.report.display.findings import Conclusion
+from ragrelay.report.display.numbers import count, counted, listing, with_interval
+
+ZEROSHOT_KIND = "zeroshot"
+"""The kind of the null: its labels don't depend on the passage."""
+QUANTITIES = {"p": "P", "utility": "utility"}
+BY_CHOICE = {
+    BETTER: "better with",
+    WORSE: "worse with",
+    UNDECIDED: "undecided with",
+    TOO_FEW: "of too few queries to say with",
+}
+
+
+def label_answer(shown: AnnotationStudy) -> Conclusion:
+    """Conclude whose labels choose better contexts than chance does, for the first dataset and generator."""
+    heading = "Labels", "Whose relevance does the generator use?"
+    for where, rows in _first(shown, "annotation_choices"):
+        of_p = rows.filter(pl.col("p_value").is_not_null(), quantity=DECIDES)
+        better = of_p.filter(verdict=BETTER).sort("mean_difference", descending=True)
+        if of_p.is_empty():
+            continue
+        if better.is_empty():
+            return Conclusion(*heading, "No source’s labels are shown to choose better contexts than chance", where)
+        row = better.row(0, named=True)
+        change = with_interval(row["mean_difference"], row["low"], row["high"])
+        numbers = f"mean P changes by {change} with {row['source']}, up to {counted(row['n'], 'query', 'queries')}"
+        strong = f"Labels of {listing(better['source'].to_list())} choose better contexts than chance"
+        return Conclusion(*heading, strong, f"{numbers}; {where}")
+    return Conclusion(*heading, "We do not know: the sources’ choices of contexts could not be tested")
+
+
+def label_sentences(shown: AnnotationStudy) -> list[str]:
+    """Say how well labels follow P within queries, then utility and P over queries, each compared with the null."""
+    return [*_within(shown), *_choices(shown), *_over_queries(shown, "utility"), *_over_queries(shown, "p")]
+
+
+def _first(shown: AnnotationStudy, name: str) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield a table's rows per dataset and generator, for the page's first selection and all retrievers together."""
+    first = {key: shown.first[key] for key in ("k", "references")}
+    rows = shown.tables[name].filter(**first, measure=shown.table["measure"][0], retrievers=ALL)
+    for key, part in rows.group_by(*KEY, maintain_order=True):
+        yield " · ".join(map(str, key)), part
+
+
+def _within(shown: AnnotationStudy) -> list[str]:
+    sentences = []
+    for where, rows in _first(shown, "annotation_within"):
+        descending = rows.filter(ordering=DESCENDING).to_dicts()
+        measure, retrievers = PAPER_NAMES[descending[0]["measure"]], descending[0]["n_retrievers"]
+        defined = [f"{row['source']} {with_interval(row['r'], row['low'], row['high'])} ({row['verdict']})"
+                   for row in descending if row["r"] is not None]  # fmt: skip
+        undefined = [f"undefined for {row['source']} ({row['reason']})" for row in descending if row["r"] is None]
+        sentences.append(
+            f"{where}, within queries over {retrievers} retrievers, r between {measure} and P: "
+            f"{listing([*defined, *undefined])}."
+        )
+    return sentences
+
+
+def _choices(shown: AnnotationStudy) -> list[str]:
+    """Compare P, then utility, with the context that a source's labels choose for each query and with a random one."""
+    null = shown.table.filter(kind=ZEROSHOT_KIND)["source"].to_list()
+    sentences = []
+    for where, rows in _first(shown, "annotation_choices"):
+        tested = rows.filter(pl.col("p_value").is_not_null())
+        changes = {
+            (row["quantity"], row["source"]): with_interval(row["mean_difference"], row["low"], row["high"])
+            for row in tested.iter_rows(named=True)
+        }
+        of_p = tested.filter(quantity=DECIDES)
+        if of_p.is_empty():
+            continue
+        parts = []
+        for word, text in BY_CHOICE.items():
+            named = [f"{source} ({changes[DECIDES, source]})" for source in of_p.filter(verdict=word)["source"]]
+            parts += [f"{text} {listing(named)}"] if named else []
+        of_utility = [f"{change} with {source}" for (name, source), change in changes.items() if name == "utility"]
+        kept = of_p.filter(pl.col("verdict").is_in([BETTER, WORSE]), pl.col("p_holm") < ALPHA).height
+        sentences.append(
+            f"{where}, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} by a source’s labels, compared "
+            f"with a random one of {count(of_p['n_retrievers'][0])}{f', the choice of {null[0]}' if null else ''}: "
+            f"mean P over up to {counted(max(of_p['n']), 'query', 'queries')} is {'; '.join(parts)} ({count(kept)} "
+            f"after Holm’s correction)" + (f"; mean utility changes by {listing(of_utility)}." if of_utility else ".")
+        )
+    return sentences
+
+
+def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
+    """Say which source follows ``quantity`` best in every column of the first selection, and whether it beats the null.
+
+    The number of significant leads comes first.
+    """
+    chosen = {**shown.first, "quantity": quantity}
+    here = shown.table.filter(**chosen).drop_nulls("value")
+    leads = shown.tables["annotation_leads"].filter(**chosen)
+    sentences: list[str] = []
+    significant: list[str] = []
+    compared = 0
+    for key, column in here.group_by(*KEY, "retriever", maintain_order=True):
+        ranked = column.sort("value", descending=True, maintain_order=True)
+        best = ranked.unique("source", keep="first", maintain_order=True)
+        named = [
+            f"{row['source']} ({PAPER_NAMES[row['measure']]}) {with_interval(row['value'], row['low'], row['high'])}"
+            for row in best.iter_rows(named=True)
+        ]
+        where = " · ".join(str(name) for name in key)
+        parts = [f"{where}, {QUANTITIES[quantity]}: {listing(named)}"]
+        if best.height > 1:
+            compared += 1
+            first, second = best["source"][:2]
+            significant += [f"{first} in {where}"] if best["holds"][0] else []
+            parts.append(f"{first}’s lead over {second} is {'' if best['holds'][0] else 'not '}significant")
+        null = best.filter(kind=ZEROSHOT_KIND)["source"].to_list()
+        if null:
+            cell = dict(zip((*KEY, "retriever"), key, strict=True))
+            tested = leads.filter(comparison=NULL, holds=True, **cell)
+            ahead, behind = (
+                tested.filter(beyond)["source"].unique(maintain_order=True).to_list()
+                for beyond in (pl.col("lead") > 0, pl.col("lead") < 0)
+            )
+            # A lead between the best source and the null is in two families, which could contradict each other.
+            first, second = best["source"][:2] if best["holds"][0] else ("", "")
+            ahead += [first] if second == null[0] and first not in ahead else []
+            behind += [second] if first == null[0] and second not in behind else []
+            parts.append(f"ahead of the null, {null[0]}: {listing(ahead) if ahead else 'none'}")
+            parts += [f"behind it: {listing(behind)}"] if behind else []
+        sentences.append("; ".join(parts) + ".")
+    if not compared:
+        return sentences
+    of, columns = QUANTITIES[quantity], f"{counted(compared, 'column')} (dataset · generator · retriever)"
+    if significant:
+        counts = (
+            f"The best source’s lead over the next in following {of} is significant in {count(len(significant))} of "
+            f"{columns}, after Holm’s correction: {listing(significant)}."
+        )
+    else:
+        counts = (
+            f"No lead is significant: in none of {columns} do the best source’s labels follow {of} more closely than "
+            "the next source’s, after Holm’s correction."
+        )
+    return [counts, *sentences]

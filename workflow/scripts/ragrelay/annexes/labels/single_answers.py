@@ -1,0 +1,74 @@
+"""Read the answers to each retrieved passage alone from the store."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.hashing import text_hash
+from ragrelay.base.vocabulary.columns import DOCNO, QID, whole
+from ragrelay.generation.answer_files import COLUMNS as OF_CELLS
+from ragrelay.generation.answer_files import check_refused
+from ragrelay.generation.store import KEY, AnswerStore
+from ragrelay.generation.thought_marks import without_thinking
+
+PASSAGE = ["qid", "docno"]
+COLUMNS = {
+    "qid": QID,
+    "docno": DOCNO,
+    **{name: OF_CELLS[name] for name in ("prompt_id", "seed", "answer", "finish_reason", "prompt_tokens")},
+    "cached_tokens": whole("tokens of the prompt that the engine's prefix cache served", "tokens"),
+    **{name: OF_CELLS[name] for name in ("answer_tokens", "logprob", "dropped_passages")},
+}
+
+
+def read_single_passages(prompts: Sequence[str | Path]) -> pl.DataFrame:
+    """Read qid, docno, prompt_id of all retrievers' single-passage prompts, each passage of a query once."""
+    frames = [pl.read_parquet(path, columns=["qid", "docnos", "prompt_id"], glob=False) for path in prompts]
+    passages = pl.concat(frames).select("qid", pl.col("docnos").list.first().alias("docno"), "prompt_id")
+    return passages.unique(PASSAGE, keep="first", maintain_order=True)
+
+
+def view_single_answers(
+    passages: pl.DataFrame,
+    seeds: Sequence[int],
+    store: AnswerStore,
+    thinking: tuple[str, str] | None = None,
+    receipts: Sequence[Path] = (),
+) -> pl.DataFrame:
+    """Look up the answers to the prompts of ``passages`` (qid, docno, prompt_id): these columns, then the store's.
+
+    Rows are sorted by passage, then seed. ``thinking``, ``receipts``: see answer_files.view_answers. Raises InputError
+    for an answer that is not in the store.
+    """
+    keys = passages.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
+    stored = store.look_up(keys)
+    if thinking:
+        stored = without_thinking(stored, thinking)
+    answers = keys.join(stored, on=KEY, how="left", maintain_order="left")
+    missing = keys.join(stored, on=KEY, how="anti")
+    if len(missing):
+        check_refused(missing["prompt_id"], receipts)
+        found = f"no answer to {len(missing)} of {len(answers)} prompts of one passage"
+        raise InputError(store.folder, found, "all of them; run again with --forcerun generate_single_answers")
+    return answers.sort(*PASSAGE, "seed")
+
+
+class SingleAnswers:
+    """A table of single answers in the form from which the score store is filled.
+
+    ``keys``: qid, docno, seed, answer_hash of the queries in ``qids``, without missing answers (null).
+    """
+
+    def __init__(self, path: str | Path, qids: Sequence[str]) -> None:
+        table = pl.read_parquet(path, columns=[*PASSAGE, "seed", "answer"], glob=False)
+        table = table.filter(pl.col("qid").is_in(list(qids))).drop_nulls("answer")
+        hashes = pl.Series("answer_hash", [text_hash(answer) for answer in table["answer"]], dtype=pl.String)
+        self._table = table.with_columns(hashes)
+        self.keys = self._table.drop("answer")
+
+    def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
+        """Yield (answer_hash, answer) of a selection of ``keys`` that has every hash once."""
+        texts = self._table.unique("answer_hash", keep="first", maintain_order=True).select("answer_hash", "answer")
+        yield from keys.select("answer_hash").join(texts, on="answer_hash", maintain_order="left").iter_rows()

@@ -1,0 +1,163 @@
+"""Base classes of annotation sources, which label how relevant a passage is to a query."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.base.kinds import Kind, Kinds
+
+BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT, BY_PAGES, BY_FILE = "answers", "judge", "zeroshot", "pages", "file"
+"""Jobs whose tables sources read: labels from answers to single passages, by a judge, zero-shot scores, labels by gold
+pages, and labels from a file."""
+PEOPLE_KINDS = ("qrels", "file")
+"""Kinds of sources whose labels may be people's."""
+
+
+@dataclass(frozen=True)
+class SourceData:
+    """The data from which a source makes its labels."""
+
+    passages: pl.DataFrame
+    """qid, docno, text of every passage to label."""
+    queries: Mapping[str, str]
+    """Text by qid."""
+    qrels: pl.DataFrame
+    """qid, docno, label."""
+    gold: Mapping[str, Sequence[str]]
+    """Gold answers by qid, if the kind needs them."""
+    references: Sequence[str]
+    """The reference sets of P."""
+    made: pl.DataFrame | None = None
+    """The table of the source's job, if it has one."""
+    scaled: Callable[[str], pl.DataFrame] | None = None
+    """Returns another source's labels, by its name, scaled to 0 to 1."""
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """Return the table that the source's job made."""
+        if self.made is None:
+            raise ValueError("a source without its table")
+        return self.made
+
+    def everywhere(self, labels: pl.DataFrame) -> pl.DataFrame:
+        """Repeat ``labels`` for each of P's reference sets."""
+        sets = pl.DataFrame({"references": list(self.references)}, schema={"references": pl.String})
+        return sets.join(labels.select("qid", "docno", "label"), how="cross", maintain_order="left_right")
+
+    def own_sets(self) -> pl.DataFrame:
+        """Return the labels of ``table`` for P's reference sets: from the set of the same name, or the only set."""
+        own = self.table.filter(pl.col("references").is_in(list(self.references)))
+        if own.height:
+            return own
+        sets = self.table["references"].unique(maintain_order=True).to_list()
+        return self.everywhere(self.table.filter(pl.col("references").eq_missing(sets[0] if sets else None)))
+
+
+class AnnotationSource(Kind):
+    """Labels how relevant a passage is to a query."""
+
+    needs_gold: ClassVar[bool] = False
+    needs_single_answers: ClassVar[bool] = False
+    """Whether the generator has to answer from each passage alone."""
+    single: ClassVar[bool] = True
+    """Whether combinations may contain it."""
+    graded: ClassVar[bool] = False
+    """Whether its labels are grades, which may be above 1."""
+    judge: ClassVar[bool] = False
+    """Whether its labels stand for a person's judgement of relevance."""
+    constant: ClassVar[bool] = False
+    """Whether all passages of a query have the same label, which leaves nDCG undefined."""
+
+    def parts(self, name: str) -> list[str]:
+        """Return the sources that its labels come from: itself, called ``name``, unless it is a combination."""
+        return [name]
+
+    def judges(self, generators: Sequence[str]) -> list[str]:
+        """Return the generators that it asks about passages, in a study with these ``generators``."""
+        return []
+
+    def file(self, dataset: str) -> str | None:
+        """Return the user's file that its job reads for a dataset, or None."""
+        return None
+
+    def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]] | None:
+        """Return the job whose table has its labels, and the wildcards that the source sets; None without a job."""
+        return None
+
+    def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Return whether its labels are integers, for which every measure is defined. Other labels are from 0 to 1."""
+        return True
+
+    def counted_from(self, lowest_grade: int) -> float:
+        """Return the lowest label that binary measures count; ``lowest_grade``: the dataset's lowest grade."""
+        return float(lowest_grade) if self.graded else 1.0
+
+    def highest(self, data: SourceData) -> float:
+        """Return the label by which combinations divide to get labels from 0 to 1."""
+        return 1.0
+
+    def labels(self, data: SourceData) -> pl.DataFrame:
+        """Return columns references, qid, docno, label. Queries that it can't label have no rows."""
+        raise NotImplementedError
+
+    def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame | None:
+        """Return the pairs (qid, docno) that it really labels if its other labels stand for a missing one; else None.
+
+        ``qrels``: the dataset's judgements; ``made``: the file of its job's table, if it has one.
+        """
+        return None
+
+    def gains(self, data: SourceData) -> pl.DataFrame | None:
+        """Return the gains (qid, docno, gain) that nDCG uses instead of labels; None if it uses the labels."""
+        return None
+
+
+class Graded(AnnotationSource):
+    """Labels with grades: integers from 0."""
+
+    graded = True
+
+    relevant: int | None = Field(
+        None,
+        ge=1,
+        description="The lowest grade that measures other than nDCG count as relevant; the dataset's lowest reference "
+        "grade where absent.",
+    )
+
+    def counted_from(self, lowest_grade: int) -> float:
+        """Return the source's own threshold, or else the dataset's."""
+        return float(self.relevant or lowest_grade)
+
+
+class ContinuousSource(AnnotationSource):
+    """Labels with numbers from 0 to 1."""
+
+    threshold: float | None = Field(
+        None,
+        gt=0,
+        le=1,
+        description="A label of at least this becomes 1 and any other 0, so that every measure can be taken; labels "
+        "stay as they are where absent.",
+    )
+
+    def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Return whether labels are integers: true for sources with a threshold."""
+        return self.threshold is not None
+
+
+ANNOTATION_KINDS = Kinds(AnnotationSource, "ragrelay.annexes.labels.sources")
+
+
+def label_cutoffs(ks: list[int], depth: int) -> list[int]:
+    """Return the cutoffs at which labels are aggregated: not k = 1, where an eRAG label equals P, its own target."""
+    return [k for k in sorted(ks) if 2 <= k <= depth]
+
+
+def parts(catalogue: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Replace each combination in ``names`` by its parts; each name comes once."""
+    parts_by_source = [ANNOTATION_KINDS.of(catalogue[name]).parts(name) for name in names]
+    return list(dict.fromkeys(part for of_source in parts_by_source for part in of_source))

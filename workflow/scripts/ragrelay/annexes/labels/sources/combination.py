@@ -1,0 +1,60 @@
+"""Combine the labels of several sources."""
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annexes.labels.source import ANNOTATION_KINDS, AnnotationSource, SourceData
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import Name, Unique
+
+COMBINE = {"mean": pl.mean_horizontal, "min": pl.min_horizontal, "max": pl.max_horizontal}
+
+
+class Combination(AnnotationSource):
+    """Labels of other sources in one; the qrels' grades are divided by the dataset's highest."""
+
+    single = False
+
+    sources: Unique[Name] = Field(
+        min_length=2,
+        description="Names of annotation sources, no combinations.",
+    )
+    combine: Literal["mean", "product", "min", "max"] = Field(
+        description="The labels' mean, product, least or greatest."
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check that the sources exist and are no combinations."""
+        super().check(place, study)
+        catalogue = study.config["annotations"]
+        singles = [name for name, definition in catalogue.items() if ANNOTATION_KINDS[definition["kind"]].single]
+        for name in self.sources:
+            if name not in singles:
+                raise InputError(f"{place}.sources'", repr(name), one_of(singles, name))
+
+    def parts(self, name: str) -> list[str]:
+        """Return the names of the sources that it combines."""
+        return list(self.sources)
+
+    def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Return whether all combined labels are 0 or 1, which a mean never ensures."""
+        kinds = [ANNOTATION_KINDS.of(catalogue[name]) for name in self.sources]
+        return self.combine != "mean" and all(kind.whole(catalogue) and not kind.graded for kind in kinds)
+
+    def labels(self, data: SourceData) -> pl.DataFrame:
+        """Label the passages that all of its sources label."""
+        if data.scaled is None:
+            raise ValueError("a combination without its sources' labels")
+        keys = ["references", "qid", "docno"]
+        first, *others = [data.scaled(name).select(*keys, pl.col("label").alias(name)) for name in self.sources]
+        joined = first
+        for other in others:
+            joined = joined.join(other, on=keys, maintain_order="left")
+        columns = [pl.col(name) for name in self.sources]
+        if self.combine == "product":
+            return joined.with_columns(label=pl.fold(pl.lit(1.0), lambda product, column: product * column, columns))
+        return joined.with_columns(COMBINE[self.combine](*columns).alias("label"))

@@ -1,0 +1,56 @@
+"""Label a passage by the score of the answer from it alone: eRAG (Salemi and Zamani, SIGIR 2024)."""
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annexes.labels.source import BY_ANSWERS, ContinuousSource, SourceData
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import Name
+from ragrelay.scoring.scorer import SCORER_KINDS
+
+
+class Erag(ContinuousSource):
+    """The score of the answer that the generator makes with the passage alone (Salemi and Zamani, SIGIR 2024),
+    averaged over seeds, with the references that P is taken with."""
+
+    needs_single_answers = True
+
+    scorer: Name | None = Field(
+        None, description="Name of the grid's scorer that gives the label; where absent, the one that P is taken with."
+    )
+
+    generator: Name | None = Field(
+        None,
+        description="Name of the grid's generator that answers from a passage alone; where absent, the one whose "
+        "answers P is of. If its answers are read from files, its entry needs the key `single_passages`.",
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check that the scorer is in the grid and bounded, and that the generator can answer from single passages."""
+        super().check(place, study)
+        entries = study.config["generators"]
+        able = [name for name in study.grid.generators if name in study.asked or "single_passages" in entries[name]]
+        for name in study.grid.generators if self.generator is None else [self.generator]:
+            if name not in able:
+                found = f"generator {name}, which answers no prompts"
+                known = f"{one_of(able, name)} in grid.generators" if able else "one with an engine"
+                raise InputError(f"{place}.generator'", found, f"{known}, or key single_passages in its entry")
+        scorers = study.grid.scorers
+        if self.scorer is not None and self.scorer not in scorers:
+            raise InputError(f"{place}.scorer'", repr(self.scorer), one_of(scorers, self.scorer) + " in grid.scorers")
+        for name in [self.scorer] if self.scorer else scorers:
+            definition = study.config["scorers"][name]
+            kind, found = SCORER_KINDS.of(definition), f"scorer {name} of kind {definition['kind']}"
+            if not kind.bounded:
+                raise InputError(f"{place}.scorer'", found, "one whose scores are from 0 to 1")
+            if kind.judges():
+                raise InputError(f"{place}.scorer'", found, "one that asks no generator")
+
+    def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
+        """Name the job that labels passages with its scorer."""
+        other = {"generator": self.generator} if self.generator else {}
+        return BY_ANSWERS, {"scorer": self.scorer or scorer, **other}
+
+    def labels(self, data: SourceData) -> pl.DataFrame:
+        return data.own_sets()

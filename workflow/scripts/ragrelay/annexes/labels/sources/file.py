@@ -1,0 +1,50 @@
+"""Take labels from a file, made by people or by another judge."""
+
+from pathlib import Path
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annexes.labels.file_labels import read_labels
+from ragrelay.annexes.labels.source import BY_FILE, Graded, SourceData
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import DatasetFile, file_of
+
+
+class File(Graded):
+    """Labels from a file, made by people or by another judge. Of a query that the file has, a passage without label
+    has 0; other queries have no labels."""
+
+    judge = True
+
+    path: DatasetFile = Field(
+        description="The file, `{dataset}` for its place: judgements in TREC's format (qid, iteration, docno, label), "
+        "or a Parquet file (`.parquet`) with columns qid, docno, label."
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check that each dataset of the grid has a readable file."""
+        super().check(place, study)
+        for dataset in study.grid.datasets:
+            read_labels(study.folder / self.file(dataset))
+
+    def file(self, dataset: str) -> str:
+        return file_of(self.path, dataset)
+
+    def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
+        """Name the job that reads the file."""
+        return BY_FILE, {"source": name}
+
+    def highest(self, data: SourceData) -> float:
+        """Return the highest label in the file, at least 1."""
+        return max(1.0, float(data.table["label"].max() or 1))  # type: ignore[arg-type]
+
+    def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame | None:
+        """Return the (query, passage) pairs that the file labels."""
+        return None if made is None else pl.read_parquet(made, columns=["qid", "docno"])
+
+    def labels(self, data: SourceData) -> pl.DataFrame:
+        """Label all passages of the file's queries: 0 for a missing or negative label."""
+        known = data.passages.join(data.table.select("qid").unique(), on="qid", how="semi", maintain_order="left")
+        labelled = known.join(data.table, on=["qid", "docno"], how="left", maintain_order="left")
+        return data.everywhere(labelled.with_columns(pl.col("label").fill_null(0).clip(lower_bound=0)))

@@ -1,0 +1,59 @@
+"""Label passages by a generator that grades them from 0 to 3."""
+
+from typing import ClassVar
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annexes.labels.judge_source import JudgeSource
+from ragrelay.annexes.labels.source import Graded, SourceData
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import Name
+
+GRADES = (0, 1, 2, 3)
+
+
+class GradedLlm(JudgeSource, Graded):
+    """A generator that grades the passage from 0 to 3, the scale of TREC Deep Learning and of UMBRELA (Upadhyay et al.,
+    2024), by its probabilities of the four digits. The label is the likeliest grade; nDCG counts the expected grade."""
+
+    columns: ClassVar[tuple[str, ...]] = ("label", "gain")
+
+    prompt: Name = Field(
+        "grades",
+        description="Name of a template in `config/prompts/`, whose k-shot part asks for the grade of the one passage.",
+    )
+    prefix: str = Field(
+        "",
+        description="Text that the answer is made to begin with, before the digit, such as `##final score: `. A "
+        "template of raw completion can also end with it, which costs one pass over the prompt in place of four.",
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check that the lowest grade that counts as relevant is one of its grades."""
+        if self.relevant is not None and self.relevant > GRADES[-1]:
+            raise InputError(f"{place}.relevant'", str(self.relevant), f"at most {GRADES[-1]}, the highest grade")
+        super().check(place, study)
+
+    def words(self) -> list[str]:
+        """Return the digits of the grades."""
+        return [str(grade) for grade in GRADES]
+
+    def begins(self) -> str:
+        """Return the text that the reply begins with, before the digit."""
+        return self.prefix
+
+    def judged(self) -> list[pl.Expr]:
+        """Compute the likeliest grade (the lowest of equally likely ones) and the expected grade."""
+        shares = [pl.col("shares").list.get(grade) for grade in GRADES]
+        expected = pl.sum_horizontal(share * grade for share, grade in zip(shares, GRADES, strict=True))
+        return [pl.col("shares").list.arg_max().cast(pl.Float64).alias("label"), expected.alias("gain")]
+
+    def highest(self, data: SourceData) -> float:
+        """Return 3, the highest grade."""
+        return float(GRADES[-1])
+
+    def gains(self, data: SourceData) -> pl.DataFrame:
+        """Return the expected grade of each passage."""
+        return data.table.select("qid", "docno", "gain")

@@ -1,0 +1,26 @@
+"""Label passages by a generator that is asked whether they are relevant."""
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annexes.labels.judge_source import JudgeSource
+from ragrelay.annexes.labels.source import ContinuousSource
+from ragrelay.base.settings import Text
+
+
+class Llm(JudgeSource, ContinuousSource):
+    """A generator asked whether the passage is relevant: its probability of yes over that of yes or no as the
+    first token of the answer."""
+
+    yes_word: Text = Field(
+        "yes", description="The word that says so; its first token is read, with and without a blank before it."
+    )
+    no_word: Text = Field("no", description="The word that denies it.")
+
+    def words(self) -> list[str]:
+        """Return the words for yes and no."""
+        return [self.yes_word, self.no_word]
+
+    def judged(self) -> list[pl.Expr]:
+        """Compute the share of yes (Nogueira et al., Findings of EMNLP 2020)."""
+        return [pl.col("shares").list.first().alias("label")]

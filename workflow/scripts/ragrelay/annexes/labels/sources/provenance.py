@@ -1,0 +1,39 @@
+"""Label passages of gold pages, which KILT's provenance names."""
+
+from typing import Any
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annexes.labels.source import BY_PAGES, AnnotationSource, SourceData
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import DatasetFile, file_of
+
+
+class Provenance(AnnotationSource):
+    """1 for every passage of a page that a file names as provenance of the query's answer, else 0 (KILT, Petroni et
+    al., NAACL 2021). Passages need titles: a catalogued corpus that has them, or `title` in `passages.jsonl`."""
+
+    path: DatasetFile = Field(
+        description="The file, `{dataset}` for its place: KILT's JSON lines (id, input, output with provenance and "
+        "title). A record belongs to the query with its id, or else with its text."
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check that each dataset of the grid has a file."""
+        super().check(place, study)
+        for dataset in study.grid.datasets:
+            path = study.folder / self.file(dataset)
+            if not path.is_file():
+                raise InputError(f"{place}.path'", f"no file {path}", "KILT's JSON lines")
+
+    def file(self, dataset: str) -> str:
+        return file_of(self.path, dataset)
+
+    def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, Any]]:
+        """Name the job that labels by page."""
+        return BY_PAGES, {"source": name}
+
+    def labels(self, data: SourceData) -> pl.DataFrame:
+        return data.own_sets()

@@ -1,0 +1,29 @@
+"""Label passages by a user's function of a query and a passage."""
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annexes.labels.source import ContinuousSource, SourceData
+from ragrelay.base.errors import InputError
+from ragrelay.base.own_functions import PairFunction
+from ragrelay.base.settings import Function
+
+
+class Python(ContinuousSource, PairFunction):
+    """A function of yours that labels a passage."""
+
+    results = "labels"
+    function: Function = Field(
+        description="`module:function`, in a file in the working folder or an installed module. Called with a "
+        "query and a passage, two texts, and the `options`; returns a number from 0 to 1."
+    )
+
+    def labels(self, data: SourceData) -> pl.DataFrame:
+        """Label all passages. Raises InputError for a wrong number of labels, or a label not in 0 to 1."""
+        place = f"annotation source {self.function}"
+        queries = [data.queries[qid] for qid in data.passages["qid"]]
+        labels = self.called(place, queries, data.passages["text"].to_list())
+        for label in labels:
+            if not isinstance(label, int | float) or not 0 <= label <= 1:
+                raise InputError(place, f"{label!r} returned", "a number from 0 to 1")
+        return data.everywhere(data.passages.with_columns(pl.Series("label", labels, dtype=pl.Float64, strict=False)))

@@ -1,0 +1,41 @@
+"""Label passages without looking at them: the null that every other source must beat."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from ragrelay.annexes.labels.source import BY_ZEROSHOT, AnnotationSource, SourceData
+from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
+
+
+class Zeroshot(AnnotationSource):
+    """The score of the answer made without any passage, P_0, for every passage of the query: what follows P
+    without knowing the passage. Other sources must do better.
+
+    It is the same for all passages of a query, so that nDCG and a correlation within queries are not defined. Unseen
+    reference sets take the P_0 of the whole set: leaving out references by passage would be knowledge of the passage.
+    """
+
+    constant = True
+
+    def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
+        """Name the job that makes the score table of the zero-shot answers."""
+        return BY_ZEROSHOT, {"retriever": ZEROSHOT}
+
+    def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
+        """Return False: scores are from 0 to 1."""
+        return False
+
+    def labels(self, data: SourceData) -> pl.DataFrame:
+        """Label by the mean score over seeds. Scores below 0 count as 0, as in eRAG's labels."""
+        scores = data.table.sort("qid", "seed").with_columns(pl.max_horizontal("f1", pl.lit(0.0)).alias("label"))
+        means = scores.group_by("references", "qid", maintain_order=True).agg("label")
+        means = means.with_columns(pl.col("label").list.mean())
+        frames = [
+            data.passages.join(means.filter(references=name.removesuffix(UNSEEN)), on="qid", maintain_order="left")
+            .with_columns(pl.lit(name).alias("references"))
+            .select("references", "qid", "docno", "label")
+            for name in data.references
+        ]
+        return pl.concat(frames)

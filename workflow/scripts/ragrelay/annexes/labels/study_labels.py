@@ -1,0 +1,142 @@
+"""Label passages by all annotation sources of a dataset x generator x scorer, from the study's files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.annexes.labels.measures import How
+from ragrelay.annexes.labels.single_answers import PASSAGE
+from ragrelay.annexes.labels.source import ANNOTATION_KINDS, SourceData, parts
+from ragrelay.annexes.labels.values import label_values
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.columns import DOCNO, QID, REFERENCES, real, schema_of, text
+from ragrelay.scoring.reference_sets import read_gold
+
+File = str | Path
+LABEL_COLUMNS = {
+    "source": text("annotation source"),
+    "references": REFERENCES,
+    "qid": QID,
+    "docno": DOCNO,
+    "label": real("the source's label of the passage"),
+}
+LABELS = schema_of(LABEL_COLUMNS)
+
+
+def made_tables(
+    files: Mapping[str, KeyedFiles],
+    annotations: Mapping[str, Mapping[str, Any]],
+    names: Sequence[str],
+    wildcards: Mapping[str, str],
+) -> dict[str, Path]:
+    """Return the table of each source that has a job, among the sources ``names`` and their parts.
+
+    ``files``: the tables by job (source.BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT); ``wildcards``: dataset, scorer, generator.
+    """
+    tables = {}
+    for name in parts(annotations, names):
+        if job := ANNOTATION_KINDS.of(annotations[name]).job(name, wildcards["scorer"], wildcards["generator"]):
+            job_name, key = job
+            tables[name] = files[job_name].of({**wildcards, **key})
+    return tables
+
+
+@dataclass(frozen=True)
+class LabelledFiles:
+    """The files from which passages are labelled."""
+
+    contexts: Mapping[str, File]
+    """By retriever."""
+    queries: File
+    qrels: File
+    made: Mapping[str, File]
+    """Tables of the sources' jobs, by source."""
+
+
+@dataclass(frozen=True)
+class LabelMeasures:
+    """Which measures to compute from labels."""
+
+    measures: Sequence[str]
+    ks: Sequence[int]
+    depth: int
+    """Ranks to label."""
+    lowest_grade: int
+    """The lowest label of the qrels that binary measures count."""
+
+
+def measure_labels(
+    files: LabelledFiles,
+    annotations: Mapping[str, Mapping[str, Any]],
+    names: Sequence[str],
+    references: Sequence[str],
+    wanted: LabelMeasures,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Compute labels (LABELS) and values (values.SCHEMA) of the sources ``names`` of the catalogue ``annotations``.
+
+    ``references``: the reference sets of P.
+    """
+    columns = ["qid", "rank", "docno", "text"]
+    rankings = {
+        name: pl.read_parquet(path, columns=columns).filter(pl.col("rank") <= wanted.depth)
+        for name, path in files.contexts.items()
+    }
+    all_names = dict.fromkeys([*names, *parts(annotations, names)])
+    kinds = {name: ANNOTATION_KINDS.of(annotations[name]) for name in all_names}
+    gold = read_gold(files.queries) if any(kind.needs_gold for kind in kinds.values()) else {}
+    inputs = SourceData(
+        passages=pl.concat(rankings.values()).unique(PASSAGE, keep="first", maintain_order=True),
+        queries=dict(pl.read_parquet(files.queries, columns=["qid", "query"]).iter_rows()),
+        qrels=pl.read_parquet(files.qrels),
+        gold={qid: query.texts for qid, query in gold.items()},
+        references=references,
+    )
+    sources = Sources(inputs, annotations, {name: pl.read_parquet(path) for name, path in files.made.items()})
+    how = {
+        name: How(kind.whole(annotations), kind.counted_from(wanted.lowest_grade), kind.constant, sources.gains(name))
+        for name, kind in kinds.items()
+    }
+    labels = sources.labels(names)
+    return labels, label_values(rankings, labels, wanted.measures, wanted.ks, how)
+
+
+class Sources:
+    """The annotation sources of a dataset x generator x scorer.
+
+    ``data`` is the same for all sources, without ``made`` and ``scaled``; ``made``: the tables of their jobs by name.
+    """
+
+    def __init__(
+        self, data: SourceData, catalogue: Mapping[str, Mapping[str, Any]], made: Mapping[str, pl.DataFrame]
+    ) -> None:
+        self.data, self.catalogue, self.made = data, catalogue, made
+
+    def labels(self, names: Sequence[str]) -> pl.DataFrame:
+        """Label by the sources ``names``: columns LABELS, every source with every reference set.
+
+        A query that a source can't label (no gold answer, no reference) has no rows. Combinations label the passages
+        that all their sources label, with the qrels' grades divided by the dataset's highest grade.
+        """
+        frames = [self._of(name).select(pl.lit(name).alias("source"), *list(LABELS)[1:]) for name in names]
+        return pl.concat([pl.DataFrame(schema=LABELS), *frames])
+
+    def gains(self, name: str) -> pl.DataFrame | None:
+        """Return the gains that nDCG uses for the source ``name`` (qid, docno, gain); None if it uses the labels."""
+        return ANNOTATION_KINDS.of(self.catalogue[name]).gains(self._data_of(name))
+
+    def _of(self, name: str) -> pl.DataFrame:
+        definition = self.catalogue[name]
+        frame = ANNOTATION_KINDS.of(definition).labels(self._data_of(name))
+        if "threshold" in definition:
+            frame = frame.with_columns(pl.col("label").ge(definition["threshold"]))
+        return frame.with_columns(pl.col("label").cast(pl.Float64))
+
+    def _data_of(self, name: str) -> SourceData:
+        return replace(self.data, made=self.made.get(name), scaled=self._scaled)
+
+    def _scaled(self, name: str) -> pl.DataFrame:
+        kind = ANNOTATION_KINDS.of(self.catalogue[name])
+        return self._of(name).with_columns(pl.col("label") / kind.highest(self._data_of(name)))

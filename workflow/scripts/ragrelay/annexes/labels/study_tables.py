@@ -1,0 +1,76 @@
+"""Gather a study's tables on annotation sources over datasets, retrievers and generators, for one scorer.
+
+They include Table 1 of Salemi and Zamani, SIGIR 2024.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.annexes.labels import choices as of_choices
+from ragrelay.annexes.labels.agreement import COLUMNS as AGREEMENT
+from ragrelay.annexes.labels.agreement import CONFUSION_COLUMNS
+from ragrelay.annexes.labels.correlation import COLUMNS as CORRELATIONS
+from ragrelay.annexes.labels.leads import BEST, COLUMN, with_holds
+from ragrelay.annexes.labels.leads import COLUMNS as LEADS
+from ragrelay.annexes.labels.powered import COLUMNS as POWERED
+from ragrelay.annexes.labels.within_queries import COLUMNS as WITHIN
+from ragrelay.base.vocabulary.columns import STUDY_PART, adjusted, read_rows, text, truth
+
+KEY = ("dataset", "generator")
+TABLE_COLUMNS = {
+    **STUDY_PART,
+    "kind": text("kind of the annotation source"),
+    **CORRELATIONS,
+    "best": truth("whether no row of the same dataset, generator, retriever, k, references, quantity and coefficient "
+                  "has a higher value"),
+    "holds": truth("whether it is the best and its lead over any other source is significant (p_holm of leads < 0.05)"),
+}  # fmt: skip
+"""Columns of the table ``annotations`` of the report."""
+LEADS_COLUMNS = {
+    **LEADS,
+    **adjusted(),
+    "holds": truth("whether p_holm is below 0.05"),
+}
+"""Columns of the table ``annotation_leads`` of the report."""
+
+TRUST = {"agreement": AGREEMENT, "confusion": CONFUSION_COLUMNS, "powered": POWERED}
+"""Columns of the tables on judges, by the names of their files."""
+
+
+def gather(
+    correlations: Sequence[str | Path],
+    leads: Sequence[str | Path],
+    within: Sequence[str | Path],
+    choices: Sequence[str | Path],
+    kinds: Mapping[str, str],
+    trust: Mapping[str, Sequence[str | Path]] | None = None,
+) -> dict[str, pl.DataFrame]:
+    """Gather the files of a study to tables, by the table's name in the report.
+
+    ``kinds``: the kind of each source; ``trust``: files by the names in TRUST. A row ``holds`` if it is the best of its
+    column and its lead holds by Holm's correction over dataset x retriever (see leads.with_holds).
+    """
+    rows, tested = read_rows(correlations, CORRELATIONS), with_holds(read_rows(leads, LEADS))
+    column = [*KEY, *COLUMN]
+    marked = rows.join(
+        tested.filter("holds", comparison=BEST).select(*column, "source", "measure", "holds"),
+        on=[*column, "source", "measure"],
+        how="left",
+        maintain_order="left",
+    )
+    table = marked.with_columns(
+        pl.col("source").replace_strict(dict(kinds), default=None, return_dtype=pl.String).alias("kind"),
+        (pl.col("value") == pl.col("value").max().over(column)).fill_null(False).alias("best"),
+        pl.col("holds").fill_null(False),
+    )
+    return {
+        "annotations": table.select(*TABLE_COLUMNS),
+        "annotation_leads": tested.select(*LEADS_COLUMNS),
+        "annotation_within": read_rows(within, WITHIN),
+        "annotation_choices": of_choices.with_adjusted(read_rows(choices, of_choices.COLUMNS)).select(
+            *of_choices.CHOICES_COLUMNS
+        ),
+        **{f"annotation_{name}": read_rows((trust or {}).get(name, []), columns) for name, columns in TRUST.items()},
+    }

@@ -1,0 +1,121 @@
+"""Make the page's part on trust in judges: agreement with people's labels, warnings, prediction-powered estimates."""
+
+from collections.abc import Collection
+
+import polars as pl
+
+from ragrelay.annexes.labels.agreement import KAPPA, PASSAGES, RETRIEVERS, WEIGHTED
+from ragrelay.annexes.labels.powered import MEAN
+from ragrelay.annexes.labels.prediction_powered import COVERS_FROM
+from ragrelay.annexes.labels.study import AnnotationStudy
+from ragrelay.base.vocabulary.names import PAPER_NAMES
+from ragrelay.report.display.judge_checks import OF_PASSAGES, check_sentences, checks_table
+from ragrelay.report.display.numbers import count, counted, listing, number, share, with_interval
+from ragrelay.report.display.tables import REMARK, Column, Table, between, depth, name, numeric, table_of
+
+QUANTITIES = {
+    KAPPA: "κ, relevant or not", WEIGHTED: "κ of grades, weighted", PASSAGES: "τ of a query’s passages",
+    RETRIEVERS: "τ of retrievers",
+}  # fmt: skip
+CHECKED = ["dataset", "source", "judge"]
+ESTIMATES = {MEAN: "mean", "p": "r with P", "utility": "r with utility"}
+
+
+def trust_warnings(shown: AnnotationStudy, sources: Collection[str] | None = None) -> list[str]:
+    """Warn of each source (of ``sources``, or all) that replaces people's labels with a kappa below the threshold."""
+    table = shown.tables["annotation_agreement"]
+    low = table.filter("judge", pl.col("value") < shown.trust.least_kappa, quantity=KAPPA)
+    first = low.unique(["dataset", "source"], keep="first", maintain_order=True)
+    return [
+        f"{row['dataset']}: results from labels of {row['source']} rest on a judge whose agreement with people’s "
+        f"labels ({row['people']}) is κ = {with_interval(row['value'], row['low'], row['high'], 2)}, below the "
+        f"threshold of {number(shown.trust.least_kappa, 2)} (agreement.least_kappa)."
+        for row in first.iter_rows(named=True)
+        if sources is None or row["source"] in sources
+    ]
+
+
+def headline_warnings(shown: AnnotationStudy) -> list[str]:
+    """Warn of the dataset's own judgements, on which references and retrieval measures rest."""
+    return trust_warnings(shown, shown.table.filter(kind="qrels")["source"].unique().to_list())
+
+
+def trust_sentences(shown: AnnotationStudy) -> list[str]:
+    """Report every judge's kappa, judges of their own answers, what prediction-powered intervals assume, and bias."""
+    sentences = []
+    table = shown.tables["annotation_agreement"].filter("judge", quantity=KAPPA).drop_nulls("value")
+    for (dataset, people), rows in table.group_by("dataset", "people", maintain_order=True):
+        first = rows.unique("source", keep="first", maintain_order=True)
+        kappas = [f"{row['source']} {with_interval(row['value'], row['low'], row['high'], 2)}"
+                  for row in first.iter_rows(named=True)]  # fmt: skip
+        sentences.append(f"{dataset}, agreement with people’s labels ({people}), Cohen’s κ: {listing(kappas)}.")
+    for judge, judges in shown.trust.own.items():
+        sentences.append(
+            f"{judge} asks {listing(list(judges))} about passages of the answers that it made itself: a judge may "
+            "favour what it has used."
+        )
+    powered = shown.tables["annotation_powered"].drop_nulls("low")
+    if shown.tables["annotation_powered"].height:
+        sentences.append(
+            "The configuration states that the queries with people’s labels are a random sample of all queries "
+            "(agreement.random_sample). The prediction-powered intervals are valid only if this is so."
+        )
+    if (few := powered.filter(pl.col("n") < COVERS_FROM)).height:
+        sentences.append(
+            f"People label only {counted(min(few['n']), 'query', 'queries')}. With fewer than {COVERS_FROM}, "
+            "prediction-powered intervals are too narrow: in simulations with 12, nominal 95% intervals contain the "
+            "true value 90% to 96% of the time."
+        )
+    for (dataset, source, judge), rows in shown.checks.group_by(CHECKED, maintain_order=True):
+        sentences += [f"{dataset} · {source} · {judge}: {sentence}" for sentence in check_sentences(rows, OF_PASSAGES)]
+    return sentences
+
+
+def checks_page_table(shown: AnnotationStudy) -> Table:
+    """Show a row per source, judge and check."""
+    return checks_table(shown.checks, CHECKED, OF_PASSAGES)
+
+
+def agreement_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
+    """Show a row per source, reference set and quantity."""
+    return table_of(
+        shown.tables["annotation_agreement"], name("dataset"), name("generator"),
+        name("references", chosen=shown.first["references"]), name("source"),
+        Column("agreement", False, True, text=lambda row: QUANTITIES[row["quantity"]]),
+        Column("measure", False, True, text=lambda row: PAPER_NAMES.get(row["measure"] or "", "")),
+        Column("k", True, True, text=lambda row: str(row["k"] or "")), between("value", "value", 2),
+        numeric("pairs or retrievers", "n", count), numeric("queries", "n_queries", count), REMARK, most=most_rows,
+    )  # fmt: skip
+
+
+def confusion_table(shown: AnnotationStudy) -> Table:
+    """Show a row per label by people, of the first reference set, with counts of the source's labels."""
+    table = shown.tables["annotation_confusion"].filter(references=shown.first["references"])
+    labels = table["source_label"].unique().sort().to_list()
+    keys = ["dataset", "generator", "source", "people_label"]
+    rows = []
+    for key, cells in table.group_by(keys, maintain_order=True):
+        pairs = dict(cells.select("source_label", "pairs").iter_rows())
+        rows.append([*map(str, key), *(count(pairs.get(label, 0)) for label in labels)])
+    of_labels = [Column(title, True) for title in ("people’s label", *(f"source’s {label}" for label in labels))]
+    return Table([*map(name, keys[:3]), *of_labels], rows)
+
+
+def powered_page_table(shown: AnnotationStudy, most_rows: int | None = None) -> Table:
+    """Show a row per source, retriever, measure, k, reference set and estimate."""
+    return table_of(
+        shown.tables["annotation_powered"], *map(name, ("dataset", "generator", "source", "retriever")),
+        Column("measure", False, True, text=lambda row: PAPER_NAMES[row["measure"]]), depth(),
+        name("references", chosen=shown.first["references"]),
+        Column("estimate", False, True, text=lambda row: ESTIMATES[row["quantity"]]),
+        between("people and source", "value"), between("people alone", "alone", ends=("alone_low", "alone_high")),
+        numeric("narrower by", lambda row: row, _narrower), numeric("with people’s labels", "n", count),
+        numeric("without", "n_others", count), REMARK, most=most_rows,
+    )  # fmt: skip
+
+
+def _narrower(row: dict[str, float | None]) -> str:
+    low, high, alone_low, alone_high = (row[name] for name in ("low", "high", "alone_low", "alone_high"))
+    if low is None or high is None or alone_low is None or alone_high is None:
+        return number(None)
+    return share(1 - (high - low) / (alone_high - alone_low))

@@ -1,0 +1,45 @@
+"""Test, within queries and for every annotation source, whether contexts with better labels give better answers."""
+
+from collections.abc import Collection, Mapping
+
+import polars as pl
+
+from ragrelay.analysis import within
+from ragrelay.analysis.verdicts import UNDECIDED
+from ragrelay.base.vocabulary.columns import STUDY_PART, schema_of, text
+from ragrelay.base.vocabulary.orderings import DESCENDING
+
+TABLE = {"source": text("annotation source"), **within.TABLE}
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Columns of label_within.csv."""
+CONSTANT = "all passages of a query have the same label"
+
+
+def label_within(
+    values: pl.DataFrame, utility: pl.DataFrame, kinds: Mapping[str, str], constant: Collection[str]
+) -> pl.DataFrame:
+    """Correlate each source's measures with P over the retrievers of one query, by analysis.within: columns SCHEMA.
+
+    ``values``: columns of values.SCHEMA; ``utility``: the utility table, of which the ordering descending is used;
+    ``kinds``: the kind of each retriever. Sources that are ``constant`` within a query, and measures that a source's
+    labels don't define, have a reason instead of r.
+    """
+    ends = utility.filter(ordering=DESCENDING)
+    frames = [pl.DataFrame(schema=SCHEMA)]
+    for (source, references, measure), part in values.group_by("source", "references", "measure", maintain_order=True):
+        of_set = ends.filter(references=references)
+        known = part.drop_nulls("value")
+        if source not in constant and known.height:
+            table = within.within_queries(of_set, known, kinds)
+        else:
+            reason = CONSTANT if source in constant else f"{measure} is not defined for these labels"
+            missing = {"ordering": DESCENDING, "references": references, "measure": measure, "verdict": UNDECIDED}
+            rows = [
+                missing | {"k": k, "retrievers": group, "n_retrievers": len(names), "reason": reason}
+                for group, names in within.members(kinds).items()
+                for k in part["k"].unique().sort()
+            ]
+            table = pl.DataFrame(rows, schema=within.SCHEMA)
+        frames.append(table.select(pl.lit(source).alias("source"), "*"))
+    return pl.concat(frames)

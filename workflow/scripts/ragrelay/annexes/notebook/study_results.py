@@ -1,0 +1,215 @@
+"""Read a finished study: every table by name, the page's answers, and its main figure."""
+
+import functools
+import itertools
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.io.json_values import json_object
+from ragrelay.base.io.keyed_files import WILDCARD, KeyedFiles
+from ragrelay.base.vocabulary.columns import STUDY_PART, Columns, read_table
+from ragrelay.base.vocabulary.names import UNSEEN
+from ragrelay.base.vocabulary.orderings import named_orderings
+from ragrelay.report.display.outputs import resolve
+from ragrelay.report.display.sections import Section
+from ragrelay.report.outputs import OUTPUTS
+from ragrelay.report.reading import PER_RETRIEVER, read_section
+from ragrelay.report.verdict_sentences import Conclusion, answers
+from ragrelay.workflow.jobs.unreadable_files import naming_the_damaged
+from ragrelay.workflow.study import files
+
+if TYPE_CHECKING:
+    import altair
+
+_OF_CELLS = ("retriever", "ordering", "k", "seed")
+TABLES = {**files.tables, "answers": files.answers, "scores": files.scores}
+"""All tables by name: those of the analysis, `per_query` (utility of each query), `retrieval`, `scores`, `answers`."""
+
+
+_SHOWN = {need for output in OUTPUTS if output.of == "section" for need in output.needs} - {PER_RETRIEVER}
+"""The tables that a section of the page needs."""
+
+
+class PageAnswers(tuple[Conclusion, ...]):
+    """The page's answers in its order, each with ``topic``, ``question`` and ``sentence``; notebooks display them."""
+
+    def __str__(self) -> str:
+        return "\n".join(f"{part.topic}. {part.question} {part.sentence}" for part in self)
+
+    __repr__ = __str__
+
+    def _repr_markdown_(self) -> str:
+        return "\n".join(f"- *{part.topic}. {part.question}* **{part.strong}**{part.sentence[len(part.strong) :]}"
+                         for part in self)  # fmt: skip
+
+
+class Results:
+    """The results of one study in ``folder``. docs/results.md lists the columns of every table.
+
+    A table's first columns come from the file's path: dataset, generator, scorer, and so on.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    def utility(self) -> pl.DataFrame:
+        """Return P, P₀ and utility of every query in every cell."""
+        return self.table("per_query")
+
+    def gain(self) -> pl.DataFrame:
+        """Return P against P₀, paired by query, with a verdict per cell."""
+        return self.table("gain")
+
+    def retrieval(self) -> pl.DataFrame:
+        """Return the retrieval measures of every query."""
+        return self.table("retrieval")
+
+    def scores(self) -> pl.DataFrame:
+        """Return the score of every answer against every reference set."""
+        return self.table("scores")
+
+    def answers(self) -> pl.DataFrame:
+        """Return every answer, a row per query, cell and seed, with the columns that name its cell."""
+        return self.table("answers")
+
+    def table(self, name: str) -> pl.DataFrame:
+        """Return the table ``name`` of TABLES for all datasets, generators and scorers.
+
+        Raises InputError for an unknown name, and for a missing or damaged file.
+        """
+        if name not in TABLES:
+            raise InputError("table", repr(name), one_of(TABLES, name))
+        file, columns = TABLES[name], self.columns(name)
+        paths = sorted(self.folder.glob(WILDCARD.sub("*", file.path)))
+        if not paths:
+            raise InputError(self.folder, f"no {file.path}", "the folder of a finished study, results/<study>")
+        return pl.concat(
+            [_with_key(_read(path, columns), key) for key, path in KeyedFiles(file.path, tuple(paths)).keyed]
+        )
+
+    def tables(self) -> list[str]:
+        """Return the names of the tables that this study has."""
+        return [name for name, file in TABLES.items() if any(self.folder.glob(WILDCARD.sub("*", file.path)))]
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        """Return the table ``name``, as ``table`` does."""
+        return self.table(name)
+
+    def answer(
+        self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
+    ) -> PageAnswers:
+        """Return the page's answers to its questions, word for word. Arguments as in ``section``."""
+        return PageAnswers(answers(self.section(dataset, generator, scorer)))
+
+    def figure(
+        self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
+    ) -> "altair.FacetChart":
+        """Return the main figure as an Altair chart: mean P against k. Arguments as in ``section``."""
+        import altair
+
+        from ragrelay.report.paper_figures import mean_quality
+
+        return altair.FacetChart.from_dict(mean_quality(self.section(dataset, generator, scorer), "paper"))
+
+    @functools.cached_property
+    def provenance(self) -> dict[str, Any]:
+        """Read ``report/provenance.json``: the configuration, versions, commit, engines, costs.
+
+        Raises InputError if the study isn't finished.
+        """
+        path = self.folder / files.provenance.path
+        if not path.is_file():
+            raise InputError(
+                self.folder, f"no {files.provenance.path}", "the folder of a finished study, results/<study>"
+            )
+        return json_object(path, str(self.folder), "a finished study, results/<study>")
+
+    def sections(self) -> list[dict[str, str]]:
+        """Return dataset, generator and scorer of the page's sections in order, first with the primary scorer."""
+        grid = self.provenance["config"]["grid"]
+        names = ("dataset", "generator", "scorer")
+        sections = [
+            dict(zip(names, key, strict=True)) for key in itertools.product(*(grid[f"{name}s"] for name in names))
+        ]
+        return sorted(
+            sections, key=lambda key: (self._primary(key) or {}).get("scorer", key["scorer"]) != key["scorer"]
+        )
+
+    def section_key(
+        self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
+    ) -> dict[str, str]:
+        """Return dataset, generator and scorer of the page's first section with these names.
+
+        Raises InputError for a name that the study does not have.
+        """
+        wanted = {"dataset": dataset, "generator": generator, "scorer": scorer}
+        known = self.sections()
+        for name, value in wanted.items():
+            if value is not None and value not in (names := list(dict.fromkeys(key[name] for key in known))):
+                raise InputError(name, repr(value), one_of(names, value))
+        return next(key for key in known if all(value in (None, key[name]) for name, value in wanted.items()))
+
+    def section(self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None) -> Section:
+        """Read the data of the page's first section with these names.
+
+        Raises InputError for a name that the study does not have, and for a missing or damaged file.
+        """
+        key = self.section_key(dataset, generator, scorer)
+        config = self.provenance["config"]
+        datasets, grid = config["datasets"], config["grid"]
+        grades = dict(sorted(datasets[key["dataset"]]["references"].items(), key=lambda item: (item[1], item[0])))
+        definition = config["scorers"][key["scorer"]]
+        paths = {name: self.folder / files.tables[name].at(**key).path for name in sorted(_SHOWN)}
+        paths = {name: path for name, path in paths.items() if path.is_file()}
+        measured = {name: self.folder / files.measures.at(**key, retriever=name).path for name in grid["retrievers"]}
+        described = {
+            **key, "utility": definition["utility"], "references": self._reference_sets(key, grades),
+            "primary": self._primary(key), PER_RETRIEVER: measured,
+            "files": paths,
+        }  # fmt: skip
+        kinds = {name: config["retrievers"][name]["kind"] for name in grid["retrievers"]}
+        grid = grid | {"kinds": kinds, "orderings": named_orderings(grid["orderings"], grid["k"])}
+        with naming_the_damaged([str(path) for path in [*paths.values(), *measured.values()]]):
+            return read_section(described, grid, config["analysis"]["reference_retriever"])
+
+    def _reference_sets(self, section: Mapping[str, str], grades: Iterable[str]) -> list[str]:
+        """Return the reference sets of a section without unseen ones: ``grades``, or a single set."""
+        rows = self["utility"].filter(**section)
+        sets = [name for name in rows["references"].unique(maintain_order=True) if not name.endswith(UNSEEN)]
+        return [name for name in grades if name in sets] or sets
+
+    def _primary(self, section: Mapping[str, str]) -> dict[str, Any] | None:
+        chosen = self.provenance["primary"]["comparisons"]
+        own = [row for row in chosen if all(row[name] == section[name] for name in ("dataset", "scorer"))]
+        primary: dict[str, Any] | None = own[0]["primary"] if own else None
+        return primary
+
+    def columns(self, name: str) -> Columns:
+        """Return the columns of a table's files, each with its type, meaning and unit."""
+        columns: Columns = resolve(TABLES[name].columns)
+        return columns
+
+
+def open_results(folder: str | Path) -> Results:
+    """Open the results in ``folder``, such as ``results/demo``. Raises InputError if it has no study's tables."""
+    results = Results(folder)
+    if not results.tables():
+        missing = "no table of a study" if results.folder.is_dir() else "no folder"
+        raise InputError(folder, missing, "that of a study's results, results/<study>")
+    return results
+
+
+def _read(path: Path, columns: Columns) -> pl.DataFrame:
+    with naming_the_damaged([str(path)]):
+        if path.suffix == ".parquet":
+            return pl.read_parquet(path, glob=False)
+        return read_table(path, columns)
+
+
+def _with_key(frame: pl.DataFrame, key: Mapping[str, str | int]) -> pl.DataFrame:
+    names = [name for name in (*STUDY_PART, *_OF_CELLS) if name in key and name not in frame.columns]
+    return frame.select(*(pl.lit(key[name]).alias(name) for name in names), pl.all())

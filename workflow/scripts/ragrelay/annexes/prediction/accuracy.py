@@ -1,0 +1,182 @@
+"""Measure predictors further: do they tell where the context helps, how far are their ranks off, which is the best?"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import special, stats
+
+from ragrelay.analysis import bootstrap, multiplicity
+from ragrelay.analysis.coefficients import ROUNDING, Array, pearson_features, pearson_left_out, pearson_of_sums
+from ragrelay.analysis.correlation import no_coefficient
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
+from ragrelay.annexes.prediction.cells import GAIN, KEYS, PART, P, PredictedCell, oriented
+from ragrelay.base.vocabulary.columns import INTERVAL, QID, REASON, STUDY_PART, adjusted, real, schema_of, text, whole
+
+AUROC, SMARE = "auroc", "smare"
+TABLE = {
+    **PART,
+    "statistic": text("`auroc`: does the predictor tell queries with a gain above 0 from others? `smare`: mean "
+                      "distance of a query's ranks by predictor and by target, over the number of queries"),
+    "value": real("value of the statistic", "0 to 1"),
+    **INTERVAL,
+    "chance": real("what a predictor without information has", "0 to 1"),
+    "n": whole("queries with both", "queries"),
+    "p_value": real("two-sided p-value of chance, uncorrected; of `auroc`"),
+    "reason": REASON,
+}  # fmt: skip
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
+"""Columns of prediction_accuracy.csv."""
+SARE = {
+    **PART,
+    "qid": QID,
+    "sare": real("distance of the query's ranks by predictor and by target, over the number of queries", "0 to 1"),
+}
+SARE_SCHEMA = schema_of(SARE)
+SARE_COLUMNS = {**STUDY_PART, **SARE}
+"""Columns of prediction_sare.parquet."""
+COMPARED = {
+    **PART,
+    "against": text("what the predictor is compared with: the cell's best predictor, or the retrieval measure"),
+    "role": text("`best`, or `measure`"),
+    "rho": real("Spearman's rho of the predictor with the target, its sign turned where less is better", "−1 to 1"),
+    "against_rho": real("the same of what it is compared with", "−1 to 1"),
+    "difference": real("the first less the second"),
+    **INTERVAL,
+    "p_value": real("two-sided p-value of the difference = 0, uncorrected"),
+    "n": whole("queries with all three", "queries"),
+    "reason": REASON,
+}
+COMPARED_SCHEMA = schema_of(COMPARED)
+COMPARED_COLUMNS = {**STUDY_PART, **COMPARED, **adjusted()}
+"""Columns of prediction_comparison.csv."""
+
+
+def accuracies(cells: Iterable[PredictedCell]) -> pl.DataFrame:
+    """Return a row (COLUMNS, without the part of the study) per cell, target, predictor and statistic.
+
+    AUROC (target `gain`): DeLong et al. (1988), with an interval of Student's t on the logit; p by Mann and Whitney.
+    sMARE: Faggioli et al. (Information Retrieval Journal 2022), its interval Student's t over queries; chance is that
+    of random ranks, (1 - 1 / n^2) / 3. Holm's correction is over the predictors of a cell, target and statistic.
+    """
+    rows = []
+    for cell in cells:
+        for target, predictor, x, y in cell.pairs():
+            names = {**cell.names, "target": target, "predictor": predictor, "n": len(x)}
+            turned = oriented({predictor: x}, target)[predictor]
+            if target == GAIN:
+                rows.append(names | {"statistic": AUROC, "chance": 0.5} | auroc(turned, y > 0))
+            rows.append(names | {"statistic": SMARE} | smare(turned, y))
+    table = pl.DataFrame(rows, schema=SCHEMA)
+    return multiplicity.with_adjusted(table, [*KEYS, "statistic"], {"p_value": "p"})
+
+
+def auroc(x: Array, positive: np.ndarray) -> dict[str, Any]:
+    """Return value, interval and p-value of the chance that a ``positive`` query has the larger ``x`` (ties: half)."""
+    m, n = int(positive.sum()), int((~positive).sum())
+    if min(m, n) < 2:
+        return {"reason": "fewer than two queries with, or without, a gain"}
+    ours, theirs = x[positive], x[~positive]
+    wins = (np.sign(ours[:, None] - theirs) + 1) / 2
+    value = float(wins.mean())
+    row: dict[str, Any] = {"value": value, "p_value": float(stats.mannwhitneyu(ours, theirs).pvalue)}
+    variance = wins.mean(axis=1).var(ddof=1) / m + wins.mean(axis=0).var(ddof=1) / n
+    if not 0.0 < value < 1.0 or not variance > 0.0:
+        return row | {"reason": "no overlap, no sampling variance"}
+    reach = float(special.stdtrit(m + n - 2, 0.975)) * np.sqrt(variance) / (value * (1.0 - value))
+    low, high = (float(special.expit(special.logit(value) + side * reach)) for side in (-1, 1))
+    return row | {"low": low, "high": high}
+
+
+def smare(x: Array, y: Array) -> dict[str, Any]:
+    """Return value, interval and chance level of the mean scaled distance of ranks."""
+    if reason := no_coefficient(y, x, "the predictor", "the target"):
+        return {"reason": reason}
+    n, errors = len(x), sare(x, y)
+    reach = float(special.stdtrit(n - 1, 0.975)) * errors.std(ddof=1) / np.sqrt(n)
+    mean = float(errors.mean())
+    return {"value": mean, "low": mean - reach, "high": mean + reach, "chance": (1.0 - 1.0 / n**2) / 3.0}
+
+
+def sare(x: Array, y: Array) -> Array:
+    """Return each query's distance between its ranks by ``x`` and ``y``, over the number of queries; ties share one."""
+    distances: Array = np.abs(stats.rankdata(x) - stats.rankdata(y)) / len(x)
+    return distances
+
+
+def query_errors(cells: Iterable[PredictedCell]) -> pl.DataFrame:
+    """Return a row (SARE_COLUMNS, without the part of the study) per cell, predictor and query, for P and for the gain.
+
+    sARE of Faggioli et al. (2022), whose mean is the sMARE of ``accuracies``; no row if that is undefined.
+    """
+    frames = [pl.DataFrame(schema=SARE_SCHEMA)]
+    for cell in cells:
+        for target, predictor, x, y in cell.pairs():
+            if target in (P, GAIN) and no_coefficient(y, x, "") is None:
+                known = np.isfinite(cell.predictors[predictor]) & np.isfinite(cell.targets[target])
+                names = {**cell.names, "target": target, "predictor": predictor}
+                frames.append(
+                    pl.DataFrame({"qid": np.array(cell.qids)[known]}).select(
+                        *(pl.lit(value, SARE_SCHEMA[name]).alias(name) for name, value in names.items()),
+                        pl.col("qid").cast(pl.String),
+                        sare=sare(oriented({predictor: x}, target)[predictor], y),
+                    )
+                )
+    return pl.concat(frames)
+
+
+def predictor_comparisons(cells: Iterable[PredictedCell], measure: str) -> pl.DataFrame:
+    """Compare each predictor with its cell's best one, and with the retrieval measure: COMPARED_COLUMNS.
+
+    Differences of rho over the same queries, by a jackknife over them and Student's t; ranks are computed once. The
+    best is the predictor with the largest rho here, so its lead is partly chance: a significant difference after Holm's
+    correction is evidence against the other predictor, but never for the best.
+    """
+    rows = [row for cell in cells for row in _compared(cell, measure)]
+    table = pl.DataFrame(rows, schema=COMPARED_SCHEMA)
+    return multiplicity.with_adjusted(table, [*KEYS, "role"], {"p_value": "p"})
+
+
+def _compared(cell: PredictedCell, measure: str) -> Iterator[dict[str, Any]]:
+    for target, y in cell.targets.items():
+        turned = oriented(cell.predictors, target)
+        rhos = {name: _rho(x, y) for name, x in turned.items()}
+        known = {name: rho for name, rho in rhos.items() if rho is not None}
+        best = max(known, key=known.__getitem__, default=None)
+        against: dict[str, tuple[str, Array]] = {} if best is None else {"best": (best, turned[best])}
+        if target != measure:
+            against["measure"] = (measure, cell.targets[measure])
+        for role, (other, z) in against.items():
+            for name, x in turned.items():
+                if name != other:
+                    names = {**cell.names, "target": target, "predictor": name, "against": other, "role": role}
+                    yield names | rho_difference(x, z, y)
+
+
+def _rho(x: Array, y: Array) -> float | None:
+    known = np.isfinite(x) & np.isfinite(y)
+    if no_coefficient(y[known], x[known], "") is not None:
+        return None
+    return float(stats.spearmanr(x[known], y[known]).statistic)
+
+
+def rho_difference(x: Array, z: Array, y: Array) -> dict[str, Any]:
+    """Return rho of ``x`` and ``y`` minus rho of ``z`` and ``y``, over the queries that have all three."""
+    known = np.isfinite(x) & np.isfinite(z) & np.isfinite(y)
+    row: dict[str, Any] = {"n": int(known.sum())}
+    reasons = [no_coefficient(y[known], column[known], "a predictor", "the target") for column in (x, z)]
+    if known.sum() < QUERIES_AT_LEAST or any(reasons):
+        return row | {"reason": next(filter(None, reasons), f"fewer than {QUERIES_AT_LEAST} queries")}
+    ranks = [stats.rankdata(column[known]) for column in (x, z, y)]
+    draws = pearson_features([(ranks[0], ranks[2]), (ranks[1], ranks[2])])
+    rho, against = pearson_of_sums(draws.sum(axis=0, keepdims=True))[0]
+    left_out = pearson_left_out(draws)
+    row |= {"rho": float(rho), "against_rho": float(against), "difference": float(rho - against)}
+    error = bootstrap.jackknife_error(left_out[:, 0] - left_out[:, 1])
+    if not error > ROUNDING:
+        return row | {"reason": "no difference without any query"}
+    reach = float(special.stdtrit(row["n"] - 1, 0.975)) * error
+    p_value = float(2.0 * special.stdtr(row["n"] - 1, -abs(row["difference"]) / error))
+    return row | {"low": row["difference"] - reach, "high": row["difference"] + reach, "p_value": p_value}

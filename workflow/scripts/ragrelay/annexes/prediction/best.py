@@ -1,0 +1,179 @@
+"""Find the best predictor of each cell, and compare it with the best of equally many on shuffled queries."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from ragrelay.analysis.coefficients import ROUNDING, Array
+from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.multiplicity import ALPHA, holm
+from ragrelay.analysis.verdicts import UNDECIDED
+from ragrelay.annexes.prediction.cells import GAIN, PART, UTILITY, P, PredictedCell, oriented
+from ragrelay.base.vocabulary.columns import REASON, STUDY_PART, real, schema_of, text, whole
+
+WORTH_USING, NOT_BEYOND = "worth using", "not beyond P₀"
+QUERIES_AT_LEAST = 10
+"""Minimum queries of a cell for a verdict."""
+KNOWN_AT_LEAST = 0.8
+CONTAIN_P0 = (GAIN, UTILITY)
+# Of columns of length 1, what is left of one by rounding.
+CONSTANT_REST = 1e-9
+TABLE = {
+    **PART,
+    "n": whole("queries with the target", "queries"),
+    "n_predictors": whole("predictors that are known of enough queries", "predictors"),
+    "rho": real("Spearman's rho of the best predictor, its sign turned where less is better", "−1 to 1"),
+    "chance": real("mean of the best rho of as many predictors where the target is shuffled over queries", "−1 to 1"),
+    "chance_high": real("95% quantile of the same", "−1 to 1"),
+    "p_value": real("share of the shuffles whose best rho is as large: of no predictor at all being related"),
+    "p_holm": real("`p_value` after Holm's correction over the cells of the target, of retrievers that rank"),
+    "verdict": text("`worth using`, `not beyond P₀` or `undecided`; empty of retrievers that draw from the judgements"),
+    "reason": REASON,
+    "given_p0": real("of `gain` and `utility`: partial rho of this predictor and P, given P₀", "−1 to 1"),
+    "chance_given_p0": real(
+        "mean of the best partial rho of as many predictors that say nothing of P beyond P₀", "−1 to 1"
+    ),
+    "p_given_p0": real("share of the shuffles whose best partial rho is as large"),
+    "p_given_p0_holm": real("`p_given_p0` after Holm's correction, as `p_holm`"),
+}
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Columns of prediction_best.csv."""
+
+
+def best_predictors(cells: Iterable[PredictedCell], rankings: Sequence[str], shuffles: int, seed: int) -> pl.DataFrame:
+    """Return a row (COLUMNS, without the part of the study) per cell and target.
+
+    The test compares the largest rho with the largest one on shuffled targets (Westfall and Young 1993), which accounts
+    for the choice of the best and for similar predictors. A query without a predictor's value gets its middle rank. The
+    verdict is positive if p < 0.05 after Holm's correction over the cells of a target and reference set, of the
+    retrievers ``rankings``. Gain and utility contain P_0, with its noise over seeds: a predictor of the answer without
+    context follows them even if no context helps. For these targets, the predictor must also follow P given P_0
+    (``beyond_p0``), by the same correction; otherwise the verdict is `not beyond P₀`.
+    """
+    rows = [row for cell in cells for row in _of_cell(cell, shuffles, seed)]
+    table = pl.DataFrame(rows, schema=SCHEMA)
+    p_holm, beyond_holm = (_holm(table, rankings, name) for name in ("p_value", "p_given_p0"))
+    said = [
+        None if retriever not in rankings else _word(target, p, p_beyond)
+        for retriever, target, p, p_beyond in zip(table["retriever"], table["target"], p_holm, beyond_holm, strict=True)
+    ]
+    made = (p_holm.alias("p_holm"), beyond_holm.alias("p_given_p0_holm"), pl.Series("verdict", said, dtype=pl.String))
+    return table.with_columns(*made)
+
+
+def _holm(table: pl.DataFrame, rankings: Sequence[str], name: str) -> pl.Series:
+    places = table.with_row_index("place")
+    counted = places.filter(pl.col("retriever").is_in(list(rankings)), pl.col(name).is_not_null())
+    adjusted: dict[int, float] = {}
+    for (_, _), part in counted.group_by("target", "references"):
+        adjusted |= dict(zip(part["place"].to_list(), holm(part[name].to_numpy()).tolist(), strict=True))
+    return pl.Series([adjusted.get(place) for place in range(table.height)], dtype=pl.Float64)
+
+
+def _word(target: str, p: float | None, p_beyond: float | None) -> str:
+    if p is None or p >= ALPHA:
+        return UNDECIDED
+    beyond = target not in CONTAIN_P0 or (p_beyond is not None and p_beyond < ALPHA)
+    return WORTH_USING if beyond else NOT_BEYOND
+
+
+def _of_cell(cell: PredictedCell, shuffles: int, seed: int) -> Iterator[dict[str, Any]]:
+    for target, y in cell.targets.items():
+        known = np.isfinite(y)
+        row: dict[str, Any] = {**cell.names, "target": target, "n": int(known.sum())}
+        if known.sum() < QUERIES_AT_LEAST:
+            yield row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
+            continue
+        if is_constant(y[known]):
+            yield row | {"reason": "the target is constant"}
+            continue
+        ranks = {
+            name: ranked
+            for name, x in oriented(cell.predictors, target).items()
+            if (ranked := _ranks(x[known])) is not None
+        }
+        if not ranks:
+            yield row | {"reason": "no predictor has values"}
+            continue
+        of_predictors = np.column_stack(list(ranks.values()))
+        row |= best(list(ranks), of_predictors, y[known], shuffles, seed)
+        if target in CONTAIN_P0:
+            p, gain = cell.targets[P][known], cell.targets[GAIN][known]
+            row |= beyond_p0(of_predictors, p, p - gain, list(ranks).index(row["predictor"]), shuffles, seed)
+        yield row
+
+
+def best(names: Sequence[str], ranks: Array, y: Array, shuffles: int, seed: int) -> dict[str, Any]:
+    """Return the predictor that follows ``y`` (n,) best, given centred unit ``ranks`` (n, predictors), and chance."""
+    target = _unit(stats.rankdata(y))
+    random = np.random.default_rng([seed, len(y)])
+    shuffled = np.array([random.permutation(target) for _ in range(shuffles)])
+    rhos, largest = target @ ranks, (shuffled @ ranks).max(axis=1)
+    place = int(rhos.argmax())
+    rho = float(rhos[place])
+    return {
+        "predictor": names[place],
+        "n_predictors": len(names),
+        "rho": rho,
+        "chance": float(largest.mean()),
+        "chance_high": float(np.quantile(largest, 0.95)),
+        "p_value": float((1 + (largest >= rho - ROUNDING).sum()) / (1 + shuffles)),
+    }
+
+
+def beyond_p0(ranks: Array, p: Array, p0: Array, place: int, shuffles: int, seed: int) -> dict[str, Any]:
+    """Return partial rho of a predictor (column ``place`` of ``ranks``) and P given P_0, and chance.
+
+    Residuals of ranks are from a regression on P_0's rank and its square, since ranks need not be linearly related. The
+    residuals of P are shuffled and fitted again (Freedman and Lane 1983). The best of all predictors counts, as in
+    ``best``.
+    """
+    left = rest_given(p0)
+    predictors, rest = left(ranks), left(_unit(stats.rankdata(p)))
+    random = np.random.default_rng([seed, len(p), 1])
+    largest = (left(np.array([random.permutation(rest) for _ in range(shuffles)]).T).T @ predictors).max(axis=1)
+    partial = float(rest @ predictors[:, place])
+    return {
+        "given_p0": partial,
+        "chance_given_p0": float(largest.mean()),
+        "p_given_p0": float((1 + (largest >= partial - ROUNDING).sum()) / (1 + shuffles)),
+    }
+
+
+def rest_given(p0: Array) -> Callable[[Array], Array]:
+    """Return unit residuals of columns (n, columns) after a regression on the rank of ``p0`` (n,) and its square.
+
+    They are 0 for a column that P_0 determines.
+    """
+    of_p0 = _unit(stats.rankdata(p0))
+    basis, triangle = np.linalg.qr(np.column_stack([np.ones(len(p0)), of_p0, of_p0**2]))
+    # A P_0 of two values has a square that its rank determines, and a constant one has neither.
+    basis = basis[:, np.abs(np.diag(triangle)) > CONSTANT_REST]
+
+    def left(columns: Array) -> Array:
+        rest = columns - basis @ (basis.T @ columns)
+        length = np.sqrt((rest**2).sum(axis=0))
+        return np.asarray(rest * (length > CONSTANT_REST) / np.where(length > CONSTANT_REST, length, 1.0))
+
+    return left
+
+
+def _ranks(x: Array) -> Array | None:
+    """Return centred ranks of length 1; None for a column that is constant or has too few values."""
+    known = np.isfinite(x)
+    if known.mean() < KNOWN_AT_LEAST or is_constant(x[known]):
+        return None
+    ranks = np.zeros(len(x))
+    ranks[known] = stats.rankdata(x[known])
+    ranks[known] -= ranks[known].mean()
+    return _unit(ranks)
+
+
+def _unit(ranks: Array) -> Array:
+    """Return centred ``ranks`` of length 1, or 0 if they are all equal."""
+    centred: Array = ranks - ranks.mean()
+    return centred / (np.sqrt((centred**2).sum()) or 1.0)

@@ -1,0 +1,71 @@
+"""Request the log-probability of each passage of a context, and of the whole context."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.vocabulary.columns import QID, real, schema_of, whole
+from ragrelay.generation.likelihoods.continuations import with_continuation, without_chat
+from ragrelay.generation.requests import window_of
+from ragrelay.generation.tokens import PromptTokenizer, plain_ids
+from ragrelay.prompting.layout import prompt_id
+
+PROMPT = "Q: {query}\nA: "
+"""The text before the context. Source: the code of Tian et al. (2026)."""
+PASSAGE_TOKENS = 512
+"""Maximum tokens of the prompt and one passage, as in their code."""
+PLACE = {
+    "qid": QID,
+    "rank": whole("rank of the passage among those with text, from 1; empty of a whole context"),
+    "k": whole("passages of the whole context, one text after the other; empty of a single passage"),
+}
+COLUMNS = {
+    **PLACE,
+    "tokens": whole("tokens of the text that were scored", "tokens"),
+    "logprob": real("log-probability of the text after the query", "nats"),
+}
+SCHEMA = schema_of(COLUMNS)
+ASKED: dict[str, Any] = {
+    **schema_of(PLACE),
+    "prompt_id": pl.String,
+    "prompt": pl.String,
+    "system": pl.String,
+    "token_ids": pl.List(pl.Int64),
+}
+
+
+def whole_tokens(k: int) -> int:
+    """Return the maximum tokens of the prompt and a whole context of ``k`` passages, as in the authors' code."""
+    return 1024 + 256 * max(0, k - 5)
+
+
+def context_requests(
+    queries: pl.DataFrame, contexts: pl.DataFrame, ks: Sequence[int], generator: Mapping[str, Any]
+) -> pl.DataFrame:
+    """Return the continuations to score (ASKED, continuation).
+
+    ``queries``: qid, query; ``contexts``: qid, rank, text. Passages and prompt are tokenised separately, without a chat
+    template. Texts longer than the cutoffs, or than the generator's window, are cut at the end. A text without a token
+    has no row.
+    """
+    tokenizer, window = PromptTokenizer(without_chat(generator)), window_of(generator)
+    texts = dict(contexts.sort("qid", "rank").group_by("qid", maintain_order=True).agg("text").iter_rows())
+    rows = []
+    for qid, query in queries.select("qid", "query").iter_rows():
+        prompt = PROMPT.format(query=query)
+        before = len(tokenizer(prompt))
+        for rank, k, text, most in _texts(texts.get(qid, []), ks):
+            room = (most if window is None else min(most, window - 1)) - before
+            ids = plain_ids(tokenizer.tokenizer, text)
+            if kept := ids[: max(0, room)]:
+                rows.append((qid, rank, k, prompt_id(prompt), prompt, "", kept))
+    return with_continuation(pl.DataFrame(rows, schema=ASKED, orient="row"))
+
+
+def _texts(texts: Sequence[str], ks: Sequence[int]) -> Iterator[tuple[int | None, int | None, str, int]]:
+    """Yield rank, k, text and maximum tokens of each passage, then of each whole context."""
+    for rank, text in enumerate(texts[: max(ks)], start=1):
+        yield rank, None, text, PASSAGE_TOKENS
+    for k in sorted(ks) if texts else ():
+        yield None, k, "".join(texts[:k]), whole_tokens(k)

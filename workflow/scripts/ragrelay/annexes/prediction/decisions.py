@@ -1,0 +1,186 @@
+"""Decide by predictions which queries get a context, and which k or retriever to use."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis import mean_tests
+from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.correlation import is_constant
+from ragrelay.annexes.prediction.cells import GAIN, P, PredictedCell, oriented
+from ragrelay.annexes.prediction.ensembles import PRE, QUERIES_AT_LEAST, centred_out_of_fold, matrix, out_of_fold, ridge
+from ragrelay.base.vocabulary.columns import CELL_COLUMNS, INTERVAL, REASON, STUDY_PART, real, schema_of, text, whole
+
+SHARES = tuple(tenth / 10 for tenth in range(11))
+ENSEMBLE = "ridge, before generation"
+CURVE = {
+    **CELL_COLUMNS,
+    "predictor": text("whose order of the queries is followed: a predictor, `ridge, before generation` (of the gain, "
+                      "without the query itself), `oracle` (the gain) or `chance`"),
+    "share": real("share of the queries whose context is used, those with the best prediction", "0 to 1"),
+    "mean_p": real("mean P over all queries, P₀ for those without context", "the scorer's"),
+    **INTERVAL,
+    "n": whole("queries", "queries"),
+}  # fmt: skip
+CURVE_SCHEMA = schema_of(CURVE)
+CURVE_COLUMNS = {**STUDY_PART, **CURVE}
+"""Columns of prediction_curve.csv."""
+ORACLE, CHANCE = "oracle", "chance"
+POLICIES = {
+    "choice": text("`context or none`, `k` or `retriever`: what is chosen per query"),
+    "retriever": CELL_COLUMNS["retriever"]._replace(about="name of the retriever; empty where it is chosen"),
+    "k": CELL_COLUMNS["k"]._replace(about="passages in the context; empty where it is chosen"),
+    "ordering": CELL_COLUMNS["ordering"],
+    "references": CELL_COLUMNS["references"],
+    "policy": text("`predicted`: the option with the best prediction, by a ridge regression without the query; "
+                   "`always …` and `never`: the same for all; `oracle`: the best of each query"),
+    "mean_p": real("mean P over queries", "the scorer's"),
+    "regret": real("mean of the oracle's P less the policy's", "the scorer's"),
+    **INTERVAL,
+    "better_than_fixed": real("mean of P with the predicted option less P with the best fixed one", "the scorer's"),
+    "fixed_low": real("lower end of its 95% interval"),
+    "fixed_high": real("upper end of its 95% interval"),
+    "fixed_p": real("two-sided p-value of that difference = 0"),
+    "n": whole("queries", "queries"),
+    "reason": REASON,
+}  # fmt: skip
+POLICIES_SCHEMA = schema_of(POLICIES)
+POLICIES_COLUMNS = {**STUDY_PART, **POLICIES}
+"""Columns of prediction_policies.csv."""
+USE, BY_K, BY_RETRIEVER = "context or none", "k", "retriever"
+
+
+def curves(cells: Iterable[PredictedCell], seed: int) -> pl.DataFrame:
+    """Return the curves of selective retrieval: CURVE_COLUMNS without the part of the study.
+
+    Intervals are of mean P by Student's t and Hall's (analysis.mean_tests). Chance is the line between never and always
+    using the context. Queries with equal predictions are in the order of their ids.
+    """
+    rows = [row for cell in cells for row in _curves(cell, seed)]
+    return pl.DataFrame(rows, schema=CURVE_SCHEMA)
+
+
+def _curves(cell: PredictedCell, seed: int) -> Iterator[dict[str, Any]]:
+    p, gain = cell.targets[P], cell.targets[GAIN]
+    known = np.isfinite(gain)
+    p, gain, n = p[known], gain[known], int(known.sum())
+    if n < QUERIES_AT_LEAST:
+        return
+    _, x = matrix(cell, PRE)
+    orders = {name: column[known] for name, column in oriented(cell.predictors, GAIN).items()}
+    orders |= (
+        {ENSEMBLE: centred_out_of_fold(ridge, x[known], gain, seed)} if x.shape[1] and not is_constant(gain) else {}
+    )
+    for name, order in (orders | {ORACLE: gain}).items():
+        if not np.isfinite(order).any():
+            continue
+        # Queries without a value come last.
+        first = np.argsort(-np.nan_to_num(order, nan=-np.inf), kind="stable")
+        for share in SHARES:
+            used = np.zeros(n, dtype=bool)
+            used[first[: round(share * n)]] = True
+            yield {**cell.names, "predictor": name, "share": share, "n": n, **_mean(np.where(used, p, p - gain))}
+    for share in SHARES:
+        yield {
+            **cell.names,
+            "predictor": CHANCE,
+            "share": share,
+            "n": n,
+            "mean_p": float((p - (1 - share) * gain).mean()),
+        }
+
+
+def policies(cells: Sequence[PredictedCell], seed: int) -> pl.DataFrame:
+    """Return the regret of each policy against the oracle, and of prediction against the best fixed option.
+
+    Columns POLICIES_COLUMNS. Predictions are ridge regressions of P (for a context or none, of the gain) on the
+    predictors before generation, fitted on other folds of the queries. The fixed option is the best one on the same
+    queries, which favours it.
+    """
+    rows = [row for cell in cells for row in _use(cell, seed)]
+    for choice, shared in ((BY_K, "retriever"), (BY_RETRIEVER, "k")):
+        groups: dict[tuple[Any, ...], list[PredictedCell]] = {}
+        for cell in cells:
+            groups.setdefault(tuple(cell.names[name] for name in (shared, "ordering", "references")), []).append(cell)
+        for key, group in groups.items():
+            if len(group) > 1:
+                names = dict(zip((shared, "ordering", "references"), key, strict=True))
+                rows += _among(choice, names, group, seed)
+    return pl.DataFrame(rows, schema=POLICIES_SCHEMA)
+
+
+def _use(cell: PredictedCell, seed: int) -> Iterator[dict[str, Any]]:
+    gain, p = cell.targets[GAIN], cell.targets[P]
+    known = np.isfinite(gain)
+    _, x = matrix(cell, PRE)
+    names = {"choice": USE, **cell.names}
+    if (reason := _too_few(x, known)) is not None:
+        yield names | {"policy": "predicted", "n": int(known.sum()), "reason": reason}
+        return
+    predicted = _predicted(x[known], gain[known], seed)
+    options = np.column_stack([p[known] - gain[known], p[known]])
+    yield from _regrets(names, options, ["never", "always"], (predicted > 0).astype(int))
+
+
+def _among(
+    choice: str, names: Mapping[str, Any], group: Sequence[PredictedCell], seed: int
+) -> Iterator[dict[str, Any]]:
+    qids = sorted(set.intersection(*(set(cell.qids) for cell in group)))
+    places = [[list(cell.qids).index(qid) for qid in qids] for cell in group]
+    p = np.column_stack([cell.targets[P][place] for cell, place in zip(group, places, strict=True)])
+    known = np.asarray(np.isfinite(p).all(axis=1))
+    predictions, reason = [], None
+    for cell, place, target in zip(group, places, p.T, strict=True):
+        x = matrix(cell, PRE)[1][place]
+        reason = reason or _too_few(x, known)
+        if reason is None:
+            predictions.append(_predicted(x[known], target[known], seed))
+    named = {"choice": choice, **names}
+    if reason is not None:
+        yield named | {"policy": "predicted", "n": int(known.sum()), "reason": reason}
+        return
+    what = "k" if choice == BY_K else "retriever"
+    fixed = [f"always {cell.names[what]}" for cell in group]
+    yield from _regrets(named, p[known], fixed, np.column_stack(predictions).argmax(axis=1))
+
+
+def _predicted(x: Array, y: Array, seed: int) -> Array:
+    return np.full(len(y), y.mean()) if is_constant(y) else out_of_fold(ridge, x, y, seed)
+
+
+def _too_few(x: Array, known: np.ndarray) -> str | None:
+    if known.sum() < QUERIES_AT_LEAST:
+        return f"fewer than {QUERIES_AT_LEAST} queries"
+    return None if x.shape[1] else "no predictor has values"
+
+
+def _regrets(
+    names: Mapping[str, Any], options: Array, fixed: Sequence[str], chosen: np.ndarray
+) -> Iterator[dict[str, Any]]:
+    """Return regrets. ``options``: P by query and option; ``fixed``: names of fixed options; ``chosen``: predicted."""
+    oracle, n = options.max(axis=1), len(options)
+    best = options[:, int(options.mean(axis=0).argmax())]
+    predicted = options[np.arange(n), chosen]
+    policies = {"predicted": predicted, **dict(zip(fixed, options.T, strict=True)), ORACLE: oracle}
+    for name, p in policies.items():
+        row = {**names, "policy": name, "n": n, "mean_p": float(p.mean()), **_mean(oracle - p, "regret")}
+        if name == "predicted":
+            lead = _mean(predicted - best, "value")
+            row |= {"better_than_fixed": lead["value"], "fixed_low": lead["low"], "fixed_high": lead["high"]}
+            row["fixed_p"] = None if is_constant(predicted - best) else _p_value(predicted - best)
+        yield row
+
+
+def _mean(column: Array, name: str = "mean_p") -> dict[str, float | None]:
+    """Return the mean of a column (n,) under ``name``, with its interval."""
+    mean = float(column.mean())
+    if is_constant(column):
+        return {name: mean, "low": None, "high": None}
+    low, high = mean_tests.Means.of(column[:, None]).interval()
+    return {name: mean, "low": float(low[0]), "high": float(high[0])}
+
+
+def _p_value(column: Array) -> float:
+    return float(mean_tests.Means.of(column[:, None]).p_value()[0])

@@ -1,0 +1,64 @@
+"""Run the job that makes the predictions for a retriever and generator."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.annexes.prediction.model_scores import model_scores
+from ragrelay.annexes.prediction.predictor import predictors
+from ragrelay.annexes.prediction.study_queries import (
+    Vectors,
+    answers_of,
+    needed_docnos,
+    read_contexts,
+    read_ranking,
+    shown_contexts,
+    study_queries,
+)
+from ragrelay.annexes.prediction.subject import Settings
+from ragrelay.annexes.prediction.table import Context, predictions
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.generation.store import AnswerStore
+from ragrelay.retrieval.retrievers.dense import Dense
+
+File = str | Path
+
+
+def predict_utility(
+    files: Mapping[str, Any],
+    answers: KeyedFiles,
+    store: AnswerStore,
+    contexts: Sequence[Context],
+    settings: Mapping[str, Any],
+    dense: tuple[Mapping[str, Any], Path] | None,
+    cache_dir: File,
+    threads: int,
+    consistency: Mapping[str, File],
+    shown: KeyedFiles,
+) -> pl.DataFrame:
+    """Return the table of predictions.
+
+    ``files``: paths of queries, run, contexts, terms and, if the study has them, uses (context use) and those of
+    model_scores; ``consistency``: files by scorer. ``answers``: files of the retriever and of zero-shot; ``contexts``:
+    all orderings and k. ``dense``: the definition and the index of the retriever whose vectors are used, or None.
+    ``shown``: files with the contexts of imported answers.
+    """
+    known = Settings(**settings)
+    queries = pl.read_parquet(files["queries"])
+    run = read_ranking(files["run"], queries)
+    uses = pl.read_parquet(files["uses"]) if files.get("uses") else None
+    own = shown_contexts(shown)
+    vectors = Vectors()
+    if dense is not None:
+        definition, index = dense
+        docnos = needed_docnos(run, known, [k for _, k in contexts], own)
+        keys = {key: value for key, value in definition.items() if key != "kind"}
+        vectors = Vectors(*Dense(**keys).vectors(queries, docnos, index, threads))
+    passages = read_contexts(files["contexts"])
+    of_study = study_queries(
+        queries, run, passages, files["terms"], cache_dir, answers_of(answers, store, uses), vectors, known,
+        model_scores(passages, files, consistency), own,
+    )  # fmt: skip
+    return predictions(of_study, contexts, predictors({"scorers": list(consistency)}))

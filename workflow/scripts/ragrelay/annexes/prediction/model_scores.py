@@ -1,0 +1,107 @@
+"""Read models' scores of contexts from the tables of other jobs."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.coverage import count_missing
+from ragrelay.base.io.parquet_files import read_parquet
+
+LOGPROB, RERANKER, CROSS_ENCODER, JUDGE, QUALITY = "logprob", "reranker", "cross_encoder", "judge", "quality"
+"""Names of scores of passages: log-probability per token after the query, a reranker's, that of the cross-encoder of
+BERT-QPP, a judge's labels, and the quality that a file gives."""
+PASSAGES = ("passages of contexts", "passages of contexts without a quality in the file (left out)")
+"""What a quality file should have, and what counts as missing."""
+Scores = dict[str, list[float | None]]
+
+
+@dataclass(frozen=True)
+class ModelScores:
+    """Scores by qid: ``passages``, of the context's passages by name, best passage first; ``wholes``, of all by k;
+    ``consistencies`` of answers by scorer, then by ordering and k."""
+
+    passages: Mapping[str, Scores] = field(default_factory=dict)
+    wholes: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
+    consistencies: Mapping[str, Mapping[str, Mapping[tuple[str, int], float]]] = field(default_factory=dict)
+
+
+def model_scores(
+    contexts: pl.DataFrame, files: Mapping[str, str | Path], consistency: Mapping[str, str | Path]
+) -> ModelScores:
+    """Return the scores of ``contexts`` (qid, rank, docno) in the ``files`` that there are.
+
+    These are, by name: likelihoods, reranker, cross_encoder, judge, quality. ``consistency``: files by scorer.
+    """
+    by_name = {}
+    wholes: dict[str, dict[int, float]] = {}
+    places = contexts.select("qid", "rank", "docno")
+    if path := files.get("likelihoods"):
+        table = pl.read_parquet(path).with_columns(score=pl.col("logprob") / pl.col("tokens"))
+        by_name[LOGPROB] = table.drop_nulls("rank").select("qid", "rank", "score")
+        for qid, k, score in table.drop_nulls("k").select("qid", "k", "score").iter_rows():
+            wholes.setdefault(qid, {})[k] = score
+    for name in (RERANKER, CROSS_ENCODER):
+        if path := files.get(name):
+            by_name[name] = places.join(pl.read_parquet(path), on=["qid", "docno"])
+    if path := files.get(JUDGE):
+        labels = pl.read_parquet(path)
+        gain = labels["gain"] if "gain" in labels.columns else labels["label"]
+        by_name[JUDGE] = places.join(labels.select("qid", "docno", score=gain), on=["qid", "docno"])
+    if path := files.get(QUALITY):
+        by_name[QUALITY] = places.join(read_quality(Path(path)).rename({QUALITY: "score"}), on="docno")
+    passages: dict[str, Scores] = {}
+    for name, scores in by_name.items():
+        known = scores.select("qid", "rank", "score")
+        placed = places.join(known, on=["qid", "rank"], how="left", maintain_order="left").sort("qid", "rank")
+        for qid, of_query in placed.group_by("qid", maintain_order=True).agg("score").iter_rows():
+            passages.setdefault(qid, {})[name] = of_query
+    consistencies: dict[str, dict[str, dict[tuple[str, int], float]]] = {}
+    for scorer, path in consistency.items():
+        for qid, ordering, k, value in pl.read_parquet(path).select("qid", "ordering", "k", "agreement").iter_rows():
+            consistencies.setdefault(qid, {}).setdefault(scorer, {})[ordering, k] = value
+    return ModelScores(passages, wholes, consistencies)
+
+
+def check_quality(path: Path, contexts: Iterable[str | Path], k: int) -> list[dict[str, Any]]:
+    """Return the count (what, count, of) of passages without a quality in the file ``path``.
+
+    ``contexts``: files with the passages (rank, docno) of contexts of up to ``k`` passages. A passage without a rank
+    belongs to an answer's own context. Raises as read_quality does, and if the file has none of these passages.
+    """
+    quality = read_quality(path)
+    needed = pl.concat(
+        pl.read_parquet(file, columns=["rank", "docno"]).filter(pl.col("rank").is_null() | (pl.col("rank") <= k))
+        for file in contexts
+    )["docno"].unique()
+    known = quality.drop_nulls(QUALITY).filter(pl.col("docno").is_in(needed.implode()))
+    first = f"the first docno: {quality['docno'][0]!r}"
+    expected = "docnos of the dataset's passages"
+    return [count_missing(path, known.height, len(needed), PASSAGES, first, expected)]
+
+
+def read_quality(path: Path) -> pl.DataFrame:
+    """Read docno, quality from a Parquet file; quality is null for a passage without one.
+
+    Raises InputError if it is no Parquet file or has no row, a docno is null or repeated, or a quality is no finite
+    number.
+    """
+    table = read_parquet(path, "a Parquet file with columns docno and quality", ("docno", QUALITY))
+    if not table.schema[QUALITY].is_numeric():
+        raise InputError(f"{path}, column {QUALITY}", str(table.schema[QUALITY]), "numbers")
+    if table.is_empty():
+        raise InputError(path, "no row", "at least one")
+    table = table.select(pl.col("docno").cast(pl.String), pl.col(QUALITY).cast(pl.Float64))
+    if (nulls := table["docno"].is_null()).any():
+        raise InputError(f"{path}, row {nulls.arg_true()[0] + 1}, column docno", "a null", "a docno")
+    if (odd := ~table[QUALITY].is_finite().fill_null(True)).any():
+        found = str(table.filter(odd)[QUALITY][0])
+        raise InputError(
+            f"{path}, row {odd.arg_true()[0] + 1}, column {QUALITY}", found, "a finite number, or null for none"
+        )
+    if (again := table.filter(table["docno"].is_duplicated())).height:
+        raise InputError(path, f"docno {again['docno'][0]!r} twice", "each passage once")
+    return table

@@ -1,0 +1,37 @@
+"""Write the page of predictions: a section per dataset, generator and scorer."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from ragrelay.annexes.prediction.outputs import PARTS, shown_outputs
+from ragrelay.annexes.prediction.sentences import prediction_answers, prediction_sentences
+from ragrelay.annexes.prediction.study import PredictedStudy
+from ragrelay.base.io.atomic_files import write_text
+from ragrelay.report.display.outputs import Table
+from ragrelay.report.display.page import Page
+from ragrelay.report.display.templates import FOLDER
+
+TEMPLATE = FOLDER / "predict.html.j2"
+MOST_ROWS = 6_000
+"""Maximum rows of long tables on the page, shared by its sections."""
+
+
+def report_predictions(
+    name: str,
+    studies: Sequence[PredictedStudy],
+    path: str | Path,
+    template: str | Path = TEMPLATE,
+    notices: Sequence[str] = (),
+) -> None:
+    """Write the page of the study ``name``; styles and scripts are next to ``template``.
+
+    ``notices``: what a reader must know about its generators.
+    """
+    question = "Can utility be predicted without judgements?"
+    page = Page(name, question, prediction_answers(studies), {"main": "Predictions"}, notices)
+    sections = []
+    for place, study in enumerate(studies, 1):
+        outputs, most = shown_outputs(study["prediction_transfer"].height > 0), {Table: MOST_ROWS // len(studies)}
+        parts = page.parts(study, outputs, PARTS, f"p{place}", most)
+        sections.append({"anchor": f"p{place}", "findings": prediction_sentences(study), "parts": parts})
+    write_text(page.html(Path(template), sections=sections), path)

@@ -1,0 +1,72 @@
+"""Define the base class of predictors: one number per query, or per query and context, made without judgements."""
+
+import functools
+import importlib
+import inspect
+import math
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from ragrelay.annexes.prediction.subject import Subject, UndefinedError
+
+BEFORE_RETRIEVAL, AFTER_RETRIEVAL, BEFORE_ANSWER, AFTER_ANSWER = (
+    "before retrieval", "after retrieval", "before the answer", "after the answer",
+)  # fmt: skip
+STAGES = (BEFORE_RETRIEVAL, AFTER_RETRIEVAL, BEFORE_ANSWER, AFTER_ANSWER)
+"""The stages after which a predictor can be computed, in their order."""
+PACKAGE = "ragrelay.annexes.prediction.predictors"
+
+
+class Predictor(ABC):
+    """One number per query. The first paragraph of a subclass's docstring says its formula, the second its source."""
+
+    name: str
+    stage: ClassVar[str]
+    rising: ClassVar[bool] = True
+    """Whether a larger value predicts a better context or answer."""
+    of_k: ClassVar[bool] = False
+    """Whether its value depends on k."""
+    of_ordering: ClassVar[bool] = False
+    """Whether it also depends on the ordering."""
+    of_context: ClassVar[bool] = False
+    """Whether it uses the passages of the context, which may be others for imported answers."""
+
+    @abstractmethod
+    def value(self, subject: Subject) -> float:
+        """Return the predictor's value for one query, k and ordering. Raises UndefinedError if it has none."""
+
+    @classmethod
+    def instances(cls, named: Mapping[str, Any]) -> Iterator["Predictor"]:
+        """Yield the predictors of this class: one, unless something in the study completes its name."""
+        yield cls()
+
+
+@functools.cache
+def classes() -> tuple[type[Predictor], ...]:
+    """Return all predictors, by stage and then in the order of their modules."""
+    kinds: list[type[Predictor]] = []
+    for module in sorted(m.name for m in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)):
+        members = vars(importlib.import_module(f"{PACKAGE}.{module}")).values()
+        kinds += [
+            member
+            for member in members
+            if inspect.isclass(member) and issubclass(member, Predictor) and not inspect.isabstract(member)
+            and member.__module__.endswith(f".{module}")
+        ]  # fmt: skip
+    return tuple(sorted(kinds, key=lambda kind: STAGES.index(kind.stage)))
+
+
+def predictors(named: Mapping[str, Any]) -> list[Predictor]:
+    """Return the predictors of a study. ``named``: what completes their names (see ``Predictor.instances``)."""
+    return [predictor for kind in classes() for predictor in kind.instances(named)]
+
+
+def valued(predictor: Predictor, subject: Subject) -> tuple[float | None, str | None]:
+    """Return the value, or the reason why there is none."""
+    try:
+        value = float(predictor.value(subject))
+    except UndefinedError as undefined:
+        return None, str(undefined)
+    return (value, None) if math.isfinite(value) else (None, "not a finite number")

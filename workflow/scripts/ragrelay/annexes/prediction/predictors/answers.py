@@ -1,0 +1,236 @@
+"""Predictors from answers: those without context, before the answer; those with it, after it."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+from ragrelay.annexes.prediction.predictor import AFTER_ANSWER, BEFORE_ANSWER, Predictor
+from ragrelay.annexes.prediction.subject import Answer, Subject, UndefinedError
+from ragrelay.annexes.prediction.terms import BLANKS
+from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.scoring.squad import token_f1, words
+
+PREFIX = f"{ZEROSHOT}_"
+"""Prefix of the names of predictors that use the answers without context."""
+Numbers = Callable[[Answer], float | None]
+
+
+def over_seeds(answers: Sequence[Answer], number: Numbers, missing: str) -> float:
+    """Mean of ``number`` over the ``answers`` that have it. Raises UndefinedError with ``missing`` if none has it."""
+    if not answers:
+        raise UndefinedError("no answer")
+    values = [value for answer in answers if (value := number(answer)) is not None]
+    if not values:
+        raise UndefinedError(missing)
+    return sum(values) / len(values)
+
+
+def _several(answers: Sequence[Answer]) -> Sequence[Answer]:
+    """Return ``answers``. Raises UndefinedError if there are fewer than two."""
+    if len(answers) < 2:
+        raise UndefinedError("fewer than two seeds")
+    return answers
+
+
+def per_token(answer: Answer) -> float | None:
+    """Return mean log-probability of its tokens."""
+    return answer.logprob / answer.tokens if answer.logprob is not None and answer.tokens else None
+
+
+def mean_probability(answer: Answer) -> float | None:
+    """Return mean probability of its tokens."""
+    known = answer.token_logprobs
+    return sum(map(math.exp, known)) / len(known) if known else None
+
+
+def mean_entropy(answer: Answer) -> float | None:
+    """Return mean entropy at its tokens."""
+    known = answer.token_entropies
+    return sum(known) / len(known) if known else None
+
+
+def meanings(answers: Sequence[Answer], same: float) -> list[int]:
+    """Sizes of the clusters of ``answers``: one joins the first whose first member has an F1 of words of ``same``."""
+    clusters: list[list[str]] = []
+    for answer in answers:
+        near = next((cluster for cluster in clusters if token_f1(answer.text, cluster[0])[2] >= same), None)
+        if near is None:
+            clusters.append([answer.text])
+        else:
+            near.append(answer.text)
+    return [len(cluster) for cluster in clusters]
+
+
+class OfAnswers(Predictor):
+    """A number of the answers to one prompt, over seeds, with the context or without."""
+
+    base: str
+
+    def __init__(self, zeroshot: bool = False) -> None:
+        self.zeroshot = zeroshot
+        self.name = PREFIX + self.base if zeroshot else self.base
+        self.stage = BEFORE_ANSWER if zeroshot else AFTER_ANSWER  # type: ignore[misc]
+        self.of_k = self.of_ordering = not zeroshot  # type: ignore[misc]
+
+    stage = AFTER_ANSWER
+
+    @classmethod
+    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+        if cls is not OfAnswers:
+            yield from (cls(zeroshot) for zeroshot in (True, False))
+
+    def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
+        """Return the number; raises UndefinedError where there is none."""
+        raise NotImplementedError
+
+    def value(self, subject: Subject) -> float:
+        return self.of_answers(subject.query.zeroshot if self.zeroshot else subject.answers, subject)
+
+
+class AnswerLogprob(OfAnswers):
+    """Log-probability per token of the answer, mean over seeds, in nats.
+
+    Of the model before temperature; its exponential's reciprocal is the perplexity.
+    """
+
+    base = "answer_logprob"
+
+    def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
+        return over_seeds(answers, per_token, "no log-probability")
+
+
+class AnswerProbability(OfAnswers):
+    """Mean probability of the answer's tokens, mean over seeds.
+
+    Tian et al. 2026 (their PerpA, `prob(k)` in their code).
+    """
+
+    base = "answer_probability"
+
+    def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
+        return over_seeds(answers, mean_probability, "no log-probabilities of tokens")
+
+
+class FirstTokenLogprob(OfAnswers):
+    """Log-probability of the answer's first token, mean over seeds, in nats.
+
+    Of the model before temperature. A plain statistic of the answer's log-probabilities.
+    """
+
+    base = "first_token_logprob"
+
+    def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
+        return over_seeds(
+            answers,
+            lambda answer: answer.token_logprobs[0] if answer.token_logprobs else None,
+            "no log-probabilities of tokens",
+        )
+
+
+class FirstTokenMargin(OfAnswers):
+    """ln p₁ − ln p₂ of the two likeliest candidates for the answer's first token, mean over seeds, in nats.
+
+    Of the model before temperature, whichever token was sampled. The margin of Scheffer, Decomain and Wrobel, IDA
+    2001, in logarithms.
+    """
+
+    base = "first_token_margin"
+
+    def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
+        return over_seeds(answers, lambda answer: answer.first_token_margin, "no margin of the first token")
+
+
+class MeanEntropy(OfAnswers):
+    """Mean entropy over the 20 likeliest candidates of each token, mean over seeds, in nats.
+
+    Predictive uncertainty, e.g. Malinin and Gales, ICLR 2021.
+    """
+
+    base, rising = "mean_entropy", False
+
+    def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
+        return over_seeds(answers, mean_entropy, "no entropies of tokens")
+
+
+class Consistency(OfAnswers):
+    """Share of the pairs of seeds whose answers have the same words, as SQuAD normalises them.
+
+    Self-consistency: Wang et al., ICLR 2023.
+    """
+
+    base = "agreement"
+
+    def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
+        pairs = list(combinations([words(answer.text) for answer in _several(answers)], 2))
+        return sum(one == other for one, other in pairs) / len(pairs)
+
+
+class ConsistencyF1(OfAnswers):
+    """Mean F1 of the words of two answers, over the pairs of seeds.
+
+    Self-consistency with a soft match: SQuAD's F1 (Rajpurkar et al., EMNLP 2016).
+    """
+
+    base = "agreement_f1"
+
+    def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
+        subject.query.check_read(BLANKS)
+        values = [token_f1(one.text, other.text)[2] for one, other in combinations(_several(answers), 2)]
+        return sum(values) / len(values)
+
+
+class SemanticEntropy(OfAnswers):
+    """−Σ p · ln p over clusters of the seeds' answers; two are alike where the F1 of their words is `same_meaning`.
+
+    Farquhar et al., Nature 630, 2024, its discrete form, with words in the place of entailment.
+    """
+
+    base, rising = "semantic_entropy", False
+
+    def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
+        subject.query.check_read(BLANKS)
+        sizes = meanings(_several(answers), subject.query.settings.same_meaning)
+        return -sum(size / len(answers) * math.log(size / len(answers)) for size in sizes)
+
+
+class AnswerLength(OfAnswers):
+    """Tokens of the answer, mean over seeds.
+
+    A plain count.
+    """
+
+    base = "answer_length"
+
+    def of_answers(self, answers: Sequence[Answer], subject: Subject) -> float:
+        return over_seeds(answers, lambda answer: answer.tokens, "no count of tokens")
+
+
+class TextChange(Predictor):
+    """1 − F1 of the words of the answer and of the one without context of the same seed, mean over seeds.
+
+    Words as in SQuAD.
+    """
+
+    name, stage, of_k, of_ordering = "text_change", AFTER_ANSWER, True, True
+
+    def value(self, subject: Subject) -> float:
+        subject.query.check_read(BLANKS)
+        without = {answer.seed: answer.text for answer in subject.query.zeroshot}
+
+        def change(answer: Answer) -> float | None:
+            return 1.0 - token_f1(answer.text, without[answer.seed])[2] if answer.seed in without else None
+
+        return over_seeds(subject.answers, change, "no answer without context of the same seed")
+
+
+class ContextUse(Predictor):
+    """How much likelier, per token, the context makes the answer: mean over seeds, in nats.
+
+    The pointwise mutual information of answer and context per token, of studies with `context_use`.
+    """
+
+    name, stage, of_k, of_ordering = "context_use", AFTER_ANSWER, True, True
+
+    def value(self, subject: Subject) -> float:
+        return over_seeds(subject.answers, lambda answer: answer.context_use, "no context use in the study")

@@ -1,0 +1,150 @@
+"""Predictors from dense vectors of the query and of the first passages: after retrieval."""
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragrelay.annexes.prediction.predictor import AFTER_RETRIEVAL, Predictor
+from ragrelay.annexes.prediction.subject import Array, Query, Subject, UndefinedError
+from ragrelay.base.io.hashing import text_hash
+
+TOP, TAIL = 0.1, 0.2
+"""Shares of the results: those above the first are the top, those below the second the tail."""
+NOISE, DRAWS, PERSISTENCE = 0.1, 20, 0.9
+"""Perturbed queries: length of the noise over that of the query, draws, and p of rank-biased overlap."""
+
+
+def question(query: Query) -> Array:
+    """Return the query's dense vector. Raises UndefinedError if the study has none."""
+    if query.vector is None:
+        raise UndefinedError("no dense retriever in the study")
+    return np.asarray(query.vector, dtype=np.float64)
+
+
+def vectors(query: Query, depth: int) -> Array:
+    """Dense vectors of the first ``depth`` results (results, dimensions). Raises UndefinedError if there are none."""
+    question(query)
+    if not query.docnos:
+        raise UndefinedError("nothing retrieved")
+    return np.array([query.vectors[docno] for docno in query.docnos[:depth]], dtype=np.float64)
+
+
+def cosines(rows: Array) -> Array:
+    """Cosines of every two rows (n, n)."""
+    unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return unit @ unit.T
+
+
+def top_over_tail(matrix: Array) -> float:
+    """Return mean of ``matrix`` (n, n) among the top results over that among the tail."""
+    n = len(matrix)
+    top, tail = math.ceil(TOP * n), int(TAIL * n)
+    mean = float(matrix[tail:, tail:].mean())
+    if mean == 0.0:
+        raise UndefinedError("the tail's mean is 0")
+    return float(matrix[:top, :top].mean()) / mean
+
+
+class ARatio(Predictor):
+    """Mean cosine among the first tenth of the first `vector_depth` results over that among the last four fifths.
+
+    Vlachou and Macdonald 2024.
+    """
+
+    name, stage = "a_ratio", AFTER_RETRIEVAL
+
+    def value(self, subject: Subject) -> float:
+        return top_over_tail(cosines(vectors(subject.query, subject.query.settings.vector_depth)))
+
+
+class APairRatio(Predictor):
+    """The same of the matrix C · s sᵀ, of cosines C and scores s of the results.
+
+    Vlachou and Macdonald 2024, with the matrix product of Tian et al.'s code (2026).
+    """
+
+    name, stage = "a_pair_ratio", AFTER_RETRIEVAL
+
+    def value(self, subject: Subject) -> float:
+        rows = vectors(subject.query, subject.query.settings.vector_depth)
+        scores = subject.query.scores[: len(rows)]
+        return top_over_tail(cosines(rows) @ np.outer(scores, scores))
+
+
+def reciprocal_volume(rows: Array) -> float:
+    """−Σ ln(max − min) over the dimensions of ``rows`` (n, d): of the smallest box around them, in logarithms."""
+    spans = rows.max(axis=0) - rows.min(axis=0)
+    if not spans.all():
+        raise UndefinedError("all vectors agree in a dimension")
+    return float(-np.log(spans).sum())
+
+
+class DenseQpp(Predictor):
+    """−Σ ln(max − min) over the dimensions of the vectors of the query and of the first k results.
+
+    Reciprocal Volume, Faggioli et al., SIGIR 2023, who divide 1 by the sum: the same order of queries where the sum is
+    negative. As in Tian et al.'s code (2026), which calls it Dense-QPP.
+    """
+
+    name, stage, of_k, of_context = "dense_qpp", AFTER_RETRIEVAL, True, True
+
+    def value(self, subject: Subject) -> float:
+        return reciprocal_volume(np.vstack([vectors(subject.query, subject.k), question(subject.query)]))
+
+
+class DiscountedMatryoshka(Predictor):
+    """Σ over i = 1 … k of `dense_qpp` with the first i results, divided by log₂(i + 1).
+
+    After Faggioli et al., SIGIR 2023 (Discounted Matryoshka): boxes within boxes. Logarithms of the volumes as in
+    `dense_qpp`, and nDCG's discount, are assumed here.
+    """
+
+    name, stage, of_k, of_context = "discounted_matryoshka", AFTER_RETRIEVAL, True, True
+
+    def value(self, subject: Subject) -> float:
+        rows = np.vstack([question(subject.query), vectors(subject.query, subject.k)])
+        return sum(reciprocal_volume(rows[: i + 1]) / math.log2(i + 1) for i in range(1, len(rows)))
+
+
+def rank_biased_overlap(one: npt.NDArray[Any], other: npt.NDArray[Any]) -> float:
+    """Rank-biased overlap of two orders of n items, to depth n; 1 if they are equal (Webber, Moffat and Zobel 2010)."""
+    depths = range(1, len(one) + 1)
+    weights = [PERSISTENCE ** (depth - 1) for depth in depths]
+    shared = [len(np.intersect1d(one[:depth], other[:depth])) / depth for depth in depths]
+    return float(np.dot(weights, shared) / np.sum(weights))
+
+
+class DensePerturbation(Predictor):
+    """Mean rank-biased overlap (p = 0.9), over 20 draws, of two orders of the first `vector_depth` results: by dot
+    products with the query's vector, and with that vector plus Gaussian noise a tenth as long.
+
+    After Dense-QPP, Arabzadeh et al., CIKM 2023, who retrieve again with a perturbed query and weight all depths alike.
+    """
+
+    name, stage = "dense_perturbation", AFTER_RETRIEVAL
+
+    def value(self, subject: Subject) -> float:
+        asked = question(subject.query)
+        rows = vectors(subject.query, subject.query.settings.vector_depth)
+        draws = np.random.default_rng(int(text_hash(subject.query.qid)[:16], 16))
+        size = NOISE * np.linalg.norm(asked) / math.sqrt(len(asked))
+        own = np.argsort(-(rows @ asked), kind="stable")
+        noisy = asked + size * draws.standard_normal((DRAWS, len(asked)))
+        return float(np.mean([rank_biased_overlap(own, np.argsort(-(rows @ moved), kind="stable")) for moved in noisy]))
+
+
+class PairwiseCosine(Predictor):
+    """Mean cosine of every two of the context's k passages.
+
+    A plain measure of how alike they are.
+    """
+
+    name, stage, of_k, of_context = "pairwise_cosine", AFTER_RETRIEVAL, True, True
+
+    def value(self, subject: Subject) -> float:
+        rows = vectors(subject.query, subject.k)
+        if len(rows) < 2:
+            raise UndefinedError("fewer than two passages")
+        return float(cosines(rows)[np.triu_indices(len(rows), 1)].mean())

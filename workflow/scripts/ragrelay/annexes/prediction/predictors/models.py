@@ -1,0 +1,129 @@
+"""Predictors from what models say of the context, where the configuration asks for them; before the answer."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ragrelay.annexes.prediction.model_scores import CROSS_ENCODER, JUDGE, LOGPROB, QUALITY, RERANKER
+from ragrelay.annexes.prediction.predictor import AFTER_RETRIEVAL, BEFORE_ANSWER, Predictor
+from ragrelay.annexes.prediction.predictors.passages import OVER_PASSAGES, WHOLE
+from ragrelay.annexes.prediction.subject import Subject, UndefinedError
+
+
+def passage_scores(subject: Subject, name: str, missing: str) -> list[float]:
+    """Scores called ``name`` of the context's passages that have one.
+
+    Raises UndefinedError where the study has none of these, with ``missing``, or no passage of the context has one.
+    """
+    subject.texts  # noqa: B018  (raises where nothing is retrieved)
+    if name not in subject.query.passage_scores:
+        raise UndefinedError(missing)
+    scores = [score for score in subject.query.passage_scores[name][: subject.k] if score is not None]
+    if not scores:
+        raise UndefinedError("no passage with a score")
+    return scores
+
+
+class ContextPerplexity(Predictor):
+    """exp(−mean log-probability of the tokens) of the context after `Q: {query}\\nA: `, by the generator.
+
+    The largest and smallest over its passages, exp(−mean over passages), and that of all as one text, of studies with
+    `prediction.context_perplexity`. −ln of it is PerpC of Tian et al. 2026, as their code has it.
+    """
+
+    stage, of_k, of_context, rising = BEFORE_ANSWER, True, True, False
+
+    def __init__(self, over: str = WHOLE) -> None:
+        self.name, self.over = f"context_perplexity_{over}", over
+
+    @classmethod
+    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+        yield from (cls(over) for over in (*OVER_PASSAGES, WHOLE))
+
+    def value(self, subject: Subject) -> float:
+        surprises = [-score for score in passage_scores(subject, LOGPROB, "no context perplexity in the study")]
+        if self.over != WHOLE:
+            return math.exp(OVER_PASSAGES[self.over](surprises))
+        if subject.k not in subject.query.whole_logprobs:
+            raise UndefinedError("no token of the context was scored")
+        return math.exp(-subject.query.whole_logprobs[subject.k])
+
+
+class RerankerScore(Predictor):
+    """Mean and largest score of the context's passages by the reranker of `prediction.reranker`.
+
+    A plain statistic of the scores; a reranker is MonoT5 (Nogueira et al., Findings of EMNLP 2020) or a cross-encoder.
+    """
+
+    stage, of_k, of_context = AFTER_RETRIEVAL, True, True
+
+    def __init__(self, over: str = "mean") -> None:
+        self.name, self.over = f"reranker_{over}", over
+
+    @classmethod
+    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+        yield from (cls(over) for over in ("mean", "max"))
+
+    def value(self, subject: Subject) -> float:
+        scores = passage_scores(subject, RERANKER, "no reranker for predictors in the study")
+        if len(scores) < len(subject.texts):
+            raise UndefinedError("a passage of the context without a score")
+        return OVER_PASSAGES[self.over](scores)
+
+
+class BertQpp(Predictor):
+    """Score of the query with its first passage, by the cross-encoder of `prediction.cross_encoder`.
+
+    BERT-QPP, Arabzadeh, Khodabakhsh and Bagheri, CIKM 2021, whose model is trained to predict the query's measure.
+    """
+
+    name, stage = "bert_qpp", AFTER_RETRIEVAL
+
+    def value(self, subject: Subject) -> float:
+        return passage_scores(Subject(subject.query, 1), CROSS_ENCODER, "no cross-encoder for predictors in the study")[
+            0
+        ]
+
+
+class QppGenRe(Predictor):
+    """nDCG@k of the ranking by the labels of the LLM judge of `prediction.judge`; 0 where it finds nothing relevant.
+
+    Σ label / log2(rank + 1), over that of the judged passages of the ranking in the best order. Meng et al., ACM TOIS
+    2025 (QPP-GenRE).
+    """
+
+    name, stage, of_k = "qpp_genre", AFTER_RETRIEVAL, True
+
+    def value(self, subject: Subject) -> float:
+        passage_scores(subject, JUDGE, "no judge for predictors in the study")
+        labels = subject.query.passage_scores[JUDGE]
+        shown = labels[: subject.k]
+        if None in shown:
+            raise UndefinedError("the judge has not labelled all k passages")
+        best = sorted((label for label in labels if label is not None), reverse=True)[: len(shown)]
+        ideal = discounted(best)
+        return discounted([label for label in shown if label is not None]) / ideal if ideal > 0 else 0.0
+
+
+class PassageQuality(Predictor):
+    """Mean, largest and smallest quality of the context's passages, by the file of `prediction.passage_quality`.
+
+    Quality does not depend on the query: QualT5, Chang et al., SIGIR 2024; as a predictor Tian et al. 2026.
+    """
+
+    stage, of_k, of_context = AFTER_RETRIEVAL, True, True
+
+    def __init__(self, over: str = "mean") -> None:
+        self.name, self.over = f"passage_quality_{over}", over
+
+    @classmethod
+    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+        yield from (cls(over) for over in OVER_PASSAGES)
+
+    def value(self, subject: Subject) -> float:
+        return OVER_PASSAGES[self.over](passage_scores(subject, QUALITY, "no quality of passages in the study"))
+
+
+def discounted(labels: list[float]) -> float:
+    """Return their discounted cumulative gain, linear in the label."""
+    return sum(label / math.log2(place + 1) for place, label in enumerate(labels, start=1))

@@ -1,0 +1,166 @@
+"""Predictors from the query's words alone and their statistics in the corpus: before retrieval."""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ragrelay.annexes.prediction.predictor import BEFORE_RETRIEVAL, Predictor
+from ragrelay.annexes.prediction.subject import Query, Subject, UndefinedError
+from ragrelay.annexes.prediction.terms import TermStatistics, Word, pairs_of
+
+UNKNOWN = Word(1, 1, 1.0, 1.0)
+"""A word that no passage has counts as if it stood once in one passage, as in the paper's code."""
+AGGREGATES: dict[str, Callable[[Sequence[float]], float]] = {
+    "mean": lambda values: sum(values) / len(values),
+    "max": max,
+    "sum": sum,
+}
+
+
+def idf(statistics: TermStatistics, word: str) -> float:
+    """ln((N - df + 0.5) / (df + 0.5)), with N passages of which df have the word (Robertson and Sparck Jones 1976)."""
+    df = statistics.words.get(word, UNKNOWN).passages
+    return math.log((statistics.passages - df + 0.5) / (df + 0.5))
+
+
+def query_words(query: Query) -> list[str]:
+    """Return the query's words. Raises UndefinedError where all are stopwords."""
+    if not query.words:
+        raise UndefinedError("no word but stopwords in the query")
+    return query.words
+
+
+class QueryLength(Predictor):
+    """Number of the query's words, without stopwords.
+
+    He and Ounis, SPIRE 2004.
+    """
+
+    name, stage = "query_length", BEFORE_RETRIEVAL
+
+    def value(self, subject: Subject) -> float:
+        return len(subject.query.words)
+
+
+class OfWords(Predictor):
+    """A number per word of the query; the mean, the largest or the sum of them."""
+
+    stage = BEFORE_RETRIEVAL
+    prefix: str
+
+    def __init__(self, aggregate: str) -> None:
+        self.name, self.aggregate = f"{self.prefix}_{aggregate}", AGGREGATES[aggregate]
+
+    @classmethod
+    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+        if cls is not OfWords:
+            yield from (cls(aggregate) for aggregate in AGGREGATES)
+
+    def of_word(self, statistics: TermStatistics, word: str) -> float:
+        """Return the number of one word."""
+        raise NotImplementedError
+
+    def value(self, subject: Subject) -> float:
+        query = subject.query
+        return self.aggregate([self.of_word(query.statistics, word) for word in query_words(query)])
+
+
+class Idf(OfWords):
+    """ln((N − df + 0.5) / (df + 0.5)) of the query's words: mean, maximum, sum; N passages, df with the word.
+
+    Robertson and Sparck Jones 1976; as a predictor Cronen-Townsend et al., SIGIR 2002.
+    """
+
+    prefix = "idf"
+
+    def of_word(self, statistics: TermStatistics, word: str) -> float:
+        return idf(statistics, word)
+
+
+class Ictf(OfWords):
+    """ln(|C| / cf) of the query's words: mean, maximum, sum; |C| words in the corpus, cf times the word.
+
+    Kwok 1996; He and Ounis, SPIRE 2004.
+    """
+
+    prefix = "ictf"
+
+    def of_word(self, statistics: TermStatistics, word: str) -> float:
+        return math.log(statistics.tokens / statistics.words.get(word, UNKNOWN).occurrences)
+
+
+class Scq(OfWords):
+    """(1 + ln cf) · ln(1 + N / df) of the query's words, their similarity to the collection: mean, maximum, sum.
+
+    Zhao, Scholer and Tsegay, ECIR 2008.
+    """
+
+    prefix = "scq"
+
+    def of_word(self, statistics: TermStatistics, word: str) -> float:
+        counts = statistics.words.get(word, UNKNOWN)
+        return (1.0 + math.log(counts.occurrences)) * math.log(1.0 + statistics.passages / counts.passages)
+
+
+class Var(OfWords):
+    """Standard deviation of (1 + ln tf) · ln(1 + N / df) over the passages with the word: mean, maximum, sum.
+
+    Zhao, Scholer and Tsegay, ECIR 2008.
+    """
+
+    prefix = "var"
+
+    def of_word(self, statistics: TermStatistics, word: str) -> float:
+        counts = statistics.words.get(word, UNKNOWN)
+        mean = counts.logs / counts.passages
+        variance = max(counts.squares / counts.passages - mean * mean, 0.0)
+        return math.sqrt(variance) * math.log(1.0 + statistics.passages / counts.passages)
+
+
+class Scs(Predictor):
+    """Σ P(w|q) · log2(P(w|q) / P(w|C)) over the query's words: simplified clarity score.
+
+    He and Ounis, SPIRE 2004.
+    """
+
+    name, stage = "scs", BEFORE_RETRIEVAL
+
+    def value(self, subject: Subject) -> float:
+        query = subject.query
+        counts, statistics = Counter(query_words(query)), query.statistics
+        total = counts.total()
+        return sum(
+            n / total * math.log2(n / total * statistics.tokens / statistics.words.get(word, UNKNOWN).occurrences)
+            for word, n in counts.items()
+        )
+
+
+class Pmi(Predictor):
+    """ln(N · df(a, b) / (df(a) · df(b))) of the pairs of the query's words: mean, maximum.
+
+    Pairs that no passage has together are left out. Hauff, PhD thesis, University of Twente 2010.
+    """
+
+    stage = BEFORE_RETRIEVAL
+
+    def __init__(self, aggregate: str = "mean") -> None:
+        self.name, self.aggregate = f"pmi_{aggregate}", AGGREGATES[aggregate]
+
+    @classmethod
+    def instances(cls, named: Mapping[str, Any]) -> Iterator[Predictor]:
+        yield from (cls(aggregate) for aggregate in ("mean", "max"))
+
+    def value(self, subject: Subject) -> float:
+        query, statistics = subject.query, subject.query.statistics
+        together = [(pair, statistics.pairs.get(pair, 0)) for pair in pairs_of(query_words(query))]
+        if not together:
+            raise UndefinedError("fewer than two words in the query")
+        values = [
+            math.log(statistics.passages * both / math.prod(statistics.words[word].passages for word in pair))
+            for pair, both in together
+            if both
+        ]
+        if not values:
+            raise UndefinedError("no passage has two of the query's words")
+        return self.aggregate(values)

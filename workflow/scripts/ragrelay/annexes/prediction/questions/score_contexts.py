@@ -1,0 +1,63 @@
+"""Score how likely a context is after the query: its passages one by one, and as a whole."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.questions.bases import AboutRetrievers
+from ragrelay.questions.question import Key, QuestionJob
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.workflow.study.study import StudyOfRules
+
+
+class ScoreContexts(AboutRetrievers):
+    """A question about a retriever's contexts, without the generator's chat template."""
+
+    asks, reads = "score_contexts", "compute_context_likelihoods"
+    does = ("Score contexts by a generator, into the store.", "Compute how likely contexts are, for predictors.")
+    asked = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.asked.parquet",
+        "compute_context_likelihoods",
+        "the log-probabilities of contexts that were asked for, by their keys in the cache",
+        "ragrelay.report.stage_columns:CONTEXT_REQUESTS")  # fmt: skip
+    made: ClassVar = {
+        "table": StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.parquet",
+            "compute_context_likelihoods", "how likely the contexts are after the query",
+            "ragrelay.annexes.prediction.context_perplexity.requests:COLUMNS"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        return super().jobs(study) if study.settings.prediction.context_perplexity else []
+
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        return {"ks": sorted(study.grid.k)}
+
+
+def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
+    import polars as pl
+
+    from ragrelay.annexes.prediction.context_perplexity.requests import PLACE, context_requests
+    from ragrelay.generation.likelihoods.store import KEY
+
+    queries, contexts = (pl.read_parquet(job.path(name)) for name in ("queries", "contexts"))
+    asked = context_requests(queries, contexts, job.settings["ks"], asker.generator)
+    return asked.select(*PLACE, *KEY), asker.likelihoods(asked, chat=False)
+
+
+plan = ask
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    import polars as pl
+
+    from ragrelay.annexes.prediction.context_perplexity.requests import SCHEMA
+    from ragrelay.generation.likelihoods.store import KEY, LikelihoodStore
+
+    rows = pl.read_parquet(job.path("asked"))
+    held = LikelihoodStore(cache_dir, receipt["fingerprint"]).look_up(rows.select(KEY).unique())
+    scored = rows.join(held, on=KEY, how="left", maintain_order="left")
+    return {"table": scored.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items())}

@@ -1,0 +1,130 @@
+"""Give rules what they need of prediction: the inputs of predictors, and the retriever whose vectors they use."""
+
+import functools
+from collections.abc import Iterable
+from typing import Any
+
+from ragrelay.annexes.prediction.checks import RERANKERS, quality_file
+from ragrelay.annexes.prediction.subject import Settings
+from ragrelay.base.io.workflow_files import PACKAGE
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.workflow.study import files
+from ragrelay.workflow.study.retrieval import Retrieval
+from ragrelay.workflow.study.study import OfJob, StudyOfRules, Wildcards
+
+TABLES = files.made_by("evaluate_predictions") | files.made_by("transfer_predictions")
+"""Tables of predictions, by name."""
+PREDICTOR_MODULES = sorted(
+    f"ragrelay.annexes.prediction.predictors.{path.stem}" for path in (PACKAGE / "prediction/predictors").glob("*.py")
+)
+"""All modules of predictors. They all count as code of a job, which imports every module of the folder."""
+
+
+class Prediction:
+    """What the rules of prediction (config key `prediction`) need of a study.
+
+    Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    """
+
+    def __init__(self, study: StudyOfRules, retrieval: Retrieval) -> None:
+        self.study, self.retrieval = study, retrieval
+        self.asked_for: dict[str, Any] = study.config["prediction"]
+        self.rankings = [name for name in study.grid.retrievers if not retrieval.kind(name).needs_qrels]
+        """The grid's retrievers that don't draw from the judgements."""
+        self.tables = {name: pattern.each(study.sections) for name, pattern in TABLES.items()}
+
+    def each_dataset(self, patterns: Iterable[StudyFile]) -> OfJob:
+        """Return a function from wildcards to ``patterns`` of all datasets."""
+        names = self.study.grid.datasets
+        return lambda wildcards: [
+            pattern.at(dataset=name, generator=wildcards.generator, scorer=wildcards.scorer)
+            for name in names
+            for pattern in patterns
+        ]
+
+    def vector_source(self, retriever: str) -> str | None:
+        """Return the retriever whose dense vectors serve ``retriever``: itself, the grid's first dense one, or None."""
+        names: list[str] = self.study.grid.retrievers
+        dense = [name for name in names if self.study.retriever(name)["kind"] == "dense"]
+        return retriever if retriever in dense else next(iter(dense), None)
+
+    def vector_definition(self, wildcards: Wildcards) -> dict[str, Any] | None:
+        """Return the definition of the retriever whose vectors a job uses; None if there is none."""
+        source = self.vector_source(wildcards.retriever)
+        return self.study.retriever(source) if source else None
+
+    def vector_index(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Return the receipt of the index with the vectors that a job uses; none if there is none."""
+        source = self.vector_source(wildcards.retriever)
+        index = self.retrieval.kind(source).index_definition() if source else None
+        return [self.retrieval.index_receipt(wildcards.dataset, index)] if index else []
+
+    def fetched_for_vectors(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Return receipts of the downloads of the retriever whose vectors a job uses."""
+        source = self.vector_source(wildcards.retriever)
+        return self.study.fetched("retrievers", source) if source else []
+
+    def reranker_of(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return the definition of a job's reranker."""
+        return self.study.retriever(wildcards.reranker)
+
+    def fetched_for_reranker(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Return receipts of the downloads of a job's reranker."""
+        return self.study.fetched("retrievers", wildcards.reranker)
+
+    def shown_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Return the contexts of imported answers; none for others, whose contexts are the first k passages."""
+        imported = wildcards.generator in self.study.imported_generators
+        return files.imported_contexts.each(self.study.contexts if imported else [])
+
+    def labels_of_judge(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Return the judge's labels for a job's generator; none if predictors use no judge."""
+        judge = self.asked_for["judge"]
+        if judge is None:
+            return []
+        _, names = self.study.source_parts[judge].job(judge, "", wildcards.generator)
+        return [files.labels_by_judge.at(**names)]
+
+    def quality_file_of(self, wildcards: Wildcards) -> Any:
+        """Return the file with the quality of a dataset's passages; none if the configuration has none."""
+        return quality_file(self.asked_for, wildcards.dataset) or []
+
+    @functools.cached_property
+    def quality_counts(self) -> list[StudyFile]:
+        """Counts of passages that the quality files lack."""
+        return self.study.grid_paths(files.left_out_of_quality) if self.asked_for["passage_quality"] else []
+
+    def quality_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Return the files with passages of the contexts of all retrievers and of imported answers."""
+        own = [files.imported_passages.at(generator=name) for name in self.study.imported_generators]
+        made = [files.contexts] if self.study.asked_generators() else []
+        return [path for pattern in made + own for path in pattern.each(self.study.each_retriever)]
+
+    @functools.cached_property
+    def given(self) -> dict[str, Any]:
+        """Optional inputs of predictors; those that the study lacks are empty."""
+        likelihoods = [files.context_likelihoods] if self.asked_for["context_perplexity"] else []
+        chosen = {key: self.asked_for[key] for key in RERANKERS}
+        return {
+            "uses": [files.context_use] if self.study.settings.context_use else [],
+            "likelihoods": likelihoods,
+            **{key: [files.reranked.at(reranker=name)] if name else [] for key, name in chosen.items()},
+            "shown": self.shown_contexts,
+            "judge": self.labels_of_judge,
+            "quality": self.quality_file_of,
+            "agreement": [files.agreement.at(scorer=name) for name in self.asked_for["agreement_scorers"]],
+        }
+
+    @functools.cached_property
+    def params(self) -> dict[str, Any]:
+        """Params of every job of predictors."""
+        return {
+            "patterns": {
+                "answers": files.answers,
+                "agreement": files.agreement,
+                "shown": files.imported_contexts,
+            },
+            "contexts": [(context["ordering"], context["k"]) for context in self.study.contexts],
+            "settings": {name: self.asked_for[name] for name in Settings.__dataclass_fields__},
+            "cache_dir": self.study.cache_dir,
+        }

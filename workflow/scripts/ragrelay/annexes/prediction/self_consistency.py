@@ -1,0 +1,53 @@
+"""Compute the self-consistency of answers: how alike those of several seeds are, by one of the study's scorers."""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, real, schema_of
+from ragrelay.generation.answer_files import read_answers
+from ragrelay.scoring.scorer import Measure, Task, make_scorer
+
+COLUMNS = {
+    "ordering": CONTEXT_COLUMNS["ordering"],
+    "k": CONTEXT_COLUMNS["k"],
+    "qid": QID,
+    "agreement": real("mean score of every two answers to the same prompt, of different seeds"),
+}
+SCHEMA = schema_of(COLUMNS)
+AT_ONCE = 2_000
+"""Prompts whose answers are embedded together."""
+
+
+def score_agreement(answers: KeyedFiles, definition: Mapping[str, Any], threads: int) -> pl.DataFrame:
+    """Score the answers of every two seeds with the scorer of ``definition``: columns SCHEMA.
+
+    Prompts with fewer than two seeds are left out.
+    """
+    read = read_answers(answers, ["qid", "seed", "answer"]).drop_nulls("answer").sort("seed", maintain_order=True)
+    keys = ["ordering", "k", "qid"]
+    prompts = read.group_by(keys, maintain_order=True).agg("answer").filter(pl.col("answer").list.len() > 1)
+    consistencies: list[float] = []
+    for part in prompts.iter_slices(AT_ONCE):
+        texts = part["answer"].to_list()
+        # Scorers keep references in a folder, which nothing else needs here.
+        with TemporaryDirectory() as folder:
+            consistencies += _means(make_scorer(definition, Path(folder), threads), texts)
+    return prompts.with_columns(agreement=pl.Series(consistencies, dtype=pl.Float64)).select(*SCHEMA)
+
+
+def _means(measure: Measure, answers: Sequence[Sequence[str]]) -> list[float]:
+    """Return the mean over the pairs of each group of answers; the later answer of a pair is the reference."""
+    measure.prepare(list(dict.fromkeys(text for group in answers for text in group)))
+    scores = measure.score([Task(group, group) for group in answers])
+    pairs = [list(combinations(range(len(group)), 2)) for group in answers]
+    return [
+        float(np.mean([float(scored.f1[one, other]) for one, other in of]))
+        for scored, of in zip(scores, pairs, strict=True)
+    ]

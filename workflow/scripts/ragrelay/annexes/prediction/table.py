@@ -1,0 +1,64 @@
+"""Make the table of predictions for a retriever and generator."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.annexes.prediction.predictor import Predictor, valued
+from ragrelay.annexes.prediction.subject import Answer, Query, Subject
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, REASON, real, schema_of, text
+
+COLUMNS = {
+    "qid": QID,
+    "k": CONTEXT_COLUMNS["k"],
+    "ordering": text("how the context is laid out in the prompt; empty where the value depends on no ordering"),
+    "predictor": text("name of the predictor (docs/predict.md)"),
+    "value": real("the predictor's value; empty where it has none", "the predictor's"),
+    "reason": REASON._replace(about="why there is no value; empty where there is one"),
+}
+SCHEMA = schema_of(COLUMNS)
+Context = tuple[str, int]
+"""Ordering and k."""
+
+
+def predictions(
+    queries: Iterable[tuple[Query, Mapping[Context, Sequence[Answer]]]],
+    contexts: Sequence[Context],
+    predictors: Sequence[Predictor],
+) -> pl.DataFrame:
+    """Return a row (SCHEMA) per query, k, predictor and, if the value depends on it, ordering.
+
+    ``queries``: each with its answers by ordering and k. ``contexts``: all orderings and k of the study. A value that
+    does not depend on k is repeated for every k. If a query has contexts of its own (``shown``), a value that uses the
+    context has a row per ordering, too.
+    """
+    frames = [pl.DataFrame(schema=SCHEMA)]
+    for query, answers in queries:
+        rows = [row for predictor in predictors for row in _rows(predictor, query, answers, contexts)]
+        frames.append(pl.DataFrame(rows, schema=SCHEMA, orient="row"))
+    return pl.concat(frames)
+
+
+def _rows(
+    predictor: Predictor, query: Query, answers: Mapping[Context, Sequence[Answer]], contexts: Sequence[Context]
+) -> Iterator[tuple[Any, ...]]:
+    ks = list(dict.fromkeys(k for _, k in contexts))
+    own = query.shown is not None and predictor.of_context
+    places: list[tuple[str | None, int]] = list(contexts) if predictor.of_ordering or own else [(None, k) for k in ks]
+    same = None if predictor.of_k else valued(predictor, Subject(query, ks[0]))
+    for ordering, k in places:
+        made = answers.get((ordering, k), ()) if ordering else ()
+        if own:
+            value, reason = _of_shown(predictor, query, str(ordering), k)
+        else:
+            value, reason = same or valued(predictor, Subject(query, k, made, ordering))
+        yield query.qid, k, ordering, predictor.name, value, reason
+
+
+def _of_shown(predictor: Predictor, query: Query, ordering: str, k: int) -> tuple[float | None, str | None]:
+    """Return the query with the passages of the answers' own contexts, which may be fewer or more than k."""
+    shown = (query.shown or {}).get((ordering, k))
+    if shown is None:
+        return None, "no answer"
+    return valued(predictor, Subject(shown, len(shown.docnos), ordering=ordering))

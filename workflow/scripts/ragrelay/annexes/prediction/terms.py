@@ -1,0 +1,147 @@
+"""Count a corpus's words in one pass over its passages, and keep the statistics in the cache next to the indexes.
+
+For all retrievers, words are those of PISA's tokenizer, Porter2-stemmed and without Terrier's stopwords.
+"""
+
+import json
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from ragrelay.base.display.progress import Lines
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import atomic_folder, write_json, write_parquet
+from ragrelay.base.io.cache_mode import check_writable
+from ragrelay.base.io.file_hashes import check_hashes, write_hashes
+from ragrelay.base.io.hashing import value_hash
+from ragrelay.collection.base import Collection
+from ragrelay.collection.words import between_blanks, sampled, shares
+from ragrelay.retrieval.bm25s_index import stemmed_words, stopwords
+from ragrelay.retrieval.pisa import words
+
+STEMMER, STOPWORDS = "porter2", "terrier"
+MOST_PAIRED = 1000
+"""Maximum distinct words of a query that are paired, since the pairs of a document would fill the memory."""
+WORDS = {"word": pl.String, "passages": pl.Int64, "occurrences": pl.Int64, "logs": pl.Float64, "squares": pl.Float64}
+TERMS, BLANKS = "terms", "blanks"
+UNREAD = {
+    TERMS: (words, "words in letters that the words' tokenizer drops"),
+    BLANKS: (between_blanks, "words without blanks between them"),
+}
+"""How words are found, and the reason why a predictor from them has no value if too few come through."""
+PAIRS = {"one": pl.String, "other": pl.String, "passages": pl.Int64}
+
+
+class Word(NamedTuple):
+    """A word: ``passages`` with it, ``occurrences`` in all; sums over passages of l = 1 + ln(occurrences) and l^2."""
+
+    passages: int
+    occurrences: int
+    logs: float
+    squares: float
+
+
+@dataclass(frozen=True)
+class TermStatistics:
+    """Statistics of a corpus: ``passages``, ``tokens``, and counts of selected words and of pairs in queries.
+
+    ``unread``: why words of the corpus (TERMS), or words between blanks (BLANKS), can't be told apart, if so.
+    """
+
+    passages: int
+    tokens: int
+    words: Mapping[str, Word]
+    pairs: Mapping[tuple[str, str], int]
+    unread: Mapping[str, str] = field(default_factory=dict)
+
+
+def terms(text: str) -> list[str]:
+    """Return the words of ``text`` in their order."""
+    stopped = stopwords(STOPWORDS)
+    return [word for word in stemmed_words(text, STEMMER) if word not in stopped]
+
+
+def pairs_of(query: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the pairs of the first MOST_PAIRED distinct words of a query, each in alphabetical order."""
+    return list(combinations(sorted(list(dict.fromkeys(query))[:MOST_PAIRED]), 2))
+
+
+def count_terms(collection: Collection, queries: pl.DataFrame, cache_dir: str | Path) -> dict[str, Any]:
+    """Count the words of ``collection``'s passages, and the pairs of ``queries`` (qid, query), unless the cache has it.
+
+    Returns a receipt: path (relative to the cache), passages, tokens and, if queries or passages have too many words
+    that a way of UNREAD does not find, ``unread``: the reason, by the name of the way.
+    """
+    asked = sorted({pair for query in queries["query"] for pair in pairs_of(terms(query))})
+    decisive = {"corpus": collection.corpus_identity(), "stemmer": STEMMER, "stopwords": STOPWORDS, "pairs": asked}
+    relative = Path("indexes") / f"terms-{value_hash(decisive, 24)}"
+    final = Path(cache_dir) / relative
+    if not final.is_dir():
+        check_writable("no statistics of words are in", final)
+        with atomic_folder(final) as temporary:
+            temporary.mkdir()
+            _count(collection, asked, temporary)
+            write_hashes(temporary)
+    totals = json.loads((final / "totals.json").read_text(encoding="utf-8"))
+    passages = list(sampled(collection))
+    unread = {
+        name: reason
+        for name, (tokens, reason) in UNREAD.items()
+        if any(shares(texts, tokens).refused for texts in (queries["query"], passages))
+    }
+    return {"path": str(relative), **totals} | ({"unread": unread} if unread else {})
+
+
+def read_terms(receipt: str | Path, cache_dir: str | Path, wanted: Iterable[str]) -> TermStatistics:
+    """Return the statistics that ``receipt`` names, for the words ``wanted``. Raises InputError if they are damaged."""
+    known_receipt = json.loads(Path(receipt).read_text(encoding="utf-8"))
+    folder = Path(cache_dir) / known_receipt["path"]
+    try:
+        check_hashes(folder, whole=False)
+        totals = json.loads((folder / "totals.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, KeyError) as error:
+        expected = f"statistics as they were counted; delete that folder and {receipt}, and run again"
+        raise InputError(folder, f"damaged or missing files ({error})", expected) from None
+    known = pl.Series("word", sorted(set(wanted)), dtype=pl.String)
+    words = pl.scan_parquet(folder / "words.parquet").filter(pl.col("word").is_in(known.implode())).collect()
+    pairs = pl.read_parquet(folder / "pairs.parquet")
+    return TermStatistics(
+        totals["passages"],
+        totals["tokens"],
+        {word: Word(*numbers) for word, *numbers in words.iter_rows()},
+        {(one, other): passages for one, other, passages in pairs.iter_rows()},
+        known_receipt.get("unread", {}),
+    )
+
+
+def _count(collection: Collection, asked: list[tuple[str, str]], folder: Path) -> None:
+    partners: dict[str, set[str]] = {}
+    for one, other in asked:
+        partners.setdefault(one, set()).add(other)
+    known: dict[str, list[float]] = {}
+    together: Counter[tuple[str, str]] = Counter()
+    passages = tokens = 0
+    lines = Lines(later=True)
+    for passage in collection.passages():
+        occurrences_of = Counter(terms(passage["text"]))
+        passages += 1
+        tokens += occurrences_of.total()
+        lines.say(lambda done=passages: f"words of {done:,} passages counted")  # type: ignore[misc]
+        for word, occurrences in occurrences_of.items():
+            counts = known.setdefault(word, [0, 0, 0.0, 0.0])
+            log = 1.0 + math.log(occurrences)
+            for place, more in enumerate((1, occurrences, log, log * log)):
+                counts[place] += more
+        for one in occurrences_of.keys() & partners.keys():
+            together.update((one, other) for other in partners[one] & occurrences_of.keys())
+    rows = [(word, *known[word]) for word in sorted(known)]
+    write_parquet(pl.DataFrame(rows, schema=WORDS, orient="row"), folder / "words.parquet")
+    pairs = [(*pair, together[pair]) for pair in asked]
+    write_parquet(pl.DataFrame(pairs, schema=PAIRS, orient="row"), folder / "pairs.parquet")
+    write_json({"passages": passages, "tokens": tokens}, folder / "totals.json")

@@ -1,0 +1,108 @@
+"""Train regressions on the queries of one dataset, and test them on those of another."""
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from ragrelay.analysis import bootstrap
+from ragrelay.analysis.coefficients import Array, pearson_features, pearson_left_out
+from ragrelay.analysis.correlation import is_constant
+from ragrelay.annexes.prediction.cells import GAIN, P, PredictedCell, predicted_cells
+from ragrelay.annexes.prediction.ensembles import MODELS, POST, PRE, QUERIES_AT_LEAST, Model, matrix
+from ragrelay.annexes.prediction.ensembles import TABLE as OF_ENSEMBLES
+from ragrelay.base.vocabulary.columns import STUDY_PART, schema_of, text, whole
+
+OF_NESTED_ALONE = ("r_squared", "given_p0", "p_given_p0", "rho_with_p", "p_with_p", "verdict")
+TABLE = {
+    "trained_on": text("the dataset whose queries fitted the model and chose its settings"),
+    "n_trained": whole("queries of that dataset", "queries"),
+    **{name: column for name, column in OF_ENSEMBLES.items() if name not in OF_NESTED_ALONE},
+}
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Columns of prediction_transfer.csv."""
+Files = Mapping[str, Mapping[str, str | Path]]
+"""Files by dataset, then by retriever."""
+
+
+def transfer_predictions(
+    predictions: Files, utility: Mapping[str, str | Path], retrieval: Files, measure: str, tested: str, seed: int
+) -> pl.DataFrame:
+    """Return the table of the dataset ``tested`` from the files of all; without rows if it is the only one."""
+    if len(utility) < 2:
+        return pl.DataFrame(schema=SCHEMA)
+    cells = {dataset: list(first_cells(predictions[dataset], utility[dataset], retrieval[dataset], measure))
+             for dataset in utility}  # fmt: skip
+    return transfers({name: own for name, own in cells.items() if name != tested}, cells[tested], seed)
+
+
+def first_cells(
+    predictions: Mapping[str, str | Path], utility: str | Path, retrieval: Mapping[str, str | Path], measure: str
+) -> Iterator[PredictedCell]:
+    """Yield the cells of one dataset, of its first reference set."""
+    tables = {name: pl.read_parquet(path) for name, path in predictions.items()}
+    measures = {name: pl.read_parquet(path) for name, path in retrieval.items()}
+    cells = list(predicted_cells(tables, pl.read_parquet(utility), measures, measure))
+    yield from (cell for cell in cells if cell.names["references"] == cells[0].names["references"])
+
+
+def transfers(
+    trained: Mapping[str, Iterable[PredictedCell]], tested: Sequence[PredictedCell], seed: int
+) -> pl.DataFrame:
+    """Return a row (COLUMNS, without the part of the study) per other dataset, cell, target, model and what is known.
+
+    ``trained``: cells by dataset. A model learns everything on its training dataset: medians for missing values,
+    scales, penalties, numbers of trees. Interval and p-value are from a jackknife over the tested queries on Fisher's
+    z, with fixed predictions.
+    """
+    rows = []
+    for dataset, cells in trained.items():
+        by_place = {_place(cell): cell for cell in cells}
+        for cell in tested:
+            if known := by_place.get(_place(cell)):
+                rows += [{"trained_on": dataset, **row} for row in _of_cells(known, cell, seed)]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _place(cell: PredictedCell) -> tuple[Any, ...]:
+    return tuple(cell.names[name] for name in ("retriever", "ordering", "k"))
+
+
+def _of_cells(trained: PredictedCell, tested: PredictedCell, seed: int) -> Iterator[dict[str, Any]]:
+    for target in (P, GAIN):
+        y, other = trained.targets[target], tested.targets[target]
+        has, others = np.isfinite(y), np.isfinite(other)
+        for known in (PRE, POST):
+            names, x = matrix(trained, known)
+            both = [place for place, name in enumerate(names) if np.isfinite(tested.predictors.get(name, np.nan)).any()]
+            columns = [tested.predictors[names[place]] for place in both]
+            unseen = np.column_stack(columns) if columns else np.empty((len(other), 0))
+            row: dict[str, Any] = {**tested.names, "target": target, "known": known, "n": int(others.sum()),
+                                   "n_trained": int(has.sum()), "n_predictors": len(both)}  # fmt: skip
+            data = (x[has][:, both], y[has], unseen[others], other[others])
+            for name, model in MODELS.items():
+                yield row | {"model": name} | judged_elsewhere(model, *data, seed)
+
+
+def judged_elsewhere(model: Model, x: Array, y: Array, unseen: Array, target: Array, seed: int) -> dict[str, Any]:
+    """Return rho of ``target`` and predictions for ``unseen`` by a model fitted on ``x`` and ``y``; or the reason."""
+    if min(len(y), len(target)) < QUERIES_AT_LEAST:
+        return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
+    if not x.shape[1]:
+        return {"reason": "no predictor has values in both datasets"}
+    if is_constant(y) or is_constant(target):
+        return {"reason": "the target is constant"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.ConstantInputWarning)
+        predicted = model(x, y, seed).predict(unseen)
+    if is_constant(predicted):
+        return {"reason": "all predictions are equal"}
+    rho = float(stats.spearmanr(predicted, target).statistic)
+    features = pearson_features([(stats.rankdata(predicted), stats.rankdata(target))])
+    tested = bootstrap.fisher_jackknife(rho, pearson_left_out(features)[:, 0])
+    return {"rho": rho, "low": tested.low, "high": tested.high, "p_value": tested.p_value}

@@ -1,0 +1,118 @@
+"""Compare the mean utility of every cell with the published one, with the marks † and ‡."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.analysis.significance import AGAINST_ASCENDING, AGAINST_REFERENCE, ASCENDING
+from ragrelay.analysis.significance import COLUMNS as SIGNIFICANCE
+from ragrelay.analysis.summary import COLUMNS as UTILITY
+from ragrelay.analysis.summary import mean_intervals
+from ragrelay.annexes.reproduction.published import LAYOUTS, Row
+from ragrelay.base.vocabulary.columns import (
+    CELL,
+    CELL_COLUMNS,
+    INTERVAL,
+    STUDY_PART,
+    Columns,
+    read_rows,
+    real,
+    schema_of,
+    text,
+    truth,
+)
+
+MARKS = {"differs_from_rel": AGAINST_REFERENCE, "differs_from_reversed": AGAINST_ASCENDING}
+"""Column of the published table → the mark in significance.csv."""
+WITH_PUBLISHED = {
+    "value": real("ours"),
+    **INTERVAL,
+    "published": real("the published value"),
+    "difference": real("ours less the published value"),
+    "inside": truth("whether the published value lies in our interval; empty without one"),
+}
+COLUMNS = {
+    **STUDY_PART,
+    "quantity": text("`utility`: mean utility of the cell; `p0`: mean P of the answers without context"),
+    **CELL_COLUMNS,
+    **WITH_PUBLISHED,
+    "differs_from_rel": truth("whether ours differs from the reference retriever (†)"),
+    "published_differs_from_rel": truth("whether the published value has the mark †"),
+    "differs_from_reversed": truth("whether our ascending and descending orders differ (‡), at ascending"),
+    "published_differs_from_reversed": truth("whether the published value has the mark ‡, at ascending"),
+    "marks_agree": truth("whether all marks that both know agree; empty where there is none"),
+}
+"""Columns of cells.csv."""
+
+
+def cells(
+    published: Sequence[Row],
+    utility: Sequence[str | Path],
+    significance: Sequence[str | Path],
+    zeroshot: pl.DataFrame,
+    rel: str,
+) -> pl.DataFrame:
+    """Compare every published cell that the study has, for each generator and scorer: COLUMNS, in published order.
+
+    ``utility`` and ``significance``: files of all parts of the study. ``zeroshot``: STUDY_PART, CELL and p of each
+    query's answers without context. ``rel``: the retriever that the published † compares with; our † counts only if it
+    compares with the same.
+    """
+    layout = LAYOUTS["utility"]
+    types = {str: pl.String, int: pl.Int64}
+    schema = {name: types.get(of, pl.Float64 if name in ("mean_utility", "mean_p0") else pl.Boolean)  # type: ignore[call-overload]
+              for name, of in {**layout.required, **layout.optional}.items()}  # fmt: skip
+    theirs = pl.DataFrame([{name: row.get(name) for name in schema} for row in published], schema=schema)
+    theirs = theirs.rename({"mean_utility": "published"} | {mark: f"published_{mark}" for mark in MARKS})
+    means, tests = read_rows(utility, UTILITY), read_rows(significance, SIGNIFICANCE)
+    ours = means.rename({"mean_utility": "value"}).select(*STUDY_PART, *CELL, "value", *INTERVAL)
+    rows = theirs.with_row_index("place").join(ours, on=["dataset", *CELL], how="inner")
+    for column, mark in MARKS.items():
+        rows = rows.join(_marked(tests, column, mark, rel), on=[*STUDY_PART, *CELL], how="left")
+    utilities = rows.sort("generator", "scorer", "place", maintain_order=True).with_columns(quantity=pl.lit("utility"))
+    return pl.concat([_with_marks(utilities), _with_marks(_zeroshot(theirs, zeroshot))])
+
+
+def _marked(tests: pl.DataFrame, column: str, mark: str, rel: str) -> pl.DataFrame:
+    """Return our marks: STUDY_PART, CELL, ``column``; ‡ at the ascending cell."""
+    rows = tests.filter(pl.col("mark") == mark, pl.col("quantity") == "utility")
+    if mark == AGAINST_REFERENCE:
+        rows = rows.filter(pl.col("against_retriever") == rel)
+    else:
+        rows = rows.with_columns(ordering=pl.lit(ASCENDING))
+    return rows.select(*STUDY_PART, *CELL, pl.col("significant").alias(column))
+
+
+def _zeroshot(theirs: pl.DataFrame, zeroshot: pl.DataFrame) -> pl.DataFrame:
+    """Compare P_0 on every reference set that the table has for a dataset; it is printed once, for no specific set."""
+    printed = theirs.drop_nulls("mean_p0").unique(["dataset", "references"], keep="first", maintain_order=True)
+    lists = zeroshot.drop_nulls("p").group_by([*STUDY_PART, *CELL], maintain_order=True).agg("p")
+    means = lists.select(*STUDY_PART, *CELL, pl.col("p").list.mean().alias("value"))
+    ours = pl.concat([means, mean_intervals(lists["p"], "P₀").select(*INTERVAL)], how="horizontal")
+    rows = printed.select("dataset", "references", pl.col("mean_p0").alias("published")).join(
+        ours, on=["dataset", "references"], how="inner", maintain_order="left"
+    )
+    return rows.with_columns(quantity=pl.lit("p0"))
+
+
+def with_difference(rows: pl.DataFrame, columns: Columns) -> pl.DataFrame:
+    """Add ``difference`` and ``inside`` to ``rows``, which have value, low, high and published; select ``columns``."""
+    differences = rows.with_columns(
+        difference=pl.col("value") - pl.col("published"), inside=pl.col("published").is_between("low", "high")
+    )
+    return differences.select(pl.col(name).cast(dtype) for name, dtype in schema_of(columns).items())
+
+
+def _with_marks(rows: pl.DataFrame) -> pl.DataFrame:
+    """Compute COLUMNS from ``rows``, which may lack marks and intervals."""
+    schema = schema_of(COLUMNS)
+    known = rows.with_columns(pl.lit(None, dtype).alias(name) for name, dtype in schema.items() if name not in rows)
+    agree = []
+    for mark in MARKS:
+        # An unmarked descending cell says nothing about ‡, which the paper puts at the ascending cell.
+        applies = pl.lit(True) if mark == "differs_from_rel" else pl.col("ordering") == ASCENDING
+        agree.append(pl.when(applies).then(pl.col(mark) == pl.col(f"published_{mark}")))
+    any_known = pl.when(pl.any_horizontal(part.is_not_null() for part in agree))
+    marked = known.with_columns(marks_agree=any_known.then(pl.all_horizontal(part.fill_null(True) for part in agree)))
+    return with_difference(marked, COLUMNS)

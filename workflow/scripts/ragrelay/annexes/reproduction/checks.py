@@ -1,0 +1,82 @@
+"""Check the configuration key ``published`` when Snakemake starts."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from ragrelay.annexes.reproduction.published import LAYOUTS, Row, read_published
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.grid import GridSettings
+from ragrelay.base.kinds import CheckedStudy
+
+PLACE = "config key 'published"
+
+
+class ComparedStudy(Protocol):
+    """A study with the references of its datasets."""
+
+    folder: Path
+    config: dict[str, Any]
+    grid: GridSettings
+
+    def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
+        """Return the reference sets of ``scorer`` for answers to ``dataset``, by name."""
+
+
+def check_published(study: CheckedStudy) -> None:
+    """Raise InputError if a table can't be read, or a name in ``names`` is not in the catalogue or the tables."""
+    config, entry = study.config, study.config.get("published")
+    if entry is None:
+        return
+    tables = {kind: read_published(study.folder / entry[kind], kind, {}) for kind in LAYOUTS if kind in entry}
+    if not tables:
+        raise InputError(PLACE + "'", "no table", one_of(LAYOUTS))
+    for section, names in entry["names"].items():
+        published = {
+            row[key]
+            for kind, rows in tables.items()
+            for key, of in LAYOUTS[kind].sections.items()
+            for row in rows
+            if of == section
+        }
+        for theirs, ours in names.items():
+            if theirs not in published:
+                raise InputError(f"{PLACE}.names.{section}'", repr(theirs), one_of(sorted(published), theirs))
+            if section in config and ours not in config[section]:
+                raise InputError(f"{PLACE}.names.{section}.{theirs}'", repr(ours), one_of(config[section], ours))
+    of_labels = ("grid.annotations", study.grid.annotations)
+    needed = {"labels": of_labels, "label_cost": of_labels, "claims": ("acu", config.get("acu"))}
+    for kind, (key, present) in needed.items():
+        if kind in tables and not present:
+            raise InputError(f"{PLACE}.{kind}'", "a table without its part of the study", f"config key '{key}'")
+
+
+def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
+    """Return each published table's rows that the study also has. Raises InputError if no table has any."""
+    entry, grid, acu = study.config.get("published"), study.grid, study.config.get("acu") or {}
+    if entry is None:
+        expected = f"a published table, e.g. {{utility: resources/published/tian2025_table1.csv}}; {one_of(LAYOUTS)}"
+        raise InputError(PLACE + "'", "none", expected)
+    known: dict[str, dict[str, Sequence[Any]]] = {
+        "utility": {"dataset": grid.datasets, "retriever": grid.retrievers, "ordering": grid.orderings,
+                    "k": grid.k},
+        "labels": {"dataset": grid.datasets, "retriever": grid.retrievers, "annotation": grid.annotations,
+                   "measure": grid.annotation_measures},
+        "label_cost": {"dataset": grid.datasets if grid.annotations else []},
+        "claims": {"model": acu.get("generators", []), "dataset": acu.get("claims", [])},
+    }  # fmt: skip
+    grades = {d: {name for s in grid.scorers for name in study.reference_sets(d, s)} for d in grid.datasets}
+
+    def common(kind: str, row: Row) -> bool:
+        named = all(row[name] in names for name, names in known[kind].items())
+        return named and (kind != "utility" or row["references"] in grades[row["dataset"]])
+
+    by_kind = {
+        kind: [row for row in read_published(study.folder / entry[kind], kind, entry["names"]) if common(kind, row)]
+        for kind in LAYOUTS
+        if kind in entry
+    }
+    if not any(by_kind.values()):
+        tables = ", ".join(str(entry[kind]) for kind in by_kind)
+        raise InputError(PLACE + "'", f"nothing of this study in {tables}", "names of the grid, maybe by 'names'")
+    return by_kind

@@ -1,0 +1,126 @@
+"""Measure reproduction over the cells of a table (Breuer et al., SIGIR 2020), and compare the cells' ranks."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+from scipy import stats
+
+from ragrelay.analysis.significance import ASCENDING
+from ragrelay.annexes.reproduction.cells import MARKS
+from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, real, schema_of, text, whole
+
+ALL = "all datasets"
+CELLS_AT_LEAST = 3
+"""A rank correlation needs at least so many cells."""
+SUMMARY = {
+    "dataset": text(f"dataset, or `{ALL}`"),
+    **{name: STUDY_PART[name] for name in ("generator", "scorer")},
+    "n": whole("cells that both have", "cells"),
+    "n_published": whole("cells of the published table in these datasets", "cells"),
+    "n_with_interval": whole("of the n, those with an interval of ours", "cells"),
+    "n_inside": whole("of these, those whose published value lies in it", "cells"),
+    "mean_difference": real("mean over cells of ours less the published value"),
+    "rmse": real("root of the mean squared difference over cells"),
+    "kendall": real("Kendall's tau-b of ours and the published values over cells: do they rank alike?", "−1 to 1"),
+    "spearman": real("Spearman's rho of the same", "−1 to 1"),
+    "n_dagger": whole("cells where both have a result for †", "cells"),
+    "n_dagger_agree": whole("of these, those that agree", "cells"),
+    "n_double_dagger": whole("ascending cells where both have a result for ‡", "cells"),
+    "n_double_dagger_agree": whole("of these, those that agree", "cells"),
+    "reason": REASON,
+}
+"""Columns of summary.csv."""
+EFFECTS = {
+    **STUDY_PART,
+    "references": REFERENCES,
+    "baseline": text("the retriever whose improvement is looked at"),
+    "retriever": text("the retriever that is compared with it"),
+    "n": whole("cells, ordering and k, of which both tables have both retrievers", "cells"),
+    "improvement": real("mean over cells of our mean utility, retriever less baseline"),
+    "published_improvement": real("the same of the published table"),
+    "effect_ratio": real("our improvement / the published one (ER): 1 is a perfect reproduction"),
+    "relative_improvement": real("our improvement / our baseline's mean over the cells"),
+    "published_relative_improvement": real("the same of the published table"),
+    "delta_relative_improvement": real("published relative improvement less ours (ΔRI): 0 is perfect"),
+    "reason": REASON,
+}
+"""Columns of effects.csv."""
+
+
+def cell_summary(cells: pl.DataFrame, published: dict[str, int]) -> pl.DataFrame:
+    """Summarise the cells of utility per generator, scorer and dataset, and over all datasets if several: SUMMARY.
+
+    ``published``: the number of cells of the published table by dataset.
+    """
+    rows: list[dict[str, Any]] = []
+    for (generator, scorer), part in _utilities(cells).group_by(["generator", "scorer"], maintain_order=True):
+        datasets = part["dataset"].unique(maintain_order=True).to_list()
+        scopes = {dataset: [dataset] for dataset in datasets} | ({ALL: datasets} if len(datasets) > 1 else {})
+        for name, members in scopes.items():
+            own = part.filter(pl.col("dataset").is_in(members))
+            size = sum(published[dataset] for dataset in members)
+            rows.append(
+                {"dataset": name, "generator": generator, "scorer": scorer, "n_published": size} | _closeness(own)
+            )
+    return pl.DataFrame(rows, schema=schema_of(SUMMARY))
+
+
+def effects(cells: pl.DataFrame) -> pl.DataFrame:
+    """Compare the improvements over the table's first retriever, per part of the study and references: EFFECTS.
+
+    ER and delta RI are equations 8 and 9 of Breuer et al. (2020), with mean utility as the measure, and cells (ordering
+    and k) instead of topics, since values per topic are not published.
+    """
+    return pl.DataFrame(list(_effects(_utilities(cells))), schema=schema_of(EFFECTS))
+
+
+def _utilities(cells: pl.DataFrame) -> pl.DataFrame:
+    return cells.filter(quantity="utility").drop_nulls(["value", "published"])
+
+
+def _closeness(cells: pl.DataFrame) -> dict[str, Any]:
+    ours, theirs = cells["value"].to_numpy(), cells["published"].to_numpy()
+    row: dict[str, Any] = {
+        "n": cells.height,
+        "n_with_interval": cells["inside"].count(),
+        "n_inside": cells["inside"].sum(),
+        "mean_difference": float((ours - theirs).mean()),
+        "rmse": float(((ours - theirs) ** 2).mean() ** 0.5),
+    }
+    for column, name in zip(MARKS, ("dagger", "double_dagger"), strict=True):
+        known = cells.drop_nulls([column, f"published_{column}"])
+        known = known if name == "dagger" else known.filter(ordering=ASCENDING)
+        row[f"n_{name}"] = known.height
+        row[f"n_{name}_agree"] = known.filter(pl.col(column) == pl.col(f"published_{column}")).height
+    if cells.height < CELLS_AT_LEAST or cells["value"].n_unique() == 1 or cells["published"].n_unique() == 1:
+        return row | {"reason": f"fewer than {CELLS_AT_LEAST} cells, or all alike"}
+    return row | {
+        "kendall": float(stats.kendalltau(ours, theirs).statistic),
+        "spearman": float(stats.spearmanr(ours, theirs).statistic),
+    }
+
+
+def _effects(cells: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    keys, cell = [*STUDY_PART, "references"], ["ordering", "k"]
+    for key, part in cells.group_by(keys, maintain_order=True):
+        baseline, *others = part["retriever"].unique(maintain_order=True).to_list()
+        base = part.filter(retriever=baseline).select(*cell, base="value", published_base="published")
+        for retriever in others:
+            paired = part.filter(retriever=retriever).join(base, on=cell)
+            if paired.is_empty():
+                continue
+            means = {name: float(paired[name].mean()) for name in ("value", "published", "base", "published_base")}  # type: ignore[arg-type]
+            improvement = means["value"] - means["base"]
+            published = means["published"] - means["published_base"]
+            row: dict[str, Any] = dict(zip(keys, key, strict=True)) | {
+                "baseline": baseline, "retriever": retriever, "n": paired.height, "improvement": improvement,
+                "published_improvement": published,
+            }  # fmt: skip
+            row["effect_ratio"] = improvement / published if published else None
+            relative = [difference / mean if mean else None for difference, mean in
+                        ((improvement, means["base"]), (published, means["published_base"]))]  # fmt: skip
+            row["relative_improvement"], row["published_relative_improvement"] = relative
+            if None not in relative:
+                row["delta_relative_improvement"] = relative[1] - relative[0]  # type: ignore[operator]
+            yield row | {"reason": None if published and None not in relative else "a baseline or an improvement of 0"}

@@ -1,0 +1,125 @@
+"""Read published tables, CSV files whose columns and values are checked when Snakemake starts."""
+
+import csv
+import math
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.text_lines import numbered_lines
+
+Row = dict[str, Any]
+Names = Mapping[str, Mapping[str, str]]
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value
+
+
+def _truth(text: str) -> bool:
+    return {"true": True, "false": False}[text]
+
+
+TYPES: dict[Callable[[str], Any], str] = {
+    str: "a name", int: "a whole number", _number: "a number", _truth: "true or false",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class TableLayout:
+    """The columns of a published table."""
+
+    keys: Mapping[str, Callable[[str], Any]]
+    """Columns that identify a row."""
+    values: Mapping[str, Callable[[str], Any]]
+    """Any of these may be empty."""
+    sections: Mapping[str, str]
+    """Key → the section of the configuration with its names."""
+    optional: Mapping[str, Callable[[str], Any]]
+
+    @property
+    def required(self) -> dict[str, Callable[[str], Any]]:
+        return {**self.keys, **self.values}
+
+
+LAYOUTS = {
+    "utility": TableLayout(
+        {"dataset": str, "retriever": str, "ordering": str, "k": int, "references": str},
+        {"mean_utility": _number},
+        {"dataset": "datasets", "retriever": "retrievers", "references": "references"},
+        {"differs_from_rel": _truth, "differs_from_reversed": _truth, "mean_p0": _number},
+    ),
+    "labels": TableLayout(
+        {"retriever": str, "dataset": str, "annotation": str, "measure": str, "coefficient": str},
+        {"value": _number},
+        {"dataset": "datasets", "retriever": "retrievers", "annotation": "annotations"},
+        {},
+    ),
+    "label_cost": TableLayout(
+        {"dataset": str}, {"end_to_end_seconds": _number, "erag_seconds": _number}, {"dataset": "datasets"}, {}
+    ),
+    "claims": TableLayout(
+        {"model": str, "dataset": str}, {"mean_acu": _number}, {"model": "generators", "dataset": "claims"}, {}
+    ),
+}
+"""Layouts by the key of ``published`` that names the file. Other columns of a file are ignored."""
+
+
+def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
+    """Read the rows of the table ``kind`` (of LAYOUTS), with this study's names; null for an empty value.
+
+    ``names``: section of the configuration → published name → the study's name. Raises InputError for a file that is
+    missing or not UTF-8, and, with its line, for a missing or repeated column, a value of another type, and a second
+    row with the same keys.
+    """
+    layout, lines = LAYOUTS[kind], list(numbered_lines(Path(path)))
+    if not lines:
+        raise InputError(path, "no line", f"columns {', '.join(layout.required)}")
+    head, *rows = [(number, _cells(f"{path}, line {number}", line)) for number, line in lines]
+    columns = head[1]
+    missing = [name for name in layout.required if name not in columns]
+    if missing:
+        raise InputError(f"{path}, line {head[0]}", f"columns {', '.join(columns)}", f"also {', '.join(missing)}")
+    for name, times in Counter(columns).items():
+        if times > 1:
+            raise InputError(f"{path}, line {head[0]}", f"column {name!r} twice", "each column once")
+    types = {name: of for name, of in {**layout.required, **layout.optional}.items() if name in columns}
+    by_key: dict[tuple[Any, ...], Row] = {}
+    for number, cells in rows:
+        place = f"{path}, line {number}"
+        if len(cells) != len(columns):
+            raise InputError(place, f"{len(cells)} values", f"{len(columns)}, one for each column")
+        row = {name: _value(place, name, cells[columns.index(name)], of, layout) for name, of in types.items()}
+        row |= {key: names.get(section, {}).get(row[key], row[key]) for key, section in layout.sections.items()}
+        key = tuple(row[name] for name in layout.keys)
+        if key in by_key:
+            keys = ", ".join(f"{name} {row[name]}" for name in layout.keys)
+            raise InputError(place, f"a second row of {keys}", "one row of the same names")
+        by_key[key] = row
+    return list(by_key.values())
+
+
+def _cells(place: str, line: str) -> list[str]:
+    try:
+        return next(csv.reader([line], strict=True))
+    except csv.Error as error:
+        raise InputError(place, f"a line that can't be read ({error})", "values with commas between them") from None
+
+
+def _value(place: str, name: str, text: str, of: Callable[[str], Any], layout: TableLayout) -> Any:
+    """Convert a cell; None if it is empty and not a key."""
+    if not text and name not in layout.keys:
+        return None
+    try:
+        # Python would also accept 1_000 and digits of other scripts as numbers.
+        if of is not str and ("_" in text or not text.isascii()):
+            raise ValueError(text)
+        return of(text)
+    except (ValueError, KeyError):
+        raise InputError(place, f"{name} {text!r}", TYPES[of]) from None

@@ -1,0 +1,78 @@
+"""Show progress on a terminal, in whole lines, because parallel jobs and Snakemake write to the same screen."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from datetime import timedelta
+
+from ragrelay.base.display.terminal import tell
+
+# Least seconds between two lines of one kind; later a tenth of the elapsed time, which is 70 lines in three hours.
+PAUSE, PAUSE_SHARE = 5.0, 0.1
+
+_JOB: ContextVar[str] = ContextVar("job", default="")
+
+
+@contextmanager
+def prefixed(job: str) -> Iterator[None]:
+    """Prefix all lines within the context with ``job``, such as its dataset and retriever."""
+    token = _JOB.set(job)
+    try:
+        yield
+    finally:
+        _JOB.reset(token)
+
+
+class Lines:
+    """Writes lines, each with the job's name first, to standard error if it is a terminal.
+
+    The first line comes at once or, with ``later``, after a pause. Threads may share an instance.
+    """
+
+    def __init__(self, later: bool = False) -> None:
+        # Read here: threads of a pool don't see the context of the thread that made the pool.
+        job = _JOB.get()
+        self._start = f"{job}: " if job else ""
+        self.began = time.monotonic()
+        self._next = self.began + (PAUSE if later else 0.0)
+        self._lock = threading.Lock()
+
+    def say(self, text: Callable[[], str]) -> None:
+        """Write ``text()`` as a line, unless the previous line is too recent."""
+        with self._lock:
+            now = time.monotonic()
+            if now >= self._next and sys.stderr.isatty():
+                self._next = now + max(PAUSE, PAUSE_SHARE * (now - self.began))
+                tell(f"{self._start}{text()}")
+
+
+class Progress:
+    """Counts finished items of ``total``, and reports the count on a terminal; ``unit`` is a plural.
+
+    The rate excludes the first items, during which an engine warms up.
+    """
+
+    def __init__(self, total: int, unit: str) -> None:
+        self.total, self.unit, self.done = total, unit, 0
+        self._first, self._since = 0, 0.0
+        self._lines = Lines(later=True)
+        self._lock = threading.Lock()
+
+    def add(self, number: int) -> None:
+        """Add ``number`` finished items, and report the new count."""
+        with self._lock:
+            if not self.done:
+                self._first, self._since = number, time.monotonic()
+            self.done += number
+        self._lines.say(self._text)
+
+    def _text(self) -> str:
+        text = f"{self.done:,} of {self.total:,} {self.unit} ({self.done / self.total:.0%})"
+        seconds, later = time.monotonic() - self._since, self.done - self._first
+        if not later or not seconds:
+            return text
+        left = timedelta(seconds=round((self.total - self.done) * seconds / later))
+        return f"{text}, {later / seconds:.3g} per second, {left} left"

@@ -1,0 +1,47 @@
+"""Declare the grid of a study: the names from the catalogue and the values whose combinations are its cells."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from ragrelay.base.settings import Name, OneOf, Settings, Text, Unique
+from ragrelay.base.vocabulary.orderings import ORDERINGS, PERMUTATIONS
+
+Names = Annotated[Unique[Name], Field(min_length=1)]
+
+
+class GridSettings(Settings):
+    """The names from the catalogue and the values whose combinations are the cells."""
+
+    datasets: Names = Field(description="Names from `datasets`.")
+    retrievers: Names = Field(description="Names from `retrievers`.")
+    orderings: Unique[Annotated[str, OneOf(lambda: [*ORDERINGS, PERMUTATIONS])]] = Field(
+        min_length=1,
+        description="How the top k passages are laid out, first to last in the prompt. `permutations` means all k! "
+        "orders, each a cell of its own such as `permutation_312` (ranks in prompt order); no k may be above 4 then.",
+    )
+    k: Unique[Annotated[int, Field(ge=1)]] = Field(
+        min_length=1, description="Passages in the context. Zero-shot (k = 0) is always made and never listed."
+    )
+    seeds: Unique[Annotated[int, Field(ge=0, le=2**63 - 1)]] = Field(
+        min_length=1, description="Sampling seeds, one generation each."
+    )
+    generators: Names = Field(description="Names from `generators`.")
+    scorers: Names = Field(description="Names from `scorers`.")
+    measures: Unique[Text] = Field(
+        ["nDCG"],
+        min_length=1,
+        description="Retrieval measures in ir_measures' notation without cutoff (each is taken at every k); the first "
+        "is the one in figures.",
+    )
+    annotations: Unique[Name] = Field(
+        [],
+        description="Names from `annotations`, the sources of relevance labels that are compared; none by default. "
+        "Correlations are taken at every k of the grid from 2 to `annotation_depth`, in the ordering `descending`.",
+    )
+    annotation_measures: Unique[Literal["P", "Success", "R", "AP", "RR", "nDCG"]] = Field(
+        ["P", "Success", "nDCG"],
+        min_length=1,
+        description="How labels become a number per query: precision (`P`: the mean label), hit ratio (`Success`: the "
+        "greatest), recall (`R`), MAP (`AP`), MRR (`RR`), `nDCG`. Labels between 0 and 1 have the first two and nDCG.",
+    )

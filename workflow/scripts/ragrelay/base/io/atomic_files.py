@@ -1,0 +1,199 @@
+"""Write files and folders completely or not at all, under temporary names until they are complete."""
+
+import functools
+import json
+import logging
+import os
+import re
+import shutil
+import socket
+import stat
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.io.hashing import value_hash
+
+log = logging.getLogger(__name__)
+OWNED = re.compile(r"\.tmp-(?P<machine>[0-9a-f]{8})-(?P<process>\d+)-(?P<start>\d+)-[0-9a-f]{8}-.+")
+_swept: set[Path] = set()
+
+
+@contextmanager
+def atomic(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path in the folder of ``path``; rename it to ``path`` on success, remove it on any error.
+
+    The temporary name starts with a dot, so that readers that list files by pattern skip it, and ends like ``path``,
+    since writers look at the suffix (``.gz``, ``.parquet``).
+    """
+    path = Path(path)
+    make_folder(path.parent)
+    temporary = temporary_beside(path)
+    try:
+        yield temporary
+        _share(temporary)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def atomic_folder(path: Path) -> Iterator[Path]:
+    """Do as ``atomic`` for a folder that the caller makes. A ``path`` that another job has made meanwhile stays."""
+    make_folder(path.parent)
+    temporary = temporary_beside(path)
+    try:
+        yield temporary
+        for made in (temporary, *temporary.rglob("*")):
+            _share(made)
+        try:
+            temporary.rename(path)
+        except OSError:
+            if not path.is_dir():
+                raise
+            log.info("%s: another job was first", path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and its missing parents."""
+    if not path.is_dir():
+        make_folder(path.parent)
+        try:
+            path.mkdir()
+        except FileExistsError:
+            return  # another job was first
+        _share(path)
+
+
+def _share(path: Path) -> None:
+    """In a folder that a group may write into, give the group all rights to a folder, and let it read a file.
+
+    As in a cache that a group shares: who may read, remove and replace its files is not for anyone's umask to decide.
+    Not in one such as /tmp, whose files each user keeps (the sticky bit).
+    """
+    if path.is_symlink() or path.parent.stat().st_mode & (stat.S_IWGRP | stat.S_ISVTX) != stat.S_IWGRP:
+        return
+    mode = stat.S_IMODE(path.stat().st_mode)
+    if (shared := mode | (stat.S_IRWXG if path.is_dir() else stat.S_IRGRP)) != mode:
+        path.chmod(shared)
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder that other jobs may be reading: rename it first, in one step."""
+    aside = temporary_beside(path)
+    try:
+        path.rename(aside)
+    except FileNotFoundError:
+        return  # another job was first
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def write_parquet(frame: pl.DataFrame, path: str | Path, metadata: Mapping[str, str] | None = None) -> None:
+    """Write ``frame`` as zstd Parquet, atomically, with optional key-value ``metadata``."""
+    with atomic(path) as temporary:
+        frame.write_parquet(temporary, compression="zstd", metadata=dict(metadata) if metadata else None)
+
+
+def write_csv(frame: pl.DataFrame, path: str | Path) -> None:
+    """Write ``frame`` as CSV with a header, atomically; null is an empty field."""
+    with atomic(path) as temporary:
+        frame.write_csv(temporary)
+
+
+def write_spreadsheet(frame: pl.DataFrame, path: str | Path) -> None:
+    """Do as write_csv, with an apostrophe before texts such as ``=1+1`` that spreadsheet programs take for formulas.
+
+    Numbers stay as they are, also in columns of text.
+    """
+    text = pl.col(pl.String)
+    formula = text.str.contains(r"^[=+\-@\t\r\n]") & ~text.str.contains(r"^[+-](\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+    write_csv(frame.with_columns(pl.when(formula).then("'" + text).otherwise(text).name.keep()), path)
+
+
+def write_text(text: str, path: str | Path) -> None:
+    """Write ``text`` as UTF-8, atomically."""
+    with atomic(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(value: Any, path: str | Path) -> None:
+    """Write ``value`` as indented JSON with sorted keys, atomically."""
+    write_text(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False) + "\n", path)
+
+
+def temporary_beside(path: Path) -> Path:
+    """Return a temporary name next to ``path``, which contains this process and ends like ``path``.
+
+    The first call for a folder removes what ended processes left there, since a killed job removes nothing itself.
+    """
+    if path.parent not in _swept:
+        _swept.add(path.parent)
+        for leftover in leftovers(path.parent):
+            if ended(leftover):
+                remove(leftover)
+    process = os.getpid()
+    owner = f"{_machine()}-{process}-{process_state(process)[1]}"
+    return path.with_name(f".tmp-{owner}-{uuid.uuid4().hex[:8]}-{path.name}")
+
+
+def leftovers(folder: Path) -> Iterator[Path]:
+    """Return everything in ``folder`` with a temporary name, also of living processes."""
+    return folder.glob(".tmp-*")
+
+
+def ended(temporary: Path) -> bool:
+    """Return whether the process that made ``temporary`` has ended, as far as this machine knows.
+
+    It knows only its own processes since its last start. Those of other nodes count as alive.
+    """
+    owner = OWNED.fullmatch(temporary.name)
+    if owner is None or owner["machine"] != _machine():
+        return False
+    process = int(owner["process"])
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        pass  # another user's process
+    state, start = process_state(process)
+    # Process numbers are reused. A zombie has ended, although its parent doesn't know yet.
+    return state in ("Z", "X") or start not in (0, int(owner["start"]))
+
+
+def remove(path: Path) -> None:
+    """Remove a leftover, even if another job does so at the same time."""
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+    log.info("%s: removed, left by a job that was killed", path)
+
+
+def process_state(process: int) -> tuple[str, int]:
+    """Return a process's state, and its start in clock ticks since the machine's start; ("", 0) if unknown.
+
+    Source: proc_pid_stat(5), fields 3 and 22; the name before them may contain blanks and parentheses.
+    """
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return "", 0
+    return fields[0], int(fields[19])
+
+
+@functools.cache
+def _machine() -> str:
+    """Return eight digits for the scope of process numbers: a host since its last start, or a container there."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        namespace = str(Path("/proc/self/ns/pid").readlink())
+    except OSError:
+        boot, namespace = "", ""
+    return value_hash([socket.gethostname(), boot, namespace], digits=8)

@@ -1,0 +1,85 @@
+"""Find invisible characters: refuse them in ids, and count them in texts."""
+
+import re
+from collections.abc import Iterable
+
+from ragrelay.base.errors import InputError
+
+# Unicode 15.1, DerivedCoreProperties.txt: Default_Ignorable_Code_Point.
+ZERO_WIDTH = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+"""Characters without width, except accents and vowel signs, which are drawn onto a letter."""
+CONTROL = re.compile("[\x00-\x1f\x7f-\x9f]")
+# Letters, to find a visible character fast: almost every text begins with one. Hangul's fillers are invisible letters.
+_LETTER = re.compile("[^\\W_\u115f\u1160\u3164\uffa0]")
+NO_BLANK = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+"""Control characters except blanks."""
+_BLANK_BRAILLE = "\u2800"
+
+
+def check_id(place: str, name: str, value: str) -> None:
+    """Raise InputError if an id is empty or contains a blank or an invisible character. ``name`` is its column.
+
+    Files in TREC's format are split at blanks, and pytrec_eval reads ids as C strings, up to their first NUL.
+    """
+    if value.isascii() and value.isprintable() and value and " " not in value:
+        return
+    if not value or any(character.isspace() for character in value):
+        raise InputError(place, f"{name} {value!r}", f"a {name} without blanks, as TREC files need")
+    for number, character in enumerate(value, start=1):
+        if not is_seen(character):
+            found = f"{name} {value!r}, whose character {number} is U+{ord(character):04X}"
+            raise InputError(place, found, f"a {name} of visible characters")
+
+
+def is_seen(text: str) -> bool:
+    """Return whether any character of ``text`` is visible: printable, with a width, and no blank."""
+    return bool(_LETTER.search(text)) or any(
+        character.isprintable()
+        and not character.isspace()
+        and character != _BLANK_BRAILLE
+        and not ZERO_WIDTH.match(character)
+        for character in text
+    )
+
+
+def check_text(place: str, text: str) -> None:
+    """Raise InputError if ``text`` contains NUL, at which C libraries end a text."""
+    if "\0" in text:
+        raise InputError(place, f"U+0000 at character {text.index(chr(0)) + 1} of the text", "text without it")
+
+
+def check_query(place: str, text: str, refused: re.Pattern[str] = CONTROL) -> None:
+    """Raise InputError if a query's ``text`` has a control character of ``refused``, which some engines reject."""
+    if control := refused.search(text):
+        found = f"U+{ord(control[0]):04X} at character {control.start() + 1} of the text"
+        raise InputError(place, found, "a query without control characters")
+
+
+def count_unseen(what: str, texts: Iterable[str]) -> dict[str, int]:
+    """Count the ``texts`` with characters that are kept although unprintable (other than blanks) or without width.
+
+    ``what``: a plural for the texts, in the names of the counts.
+    """
+    unprintable = zero_width = 0
+    for text in texts:
+        if text.isascii() and text.isprintable():
+            continue
+        if not text.replace("\n", " ").isprintable():
+            unprintable += bool(NO_BLANK.search(text)) or not "".join(text.split()).isprintable()
+        zero_width += _has_zero_width(text)
+    return {
+        f"{what} with unprintable characters (kept as they are)": unprintable,
+        f"{what} with zero-width characters (kept as they are)": zero_width,
+    }
+
+
+def _has_zero_width(text: str) -> bool:
+    """Return whether ``text`` has a character without width. In Latin-1 only the soft hyphen has none."""
+    try:
+        text.encode("latin-1")
+    except UnicodeEncodeError:
+        return ZERO_WIDTH.search(text) is not None
+    return "\u00ad" in text

@@ -1,0 +1,57 @@
+"""Compare a user's file with what a study needs: count what is missing, warn if much is, refuse if everything is."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from ragrelay.base.errors import InputError
+
+ENOUGH = 0.5
+"""Share of the needed things in a file below which a page warns."""
+
+
+def count_missing(
+    place: str | Path, found: int, needed: int, what: tuple[str, str], given: str, expected: str
+) -> dict[str, Any]:
+    """Return the count (what, count, of) of ``needed`` things that the user's file at ``place`` lacks.
+
+    ``what``: plurals for what is needed, and for what is counted if it is missing. Raises InputError if nothing is
+    ``found``; ``given`` says what the file has instead.
+    """
+    if needed and not found:
+        raise InputError(place, f"0 of {needed:,} {what[0]} ({given})", expected)
+    return {"what": what[1], "count": needed - found, "of": {"file": str(place), "needed": needed}}
+
+
+def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the sentences about doubtful data for a page's first screen; ``counts``: from left_out.json.
+
+    These are of coverage_warnings, and one per dataset and kind of count that has a warning.
+    """
+    counts = list(counts)
+    warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for row in counts:
+        if "warning" in row:
+            of = (row.get("detail") or {}).get("retriever")
+            warned[row["dataset"], row["what"], row["warning"]].append(f"{row['count']:,}" + (f" ({of})" if of else ""))
+    sentences = [
+        f"{dataset}: {what}: {', '.join(numbers)}; {warning}." for (dataset, what, warning), numbers in warned.items()
+    ]
+    return [*coverage_warnings(counts), *sentences]
+
+
+def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence per dataset and file with less than ENOUGH of what is needed. ``counts``: from left_out.json.
+
+    Counts that do not come from count_missing are ignored.
+    """
+    lacking: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in counts:
+        about = row.get("detail") or {}
+        if "needed" in about and row["count"] > (1 - ENOUGH) * about["needed"]:
+            lacking[row["dataset"], about["file"]].append(f"{row['count']:,} of {about['needed']:,} {row['what']}")
+    return [
+        f"{dataset}: {file} has little of what the study needs: {'; '.join(parts)}."
+        for (dataset, file), parts in lacking.items()
+    ]

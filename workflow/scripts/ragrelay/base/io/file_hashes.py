@@ -1,0 +1,161 @@
+"""Write hashes of files in the cache when the files are made, and check them when the files are used.
+
+Files of older caches, which have no hashes, get them at their first use.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import re
+import zipfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import write_json
+from ragrelay.base.io.cache_mode import read_only
+from ragrelay.base.io.hashing import file_hash, value_hash
+
+log = logging.getLogger(__name__)
+
+NAME = "hashes.json"
+BLOCK_BYTES = 1 << 22
+"""Bytes of a block. A file's hash is the hash of its blocks' hashes, so that several cores can work."""
+SAMPLES, SAMPLE_BYTES = 64, 1 << 16
+"""Blocks of the quick hash, evenly spread from a file's first byte to its last."""
+THREADS = 8
+UNREADABLE = (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile, pl.exceptions.PolarsError)
+"""Errors when reading a file of the cache that is damaged, or that no longer has its hashes."""
+FOLDER = "hashes"
+BARE = re.compile(rb"[0-9a-f]{64}")
+
+
+def write_hashes(path: Path) -> None:
+    """Write the size and two hashes (of samples, of all bytes) of the file ``path``, or of every file in that folder.
+
+    They go into ``hashes.json`` in the folder, or ``<name>.hashes.json`` next to the file.
+    """
+    write_json({name: _described(file) for name, file in _files(path).items()}, _place(path))
+
+
+def check_hashes(path: Path, whole: bool) -> None:
+    """Raise ValueError if the file ``path``, or a file in that folder, has changed since its hashes were written.
+
+    ``whole``: whether to read every byte, or only sizes and samples. Files added later are ignored. If there are no
+    hashes, they are written now, and the log names ``path``.
+    """
+    place = _place(path)
+    if not place.is_file():
+        _adopt(path)
+        return
+    files = _files(path)
+    for name, known in json.loads(place.read_text(encoding="utf-8")).items():
+        if name not in files:
+            raise ValueError(f"{name} is missing")
+        size = files[name].stat().st_size
+        if size != known["size"]:
+            raise ValueError(f"{name} has {size} bytes, not {known['size']}")
+        if whole and _hash(files[name], _blocks(size), BLOCK_BYTES) != known["whole"]:
+            raise ValueError(f"the bytes of {name} do not have its hash")
+        if _hash(files[name], _samples(size), SAMPLE_BYTES) != known["samples"]:
+            raise ValueError(f"the samples of {name} do not have their hash")
+
+
+def _adopt(path: Path) -> None:
+    log.warning("%s: has no hashes, as in older caches; taken as it is, and hashed from now on", path)
+    if read_only():
+        return
+    try:
+        write_hashes(path)
+    except OSError as error:
+        log.warning("%s: its hashes can't be written (%s)", path, error)
+
+
+def _place(path: Path) -> Path:
+    return path / NAME if path.is_dir() else path.with_name(f"{path.name}.{NAME}")
+
+
+def _files(path: Path) -> dict[str, Path]:
+    """Return the files below the folder ``path`` by their relative paths, or that file itself."""
+    if not path.is_dir():
+        return {path.name: path}
+    files = {str(file.relative_to(path)): file for file in sorted(path.rglob("*")) if file.is_file()}
+    return {name: file for name, file in files.items() if name != NAME and not file.name.startswith(".")}
+
+
+def _described(file: Path) -> dict[str, Any]:
+    size = file.stat().st_size
+    samples, whole = _hash(file, _samples(size), SAMPLE_BYTES), _hash(file, _blocks(size), BLOCK_BYTES)
+    return {"size": size, "samples": samples, "whole": whole}
+
+
+def _blocks(size: int) -> Sequence[int]:
+    return range(0, size, BLOCK_BYTES)
+
+
+def _samples(size: int) -> Sequence[int]:
+    """Return the starts of the samples. The last sample ends with the file; a small file is sampled completely."""
+    if size <= SAMPLES * SAMPLE_BYTES:
+        return range(0, size, SAMPLE_BYTES)
+    return [(size - SAMPLE_BYTES) * place // (SAMPLES - 1) for place in range(SAMPLES)]
+
+
+def _hash(file: Path, starts: Sequence[int], length: int) -> str:
+    """Return the SHA-256, 64 hex digits, of the SHA-256 of each block of ``length`` bytes at ``starts``."""
+    descriptor = os.open(file, os.O_RDONLY)
+    try:
+        with ThreadPoolExecutor(THREADS) as threads:
+            digests = threads.map(lambda start: hashlib.sha256(os.pread(descriptor, length, start)).digest(), starts)
+            return hashlib.sha256(b"".join(digests)).hexdigest()
+    finally:
+        os.close(descriptor)
+
+
+def kept_hash(path: Path, cache_dir: Path | None, make: Callable[[Path], str] = file_hash) -> str:
+    """Return the kept hash of ``path`` if the file has not changed since, else ``make(path)``. Raises as ``make``."""
+    if cache_dir is None:
+        return make(path)
+    entry = cache_dir / FOLDER / _name(path)
+    kept = entry.read_bytes() if entry.is_file() else b""
+    digest = kept[:64].decode("ascii", "replace")
+    whole = _entry(entry.name, digest, path.resolve())
+    if kept == whole:
+        return digest
+    if not BARE.fullmatch(kept):
+        digest = make(path)
+        whole = _entry(entry.name, digest, path.resolve())
+    if not read_only():
+        from ragrelay.base.io.atomic_files import write_text  # here, as every start of Snakemake imports this module
+
+        try:
+            write_text(whole.decode("utf-8"), entry)
+        except OSError as error:
+            place, expected = "config key 'cache_dir'", "a folder that can be written to"
+            raise InputError(place, f"{cache_dir} ({error.strerror})", expected) from None
+    return digest
+
+
+def kept_damage(entry: Path) -> str:
+    """Return what is wrong with an entry, or with its hash of an unchanged file; empty if nothing is wrong."""
+    kept = entry.read_bytes()
+    if BARE.fullmatch(kept):
+        return ""  # an old entry, which does not name its file
+    digest, path = kept[:64].decode("ascii", "replace"), Path(kept[82:].decode("utf-8", "replace"))
+    if kept != _entry(entry.name, digest, path):
+        return "its bytes do not have their hash"
+    same = path.is_file() and _name(path) == entry.name
+    return f"not the hash of {path}" if same and file_hash(path) != digest else ""
+
+
+def _name(path: Path) -> str:
+    stat = path.stat()
+    return value_hash([str(path.resolve()), stat.st_size, stat.st_mtime_ns], digits=40)
+
+
+def _entry(name: str, digest: str, path: Path) -> bytes:
+    return f"{digest} {value_hash([name, digest, str(path)])} {path}".encode()

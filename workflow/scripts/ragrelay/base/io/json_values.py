@@ -1,0 +1,83 @@
+"""Read the user's JSON files and JSON lines, with messages that name the line and the fault."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from ragrelay.base.errors import InputError
+
+FAULTS = (ValueError, RecursionError)
+"""Errors of json.loads: for invalid JSON, for a number with more digits than Python reads, and for endless nesting."""
+
+
+def json_fault(error: Exception) -> str:
+    """Describe one of FAULTS, for the ``found`` of a message."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"invalid JSON ({error.msg} at column {error.colno})"
+    if isinstance(error, RecursionError):
+        return "JSON that is nested without end"
+    if isinstance(error, UnicodeDecodeError):
+        return f"byte {error.object[error.start]:#04x}, which is no UTF-8"
+    return "a number of more than 4,300 digits"
+
+
+def json_object(path: Path, place: str, expected: str) -> dict[str, Any]:
+    """Return the JSON object in the file ``path``. Raises InputError with ``place`` and ``expected`` for all else."""
+    try:
+        value = json.loads(path.read_text(encoding="utf-8-sig"))
+    except FAULTS as error:
+        what = json_fault(error)
+    else:
+        if isinstance(value, dict):
+            return value
+        what = f"a {type(value).__name__}"
+    raise InputError(place, f"{path}, which is no JSON object but {what}", expected)
+
+
+def read_json(path: str | Path) -> Any:
+    """Return the value of a JSON file that this package wrote. Raises as the standard library does."""
+    return json.loads(Path(path).read_text(encoding="utf-8"))
+
+
+def json_record(path: Path, number: int, line: str, halves: bool = False) -> dict[str, Any]:
+    """Return the object of a line. Raises InputError for no object, a repeated key, or half of a surrogate pair.
+
+    ``halves``: skip the last check, since the caller makes it for the values that it reads.
+    """
+    try:
+        record = DECODER.decode(line)
+        half = not halves and "\\ud" in line.lower() and not _is_text(record)
+    except _KeyTwiceError as twice:
+        raise InputError(f"{path}, line {number}", f"key {twice.args[0]!r} again", "each key once") from None
+    except FAULTS as error:
+        raise InputError(f"{path}, line {number}", json_fault(error), "one JSON object") from None
+    if half:
+        raise InputError(f"{path}, line {number}", "half of a surrogate pair", "text that can be written as UTF-8")
+    if not isinstance(record, dict):
+        raise InputError(f"{path}, line {number}", f"JSON {type(record).__name__}", "one JSON object")
+    return record
+
+
+class _KeyTwiceError(Exception):
+    """A key that occurs twice in a JSON object."""
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    record = dict(pairs)
+    if len(record) < len(pairs):
+        times = Counter(key for key, _ in pairs)
+        raise _KeyTwiceError(next(key for key in times if times[key] > 1))
+    return record
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_once)
+
+
+def _is_text(record: Any) -> bool:
+    """Return whether a record can be written as UTF-8. JSON's escapes can name half a character, as in a cut text."""
+    try:
+        json.dumps(record, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

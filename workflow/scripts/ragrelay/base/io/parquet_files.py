@@ -1,0 +1,97 @@
+"""Read Parquet files, even damaged ones. Arrow reads them, since on some damaged files Polars ends the process."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ragrelay.base.errors import InputError
+
+FAULTS = (pa.ArrowException, OSError, ValueError, MemoryError)
+"""Errors that a file raises if it can't be read."""
+LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+PLAIN = (
+    pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view, pa.types.is_integer, pa.types.is_floating,
+    pa.types.is_decimal, pa.types.is_boolean, pa.types.is_null,
+)  # fmt: skip
+"""Types that Polars imports from Arrow as they are."""
+
+
+def read_frame(path: str | Path) -> pl.DataFrame:
+    """Read the whole Parquet file ``path``, which a study has written. Raises FAULTS."""
+    return pl.DataFrame(_table(path))
+
+
+def _table(path: str | Path, columns: Sequence[str] | None = None) -> pa.Table:
+    """Read all columns of the Parquet file ``path``, or those of ``columns`` that exist, and validate every value.
+
+    Raises FAULTS. Parquet's checksums are compared if the file has them.
+    """
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        names = file.schema_arrow.names
+        table = file.read(columns=None if columns is None else [name for name in columns if name in names])
+        _check_rows(table.num_rows, file)
+    table.validate(full=True)  # checks that texts are UTF-8, and that lists end where their values do
+    return table
+
+
+def check_parquet(path: str | Path) -> None:
+    """Read the whole Parquet file ``path`` batch by batch, to check it. Raises FAULTS."""
+    with pq.ParquetFile(path, page_checksum_verification=True) as file:
+        rows = 0
+        for batch in file.iter_batches():
+            batch.validate(full=True)
+            rows += batch.num_rows
+        _check_rows(rows, file)
+
+
+def _check_rows(rows: int, file: pq.ParquetFile) -> None:
+    """Raise ValueError if the number of rows is not that in the metadata, as when a row group's count is damaged."""
+    if rows != file.metadata.num_rows:
+        raise ValueError(f"{rows} rows, not {file.metadata.num_rows}")
+
+
+def fault(error: BaseException) -> str:
+    """Describe one of FAULTS in one line."""
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def read_parquet(path: Path, expected: str, required: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
+    """Read the columns ``required``, and those of ``optional`` that exist, of the user's file ``path``.
+
+    Categories and dates become texts. ``expected``: the kind of file, for messages. Raises InputError for a file that
+    is missing, damaged or no Parquet, for a missing or repeated column, and for a column with values other than texts,
+    numbers, truth values, or lists or records of these.
+    """
+    if not path.is_file():
+        raise InputError(path, "no such file", expected)
+    try:
+        table = _table(path, (*required, *optional))
+        columns = [_without_categories(column) for column in table.columns]
+    except FAULTS as error:
+        raise InputError(path, f"no readable Parquet file ({fault(error)})", expected) from None
+    names = table.column_names
+    if missing := [name for name in required if name not in names]:
+        raise InputError(path, f"no column {', '.join(missing)}", expected)
+    for name, values in zip(names, columns, strict=True):
+        if names.count(name) > 1:
+            raise InputError(path, f"column {name!r} twice", "each column once")
+        if not _plain(values.type):
+            plain = "texts, numbers or truth values, or lists or records of these"
+            raise InputError(f"{path}, column {name}", f"values of type {values.type}", plain)
+    return pl.DataFrame([pl.Series(name, values) for name, values in zip(names, columns, strict=True)])
+
+
+def _without_categories(values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Convert categories and dates to texts."""
+    if pa.types.is_dictionary(values.type):
+        return values.cast(values.type.value_type)
+    return values.cast(pa.string()) if pa.types.is_temporal(values.type) else values
+
+
+def _plain(kind: pa.DataType) -> bool:
+    if pa.types.is_struct(kind):
+        return all(_plain(field.type) for field in kind)
+    return _plain(kind.value_type) if any(is_list(kind) for is_list in LISTS) else any(is_it(kind) for is_it in PLAIN)

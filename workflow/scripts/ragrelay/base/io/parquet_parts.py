@@ -1,0 +1,264 @@
+"""Keep answers and scores in append-only Parquet parts, so that nothing is made twice and no killed job loses work.
+
+Several jobs on several nodes may append at once: a part is written under a temporary name and renamed, and parts are
+never changed. Jobs that run at the same time may both make a key; readers then take the row of the earliest part.
+
+Consecutive parts can be joined. The new part has the first one's time, so that the same rows count. ``<part>.json``
+next to it, written before it, lists the parts that it replaces: readers ignore them as soon as the new part exists.
+They are removed a day later, when no reader uses them any more.
+"""
+
+import hashlib
+import io
+import json
+import logging
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import atomic, write_json
+from ragrelay.base.io.hashing import file_hash
+
+log = logging.getLogger(__name__)
+
+HASH_DIGITS = 16
+WRITTEN = "%Y%m%dT%H%M%S%f"
+"""Format of the time (UTC) at which a part was written, in its metadata and name."""
+# Parts read together: enough that thousands of small parts don't need a query each, few enough to bound memory.
+PARTS_AT_ONCE = 32
+# Hashing waits for the disk or the network file system.
+HASHING_THREADS = 8
+JOINED_BYTES = 128 << 20
+"""Maximum total size of the parts that are joined into one."""
+GRACE = 24 * 60 * 60.0
+"""Seconds for which replaced parts stay: longer than a reader may need between two looks at a part."""
+SUMMED, PEAKS, FIRST = ("seconds", "tokens", "_tokens"), ("_mib",), ("start_seconds", "written")
+"""How to merge the metadata of joined parts, by endings of keys. Parts must agree in all other keys."""
+
+
+class PartStore:
+    """Rows of ``schema`` in ``folder``, looked up by the columns ``key``.
+
+    ``later``: columns added to the schema later; they are null in parts without them. ``at_most``: maximum values of
+    columns; a part with a higher value was not written by this store.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        schema: Mapping[str, pl.DataType | type[pl.DataType]],
+        key: list[str],
+        later: Sequence[str] = (),
+        at_most: Mapping[str, float] | None = None,
+    ) -> None:
+        self.folder, self.schema, self.key, self.later = folder, pl.Schema(schema), key, later
+        self.at_most = at_most or {}
+        self._checked: dict[Path, bool] = {}
+
+    def parts(self) -> list[Path]:
+        """Return the readable parts, earliest first (names start with the time). Damaged ones only get a warning.
+
+        All bytes are hashed before anything else reads them, since a garbled Parquet file may crash a reader.
+        """
+        paths = sorted(self.folder.glob("part-*.parquet"))
+        with ThreadPoolExecutor(HASHING_THREADS) as threads:
+            whole = [part for part, whole in zip(paths, threads.map(self._readable, paths), strict=True) if whole]
+        listings = {listing.with_suffix(".parquet"): listing for listing in self.folder.glob("part-*.json")}
+        replaced = {name for part in whole if part in listings for name in _replaced(listings[part])}
+        return [part for part in whole if part.name not in replaced]
+
+    def join(self, most: int = JOINED_BYTES) -> tuple[int, int]:
+        """Join consecutive parts of the same origin, up to ``most`` bytes of them into one.
+
+        Returns the number of joined parts and of new parts. The old ones stay; see remove_replaced.
+        """
+        joined = made = 0
+        for run in self._runs(most):
+            described = _together([self.metadata(part) for part in run])
+            rows = pl.concat([pl.read_parquet(part, glob=False) for part in run])
+            rows = rows.unique(self.key, keep="first", maintain_order=True)
+            path, content = self._packed(rows, described, run[0].stem.split("-")[1])
+            listings = [listing for part in run if (listing := part.with_suffix(".json")).exists()]
+            names = {part.name for part in run}.union(*map(_replaced, listings)) - {path.name}
+            write_json(sorted(names), path.with_suffix(".json"))
+            _write(content, path)
+            joined, made = joined + len(run), made + 1
+        return joined, made
+
+    def remove_replaced(self, grace: float = GRACE) -> tuple[int, int]:
+        """Remove parts that were replaced at least ``grace`` seconds ago. Returns how many, and how many must wait."""
+        removed = waiting = 0
+        for listing in sorted(self.folder.glob("part-*.json")):
+            part, names = listing.with_suffix(".parquet"), _replaced(listing)
+            if time.time() - listing.stat().st_mtime < grace or (part.exists() and damage(part)):
+                waiting += len(names)
+                continue
+            if part.exists():
+                for name in names:
+                    (self.folder / name).unlink(missing_ok=True)
+                removed += len(names)
+            listing.unlink()
+        return removed, waiting
+
+    def _runs(self, most: int) -> Iterator[list[Path]]:
+        """Yield groups of two or more parts to join. They are neighbours, so that the same rows count as before."""
+        run: list[Path] = []
+        size, origin = 0, None
+        for part in self.parts():
+            bytes_more, of_part = part.stat().st_size, (pl.read_parquet_schema(part), _origin(self.metadata(part)))
+            if run and (of_part != origin or size + bytes_more > most):
+                if len(run) > 1:
+                    yield run
+                run, size = [], 0
+            run, size, origin = [*run, part], size + bytes_more, of_part
+        if len(run) > 1:
+            yield run
+
+    def add(self, rows: pl.DataFrame, metadata: Mapping[str, str]) -> Path:
+        """Write ``rows`` (columns of the schema) as a new part with ``metadata``; return its path.
+
+        A part's name ends with a hash of its bytes, because Parquet's own checks miss some damaged pages.
+        """
+        path, content = self._packed(rows, metadata, datetime.now(UTC).strftime(WRITTEN))
+        _write(content, path)
+        return path
+
+    def _packed(self, rows: pl.DataFrame, metadata: Mapping[str, str], written: str) -> tuple[Path, bytes]:
+        buffer = io.BytesIO()
+        rows.write_parquet(buffer, compression="zstd", metadata={**metadata, "written": written})
+        content = buffer.getvalue()
+        path = self.folder / f"part-{written}-{hashlib.sha256(content).hexdigest()[:HASH_DIGITS]}.parquet"
+        return path, content
+
+    def held(self, keys: pl.DataFrame, parts: Sequence[Path] | None = None) -> pl.DataFrame:
+        """Return the distinct ``keys`` that are in the store, with the earliest ``part`` that has each.
+
+        ``parts``: some of parts(), if not all are to be read. Only key columns are read, as a stream: 200,000 keys
+        among 2 million rows take seconds and about 200 MiB.
+        """
+        wanted, parts = keys.select(self.key).unique(), self.parts() if parts is None else list(parts)
+        if not parts or wanted.is_empty():
+            return pl.DataFrame(schema={**{name: self.schema[name] for name in self.key}, "part": pl.String})
+        scan = self.scan(parts, self.key)
+        rows = scan.join(wanted.lazy(), on=self.key, how="semi").collect(engine="streaming")
+        return rows.sort("part").unique(self.key, keep="first", maintain_order=True)
+
+    def read(self, located: pl.DataFrame, columns: Sequence[str] = ()) -> pl.DataFrame:
+        """Return the stored rows of ``located``, a selection of what ``held`` returned, each once, in any order.
+
+        Returns the key and ``columns``, or all columns. Raises InputError if a part has disappeared since, or a value
+        exceeds ``at_most``.
+        """
+        wanted = [name for name in self.schema if not columns or name in columns or name in self.key]
+        frames = [pl.DataFrame(schema={name: self.schema[name] for name in wanted})]
+        for some in _batches(located):
+            parts = some["part"].unique(maintain_order=True).to_list()
+            scan = self.scan(parts, wanted)
+            # Filter by the first key column before the join, so that other columns are decoded only for these rows.
+            near = scan.filter(pl.col(self.key[0]).is_in(some[self.key[0]].unique().implode()))
+            try:
+                # Not as a stream, since its filters keep every decoded text in memory.
+                rows = near.join(some.lazy(), on=[*self.key, "part"], how="semi").collect(engine="in-memory")
+            except (pl.exceptions.PolarsError, OSError) as error:
+                lost = f"a part that disappeared during the job ({str(error).splitlines()[0]})"
+                raise InputError(self.folder, lost, "a store from which nothing is deleted meanwhile") from error
+            self._check_values(rows)
+            if len(rows) > len(some):
+                rows = rows.unique(self.key, keep="first", maintain_order=True)
+            frames.append(rows.select(wanted))
+        return pl.concat(frames)
+
+    def metadata(self, part: str | Path) -> dict[str, str]:
+        """Return the metadata of a part, such as engine, version, device and seconds, and the time (``written``)."""
+        raw = pq.read_metadata(part).metadata or {}
+        return {key.decode(): value.decode() for key, value in raw.items() if not key.startswith(b"ARROW")}
+
+    def scan(self, parts: list[Path] | list[str], columns: Sequence[str]) -> pl.LazyFrame:
+        """Scan ``columns`` of all rows of ``parts``, and add the ``part`` of each row."""
+        scan = pl.scan_parquet(
+            parts, schema=self.schema, missing_columns="insert", include_file_paths="part", glob=False
+        )
+        return scan.select(*columns, "part")
+
+    def _check_values(self, rows: pl.DataFrame) -> None:
+        for name in self.at_most.keys() & rows.columns:
+            beyond = ~(pl.col(name) <= self.at_most[name])  # NaN too
+            for part in rows.filter(beyond).sort("part")["part"].head(1):
+                column = pl.read_parquet(part, columns=[name], glob=False).with_row_index("row", 1)
+                row, value = column.filter(beyond).row(0)
+                raise InputError(f"{part}, row {row}, column {name}", str(value), f"at most {self.at_most[name]:g}")
+
+    def _readable(self, part: Path) -> bool:
+        """Return whether ``part`` is complete and has this store's columns. Parts never change: one check is enough."""
+        if part not in self._checked:
+            reason = damage(part) or self._wrong_columns(part)
+            if reason:
+                log.warning("%s: a damaged part (%s); its rows are made again, and it may be deleted", part, reason)
+            self._checked[part] = not reason
+        return self._checked[part]
+
+    def _wrong_columns(self, part: Path) -> str:
+        """Describe the columns of ``part`` that are not this store's. A complete part may belong to another store."""
+        try:
+            schema = pl.read_parquet_schema(part)
+        except (OSError, pl.exceptions.PolarsError) as error:
+            return str(error).splitlines()[0]
+        names = dict.fromkeys([*self.schema, *schema])
+        wrong = [name for name in names if schema.get(name) != self.schema.get(name)]
+        wrong = [name for name in wrong if name in schema or name not in self.later]
+        return f"other columns than this store's: {', '.join(wrong)}" if wrong else ""
+
+
+def damage(part: Path) -> str:
+    """Return why ``part`` can't be read, or that its bytes have changed; empty if it is complete."""
+    try:
+        whole = file_hash(part)[:HASH_DIGITS] == part.stem.rpartition("-")[2]
+    except OSError as error:
+        return str(error)
+    return "" if whole else "its bytes do not hash to its name"
+
+
+def _write(content: bytes, path: Path) -> None:
+    with atomic(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def _replaced(listing: Path) -> list[str]:
+    """Return the names of the parts that a joined part replaces; none if the listing can't be read."""
+    try:
+        names = json.loads(listing.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        log.warning("%s: not read (%s)", listing, error)
+        return []
+    return [name for name in names if Path(name).match("part-*.parquet") and Path(name).name == name]
+
+
+def _origin(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Return the metadata that parts must share to be joined."""
+    return {key: value for key, value in metadata.items() if key not in FIRST and not key.endswith((*SUMMED, *PEAKS))}
+
+
+def _together(described: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the metadata of a part that joins parts with the metadata ``described``."""
+    joined = {}
+    for key in dict.fromkeys(key for metadata in described for key in metadata):
+        values = [metadata[key] for metadata in described if key in metadata]
+        joined[key] = values[0]
+        if key.endswith(PEAKS):
+            joined[key] = max(values, key=float)
+        elif key.endswith(SUMMED) and key not in FIRST:
+            joined[key] = f"{sum(map(float, values)):.2f}" if key == "seconds" else str(sum(map(int, values)))
+    return joined
+
+
+def _batches(located: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Yield ``located`` (with ``part``) in pieces of PARTS_AT_ONCE parts, earliest first."""
+    number = pl.col("part").rle_id() // PARTS_AT_ONCE
+    for _, piece in located.sort("part").group_by(number.alias("batch"), maintain_order=True):
+        yield piece

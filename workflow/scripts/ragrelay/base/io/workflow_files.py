@@ -1,0 +1,26 @@
+"""Locate the workflow's own files, in a checkout or in an installed wheel."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+PACKAGE = Path(__file__).parents[2]
+INSTALLED = PACKAGE / "workflow_files"
+"""The workflow's files in a wheel (setup.py), in folders named as in a checkout."""
+ROOT = INSTALLED if INSTALLED.is_dir() else PACKAGE.parents[2]
+OWN = "resources/"
+"""Start of the configuration's paths to the demo's collection and model, and to published tables."""
+
+
+def with_own_files(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``config`` with absolute paths to files of ``resources/`` that the workflow has and the user doesn't."""
+    return {key: _replaced(value) for key, value in config.items()}
+
+
+def _replaced(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return with_own_files(value)
+    if isinstance(value, list):
+        return [_replaced(item) for item in value]
+    own = isinstance(value, str) and value.startswith(OWN) and not Path(value).exists() and (ROOT / value).exists()
+    return str(ROOT / value) if own else value

@@ -1,0 +1,265 @@
+"""Define kinds of catalogue entries. A kind is a class in a file of its own: its fields are the entry's keys.
+
+A section of the catalogue (retrievers, scorers, …) has a base class, and a package in which every module has one kind
+and the kind's name. Schema, defaults, key reference, checks, inputs and downloads all come from the class, so a new
+kind only takes a new module there. Snakemake imports the kinds of a configuration's entries when it starts, so they
+import heavy libraries inside methods.
+"""
+
+import importlib
+import pkgutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from functools import cache
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar, get_args
+
+from pydantic import AfterValidator, Field, create_model
+from pydantic.json_schema import SkipJsonSchema
+
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.grid import GridSettings
+from ragrelay.base.own_code import check_function, code_hashes
+from ragrelay.base.settings import FUNCTION, JsonSchema, RefusedError, Settings, check_keys
+
+
+class CheckedStudy:
+    """The part of a study that kinds use in their checks: its selection, its definitions, and where its files are."""
+
+    def __init__(self, config: Mapping[str, Any], folder: str | Path, prompts: Sequence[str | Path]) -> None:
+        self.given = config
+        """The configuration as users wrote it."""
+        self.folder = Path(folder)
+        """Where relative paths are looked up."""
+        self.prompts = [Path(path) for path in prompts]
+        """Folders of templates. The first that has a template wins."""
+        self.config: dict[str, Any] = {}
+        """The configuration with defaults."""
+        self.grid: GridSettings
+        """Its grid, with the orderings that ``permutations`` stands for."""
+        self.asked: list[str] = []
+        """The grid's generators that have an engine, which answers prompts."""
+
+    def template_path(self, name: str, folder: str | None = None) -> Path:
+        """Return the file of the template ``name``, in a folder of prompts or in one named ``folder`` next to it.
+
+        If none of these folders has it, return its path in the first.
+        """
+        paths = [(path.parent / folder if folder else path) / f"{name}.yaml" for path in self.prompts]
+        return next((path for path in paths if path.is_file()), paths[0])
+
+
+class Download(NamedTuple):
+    """A repository of a hub that an entry's ``key`` names; ``part`` is `model`, `tokenizer` or `adapter`."""
+
+    key: str
+    name: str
+    revision: str | None = None
+    part: str = "model"
+
+
+class Kind(Settings):
+    """Base class of all kinds of catalogue entries."""
+
+    code: SkipJsonSchema[dict[str, str]] = Field(default={})
+    """Hashes of the modules of the user's functions, by key. It is no key of the configuration."""
+
+    @classmethod
+    def known(cls) -> list[str]:
+        """Return the keys that users may set, without the key that names the kind."""
+        return [key for key in super().known() if key != "code"]
+
+    @classmethod
+    def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+        """Add the defaults that depend on other keys, and ``code``, to ``definition``."""
+        named = {key: definition[key] for key in cls.functions() if key in definition}
+        return {**definition, **({"code": code_hashes(named, folder)} if cls.functions() else {})}
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Raise InputError for values that the types of the keys allow but that can't work in ``study``.
+
+        ``place``: the start of messages, with the entry's key and an open quotation mark; a key follows as ``.key'``.
+        """
+        for key in self.functions():
+            if (name := getattr(self, key)) is not None:
+                check_function(f"{place}.{key}'", name, study.folder)
+
+    @classmethod
+    def check_written(cls, given: Mapping[str, Any]) -> None:
+        """Raise RefusedError for an entry that a job's params may contain but that users must not write."""
+
+    def downloads(self) -> Iterator[Download]:
+        """Yield the models and tokenizers that it names."""
+        yield from ()
+
+    @classmethod
+    def functions(cls) -> list[str]:
+        """Return the keys that name a user's own functions."""
+        fields = cls.model_fields.items()
+        return [
+            key for key, field in fields if _is_function(field) or any(map(_is_function, get_args(field.annotation)))
+        ]
+
+    @classmethod
+    def branch(cls, selector: str, name: str) -> JsonSchema:
+        """Return the JSON Schema of the whole entry, whose key ``selector`` has the value ``name``."""
+        required = cls.required()
+        properties = dict(sorted(cls.properties().items(), key=lambda item: item[0] not in required))
+        extra = cls.model_config.get("json_schema_extra") or {}
+        return {
+            "title": name,
+            "type": "object",
+            "additionalProperties": False,
+            "required": [selector, *required],
+            "properties": {selector: {"description": cls.description(), "const": name}, **properties},
+            **(extra if isinstance(extra, dict) else {}),
+        }
+
+
+def _is_function(annotated: Any) -> bool:
+    return FUNCTION in (*getattr(annotated, "metadata", ()), *getattr(annotated, "__metadata__", ()))
+
+
+K = TypeVar("K", bound=Kind)
+
+
+class Kinds(Generic[K]):
+    """The kinds of a section: subclasses of ``base``, one per module of ``package``, named by the key ``selector``.
+
+    As metadata of a type, it marks a definition, which its kind validates.
+    """
+
+    def __init__(self, base: type[K], package: str, selector: str = "kind") -> None:
+        self.base, self.package, self.selector = base, package, selector
+
+    def names(self) -> list[str]:
+        """Return the names of all kinds, sorted."""
+        folders = importlib.import_module(self.package).__path__
+        return sorted(module.name for module in pkgutil.iter_modules(folders))
+
+    def module(self, definition: Mapping[str, Any]) -> str:
+        """Return the module of the kind of ``definition``."""
+        return f"{self.package}.{definition[self.selector]}"
+
+    def __getitem__(self, name: str) -> type[K]:
+        module = sys.modules.get(f"{self.package}.{name}")  # imported before
+        if not module:
+            if name not in self.names():
+                raise InputError(self.selector, repr(name), one_of(self.names(), name))
+            module = importlib.import_module(f"{self.package}.{name}")
+        here = [member for member in vars(module).values() if getattr(member, "__module__", "") == module.__name__]
+        (kind,) = (member for member in here if isinstance(member, type) and issubclass(member, self.base))
+        return kind
+
+    def of(self, definition: Mapping[str, Any]) -> K:
+        """Return the kind that ``definition`` (an entry of the catalogue) asks for, with its keys."""
+        return self._made({key: value for key, value in definition.items() if key != self.selector}, definition)
+
+    def _made(self, keys: Mapping[str, Any], definition: Mapping[str, Any]) -> K:
+        """Return the kind with ``keys`` other than None. Types may be converted, unlike those that users write."""
+        given = {key: value for key, value in keys.items() if value is not None}
+        return self[definition[self.selector]].model_validate(given, strict=False)
+
+    def completed(self, definition: Mapping[str, Any], folder: Path = Path()) -> dict[str, Any]:
+        """Return ``definition`` with the defaults that depend on its other keys, its keys in sorted order.
+
+        Looks up the user's own functions in ``folder``.
+        """
+        return dict(sorted(self[definition[self.selector]].completed(definition, folder).items()))
+
+    def validated(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return ``given``, an entry as users write it, with defaults and its keys in sorted order."""
+        check_keys(given, given, [self.selector])
+        name = self._named(given[self.selector])
+        kind = self[name]
+        check_keys(given, [self.selector, *kind.known()], kind.required())
+        kind.check_written(given)
+        return self._with_defaults(kind, name, given)
+
+    def _named(self, name: Any) -> str:
+        if name not in (names := self.names()):
+            raise RefusedError(repr(name), one_of(names, name), self.selector)
+        return str(name)
+
+    def _with_defaults(self, keys: type[Settings], name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+        values = keys.model_validate({key: value for key, value in given.items() if key != self.selector})
+        return dict(sorted({**values.mapping(), self.selector: name}.items()))
+
+    def choices(self, lead: str) -> JsonSchema:
+        """Return the JSON Schema of a key that names a kind. Its description of all kinds begins with ``lead``."""
+        kinds = "; ".join(f"`{name}` {self[name].description().rstrip('.')}" for name in self.names())
+        return {"description": f"{lead}{kinds}.", "enum": self.names()}
+
+    def schema(self) -> JsonSchema:
+        """Return the JSON Schema of an entry."""
+        return {"oneOf": [self[name].branch(self.selector, name) for name in self.names()]}
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return AfterValidator(self.validated).__get_pydantic_core_schema__(source, handler)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchema:
+        return {**self.schema(), "finished": True}
+
+
+class MergedKinds(Kinds[K]):
+    """Kinds that share one set of keys: an entry has the keys of all kinds, with defaults, and uses those of its own.
+
+    So an overlay may change an entry's kind (by default ``default``) without its other keys.
+    """
+
+    def __init__(self, base: type[K], package: str, selector: str, default: str) -> None:
+        super().__init__(base, package, selector)
+        self.default = default
+
+    def of(self, definition: Mapping[str, Any]) -> K:
+        """Return the kind of ``definition``, with the keys that it uses."""
+        kind = self[definition[self.selector]]
+        return self._made({key: value for key, value in definition.items() if key in kind.model_fields}, definition)
+
+    def check_given(self, place: str, given: Mapping[str, Any]) -> None:
+        """Raise InputError for a key of ``given``, an entry without its defaults, that only other kinds use."""
+        own = self[given.get(self.selector, self.default)].model_fields
+        for key in given:
+            if key not in own and key != self.selector:
+                users = [name for name in self.names() if key in self[name].model_fields]
+                raise InputError(f"{place}.{key}'", "a key without effect", f"{self.selector}: {' or '.join(users)}")
+
+    def own(self, definition: Mapping[str, Any]) -> dict[str, Any]:
+        """Return ``definition`` without the keys that its kind doesn't use."""
+        used = {self.selector, *self[definition[self.selector]].model_fields}
+        return {key: value for key, value in definition.items() if key in used}
+
+    def validated(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Return ``given``, an entry as users write it, with the defaults of all kinds and sorted keys."""
+        merged = _merged(tuple(self[name] for name in self.names()))
+        check_keys(given, [self.selector, *merged.known()], [])
+        name = self._named(given.get(self.selector, self.default))
+        check_keys(given, given, self[name].required())
+        return self._with_defaults(merged, name, given)
+
+    def schema(self) -> JsonSchema:
+        """Return the JSON Schema of an entry: an object with the keys of all kinds. Descriptions name the required."""
+        properties = {key: dict(sub) for name in self.names() for key, sub in self[name].properties().items()}
+        required = {name: self[name].required() for name in self.names()}
+        common = [key for key in required[self.default] if all(key in keys for keys in required.values())]
+        for key in dict.fromkeys(key for keys in required.values() for key in keys if key not in common):
+            kinds = " and ".join(f"`{self.selector}: {name}`" for name, keys in required.items() if key in keys)
+            properties[key]["description"] += f" Required with {kinds}."
+        return {
+            "type": "object",
+            "additionalProperties": False,
+            "required": common,
+            "properties": {self.selector: {**self.choices(""), "default": self.default}, **properties},
+        }
+
+
+@cache
+def _merged(kinds: tuple[type[Kind], ...]) -> type[Settings]:
+    """Return a model with the keys of all ``kinds``, in which keys that only some kinds require may be absent."""
+    fields = {key: copy(kind.model_fields[key]) for kind in kinds for key in kind.known()}
+    for field in fields.values():
+        if field.is_required():
+            field.default = None
+    types: dict[str, Any] = {key: (field.annotation, field) for key, field in fields.items()}
+    return create_model("MergedKinds", __base__=Settings, **types)

@@ -1,0 +1,43 @@
+"""Give vLLM its arguments for LoRA adapters (Hu et al., LoRA, ICLR 2022)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.json_values import json_object
+from ragrelay.base.models.hubs import check_cached, fetch
+from ragrelay.base.models.locations import ADAPTER_CONFIG, is_folder, model_path
+
+
+def adapter_path(generator: Mapping[str, Any]) -> Path:
+    """Return the adapter's folder. A hub's adapter is downloaded at its revision."""
+    if is_folder(generator["adapter"]):
+        return Path(model_path(generator["adapter"]))
+    adapter, revision = generator["adapter"], generator.get("adapter_revision")
+    place = f"generator's adapter {adapter!r}"
+    check_cached(adapter, revision, place)
+    return fetch(adapter, revision, place)
+
+
+def adapter_arguments(generator: Mapping[str, Any]) -> dict[str, Any]:
+    """Return vLLM's engine arguments for the generator's adapter; none without an adapter."""
+    if "adapter" not in generator:
+        return {}
+    from vllm.config.lora import MaxLoRARanks
+
+    path = adapter_path(generator) / ADAPTER_CONFIG
+    rank = json_object(path, str(path), "an adapter's configuration").get("r")
+    fitting = [known for known in get_args(MaxLoRARanks) if isinstance(rank, int) and rank <= known]
+    if not fitting:
+        raise InputError(path, f"rank r {rank!r}", f"an integer up to {max(get_args(MaxLoRARanks))}, vLLM's maximum")
+    return {"enable_lora": True, "max_lora_rank": min(fitting), "max_loras": 1}
+
+
+def adapter_request(generator: Mapping[str, Any]) -> Any:
+    """Return the adapter argument of every request to vLLM; None without an adapter."""
+    if "adapter" not in generator:
+        return None
+    from vllm.lora.request import LoRARequest
+
+    return LoRARequest("adapter", 1, str(adapter_path(generator)))

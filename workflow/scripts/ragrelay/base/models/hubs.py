@@ -1,0 +1,72 @@
+"""Download from hubs, and report what a job lacks, since jobs have no access to hubs."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.models.locations import PACKAGED, is_folder, model_config
+
+FETCHED = "`snakemake prefetch` first, on a machine that can reach the hub"
+DESCRIPTIONS = ("config.json", "tokenizer_config.json", "adapter_config.json", "modules.json")
+"""A model, tokenizer or adapter has at least one of these files."""
+TCT_TOKENIZER = "bert-base-uncased"
+"""The tokenizer of pyterrier-dr's TCT-ColBERT, for every model."""
+
+
+def check_cached(name: str, revision: str | None, place: str) -> None:
+    """Raise InputError if hub access is off and a hub's model, tokenizer or adapter is not in the cache."""
+    if not on_hub(name) or not offline():
+        return
+    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    cached = [try_to_load_from_cache(name, file, revision=revision) for file in DESCRIPTIONS]
+    if not any(isinstance(path, str) for path in cached):
+        raise InputError(place, f"nothing of {name!r} in the hub's cache {HF_HUB_CACHE}", FETCHED)
+
+
+def model_description(model: str, revision: str | None, place: str) -> dict[str, Any]:
+    """Return a model's config.json; empty if the model has none. If hub access is off, a hub's must be in the cache.
+
+    Raises InputError if it is not available, or no JSON object.
+    """
+    if not on_hub(model):
+        return model_config(place, model)
+    check_cached(model, revision, place)
+    folder = fetch(model, revision, place, allow_patterns=["config.json"])
+    return model_config(place, str(folder)) if (folder / "config.json").is_file() else {}
+
+
+def on_hub(model: str) -> bool:
+    """Return whether ``model`` means a hub's id."""
+    return model not in PACKAGED and not is_folder(model)
+
+
+def offline() -> bool:
+    """Return whether hub access is off, as huggingface_hub reads it."""
+    return os.environ.get("HF_HUB_OFFLINE", "0").upper() in ("1", "ON", "YES", "TRUE")
+
+
+def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
+    """Download a hub's repository to its cache (``HF_HOME``) and return the folder.
+
+    ``choice`` goes to huggingface_hub's snapshot_download. Raises InputError, with ``place``, if the download fails.
+    """
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.utils import disable_progress_bars
+
+    if not sys.stderr.isatty():
+        disable_progress_bars()
+    try:
+        return Path(snapshot_download(name, revision=revision, **choice))
+    except OSError as error:
+        found = f"{name!r} unavailable ({' '.join(str(error).split())[:200]})"
+        raise InputError(place, found, _expected()) from error
+
+
+def _expected() -> str:
+    if offline():
+        return "it in the hub's cache, since HF_HUB_OFFLINE is set; unset that to download it"
+    return "a reachable hub (HF_ENDPOINT), an existing id, and HF_TOKEN if the hub asks for one"

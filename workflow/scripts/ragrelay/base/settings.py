@@ -1,0 +1,258 @@
+"""Define typed mappings of the configuration, with messages for values that do not fit.
+
+pydantic validates, and makes the JSON Schema. This module adds keys that may be absent but not null, and types whose
+messages say what is expected (config/messages.py completes the messages).
+"""
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    ValidationError,
+    WrapValidator,
+    model_validator,
+)
+
+from ragrelay.base.errors import one_of
+
+T = TypeVar("T")
+JsonSchema = dict[str, Any]
+TYPES = {
+    "int_type": "an integer", "float_type": "a number", "finite_number": "a number", "string_type": "a text",
+    "string_unicode": "a text in Unicode", "list_type": "a list", "dict_type": "a mapping", "model_type": "a mapping",
+    # Snakemake reads --config key=true as a text.
+    "bool_type": "true or false (after --config: True or False)",
+}  # fmt: skip
+"""What is expected, by pydantic's error for a wrong type."""
+
+
+class RefusedError(ValueError):
+    """The error of a validator, with both halves of its message. ``key``: the key, if it validates a mapping."""
+
+    def __init__(self, found: str, expected: str, key: str | None = None) -> None:
+        super().__init__(found, expected)
+        self.found, self.expected, self.key = found, expected, key
+
+
+@dataclass(frozen=True)
+class Matching:
+    """Marks a text that has to match ``pattern`` from end to end. ``format`` names it in the JSON Schema."""
+
+    pattern: str
+    expected: str
+    format: str = ""
+    shown: bool = True
+    """Whether messages show the value."""
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        validator = AfterValidator(self.check) if self.shown else BeforeValidator(self.check)
+        return validator.__get_pydantic_core_schema__(source, handler)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchema:
+        # Here "$" means the end of the text. Texts of unbounded length have a format instead of a pattern.
+        return {**handler(schema), **({"format": self.format} if self.format else {"pattern": f"^{self.pattern}$"})}
+
+    def check(self, value: Any) -> Any:
+        """Return ``value`` if it matches."""
+        if not isinstance(value, str) or not re.fullmatch(self.pattern, value):
+            raise RefusedError(repr(value) if self.shown else "a value that can't be one (not shown)", self.expected)
+        return value
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """Marks a value that has to be one of ``names()``, which is called only to check a value."""
+
+    names: Callable[[], Collection[str]]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return PlainValidator(self.check).__get_pydantic_core_schema__(source, handler)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchema:
+        return {"enum": list(self.names())}
+
+    def check(self, value: Any) -> Any:
+        """Return ``value`` if it is one of the names."""
+        if value not in (names := list(self.names())):
+            raise RefusedError(repr(value), one_of(names, value))
+        return value
+
+
+class _OrNull:
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return WrapValidator(self.check).__get_pydantic_core_schema__(source, handler)
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchema:
+        return {**handler(schema), "nullable": True}
+
+    def check(self, value: Any, validate: Callable[[Any], Any]) -> Any:
+        """Validate ``value``. The message for a value of another type says that null is accepted."""
+        try:
+            return validate(value)
+        except ValidationError as error:
+            expected = TYPES.get(error.errors()[0]["type"])
+            if expected is None:
+                raise
+            raise RefusedError(repr(value), f"{expected} or null") from None
+
+
+OR_NULL = _OrNull()
+Nullable = Annotated[T | None, OR_NULL]
+"""The type of a key whose value may be null."""
+
+
+def _no_value_twice(given: Any) -> Any:
+    if isinstance(given, list) and any(value in given[:place] for place, value in enumerate(given)):
+        raise RefusedError(repr(given), "each value once")
+    return given
+
+
+Unique = Annotated[list[T], BeforeValidator(_no_value_twice), Field(json_schema_extra={"uniqueItems": True})]
+"""A list that has each value once."""
+FUNCTION = Matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", "a function as module:function")
+Function = Annotated[str, FUNCTION]
+"""A user's own function, as ``module:function``. It is checked, and hashed into the definition's ``code``."""
+CLASS = Matching(FUNCTION.pattern, "a class as module:Class")
+ClassName = Annotated[str, CLASS]
+"""A user's own class, as ``module:Class``."""
+# Names become parts of paths.
+NAME = Matching(
+    "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}",
+    "a name of letters, digits, -, _ and ., at most 64, that starts with a letter or digit",
+)
+Name = Annotated[str, NAME]
+"""The name of another entry, or of a template."""
+Text = Annotated[str, Field(min_length=1)]
+# Snakemake reads text in braces as a wildcard, in paths and in params.
+PATH = Matching(r"[^\0{}]*", "a path without braces or NUL", "path")
+File = Annotated[Text, PATH]
+"""A user's path."""
+DATASET_PATH = Matching(
+    r"([^\0{}]|\{dataset\})*", "a path without NUL, and with no braces but those of {dataset}", "path of a dataset"
+)
+DatasetFile = Annotated[Text, DATASET_PATH]
+"""A path in which ``{dataset}`` stands for the dataset's name."""
+Model = Annotated[Text, Matching(r"[^\0]*", "a local folder or a hub id, without NUL", "model")]
+"""A local folder or a hub id."""
+
+
+def file_of(path: str, dataset: str) -> str:
+    """Fill ``dataset`` into a DatasetFile."""
+    return str(Path(path.replace("{dataset}", dataset)))
+
+
+class _NotNull:
+    """Stands for null in keys that may be absent but not null. No type accepts it, and messages show it as None."""
+
+    def __repr__(self) -> str:
+        return "None"
+
+
+class Settings(BaseModel):
+    """A mapping with known keys. The first paragraph of a subclass's docstring describes it to users.
+
+    A field without default is a required key. A field with the default None is a key that may be absent; it may be null
+    only if its type is Nullable.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+    @classmethod
+    def known(cls) -> list[str]:
+        """Return the keys that users may set."""
+        return list(cls.model_fields)
+
+    @classmethod
+    def required(cls) -> list[str]:
+        """Return the keys that users have to set."""
+        return [key for key, field in cls.model_fields.items() if field.is_required()]
+
+    @classmethod
+    def nullable(cls, key: str) -> bool:
+        """Return whether the value of ``key`` may be null."""
+        return OR_NULL in cls.model_fields[key].metadata
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_keys(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        check_keys(given, cls.model_fields, cls.required())
+        return {k: _NotNull() if value is None and not cls.nullable(k) else value for k, value in given.items()}
+
+    def mapping(self) -> dict[str, Any]:
+        """Return the sorted keys with their values or defaults, without absent ones."""
+        values = {key: getattr(self, key) for key in sorted(self.known())}
+        return {k: _plain(value) for k, value in values.items() if value is not None or self.nullable(k)}
+
+    @classmethod
+    def description(cls) -> str:
+        """Return the first paragraph of the docstring."""
+        return " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split())
+
+    @classmethod
+    @functools.cache
+    def properties(cls) -> dict[str, JsonSchema]:
+        """Return the JSON Schema of each key."""
+        schema = cls.model_json_schema()
+        parts = schema.get("$defs", {})
+        return {key: _finished(sub, parts) for key, sub in schema["properties"].items()}
+
+
+def check_keys(given: Mapping[Any, Any], known: Collection[str], required: Collection[str]) -> None:
+    """Raise the error of a validator for unknown keys of ``given``, or else for missing ones."""
+    if unknown := sorted((key for key in given if key not in known), key=str):
+        raise RefusedError(f"unknown key {', '.join(map(repr, unknown))}", one_of(sorted(known), *unknown))
+    if missing := [key for key in required if key not in given]:
+        raise RefusedError(f"no key {', '.join(map(repr, missing))}", "this key")
+
+
+def _plain(value: Any) -> Any:
+    """Return ``value`` with mappings in place of Settings, and the keys of every mapping sorted."""
+    if isinstance(value, Settings):
+        return value.mapping()
+    return {key: _plain(value[key]) for key in sorted(value)} if isinstance(value, dict) else value
+
+
+def _finished(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> JsonSchema:
+    """Write ``parts`` (``$defs``) out in pydantic's JSON Schema, and leave null only where it is accepted."""
+    finished = dict(schema)
+    if finished.pop("finished", False):  # a kind's, made of its properties()
+        return finished
+    if "anyOf" in finished:
+        types = [sub for sub in finished.pop("anyOf") if sub != {"type": "null"}]
+        finished = {**(types[0] if len(types) == 1 else {"anyOf": types}), **finished}
+    part = parts.get(str(finished.pop("$ref", None)).removeprefix("#/$defs/"))
+    if part is not None:
+        finished = {**part, "description": " ".join(part["description"].split()), **finished}
+    finished.pop("title", None)
+    nullable = finished.pop("nullable", False)
+    if nullable:
+        finished["type"] = [finished["type"], "null"]
+    elif finished.get("default", ...) is None:
+        del finished["default"]
+    if "enum" in finished:
+        finished.pop("type", None)
+    if "patternProperties" in finished:
+        ((pattern, values),) = finished.pop("patternProperties").items()
+        finished |= {"propertyNames": {"pattern": pattern}, "additionalProperties": values}
+    for key in ("items", "additionalProperties", "propertyNames"):
+        if isinstance(finished.get(key), dict):
+            finished[key] = _finished(finished[key], parts)
+    for key in ("anyOf", "oneOf"):
+        if key in finished:
+            finished[key] = [_finished(sub, parts) for sub in finished[key]]
+    if "properties" in finished:
+        finished["properties"] = {key: _finished(sub, parts) for key, sub in finished["properties"].items()}
+    return finished

@@ -1,0 +1,168 @@
+"""Compute retrieval measures at every k with ir_measures (MacAvaney et al., ECIR 2022)."""
+
+import math
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import ir_measures
+import polars as pl
+
+from ragrelay.base.errors import InputError, nearest
+from ragrelay.base.vocabulary.columns import QID, real, schema_of, text, whole
+
+COLUMNS = {
+    "qid": QID,
+    "measure": text("retrieval measure, as ir_measures names it"),
+    "k": whole("cutoff", "passages"),
+    "value": real("the measure at the cutoff, of the ranking that is prompted"),
+}
+HIGHEST_LABELS = {"gdeval": 4}
+"""The highest label that a provider of ir_measures takes, for those with a limit."""
+REFUSED = {
+    "pyndeval": ("which needs judgements of subtopics", "a measure of judged passages"),
+    "accuracy": ("which has no value for many queries", "a measure with a value for every query with results"),
+}
+"""Providers of ir_measures whose measures are refused: what of them cannot be used, and what is expected."""
+
+
+class _Computed(NamedTuple):
+    """What ir_measures is asked for: a measure, of rankings that are cut at ``cut`` where it takes no cutoff (RBP)."""
+
+    measure: ir_measures.Measure
+    cut: int | None
+
+
+def measure_ranking(
+    ranking: pl.DataFrame,
+    qrels: pl.DataFrame,
+    measures: Sequence[str],
+    ks: Sequence[int],
+    relevant: int = 1,
+    qids: Sequence[str] = (),
+) -> pl.DataFrame:
+    """Compute ``measures`` at the cutoffs ``ks`` for each query of ``ranking`` (qid, docno, rank).
+
+    Scores are computed from ranks, since trec_eval would reorder passages whose scores are equal as float32. Binary
+    measures count labels from ``relevant`` on, unless they name their own (``P(rel=3)``). Judged ``qids`` without a
+    result get 0. Returns qid, measure, k, value, in the order of ``measures``, ``ks`` and the ranking's queries. Raises
+    InputError for a measure that no installed provider computes, for a label that its provider does not take, and for
+    a query with results for which its provider has no value although a passage is relevant.
+    """
+    check_labels(measures, qrels["label"], "judgements")
+    judged = _by_query(qrels, pl.col("label"))
+    # Keyed by measure, not name: AP and MAP are the same measure in ir_measures.
+    wanted = {(name, k): _computed(name, k, relevant) for name in measures for k in ks}
+    values: dict[_Computed, dict[str, float]] = {}
+    for cut in {asked.cut for asked in wanted.values()}:
+        shown = ranking if cut is None else ranking.filter(pl.col("rank") <= cut)
+        of_cut = {asked.measure for asked in wanted.values() if asked.cut == cut}
+        found = _values(of_cut, judged, _by_query(shown, -pl.col("rank").cast(pl.Float64)))
+        values |= {_Computed(measure, cut): of_measure for measure, of_measure in found.items()}
+    ranked = ranking["qid"].unique(maintain_order=True).to_list()
+    empty = sorted(judged.keys() & set(qids) - set(ranked))
+    rows: list[tuple[str, str, int, float]] = []
+    for (name, k), asked in wanted.items():
+        of_measure = values[asked] | dict.fromkeys(empty, 0.0)
+        rows += [(qid, name, k, of_measure[qid]) for qid in [*ranked, *empty] if qid in of_measure]
+    return pl.DataFrame(rows, schema=schema_of(COLUMNS), orient="row")
+
+
+def check_measure(place: str, name: str) -> None:
+    """Raise InputError, with ``place``, unless an installed provider of ir_measures computes ``name`` at a cutoff."""
+    try:
+        measure = ir_measures.parse_measure(name)
+        taken = measure @ 1 if "cutoff" in measure.SUPPORTED_PARAMS else measure
+        taken.validate_params()
+    except (ValueError, NameError, SyntaxError, TypeError, AttributeError, KeyError, AssertionError) as error:
+        near = "" if name in (known := ir_measures.measures.registry) else nearest(known, name)
+        why = re.sub("=<object .*>", " is not given", str(error))  # how ir_measures shows a missing parameter
+        raise InputError(place, repr(name), f"a measure of ir_measures ({why}){near}") from None
+    if "cutoff" in measure.params:
+        raise InputError(place, repr(name), "a measure without cutoff: each is taken at every k")
+    for provider in _providers(taken):
+        if provider.NAME in REFUSED:
+            why, expected = REFUSED[provider.NAME]
+            raise InputError(place, f"{name!r}, {why}", expected)
+    if "cutoff" not in measure.SUPPORTED_PARAMS:
+        raise InputError(place, repr(name), "a measure that takes a cutoff")
+    _computed(name, 1, 1, place)
+
+
+def check_labels(measures: Iterable[str], labels: pl.Series, place: str) -> None:
+    """Raise InputError, with ``place``, for a label that the provider of one of ``measures`` does not take."""
+    for name, limit in highest_labels(measures).items():
+        for label in labels.filter(labels > limit):
+            raise InputError(place, f"label {label}", f"labels up to {limit}, the highest that measure {name} takes")
+
+
+def highest_labels(measures: Iterable[str]) -> dict[str, int]:
+    """Return the highest label of those of ``measures`` whose provider has a limit, by name."""
+    providers = {name: _providers(_computed(name, 1, 1).measure, installed=True)[0].NAME for name in measures}
+    return {name: HIGHEST_LABELS[provider] for name, provider in providers.items() if provider in HIGHEST_LABELS}
+
+
+def _computed(name: str, k: int, relevant: int, place: str = "measure") -> _Computed:
+    """Return ``name`` at the cutoff ``k``, with ``relevant`` for an unsaid ``rel``.
+
+    Raises InputError, with ``place``, if no installed provider computes it.
+    """
+    measure = ir_measures.parse_measure(name)
+    if "rel" in measure.SUPPORTED_PARAMS and "rel" not in measure.params:  # graded measures have no parameter rel
+        measure = measure(rel=relevant)
+    # With judged_only, a ranking cut at k is not a measure cut at k.
+    ways = [_Computed(measure @ k, None)] + ([] if measure.params.get("judged_only") else [_Computed(measure, k)])
+    for asked in ways:
+        if _providers(asked.measure, installed=True):
+            return asked
+    packages = [provider.install_instructions() for asked in ways for provider in _providers(asked.measure)]
+    install = f"its package ({' or '.join(dict.fromkeys(packages))}), or " if packages else ""
+    raise InputError(place, f"{name!r}, which no installed provider of ir_measures computes at a cutoff",
+                     f"{install}another measure")  # fmt: skip
+
+
+def _providers(measure: ir_measures.Measure, installed: bool = False) -> list[ir_measures.Provider]:
+    """Return the providers that compute ``measure``, the one that ir_measures takes first."""
+    try:
+        measure.validate_params()
+    except AssertionError:  # such as a cutoff that is missing
+        return []
+    known = [provider for provider in ir_measures.DefaultPipeline.providers if provider.supports(measure)]
+    return [provider for provider in known if provider.is_available() or not installed]
+
+
+def _values(
+    measures: Iterable[ir_measures.Measure], judged: Mapping[str, Any], run: Mapping[str, Any]
+) -> dict[ir_measures.Measure, dict[str, float]]:
+    """Return the measures of the judged queries of ``run``, by query.
+
+    Providers get numbers for qids, since gdeval takes no other. ir_measures returns a measure's DEFAULT where a
+    provider returns nothing: 0 for a query without a relevant passage, as in trec_eval, and an error for others.
+    """
+    numbers = {qid: str(number) for number, qid in enumerate((qid for qid in run if qid in judged), 1)}
+    values: dict[ir_measures.Measure, dict[str, float]] = {measure: {} for measure in measures}
+    if not numbers:
+        return values
+    for measure in values:
+        measure.DEFAULT = math.nan
+    qrels, rankings = ({number: of[qid] for qid, number in numbers.items()} for of in (judged, run))
+    named = {number: qid for qid, number in numbers.items()}
+    for result in ir_measures.iter_calc(list(values), qrels, rankings):
+        values[result.measure][named[result.query_id]] = float(result.value)
+    for measure, of_query in values.items():
+        least = measure["rel"] if "rel" in measure.SUPPORTED_PARAMS else 1
+        with_relevant = {qid for qid in numbers if max(judged[qid].values()) >= least}
+        if empty := [qid for qid in numbers if math.isnan(of_query.get(qid, math.nan)) and qid in with_relevant]:
+            found = f"no value from its provider for {len(empty)} of {len(numbers)} queries, such as {empty[0]!r}"
+            raise InputError(f"measure {measure}", found, "a value for every query with results")
+        values[measure] = {qid: 0.0 if math.isnan(value) else value for qid, value in of_query.items()}
+    return values
+
+
+def _by_query(table: pl.DataFrame, value: pl.Expr) -> dict[str, dict[str, Any]]:
+    """Return ``value`` by query and passage, as ir_measures takes it without a conversion."""
+    values: dict[str, dict[str, Any]] = defaultdict(dict)
+    for qid, docno, number in table.select("qid", "docno", value.alias("value")).iter_rows():
+        values[qid][docno] = number
+    return dict(values)

@@ -1,0 +1,236 @@
+"""Read rows of answers from files of any known format: JSON lines (plain or TREC RAG's), CSV, TSV, Parquet."""
+
+import csv
+import gzip
+import json
+import re
+import sys
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.characters import check_id, check_text
+from ragrelay.base.io.json_values import FAULTS, json_record
+from ragrelay.base.io.parquet_files import read_parquet
+from ragrelay.base.io.text_lines import numbered_lines, tsv_rows
+from ragrelay.base.vocabulary.columns import CITED_SENTENCES
+from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.collection.answer_formats.file_patterns import NUMBERS, AnswerFile
+from ragrelay.collection.answer_formats.trec_rag import RunId, is_trec_rag, joined, read_record
+
+ROWS: dict[str, Any] = {
+    "place": pl.String,
+    "qid": pl.String,
+    "answer": pl.String,
+    "retriever": pl.String,
+    "ordering": pl.String,
+    "k": pl.Int64,
+    "seed": pl.Int64,
+    "docnos": pl.List(pl.String),
+    "cited_sentences": CITED_SENTENCES.dtype,
+}
+"""``place`` is file and line. Values that a file doesn't have are null, and so are missing answers."""
+ANSWER = ("answer", "qanswer")
+KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_sentences")
+# pandas writes whole numbers of a column with gaps as 3.0.
+_WHOLE = re.compile(r"([0-9]{1,9})(?:\.0+)?")
+
+
+def read_answer_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.DataFrame:
+    """Return the answers in ``files``, one row each, in their order: columns ROWS.
+
+    The values in a file's name hold for all its rows; only a run_id of TREC RAG may contradict them. A record has `qid`
+    and `answer` (or PyTerrier's `qanswer`), and may have `retriever`, `ordering`, `k`, `seed`, `docnos` and
+    `cited_sentences`; all other keys are ignored. An answer is missing if it is null, an unquoted empty field of a CSV
+    file, or an empty field of a TSV file. ``single``: each answer is to one passage, named by `docno` (or `docnos`, a
+    list of one). Raises InputError for the first malformed line or row.
+    """
+    rows = [
+        _row(place, {**(_of_passage(place, record) if single else record), **_file_values(place, record, file)})
+        for file in files
+        for place, record in _records(file.path)
+    ]
+    return pl.DataFrame(rows, schema=ROWS, orient="row")
+
+
+def _file_values(place: str, record: Mapping[str, Any], file: AnswerFile) -> Mapping[str, Any]:
+    """Return the values in the file's name. Raises InputError if ``record`` contradicts them, except in a baseline."""
+    if file.values.get("retriever") == ZEROSHOT:
+        return file.values  # a baseline is named by its key in the configuration, whichever system made it
+    for key, expected in file.values.items():
+        written = record.get(key)
+        value = _number(place, key, written) if key in NUMBERS else _text(place, key, written)
+        if value not in (None, expected) and not (key == "retriever" and isinstance(written, RunId)):
+            raise InputError(place, f"{key} {value!r}, while the file's name says {expected!r}", "the same in both")
+    return file.values
+
+
+def _of_passage(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``record`` with its passage as the only one of `docnos`, and without retriever, ordering and k."""
+    docno = record.get("docno")
+    docnos = _docnos(place, record.get("docnos")) if docno is None else [str(docno) if type(docno) is int else docno]
+    if docnos is None or len(docnos) != 1 or docnos == [""]:
+        found = "no docno" if docnos in (None, [""]) else f"{len(docnos or ())} passages"
+        raise InputError(place, found, '{"qid": ..., "docno": ..., "answer": ...}')
+    return {**record, "docnos": docnos, **dict.fromkeys(("retriever", "ordering", "k", "cited_sentences"))}
+
+
+def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if path.name.endswith(".parquet"):
+        yield from _parquet_records(path)
+    elif path.name.endswith((".csv", ".csv.gz")):
+        yield from _csv_records(path)
+    elif path.name.endswith((".tsv", ".tsv.gz")):
+        yield from _tsv_records(path)
+    else:
+        for number, line in numbered_lines(path):
+            place, record = f"{path}, line {number}", json_record(path, number, line)
+            yield place, read_record(place, record) if is_trec_rag(record) else record
+
+
+def _parquet_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    table = read_parquet(path, "a Parquet file with columns qid and answer", ("qid",), (*KEYS[1:], "docno"))
+    for number, record in enumerate(table.iter_rows(named=True), start=1):
+        yield f"{path}, row {number}", record
+
+
+def _tsv_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the rows after the header as texts; an empty answer is None."""
+    rows = tsv_rows(path)
+    _, names = next(rows, (0, []))
+    _check_header(path, names)
+    for number, fields in rows:
+        record = dict(zip(names, fields, strict=True))
+        yield f"{path}, line {number}", record | {name: None for name in ANSWER if record.get(name) == ""}
+
+
+def _csv_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the rows after the header as texts; an empty answer without quotation marks is None.
+
+    A row's line number is that of its end, since a row may contain line ends.
+    """
+    csv.field_size_limit(sys.maxsize)
+    opened = gzip.open if path.name.endswith(".gz") else open
+    field = re.compile(r'(?:^|,)("[^"]*(?:""[^"]*)*"|[^,\r\n]*)')
+    lines: list[str] = []
+    reader = None
+
+    def bare(name: str) -> bool:
+        """Return whether a field of the row in ``lines`` has no quotation marks, which the csv module does not tell."""
+        names: list[str] = list(reader.fieldnames or ()) if reader else []
+        return not field.findall("".join(lines).lstrip("\r\n"))[names.index(name)]
+
+    try:
+        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(_recorded(file, lines), strict=True)
+            _check_header(path, reader.fieldnames or ())
+            lines.clear()
+            for record in reader:
+                place = f"{path}, line {reader.line_num}"
+                if None in record or None in record.values():
+                    expected = f"{len(reader.fieldnames or ())} as in the header"
+                    raise InputError(place, "a row with another number of fields", expected)
+                yield place, record | {name: None for name in ANSWER if record.get(name) == "" and bare(name)}
+                lines.clear()
+    except (csv.Error, UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        place = f"{path}, after line {reader.line_num if reader else 0}"
+        raise InputError(place, f"a table that can't be read ({error})", "a header, then a row per answer") from None
+
+
+def _recorded(file: Iterable[str], lines: list[str]) -> Iterator[str]:
+    for line in file:
+        lines.append(line)
+        yield line
+
+
+def _check_header(path: Path, names: Sequence[str]) -> None:
+    for name in KEYS:
+        if names.count(name) > 1:
+            raise InputError(f"{path}, line 1", f"column {name!r} twice", "each column once")
+
+
+def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
+    qid, answer = record.get("qid"), record.get("answer", record.get("qanswer"))
+    if isinstance(record.get("qanswer"), str) and record["qanswer"] != answer:
+        raise InputError(place, "an answer and a qanswer that differ", "one of them, or the same text twice")
+    if type(qid) is int:
+        qid = str(qid)
+    has_answer = any(key in record for key in ANSWER)
+    if not isinstance(qid, str) or not has_answer or not isinstance(answer, str | None):
+        missing = "answer" if isinstance(qid, str) else "qid"
+        raise InputError(place, f"no text value for key {missing!r}", '{"qid": ..., "answer": ...}')
+    check_id(place, "qid", qid)
+    check_text(place, answer or "")
+    names = [_text(place, key, record.get(key)) for key in ("retriever", "ordering")]
+    numbers = [_number(place, key, record.get(key)) for key in ("k", "seed")]
+    docnos = _docnos(place, record.get("docnos"))
+    sentences = _cited_sentences(place, record.get("cited_sentences"), answer or "")
+    if sentences:
+        cited = list(dict.fromkeys(docno for sentence in sentences for docno in sentence["citations"]))
+        docnos = _docnos(place, cited) if docnos is None else docnos
+        known = frozenset(docnos or ())
+        if outside := [docno for docno in cited if docno not in known]:
+            raise InputError(place, f"citation {outside[0]!r}", "one of the docnos")
+    return place, qid, answer, *names, *numbers, docnos, sentences
+
+
+def _text(place: str, key: str, value: Any) -> str | None:
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise InputError(place, f"{key} {value!r}", "a name")
+    return value
+
+
+def _number(place: str, key: str, value: Any) -> int | None:
+    if value is None or value == "":
+        return None
+    match = None if isinstance(value, bool) else _WHOLE.fullmatch(str(value))
+    if match is None:
+        raise InputError(place, f"{key} {value!r}", "a whole number")
+    return int(match[1])
+
+
+def _docnos(place: str, value: Any) -> list[str] | None:
+    """Return a list of ids. In a CSV or TSV file, it is a list in JSON, or ids separated by blanks."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        with suppress(*FAULTS):
+            value = json.loads(value) if value.startswith("[") else value.split()
+    if not isinstance(value, list) or not all(isinstance(docno, str) for docno in value):
+        raise InputError(place, f"docnos {value!r}"[:80], "a list of passage ids")
+    for docno in value:
+        check_id(place, "docno", docno)
+    if twice := next((docno for docno, times in Counter(value).items() if times > 1), None):
+        raise InputError(place, f"docno {twice!r} twice", "each passage of a context once")
+    return value
+
+
+def _cited_sentences(place: str, value: Any, answer: str) -> list[dict[str, Any]] | None:
+    """Return the sentences of ``answer``, each with the ids that it cites; None if none cites. CSV has them as JSON."""
+    if isinstance(value, str):
+        with suppress(*FAULTS):
+            value = json.loads(value or "null")
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(_is_cited_sentence(sentence) for sentence in value):
+        expected = '[{"text": ..., "citations": ["passage id", ...]}]'
+        raise InputError(place, f"cited_sentences {value!r}"[:80], expected)
+    if joined([sentence["text"] for sentence in value]) != answer:
+        raise InputError(place, "cited_sentences that do not make up the answer", "the answer, cut into sentences")
+    kept = [{"text": sentence["text"], "citations": sentence["citations"]} for sentence in value]
+    return kept if any(sentence["citations"] for sentence in kept) else None
+
+
+def _is_cited_sentence(item: Any) -> bool:
+    citations = item.get("citations") if isinstance(item, dict) else None
+    return (
+        isinstance(citations, list) and isinstance(item.get("text"), str) and all(isinstance(d, str) for d in citations)
+    )

@@ -1,0 +1,68 @@
+"""Find answer files by a path pattern with names in braces, and read the names' values from the paths."""
+
+import glob
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.settings import file_of
+from ragrelay.base.vocabulary.names import NO_ORDERING
+from ragrelay.base.vocabulary.orderings import ORDERINGS
+
+PLACEHOLDERS = ("dataset", "retriever", "ordering", "k", "seed")
+NUMBERS = ("k", "seed")
+ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".ndjson", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+_ORDERING = "|".join([NO_ORDERING, *ORDERINGS, r"permutation_\d+"])
+_NAMED = re.compile(r"\{(\w*)\}")
+
+
+class AnswerFile(NamedTuple):
+    """A file, and the ``values`` that its name has for its answers: some of retriever, ordering, k and seed."""
+
+    path: Path
+    values: dict[str, Any]
+
+
+def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS) -> None:
+    """Raise InputError if ``pattern`` has an unknown ending, or a name in braces twice or that is not ``known``."""
+    if not pattern.endswith(ENDINGS):
+        raise InputError(place, repr(pattern), "a file that ends in " + ", ".join(ENDINGS))
+    if re.search(r"[\0{}]", _NAMED.sub("", pattern)):
+        raise InputError(place, repr(pattern), "a path without NUL, and with no braces but around a name")
+    names = _NAMED.findall(pattern)
+    for name in names:
+        if name not in known:
+            expected = "names in braces among " + ", ".join(known)
+            raise InputError(place, f"{{{name}}} in {pattern!r}", expected)
+        if names.count(name) > 1:
+            raise InputError(place, f"{{{name}}} twice in {pattern!r}", "each name once")
+
+
+def answer_files(pattern: str, dataset: str, folder: Path = Path()) -> list[AnswerFile]:
+    """Return the existing files that match ``pattern`` for ``dataset``, sorted by path.
+
+    Relative paths are looked up in ``folder`` and stay relative.
+    """
+    own = Path(file_of(pattern, dataset)).as_posix()
+    parts = _NAMED.split(own)
+    if len(parts) == 1:
+        return [AnswerFile(Path(own), {})] if (folder / own).is_file() else []
+    whole = re.compile("".join(_part(text) if place % 2 else re.escape(text) for place, text in enumerate(parts)))
+    any_name = "".join("*" if place % 2 else glob.escape(text) for place, text in enumerate(parts))
+    anchor = Path(own).anchor
+    files = []
+    for path in sorted((Path(anchor) if anchor else folder).glob(any_name.removeprefix(anchor))):
+        name = path if anchor else path.relative_to(folder)
+        if (match := whole.fullmatch(name.as_posix())) and path.is_file():
+            values = {key: int(text) if key in NUMBERS else text for key, text in match.groupdict().items()}
+            files.append(AnswerFile(name, values))
+    return files
+
+
+def _part(name: str) -> str:
+    """Return the regular expression of a name in braces. Orderings must be known, since retrievers may have dots."""
+    if name in NUMBERS:
+        return f"(?P<{name}>[0-9]+)"
+    return f"(?P<{name}>{_ORDERING})" if name == "ordering" else f"(?P<{name}>[^/]+?)"

@@ -1,0 +1,141 @@
+"""Read and write TREC RAG's answers, JSON lines: of 2024, and of 2025 and 2026, whose ids are in ``metadata``.
+
+Formats: https://trec-rag.github.io/annoucements/2024-track-guidelines and .../2025-track-guidelines. The record of 2026
+is that of 2025 with a few more keys in ``metadata``.
+"""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from ragrelay.base.errors import InputError
+
+# The look-behind keeps a search through a long run of dots linear.
+_SENTENCE_END = re.compile(r"(?<![.!?])[.!?]+[\"'”’)\]]*\s+")
+
+
+class RunId(str):
+    """The name under which a run was submitted. A study may use another name for the retriever."""
+
+
+def _run(value: Any) -> Any:
+    return RunId(value) if isinstance(value, str) else value
+
+
+def is_trec_rag(record: Mapping[str, Any]) -> bool:
+    """Return whether a JSON object is an answer of TREC RAG: it has a list of sentences, or TREC RAG's ids."""
+    return isinstance(record.get("answer"), list) or "topic_id" in record or "narrative_id" in _metadata(record)
+
+
+def _metadata(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    metadata = record.get("metadata")
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def read_record(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return qid, answer, retriever (the run), docnos and cited_sentences of a record.
+
+    The answer is its joined sentences. ``docnos`` are the references that a sentence cites, in the order of the
+    references; ``cited_sentences`` are the sentences (text) with the docnos that each cites (citations). Both are None
+    if nothing is cited. Raises InputError, with ``place``, for any other record.
+    """
+    about = {**record, **_metadata(record)}
+    _check_ids(place, record)
+    qid = next((about[key] for key in ("topic_id", "narrative_id") if key in about), None)
+    if not isinstance(qid, str | int) or isinstance(qid, bool):
+        raise InputError(place, f"topic_id {qid!r}", "the query's id as topic_id, or as narrative_id in metadata")
+    sentences, references = record.get("answer"), record.get("references", [])
+    if not isinstance(sentences, list) or not all(_is_sentence(sentence) for sentence in sentences):
+        raise InputError(
+            place, "an answer that is no list of sentences", '"answer": [{"text": ..., "citations": [...]}]'
+        )
+    if not isinstance(references, list) or not all(isinstance(reference, str) for reference in references):
+        raise InputError(place, "references that are no list of passage ids", '"references": ["...", ...]')
+    texts = [sentence["text"] for sentence in sentences]
+    known = frozenset(references)
+    citations = [_cited(place, sentence.get("citations"), references, known) for sentence in sentences]
+    cited = {docno for some in citations for docno in some}
+    docnos = [docno for docno in dict.fromkeys(references) if docno in cited]
+    parts = [{"text": text, "citations": some} for text, some in zip(texts, citations, strict=True)]
+    return {
+        "qid": str(qid),
+        "answer": joined(texts),
+        "retriever": _run(about.get("run_id")),
+        "docnos": docnos or None,
+        "cited_sentences": parts if cited else None,
+    }
+
+
+def _check_ids(place: str, record: Mapping[str, Any]) -> None:
+    """Raise InputError if a record has different ids of its query."""
+    metadata = _metadata(record)
+    ids = {key: record[key] for key in ("topic_id", "qid") if key in record}
+    ids |= {f"metadata.{key}": metadata[key] for key in ("topic_id", "narrative_id") if key in metadata}
+    first, *others = ids.items() if ids else [("", None)]
+    for key, value in others:
+        if str(value) != str(first[1]):
+            raise InputError(place, f"{first[0]} {first[1]!r} and {key} {value!r}", "one id of the query")
+
+
+def _is_sentence(value: Any) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("text"), str)
+
+
+def _cited(place: str, value: Any, references: list[str], ids: frozenset[str]) -> list[str]:
+    """Return the docnos of the citations ``value``: indexes into ``references`` from 0, or ids; none for null."""
+    citations = [] if value is None else value
+    if not isinstance(citations, list):
+        raise InputError(place, f"citations {citations!r}"[:80], "a list of places or ids of references")
+    for cited in citations:
+        known = cited in ids if isinstance(cited, str) else type(cited) is int and 0 <= cited < len(references)
+        if not known:
+            raise InputError(place, f"citation {cited!r}", f"the place or id of one of {len(references)} references")
+    return [cited if isinstance(cited, str) else references[cited] for cited in citations]
+
+
+def joined(texts: Sequence[str]) -> str:
+    """Join ``texts``, with a space between two if neither has white space there."""
+    parts: list[str] = []
+    for text in filter(None, texts):
+        parts.append(text if not parts or parts[-1][-1].isspace() or text[0].isspace() else f" {text}")
+    return "".join(parts)
+
+
+def split_sentences(answer: str) -> list[str]:
+    """Cut ``answer`` after each sentence and its white space; ``joined`` restores it exactly."""
+    ends = [match.end() for match in _SENTENCE_END.finditer(answer)]
+    cuts = [0, *(end for end in ends if end < len(answer)), len(answer)]
+    return [answer[start:end] for start, end in pairwise(cuts) if end > start]
+
+
+def written_record(
+    qid: str,
+    query: str,
+    answer: str,
+    docnos: Sequence[str],
+    run_id: str,
+    about: Mapping[str, str],
+    cited_sentences: Sequence[Mapping[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Return an answer as a record of 2024 that also has the ``metadata`` of 2025 and 2026.
+
+    ``references`` are the context's passages ``docnos``. ``cited_sentences`` as read_record returns them; if there are
+    none, the answer is cut into sentences that cite nothing. ``about`` has ``team_id`` and ``run_desc``.
+    """
+    parts = cited_sentences or [{"text": text, "citations": []} for text in split_sentences(answer)]
+    texts = [part["text"] for part in parts]
+    place = {docno: number for number, docno in reversed(list(enumerate(docnos)))}
+    cited = [[place[docno] for docno in part["citations"]] for part in parts]
+    words = sum(len(unicodedata.normalize("NFKC", text.strip()).split()) for text in texts)
+    run = {"run_id": run_id, "narrative_id": qid, "narrative": query, "type": "automatic"}
+    return {
+        "run_id": run_id,
+        "topic_id": qid,
+        "topic": query,
+        "references": list(docnos),
+        "response_length": words,
+        "answer": [{"text": text, "citations": places} for text, places in zip(texts, cited, strict=True)],
+        "metadata": {**about, **run},
+    }

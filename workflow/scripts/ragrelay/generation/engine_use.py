@@ -1,0 +1,98 @@
+"""GPU-hours and tokens of all jobs with an engine, every attempt of each, also of those that were killed.
+
+The hours are those of a job's script, imports included; SLURM's and Snakemake's own seconds before it do not count.
+Each process of a job has a file of its own beside the job's log, which nothing deletes, and renews it while it runs.
+"""
+
+import json
+import logging
+import os
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import process_state, write_json
+from ragrelay.base.io.json_values import FAULTS
+
+log = logging.getLogger(__name__)
+
+RENEWED_EVERY = 30.0
+"""Seconds; a killed job's last ones are not counted."""
+UNITS = {"gpu_hours": "GPU-hours", "tokens": "tokens"}
+"""What is counted, as in the key `budget`; tokens are those of prompts and of answers."""
+
+
+class _Use:
+    def __init__(self, job_log: Path, gpus: int) -> None:
+        self.path = job_log.with_name(f"{job_log.stem}.{uuid.uuid4().hex[:16]}.used.json")
+        self.gpus, self.began, self.tokens = gpus, time.monotonic() - _age(), 0
+        self.ended = threading.Event()
+
+    def write(self) -> None:
+        hours = (time.monotonic() - self.began) / 3600 * self.gpus
+        try:
+            write_json(dict(zip(UNITS, (hours, self.tokens), strict=True)), self.path)
+        except OSError as error:
+            log.warning("%s: not written (%s), so a budget does not count this", self.path, error)
+
+    def renew(self) -> None:
+        while not self.ended.wait(RENEWED_EVERY):
+            self.write()
+
+
+def _age() -> float:
+    """Return the seconds since this process started, so that its imports count; 0 where it is unknown."""
+    started = process_state(os.getpid())[1] / os.sysconf("SC_CLK_TCK")
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - started if started else 0.0
+
+
+_USE: ContextVar[_Use | None] = ContextVar("use", default=None)
+
+
+@contextmanager
+def counted(job_log: str, gpus: int) -> Iterator[None]:
+    """Count what the job uses that holds ``gpus`` within the context, in a file beside its log."""
+    use = _Use(Path(job_log), gpus)
+    use.write()
+    renewing = threading.Thread(target=use.renew, daemon=True)
+    renewing.start()
+    token = _USE.set(use)
+    try:
+        yield
+    finally:
+        _USE.reset(token)
+        use.ended.set()
+        renewing.join()
+        use.write()
+
+
+def add_tokens(number: int) -> None:
+    """Count ``number`` tokens as used by this job; nothing outside of ``counted``."""
+    if use := _USE.get():
+        use.tokens += number
+
+
+def used_by_rule(logs: Path) -> dict[str, dict[str, float]]:
+    """Return what the jobs of each rule have used so far, in UNITS. ``logs`` is the folder of the study's logs."""
+    sums: dict[str, dict[str, float]] = {}
+    for path in sorted(logs.rglob("[!.]*.used.json")):
+        try:
+            told = json.loads(path.read_text(encoding="utf-8"))
+            counts = {name: float(told[name]) for name in UNITS}
+        except (*FAULTS, KeyError, TypeError):
+            raise InputError(path, "a damaged count of what a job used", "no such file, or its copy") from None
+        of_rule = sums.setdefault(path.relative_to(logs).parts[0], dict.fromkeys(UNITS, 0.0))
+        for name, count in counts.items():
+            of_rule[name] += count
+    return sums
+
+
+def used_in_all(logs: Path) -> dict[str, float]:
+    """Return what all jobs of a study have used so far, in UNITS."""
+    by_rule = used_by_rule(logs).values()
+    return {name: sum(of_rule[name] for of_rule in by_rule) for name in UNITS}

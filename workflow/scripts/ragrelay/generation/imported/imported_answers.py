@@ -1,0 +1,137 @@
+"""Place imported answers in a study's grid, and check them against its dataset."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.base.vocabulary.orderings import DESCENDING
+from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
+from ragrelay.collection.answer_formats.file_patterns import AnswerFile
+from ragrelay.collection.base import Collection
+
+KEY = ["retriever", "ordering", "k", "seed", "qid"]
+OUTSIDE = "answers outside the grid (left alone)"
+UNANSWERED = "queries without an answer in the file"
+EMPTY = "answers that are missing in the file (null, or an empty field without quotation marks)"
+MISSING = "missing"
+"""The finish_reason of imported answers."""
+UNJUDGED = "answers to queries without a judgement (left alone)"
+
+
+class Places(NamedTuple):
+    """The grid's names and numbers; ``retriever`` and ``k`` are the values, if any, for answers whose file has none."""
+
+    retrievers: Sequence[str]
+    orderings: Sequence[str]
+    ks: Sequence[int]
+    seeds: Sequence[int]
+    retriever: str | None = None
+    k: int | None = None
+
+
+def placed(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
+    """Fill in the coordinates that ``rows`` (answer_rows.ROWS) lack.
+
+    The ordering is descending, the seed the grid's first. Retriever and k are those of ``places``, or else the grid's
+    only ones; before the latter, k is the length of the retriever's longest list of passages. Answers of the retriever
+    `zeroshot`, or of k 0, have ordering `none` and k 0. Raises InputError for an answer without retriever or k, an
+    answer with more than k passages, and two answers with the same key.
+    """
+    contradiction = (pl.col("retriever") == ZEROSHOT) & (pl.col("k") != 0)
+    _refuse(rows, contradiction, "retriever zeroshot with k {k}", "k 0, or none, as zero-shot answers have no passages")
+    zeroshot = (pl.col("retriever") == ZEROSHOT) | (pl.col("k") == 0)
+    only = places.retriever or (places.retrievers[0] if len(places.retrievers) == 1 else None)
+    named = rows.with_columns(
+        retriever=pl.when(zeroshot.fill_null(False)).then(pl.lit(ZEROSHOT)).otherwise(
+            pl.col("retriever").fill_null(pl.lit(only, pl.String))
+        ),
+        seed=pl.col("seed").fill_null(places.seeds[0]),
+    )  # fmt: skip
+    _refuse(named, pl.col("retriever").is_null(), "no retriever", "key retriever, in the line or the generator's entry")
+    longest = pl.col("docnos").list.len().max().over("retriever").cast(pl.Int64)
+    none = pl.col("retriever") == ZEROSHOT
+    candidates = [pl.col("k"), pl.lit(places.k, pl.Int64), pl.when(longest > 0).then(longest)]
+    candidates.append(pl.lit(places.ks[0] if len(places.ks) == 1 else None, pl.Int64))
+    whole = named.with_columns(
+        ordering=pl.when(none).then(pl.lit(NO_ORDERING)).otherwise(pl.col("ordering").fill_null(DESCENDING)),
+        k=pl.when(none).then(pl.lit(0, pl.Int64)).otherwise(pl.coalesce(candidates)),
+    )
+    _refuse(whole, pl.col("k").is_null(), "no k", "key k, in the line or the generator's entry")
+    _refuse(whole, pl.col("docnos").list.len() > pl.col("k"), "{n} passages", "at most k = {k}")
+    _check_once(whole)
+    return whole
+
+
+def _check_once(rows: pl.DataFrame) -> None:
+    twice = rows.filter(pl.struct(KEY).is_duplicated())
+    for row in twice.head(1).iter_rows(named=True):
+        first, again = twice.join(twice.head(1).select(KEY), on=KEY)["place"].head(2)
+        what = "query {qid} with retriever {retriever}, ordering {ordering}, k {k}, seed {seed}".format(**row)
+        raise InputError(again, f"a second answer to {what} (the first: {first})", "one answer for each")
+
+
+def check_against(rows: pl.DataFrame, collection: Collection) -> None:
+    """Raise InputError for the first of ``rows`` with a qid or a passage outside the collection."""
+    known = collection.queries()["qid"]
+    _refuse(rows, ~pl.col("qid").is_in(known.implode()), "qid {qid!r}", "a query of the dataset")
+    docnos = rows.select("place", "docnos").explode("docnos").drop_nulls()
+    texts = collection.texts(docnos["docnos"].unique().to_list())
+    known_docnos = pl.Series(list(texts), dtype=pl.String)
+    _refuse(docnos, ~pl.col("docnos").is_in(known_docnos.implode()), "docno {docnos!r}", "a passage of the dataset")
+
+
+def in_grid(rows: pl.DataFrame, places: Places) -> pl.DataFrame:
+    """Return the placed ``rows`` that are in the grid."""
+    zeroshot = pl.col("retriever") == ZEROSHOT
+    in_cells = (
+        pl.col("retriever").is_in(list(places.retrievers))
+        & pl.col("ordering").is_in(list(places.orderings))
+        & pl.col("k").is_in(list(places.ks))
+    )
+    return rows.filter(pl.col("seed").is_in(list(places.seeds)), zeroshot | in_cells)
+
+
+def checked_answers(
+    files: Iterable[tuple[str, dict[str, Any]]],
+    places: Mapping[str, Any],
+    generator: str,
+    collection: Collection,
+    qids: Sequence[str],
+) -> tuple[pl.DataFrame, Places]:
+    """Return the placed answers in ``files`` (a path, and its keys), checked against the dataset, and the ``places``.
+
+    ``qids``: the judged queries. Raises InputError for the first invalid answer, and if no answer is in the grid.
+    """
+    grid = Places(**places)
+    rows = placed(read_answer_rows(AnswerFile(Path(path), values) for path, values in files), grid)
+    check_against(rows, collection)
+    own = in_grid(rows, grid).filter(pl.col("qid").is_in(list(qids)))
+    if own["answer"].null_count() == own.height:
+        retrievers, orderings = " or ".join(grid.retrievers), " or ".join(grid.orderings)
+        ks, seeds = (" or ".join(map(str, numbers)) for numbers in (grid.ks, grid.seeds))
+        expected = f"retriever {retrievers}, ordering {orderings}, k {ks}, seed {seeds}, to judged queries"
+        found = f"{len(rows)} answers, none of them in the grid" if own.is_empty() else f"{own.height} missing answers"
+        raise InputError(f"answers of generator {generator}", found, expected)
+    return rows, grid
+
+
+def counts_of_file(rows: pl.DataFrame, places: Places, qids: Iterable[str]) -> list[dict[str, Any]]:
+    """Return counts (what, count) of placed ``rows`` that a study does not use."""
+    own = in_grid(rows, places)
+    unjudged = own.filter(~pl.col("qid").is_in(list(qids))).height
+    return [{"what": OUTSIDE, "count": rows.height - own.height}, {"what": UNJUDGED, "count": unjudged}]
+
+
+def count_of_cell(answered: int, asked: int, **cell: Any) -> dict[str, Any]:
+    """Return the count (what, count, of) of the ``asked`` queries without an answer in ``cell`` (ordering, k, seed)."""
+    return {"what": UNANSWERED, "count": asked - answered, "of": cell}
+
+
+def _refuse(rows: pl.DataFrame, wrong: pl.Expr, found: str, expected: str) -> None:
+    for row in rows.filter(wrong.fill_null(False)).head(1).iter_rows(named=True):
+        values = {**row, "n": len(row.get("docnos") or "")}
+        raise InputError(row["place"], found.format(**values), expected.format(**values))

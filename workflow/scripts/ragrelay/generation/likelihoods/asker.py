@@ -1,0 +1,92 @@
+"""Answer the requests of a question from the stores, and with one engine if some are missing."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
+
+import polars as pl
+
+from ragrelay.base.errors import InputError
+from ragrelay.generation.engines.vllm import Vllm
+from ragrelay.generation.fingerprint import checked_start
+from ragrelay.generation.generator import EngineInJob
+from ragrelay.generation.likelihoods.continuations import without_chat
+from ragrelay.generation.likelihoods.job import fill_likelihoods, missing_of
+from ragrelay.generation.likelihoods.store import LikelihoodStore, decisive, text_store
+
+
+class Asker(Protocol):
+    """Takes the requests of a question. In a job, stores and an engine answer them; the plan counts them."""
+
+    generator: Mapping[str, Any]
+    """The definition of the generator that is asked."""
+
+    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
+        """Request the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids); return the receipt.
+
+        ``chat``: whether to put the texts into a chat. ``certain``: False for requests that the plan can only estimate.
+        """
+
+
+class EngineAsker:
+    """Asks ``generator``, whose engine starts at the first missing key and then serves the whole job.
+
+    ``fingerprint``: the generator's for likelihoods. The model's files must match it before and after loading.
+    """
+
+    def __init__(self, generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int) -> None:
+        self.generator, self.fingerprint, self.cache_dir = generator, fingerprint, Path(cache_dir)
+        self.start = one_engine(generator, fingerprint, cache_dir, threads)
+        """A function that returns the job's engine, given a definition and a window."""
+
+    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
+        """Fill the store (see Asker). Returns and raises as fill_likelihoods does."""
+        generator = self.generator if chat else without_chat(self.generator)
+        store = LikelihoodStore(self.cache_dir, self.fingerprint) if chat else text_store(generator, self.cache_dir)
+        return fill_likelihoods(asked, store, generator, self.start)
+
+
+class StoreAsker:
+    """Looks up every request, and starts no engine. ``rule``: the one that asks ``generator``.
+
+    ``fingerprint`` names the store of the generator's likelihoods, ``texts`` that of texts without a chat template.
+    """
+
+    def __init__(
+        self, generator: Mapping[str, Any], fingerprint: str, texts: str, cache_dir: str | Path, rule: str
+    ) -> None:
+        self.generator, self.cache_dir, self.rule = generator, Path(cache_dir), rule
+        self.fingerprint, self.texts = fingerprint, texts
+
+    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
+        """Return the receipt of ``asked`` (see Asker). Raises InputError if the store lacks one of them."""
+        store = LikelihoodStore(self.cache_dir, self.fingerprint if chat else self.texts)
+        keyed, missing = missing_of(asked, store)
+        if len(missing):
+            raise self._lacking(store.folder, f"no likelihood for {len(missing)} of {len(keyed)} continuations")
+        return {"asked": len(keyed), "held": len(keyed), "made": 0, "fingerprint": store.folder.name}
+
+    def start(self, definition: Mapping[str, Any], window: int) -> NoReturn:
+        """Raise InputError: only the rule that asks starts engines."""
+        raise self._lacking(self.cache_dir, "too few replies")
+
+    def _lacking(self, place: Path, found: str) -> InputError:
+        return InputError(place, found, f"all of them; run again with --forcerun {self.rule}")
+
+
+def one_engine(
+    generator: Mapping[str, Any], fingerprint: str, cache_dir: str | Path, threads: int
+) -> Callable[[Mapping[str, Any], int], EngineInJob]:
+    """Return a function that starts the engine at its first call, and returns the same engine at every later call."""
+    started: list[EngineInJob] = []
+
+    def start(definition: Mapping[str, Any], window: int) -> EngineInJob:
+        if not started:
+
+            def load() -> EngineInJob:
+                return Vllm.start(definition, window, threads)
+
+            started.append(checked_start(decisive(generator), fingerprint, load, cache_dir))
+        return started[0]
+
+    return start

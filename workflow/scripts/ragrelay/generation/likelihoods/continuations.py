@@ -1,0 +1,24 @@
+"""Name the continuations of a prompt, and score texts without a chat template."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.io.hashing import value_hash
+
+
+def continuation_id(token_ids: Sequence[int]) -> str:
+    """Return the name of a continuation: 32 hex digits of a hash of its token ids."""
+    return value_hash(list(token_ids), digits=32)
+
+
+def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
+    """Add the key column ``continuation`` to ``asked``, made of its lists ``token_ids``."""
+    names = [continuation_id(ids) for ids in asked["token_ids"].to_list()]
+    return asked.with_columns(pl.Series("continuation", names, dtype=pl.String))
+
+
+def without_chat(generator: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the generator's definition without its chat template, to score texts unchanged."""
+    return {key: value for key, value in generator.items() if key != "date" and not key.startswith("chat")}

@@ -1,0 +1,101 @@
+"""Add missing likelihoods to the store."""
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.errors import InputError, RequestError
+from ragrelay.base.io.cache_mode import check_writable
+from ragrelay.generation.generator import EngineInJob
+from ragrelay.generation.job import count_makers, keep, start_checked
+from ragrelay.generation.likelihoods.continuations import with_continuation
+from ragrelay.generation.likelihoods.scoring import REQUEST, Scoring, log_probabilities, scorings
+from ragrelay.generation.likelihoods.store import KEY, LikelihoodStore
+from ragrelay.generation.requests import window_of
+from ragrelay.generation.tokens import PromptTokenizer
+
+log = logging.getLogger(__name__)
+
+TOTALS = ("tokens", *REQUEST)
+STEP_TOKENS = 4096
+"""Default tokens per engine step: with more, a long prompt's logits would fill a GPU."""
+
+
+def fill_likelihoods(
+    asked: pl.DataFrame,
+    store: LikelihoodStore,
+    generator: Mapping[str, Any],
+    start_engine: Callable[[Mapping[str, Any], int], EngineInJob],
+) -> dict[str, Any]:
+    """Compute the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` lacks.
+
+    ``token_ids`` (a list) is a continuation of the prompt; the same prompt may be in several rows.
+    ``start_engine(generator, window)`` is only called if something is missing and everything fits the window. It must
+    return a new engine, or one of the same definition. Returns the receipt: asked, held, made, tokens (scored),
+    requests, prompt_tokens and cached_tokens (of the requests), seconds, engine, and how many each engine version made.
+    Raises RequestError for a prompt that is too long with its continuation.
+    """
+    began = time.monotonic()
+    keyed, missing = missing_of(asked, store)
+    number = len(keyed) - len(missing)
+    receipt: dict[str, Any] = {"asked": len(keyed), "held": number, "made": 0, "fingerprint": store.folder.name}
+    log.info("%d likelihoods asked for, %d held, %d to make", len(keyed), number, len(missing))
+    if len(missing):
+        check_writable(f"{len(missing)} of {len(keyed)} likelihoods are not in", store.folder)
+        window = window_of(generator)
+        if window is None:
+            raise InputError(f"model {generator['model']!r}", "an endpoint", "engine: vllm, which scores continuations")
+        requests = list(scorings_of(missing, generator, window))
+        engine = start_checked(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window)
+        ready = time.monotonic()
+        rows, flush_seconds = engine.run(log_probabilities, iter(requests)), generator["flush_seconds"]
+        receipt |= keep(rows, len(missing), store, engine, TOTALS, "likelihoods", flush_seconds, ready - began)
+        receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
+    receipt |= count_makers(store, keyed)
+    receipt["seconds"] = round(time.monotonic() - began, 2)
+    return receipt
+
+
+def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:
+    """Add continuation, tokens, logprob to ``asked`` (prompt_id, token_ids, …). Raises InputError if one is missing."""
+    keyed = with_continuation(asked)
+    looked_up = keyed.join(store.look_up(keyed.select(KEY)), on=KEY, how="left", maintain_order="left")
+    if lacking := looked_up["logprob"].null_count():
+        expected = "all of them; run again with --forceall for the rule that scores them"
+        raise InputError(store.folder, f"no likelihood for {lacking} of {len(looked_up)} continuations", expected)
+    return looked_up
+
+
+def missing_of(asked: pl.DataFrame, store: LikelihoodStore) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the distinct keys of ``asked`` (prompt_id, prompt, system, token_ids), and those not in ``store``.
+
+    Both are in the order of ``asked``, with the column continuation.
+    """
+    keyed = with_continuation(asked).unique(KEY, keep="first", maintain_order=True)
+    return keyed, keyed.join(store.held(keyed), on=KEY, how="anti", maintain_order="left")
+
+
+def scorings_of(missing: pl.DataFrame, generator: Mapping[str, Any], window: int) -> Iterator[Scoring]:
+    """Yield the requests for ``missing`` (prompt_id, prompt, system, token_ids), sorted by text.
+
+    Sorting puts prompts with a common beginning, such as those about one answer, next to each other for the engine's
+    prefix cache. Raises RequestError for a prompt that is too long with its continuation.
+    """
+    tokenizer = PromptTokenizer(generator)
+    rows = (
+        missing.sort("system", "prompt", maintain_order=True)
+        .group_by("prompt_id", maintain_order=True)
+        .agg(pl.col("prompt", "system").first(), pl.col("token_ids"))
+    )
+    for prompt_id, prompt, system, continuations in rows.select(
+        "prompt_id", "prompt", "system", "token_ids"
+    ).iter_rows():
+        for request in scorings(prompt_id, tokenizer(prompt, system), continuations):
+            # Leaves room for one sampled token: vLLM accepts no request without.
+            if len(request.given) >= window:
+                expected = f"less than the window of {window}"
+                raise RequestError(f"prompt {prompt[:60]!r}…", f"{len(request.given)} tokens", expected)
+            yield request

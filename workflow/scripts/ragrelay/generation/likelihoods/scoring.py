@@ -1,0 +1,88 @@
+"""Compute log-probabilities of continuations by vLLM, exact for tokens of any rank."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragrelay.generation.engine import VllmEngine
+from ragrelay.generation.likelihoods.continuations import continuation_id
+
+AT_ONCE = 128
+"""Maximum single tokens in a request (vLLM's MAX_LOGPROB_TOKEN_IDS)."""
+
+
+REQUEST = ("requests", "prompt_tokens", "cached_tokens")
+"""Counts of requests: their number, the tokens sent to the engine, and those that its prefix cache served."""
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """One request: a prompt's token ids, followed by several single tokens or by one longer continuation."""
+
+    prompt_id: str
+    token_ids: tuple[int, ...]
+    continuations: tuple[tuple[int, ...], ...]
+
+    @property
+    def single(self) -> bool:
+        """Whether one forward pass over the prompt is enough."""
+        return bool(self.token_ids) and all(len(continuation) == 1 for continuation in self.continuations)
+
+    @property
+    def given(self) -> tuple[int, ...]:
+        """The token ids for the engine. If the prompt is empty (no BOS), the first token replaces it, unscored."""
+        return self.token_ids if self.single else self.token_ids + self.continuations[0]
+
+
+def scorings(prompt_id: str, token_ids: Sequence[int], continuations: Sequence[Sequence[int]]) -> Iterator[Scoring]:
+    """Yield the requests for some ``continuations`` of a prompt: single tokens together, longer ones one by one."""
+    ids = tuple(token_ids)
+    singles = [tuple(continuation) for continuation in continuations if len(continuation) == 1 and ids]
+    for start in range(0, len(singles), AT_ONCE):
+        yield Scoring(prompt_id, ids, tuple(singles[start : start + AT_ONCE]))
+    for continuation in continuations:
+        if len(continuation) > 1 or not ids:
+            yield Scoring(prompt_id, ids, (tuple(continuation),))
+
+
+def log_probabilities(engine: VllmEngine, requests: Iterator[Scoring]) -> Iterator[dict[str, Any]]:
+    """Yield a row of the likelihood store per continuation, as requests finish.
+
+    The first row of each request has its REQUEST figures; the others have 0.
+    """
+    for scoring, output in engine.finished((request, request.given, _parameters(request)) for request in requests):
+        figures = (1, len(scoring.given), int(output.num_cached_tokens or 0))
+        for row in _rows(scoring, output):
+            yield {**row, **dict(zip(REQUEST, figures, strict=True))}
+            figures = (0, 0, 0)
+
+
+def _parameters(scoring: Scoring) -> Any:
+    from vllm import SamplingParams
+
+    if scoring.single:
+        tokens = [continuation[0] for continuation in scoring.continuations]
+        return SamplingParams(temperature=0.0, max_tokens=1, logprob_token_ids=tokens)
+    # 0: only the prompt's own tokens, without the likeliest ones.
+    return SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0)
+
+
+def _rows(scoring: Scoring, output: Any) -> Iterator[dict[str, Any]]:
+    if scoring.single:
+        logprobs = output.outputs[0].logprobs[0]
+        for continuation in scoring.continuations:
+            yield _row(scoring.prompt_id, continuation, [logprobs[continuation[0]].logprob])
+        return
+    continuation = scoring.continuations[0]
+    start = max(1, len(scoring.token_ids))
+    places = zip(scoring.given[start:], output.prompt_logprobs[start:], strict=True)
+    yield _row(scoring.prompt_id, continuation, [logprobs[token].logprob for token, logprobs in places])
+
+
+def _row(prompt_id: str, continuation: Sequence[int], logprobs: Sequence[float]) -> dict[str, Any]:
+    return {
+        "prompt_id": prompt_id,
+        "continuation": continuation_id(continuation),
+        "tokens": len(logprobs),
+        "logprob": float(sum(logprobs)),
+    }

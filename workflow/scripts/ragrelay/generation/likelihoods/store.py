@@ -1,0 +1,73 @@
+"""Keep every computed log-probability, by prompt and continuation, and measure how fast they were computed."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.io.parquet_parts import PartStore
+from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.generation.generator import DECODING, PENALTIES
+from ragrelay.generation.likelihoods.continuations import without_chat
+from ragrelay.generation.past_jobs import Pace, Speed, Timed
+from ragrelay.generation.store import AT_MOST
+
+SCHEMA = {"prompt_id": pl.String, "continuation": pl.String, "tokens": pl.Int64, "logprob": pl.Float64}
+KEY = ["prompt_id", "continuation"]
+# Keys without effect on likelihoods: sampling, and the treatment of prompts that are too long.
+INDIFFERENT = (*DECODING, *PENALTIES, "repetition_window", "over_window", "thinking")
+
+
+class LikelihoodStore(PartStore):
+    """The likelihoods of one fingerprint, in folder ``<cache_dir>/likelihoods/<fingerprint>``.
+
+    Columns: prompt_id, continuation (see continuation_id), tokens (scored tokens of the continuation), logprob (their
+    sum in nats, of the model without temperature, softmax over its whole vocabulary).
+    """
+
+    def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
+        super().__init__(Path(cache_dir) / "likelihoods" / fingerprint, SCHEMA, KEY, at_most=AT_MOST)
+
+    def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
+        """Write ``rows``, each a mapping of the columns, as a new part with ``metadata``; return its path."""
+        return self.add(pl.DataFrame(list(rows), schema=SCHEMA), metadata)
+
+    def look_up(self, keys: pl.DataFrame) -> pl.DataFrame:
+        """Return the stored rows of ``keys`` (prompt_id, continuation), each once, in any order."""
+        return self.read(self.held(keys))
+
+
+def likelihood_fingerprint(generator: Mapping[str, Any], cache_dir: str | Path | None = None) -> str:
+    """Return the fingerprint of a generator without its decoding, which has no effect on teacher-forced scores."""
+    return fingerprint(decisive(generator), cache_dir=cache_dir)
+
+
+def decisive(generator: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a generator's definition without the keys that have no effect on teacher-forced scores."""
+    return {key: value for key, value in generator.items() if key not in INDIFFERENT}
+
+
+def text_store(generator: Mapping[str, Any], cache_dir: str | Path) -> LikelihoodStore:
+    """Return the store of likelihoods of texts that are scored without a chat template."""
+    return LikelihoodStore(cache_dir, likelihood_fingerprint(without_chat(generator), cache_dir=cache_dir))
+
+
+def scoring_speed(store: LikelihoodStore, answers: Pace) -> tuple[Speed | None, str, float]:
+    """Return the speed of scoring texts, where it comes from, and the seconds that an engine takes to start.
+
+    Measured on the parts of ``store`` that record their tokens, or else on the prompts of ``answers``. Otherwise the
+    key tokens_per_second, the speed of answers, gives an upper bound of the time.
+    """
+    timed = Timed.latest(store, store.parts())
+    counted = {name: part for name, part in timed.parts.items() if "prompt_tokens" in part}
+    start = timed.start_seconds or answers.start_seconds
+    tokens = sum(int(part["prompt_tokens"]) - int(part["cached_tokens"]) for part in counted.values())
+    if tokens:
+        seconds = sum(timed.seconds()[name] for name in counted)
+        return Speed(prompt=seconds / tokens, answer=0.0).of(answers.engines), f"earlier jobs on {timed.device}", start
+    if answers.speed is None:
+        return None, answers.tokens_per_second_from, start
+    if answers.speed.prompt:
+        return Speed(answers.speed.prompt, 0.0), "the prompts of answers", start
+    return Speed(answers.speed.answer, 0.0), "the speed of answer tokens, an upper bound", start

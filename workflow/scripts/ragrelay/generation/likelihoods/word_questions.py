@@ -1,0 +1,57 @@
+"""Ask a generator for the probabilities of fixed words, and read each word's share of them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.generation.likelihoods.asker import Asker
+from ragrelay.generation.likelihoods.job import look_up
+from ragrelay.generation.likelihoods.store import LikelihoodStore
+from ragrelay.generation.likelihoods.words import first_tokens, spelled, text_ids, token_table, word_shares
+from ragrelay.generation.tokens import load_tokenizer
+from ragrelay.prompting.layout import prompt_id
+
+
+def with_prompts(rows: pl.DataFrame, prompts: Sequence[str]) -> pl.DataFrame:
+    """Add a plain prompt to each of ``rows``: columns prompt_id, prompt and an empty system."""
+    ids = pl.Series([prompt_id(prompt, "") for prompt in prompts], dtype=pl.String)
+    return rows.with_columns(prompt_id=ids, prompt=pl.Series(prompts, dtype=pl.String), system=pl.lit("", pl.String))
+
+
+def with_words(
+    questions: pl.DataFrame, tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ()
+) -> pl.DataFrame:
+    """Repeat ``questions`` (prompt_id and more) for each token that represents a word: columns word and token_ids.
+
+    ``tokens``: token ids by word (see words.first_tokens); ``begins``: token ids that precede the word in the answer.
+    """
+    return questions.join(token_table(tokens, begins), how="cross", maintain_order="left_right")
+
+
+def ask_words(
+    questions: pl.DataFrame, words: Sequence[str], begins: str, asker: Asker, certain: bool = True
+) -> dict[str, Any]:
+    """Request the probabilities of ``words`` after the text ``begins`` for ``questions`` (prompt_id, prompt, system).
+
+    Returns the asker's receipt with words, tokens, spelled and begins, which asked_shares needs. Raises
+    InputError for words that the tokenizer can't tell apart, and for a question that doesn't fit the window.
+    """
+    tokenizer = load_tokenizer(asker.generator)
+    tokens = first_tokens(tokenizer, words, f"tokenizer of model {asker.generator['model']!r}")
+    first = text_ids(tokenizer, begins)
+    receipt = asker.likelihoods(with_words(questions, tokens, first), certain=certain)
+    return {**receipt, "words": list(words), "tokens": tokens, "spelled": spelled(tokenizer, tokens), "begins": first}
+
+
+def asked_shares(
+    questions: pl.DataFrame, receipt: Mapping[str, Any], cache_dir: str | Path, by: Sequence[str] = ("prompt_id",)
+) -> pl.DataFrame:
+    """Return ``by`` and shares (see words.word_shares) for each of ``questions`` (prompt_id and ``by``, distinct).
+
+    ``receipt``: what ask_words returned, possibly for other questions to the same generator.
+    """
+    wanted = with_words(questions, receipt["tokens"], receipt.get("begins", ()))
+    logprobs = look_up(wanted, LikelihoodStore(cache_dir, receipt["fingerprint"]))
+    return word_shares(logprobs, receipt["words"], by)

@@ -1,0 +1,83 @@
+"""Find the tokens that represent a word at the beginning of an answer, and compute words' shares of probability."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.errors import RequestError
+
+
+def first_tokens(tokenizer: Any, words: Sequence[str], place: str) -> dict[str, list[int]]:
+    """Return one or two token ids for each of ``words``: its first token, with and without a leading space.
+
+    The variant with a space counts only if it has no more tokens than the other, since some tokenizers make the space a
+    separate token. The probability of a word is the sum over its ids. Source: Hagström et al., DRUID, whose code takes
+    the first token and warns if it is not the whole word. Raises RequestError, with ``place`` for the tokenizer, if two
+    words share a token or a word has no token.
+    """
+    ids_of = {}
+    for word in words:
+        bare, spaced = (text_ids(tokenizer, text) for text in (word, f" {word}"))
+        if not bare or bare[0] == tokenizer.unk_token_id:
+            raise RequestError(place, f"no token for {word!r}", "a vocabulary that has one")
+        ids_of[word] = sorted({bare[0], spaced[0]} if len(spaced) <= len(bare) else {bare[0]})
+    for place_of, word in enumerate(words):
+        for other in words[:place_of]:
+            if shared := set(ids_of[word]) & set(ids_of[other]):
+                text = tokenizer.convert_ids_to_tokens(min(shared))
+                raise RequestError(
+                    place, f"{other!r} and {word!r} with the first token {text!r}", "different first tokens"
+                )
+    return ids_of
+
+
+def token_table(tokens: Mapping[str, Sequence[int]], begins: Sequence[int] = ()) -> pl.DataFrame:
+    """Return a row per token of each word: word, token_ids (``begins`` and the token, as a continuation)."""
+    rows = [(word, [*begins, token]) for word, ids in tokens.items() for token in ids]
+    return pl.DataFrame(rows, schema={"word": pl.String, "token_ids": pl.List(pl.Int64)}, orient="row")
+
+
+def spelled(tokenizer: Any, tokens: dict[str, list[int]]) -> dict[str, list[dict[str, Any]]]:
+    """Describe each word's tokens for the receipt: id, text, and whether the token is the complete word."""
+    return {
+        word: [
+            {"id": token, "text": tokenizer.decode([token]), "whole": _is_whole(tokenizer, word, token)}
+            for token in ids
+        ]
+        for word, ids in tokens.items()
+    }
+
+
+def word_shares(likelihoods: pl.DataFrame, words: Sequence[str], by: Sequence[str]) -> pl.DataFrame:
+    """Return ``by`` and shares: a list with the share of each of ``words`` in the probability of all of them.
+
+    ``likelihoods``: ``by``, word and logprob, a row per token. A word's probability is the sum over its tokens. Source
+    of the quotient: Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence Model, Findings of EMNLP
+    2020.
+    """
+    of_word = [(pl.col("word") == word).cast(pl.Float64) for word in words]
+    # Divide by the largest probability first, so that tiny ones don't become 0 / 0.
+    relative = (pl.col("logprob") - pl.col("logprob").max().over(by)).exp()
+    return (
+        likelihoods.with_columns(relative.alias("relative"))
+        .group_by(by, maintain_order=True)
+        .agg(
+            pl.concat_list((pl.col("relative") * word).sum() / pl.col("relative").sum() for word in of_word)
+            .first()
+            .alias("shares")
+        )
+    )
+
+
+def text_ids(tokenizer: Any, text: str) -> list[int]:
+    """Return the token ids of a text, without the tokenizer's special tokens around it.
+
+    Unlike plain_ids (generation/tokens.py), it reads the text of a special token as that token, since words and the
+    beginnings of answers come from the study's templates, not from passages.
+    """
+    return list(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def _is_whole(tokenizer: Any, word: str, token: int) -> bool:
+    return [token] in (text_ids(tokenizer, word), text_ids(tokenizer, f" {word}"))

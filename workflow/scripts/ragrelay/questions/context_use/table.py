@@ -1,0 +1,61 @@
+"""Compute context use: how much likelier the context makes an answer, and how much it changes its text."""
+
+import polars as pl
+
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, real, schema_of, whole
+from ragrelay.generation.likelihoods.store import LikelihoodStore
+from ragrelay.questions.context_use.requests import KEYS
+from ragrelay.scoring.squad import token_f1
+
+COLUMNS = {
+    "ordering": CONTEXT_COLUMNS["ordering"],
+    "k": CONTEXT_COLUMNS["k"],
+    "qid": QID,
+    "seed": SEED,
+    "tokens": whole("tokens of the answer", "tokens"),
+    "logprob_with": real("log-probability of the answer after the prompt with its context", "nats"),
+    "logprob_without": real("log-probability of the answer after the prompt without context", "nats"),
+    "context_use": real("their difference per token", "nats per token"),
+    "text_change": real("1 − F1 of the words of the answer and of that without context", "0 to 1"),
+}
+SCHEMA = schema_of(COLUMNS)
+
+
+def use_table(
+    answers: pl.DataFrame, zeroshot: pl.DataFrame, rows: pl.DataFrame, store: LikelihoodStore
+) -> pl.DataFrame:
+    """Return a row of SCHEMA per row of ``answers`` (KEYS, answer), in their order.
+
+    ``rows`` are those of AnswerScores; ``zeroshot`` (qid, seed, answer) the answers without context. The
+    log-probabilities of the answer's tokens, in nats, are teacher-forced, after the prompts with and without context.
+    context_use is their difference per token, the pointwise mutual information of answer and context given the query:
+    above 0, the context made the answer likelier. text_change is 1 - F1 of the words of the answer and of the answer
+    without context of the same seed. Values are null without a log-probability or an answer.
+    """
+    sides = {
+        side: _scored(rows, column, store) for side, column in (("with", "prompt_id"), ("without", "prompt_id_without"))
+    }
+    joined = answers
+    for scored in sides.values():
+        joined = joined.join(scored, on=KEYS, how="left", maintain_order="left")
+    joined = joined.join(
+        zeroshot.select("qid", "seed", answer_without="answer"), on=["qid", "seed"], how="left", maintain_order="left"
+    )
+    changes = [
+        None if answer is None or without is None else 1.0 - token_f1(answer, without)[2]
+        for answer, without in joined.select("answer", "answer_without").iter_rows()
+    ]
+    use = (pl.col("logprob_with") - pl.col("logprob_without")) / pl.col("tokens")
+    return joined.with_columns(use.alias("context_use"), pl.Series("text_change", changes, dtype=pl.Float64)).select(
+        pl.col(name).cast(kind) for name, kind in SCHEMA.items()
+    )
+
+
+def _scored(rows: pl.DataFrame, prompt: str, store: LikelihoodStore) -> pl.DataFrame:
+    """Return KEYS and the log-probability after the prompt in column ``prompt``; with context, also tokens."""
+    side = "without" if prompt.endswith("_without") else "with"
+    keyed = rows.select(*KEYS, pl.col(prompt).alias("prompt_id"), "continuation")
+    held = store.look_up(keyed.select("prompt_id", "continuation").unique())
+    joined = keyed.join(held, on=["prompt_id", "continuation"], how="left", maintain_order="left")
+    named = joined.rename({"logprob": f"logprob_{side}"})
+    return named.select(*KEYS, f"logprob_{side}", *(["tokens"] if side == "with" else []))

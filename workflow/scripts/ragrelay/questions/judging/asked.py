@@ -1,0 +1,166 @@
+"""Make the questions to a judge about answers: one row per answer, set of references and question."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ragrelay.base.vocabulary.columns import schema_of, text, whole
+from ragrelay.prompting.layout import prompt_id
+from ragrelay.questions.judging.templates import JudgeTemplate
+from ragrelay.scoring.answer_cells import COLUMNS, Cell
+from ragrelay.scoring.judge_scorer import JudgeCase, JudgeScorer
+from ragrelay.scoring.near_copies import PassageTexts, shown_references
+from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
+from ragrelay.scoring.retriever_table import SCORE_COLUMNS, query_sets, shown_by_context
+from ragrelay.scoring.sentences import numbered_citations
+
+ASKED_COLUMNS = {
+    **{name: SCORE_COLUMNS[name] for name in (*COLUMNS, "references", "n_references", "n_near_copies")},
+    "number": whole("which question about the answer; empty where there is none"),
+    "item": text("what the question is about, in the scorer's words; empty where there is one question"),
+    "prompt_id": text("hash of the question's texts, by which its likelihoods are cached; empty for what is not asked"),
+}
+SCHEMA = schema_of(ASKED_COLUMNS)
+PROMPTS = {"prompt_id": pl.String, "prompt": pl.String, "system": pl.String}
+QUERIES_AT_ONCE = 500
+
+Contexts = Mapping[tuple[str, int], Mapping[str, Sequence[str]]]
+"""By ordering and k: the docnos of each query's context, in the order of the prompt."""
+
+
+@dataclass(frozen=True)
+class Judging:
+    """What a judge needs besides the answers. All jobs of a dataset and scorer share it.
+
+    ``queries``: texts by qid. ``references``: judged passages or gold answers by qid; None for other scorers. ``own``:
+    the scorer's own texts by qid, such as nuggets. ``grades``: names of the sets of references, with their lowest
+    labels. ``near_copy``: see score_answers.
+    """
+
+    scorer: JudgeScorer
+    template: JudgeTemplate
+    queries: Mapping[str, str]
+    references: Mapping[str, QueryReferences] | None
+    own: Mapping[str, Any]
+    grades: Mapping[str, int]
+    near_copy: float | None
+
+    @property
+    def qids(self) -> list[str]:
+        """The queries whose answers are judged."""
+        return list(self.queries if self.references is None else self.references)
+
+
+class ScoreRow(NamedTuple):
+    """One row of a score table: its ``key`` (qid, ordering, k, seed, references), with the answer and references."""
+
+    key: tuple[str, str, int, int, str]
+    near_copies: int | None
+    case: JudgeCase
+
+
+def judging(
+    scorer: JudgeScorer,
+    template: JudgeTemplate,
+    queries: str | Path,
+    references: Sequence[str | Path],
+    own: Sequence[str | Path],
+    grades: Mapping[str, int],
+    near_copy: float | None,
+) -> Judging:
+    """Read a Judging from its files. ``references`` is one file if the references are judged passages, else none."""
+    references_of: Mapping[str, QueryReferences] | None = None
+    if scorer.references == "judged":
+        references_of = read_references(references[0])
+    elif scorer.references == "gold":
+        references_of = read_gold(queries)
+    texts = dict(pl.read_parquet(queries, columns=["qid", "query"], glob=False).iter_rows())
+    own_texts = scorer.own([Path(path) for path in own])
+    return Judging(scorer, template, texts, references_of, own_texts, grades, near_copy)
+
+
+def asked_about(
+    answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, baseline_cells: set[Cell], by: Judging
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the questions about ``answers`` (SCHEMA), and their distinct prompts (PROMPTS).
+
+    ``answers``: qid, ordering, k, seed, answer, cited_sentences. ``baseline_cells``: the zero-shot cells among the
+    answers of another retriever; they are compared only with references unseen by its contexts. Rows are sorted by
+    query, ordering, k, seed and references.
+    """
+    rows: list[tuple[Any, ...]] = []
+    prompts: dict[str, tuple[str, str]] = {}
+    for row in _rows(answers, contexts, passages, baseline_cells, by):
+        if (size := by.scorer.size(row.case)) is None:
+            continue
+        score_row = (*row.key, size, row.near_copies)
+        questions = by.scorer.questions(row.case)
+        for number, question in enumerate(questions):
+            name = None
+            if question.texts is not None:
+                prompt = by.template.render(question.texts)
+                name = prompt_id(prompt, by.template.system)
+                prompts[name] = (prompt, by.template.system)
+            rows.append((*score_row, number, question.item, name))
+        if not questions:
+            rows.append((*score_row, None, None, None))
+    distinct = [(name, *texts) for name, texts in prompts.items()]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row"), pl.DataFrame(distinct, schema=PROMPTS, orient="row")
+
+
+def _rows(
+    answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, baseline_cells: set[Cell], by: Judging
+) -> Iterator[ScoreRow]:
+    by_query = answers.sort(COLUMNS).partition_by("qid", as_dict=True)
+    qids = [qid for qid in by.qids if (qid,) in by_query]
+    for start in range(0, len(qids), QUERIES_AT_ONCE):
+        some = qids[start : start + QUERIES_AT_ONCE]
+        texts = passages.of(some)
+        for qid in some:
+            shown = {context: list(docnos[qid]) for context, docnos in contexts.items() if qid in docnos}
+            judged = _of_query(qid, by_query[(qid,)], shown, texts[qid], baseline_cells, by)
+            yield from sorted(judged, key=lambda row: row.key)
+
+
+def _of_query(
+    qid: str,
+    answers: pl.DataFrame,
+    contexts: Mapping[tuple[str, int], list[str]],
+    texts: Mapping[str, str],
+    baseline_cells: set[Cell],
+    by: Judging,
+) -> Iterator[ScoreRow]:
+    sets = list(_sets(qid, contexts, texts, by))
+    for ordering, k, seed, answer, cited in answers.select(*COLUMNS[1:], "answer", "cited_sentences").iter_rows():
+        docnos = contexts.get((ordering, k), [])
+        own, sentences = [texts[docno] for docno in docnos], numbered_citations(cited, docnos)
+        is_baseline = (ordering, k, seed) in baseline_cells
+        for name, unseen_at_k, references, near in sets:
+            # Zero-shot answers in a retriever's job are the baseline of its unseen sets, and belong to no other set.
+            if not is_baseline if unseen_at_k is None else is_baseline or k == unseen_at_k:
+                key = (qid, ordering, k if unseen_at_k is None else unseen_at_k, seed, name)
+                case = JudgeCase(qid, by.queries[qid], answer, references, own, by.own.get(qid), sentences)
+                yield ScoreRow(key, near, case)
+
+
+def _sets(
+    qid: str, contexts: Mapping[tuple[str, int], list[str]], texts: Mapping[str, str], by: Judging
+) -> Iterator[tuple[str, int | None, list[str], int | None]]:
+    """Yield each set's name, the k whose contexts it leaves out (or None), texts and near copies, sorted by name."""
+    if by.references is None:
+        yield from ((name, None, [], None) for name in by.grades)
+        return
+    query, unseen = by.references[qid], by.scorer.references == "judged"
+    wanted = {docno: texts.get(docno, "") for some in contexts.values() for docno in some} if unseen else {}
+    shown = shown_references(query, wanted, by.near_copy) if unseen else {}
+    in_context = shown_by_context(query, contexts, shown) if unseen else {}
+    order = np.argsort(-query.labels, kind="stable")
+    sets = query_sets(query, contexts, in_context, by.grades, unseen)
+    for name, left_out, members, near in sorted(sets, key=lambda named: named[0]):
+        if members.any():
+            kept = [query.texts[place] for place in order if members[place]]
+            yield name, left_out, kept, None if np.isnan(near) else int(near)

@@ -1,0 +1,101 @@
+"""Check judges of answers for bias: ask again about a sample, with a change that should not affect the score."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import polars as pl
+
+from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, Columns, real, schema_of, text, whole
+from ragrelay.base.vocabulary.judge_checks import ABOUT, LENGTH, PADDED, PADDING, REVERSED, SWAPPED
+from ragrelay.questions.judging.asked import ASKED_COLUMNS, Contexts, Judging, asked_about
+from ragrelay.questions.judging.templates import JudgeTemplate
+from ragrelay.scoring.answer_cells import COLUMNS
+from ragrelay.scoring.near_copies import PassageTexts
+
+CHANGED_BY_PADDING = ("answer", "sentence")
+"""Placeholders of the judged text."""
+CHECKED_COLUMNS = {
+    "check": text(ABOUT),
+    "retriever": CONTEXT_COLUMNS["retriever"],
+    **{name: ASKED_COLUMNS[name] for name in (*COLUMNS, "number", "item", "prompt_id")},
+    "changed_prompt_id": text(f"the same of the changed question; empty for `{LENGTH}`"),
+    "words": whole("words of the answer as it was", "words"),
+}
+SCHEMA = schema_of(CHECKED_COLUMNS)
+OF_QUESTION = ("number", "item", "prompt_id", "changed_prompt_id", "words")
+"""Columns of the asked rows that differ between the questions about one answer or passage."""
+SCORES = {
+    "score": real("the judge's score as it was; of a passage, its label, or the expected grade", "the judge's"),
+    "changed_score": real(f"the score of the changed judgements; empty for `{LENGTH}`", "the judge's"),
+    "judgements": whole("questions about the answer or passage", "questions"),
+    "other_words": whole("of these, those whose likeliest word is another after the change", "questions"),
+}
+ANSWER_KEY = ["retriever", *COLUMNS]
+"""Columns that identify an answer."""
+
+
+def score_columns(asked: Columns) -> Columns:
+    """Return the columns of the scores, given the columns of the rows that were ``asked``."""
+    return {**{name: asked[name] for name in asked if name not in OF_QUESTION}, "words": asked["words"], **SCORES}
+
+
+SCORE_COLUMNS = score_columns(CHECKED_COLUMNS)
+
+
+class ReversedTemplate(JudgeTemplate):
+    """A template that lays out several references or passages from last to first."""
+
+    def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
+        return super().render({name: text if isinstance(text, str) else text[::-1] for name, text in texts.items()})
+
+
+class PaddedTemplate(JudgeTemplate):
+    """A template that adds PADDING to the judged text."""
+
+    def render(self, texts: Mapping[str, str | Sequence[str]]) -> str:
+        return super().render(
+            {name: f"{text} {PADDING}" if name in CHANGED_BY_PADDING else text for name, text in texts.items()}
+        )
+
+
+def changed_templates(template: JudgeTemplate) -> dict[str, JudgeTemplate]:
+    """Return the template of each check's questions, by check. SWAPPED needs a template with a swapped question."""
+    templates = {REVERSED: ReversedTemplate(**vars(template)), PADDED: PaddedTemplate(**vars(template))}
+    return templates | ({SWAPPED: replace(template, question=template.swapped)} if template.swapped else {})
+
+
+def sampled(keys: pl.DataFrame, names: Sequence[str], size: int) -> pl.DataFrame:
+    """Return at most ``size`` rows of ``keys``, sorted by ``names`` (qid and more), the same for every judge.
+
+    One row of each query is drawn, then a second of each, and so on, by the hashes of the ``names``.
+    """
+    drawn = pl.Series("drawn", [value_hash(list(row)) for row in keys.select(names).iter_rows()], dtype=pl.String)
+    turns = keys.with_columns(drawn).sort("drawn").with_columns(turn=pl.int_range(pl.len()).over("qid"))
+    return turns.sort("turn", "drawn").head(size).drop("turn", "drawn").sort(names)
+
+
+def checked(
+    answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, by: Judging, retriever: str
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the questions about ``answers``, unchanged and for each check (SCHEMA), and the changed ones' PROMPTS.
+
+    The references are those of the lowest grade. Each check covers only answers whose questions it changes; LENGTH
+    changes none and covers all.
+    """
+    lowest = min(by.grades, key=by.grades.__getitem__)
+    own = asked_about(answers, contexts, passages, set(), by)[0].filter(references=lowest)
+    is_asked = pl.col("prompt_id").is_not_null().any().over(COLUMNS)
+    words = answers.select(*COLUMNS, words=pl.col("answer").str.count_matches(r"\S+").cast(pl.Int64))
+    tables = [own.filter(is_asked).with_columns(check=pl.lit(LENGTH), changed_prompt_id=pl.lit(None, pl.String))]
+    prompts = []
+    for check, template in changed_templates(by.template).items():
+        changed, questions = asked_about(answers, contexts, passages, set(), replace(by, template=template))
+        ids = changed.filter(references=lowest)["prompt_id"]
+        paired = own.with_columns(check=pl.lit(check), changed_prompt_id=ids)
+        of_answer = (pl.col("prompt_id") != pl.col("changed_prompt_id")).any().over(COLUMNS)
+        tables.append(paired.filter(of_answer))
+        prompts.append(questions.filter(pl.col("prompt_id").is_in(tables[-1]["changed_prompt_id"].implode())))
+    joined = pl.concat(tables).join(words, on=COLUMNS, how="left", maintain_order="left")
+    named = joined.with_columns(retriever=pl.lit(retriever, pl.String))
+    return named.select(*SCHEMA), pl.concat(prompts).unique("prompt_id", keep="first", maintain_order=True)

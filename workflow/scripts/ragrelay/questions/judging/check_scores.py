@@ -1,0 +1,42 @@
+"""Score a judge's original and changed questions, for the bias checks of judges."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.vocabulary.columns import schema_of
+from ragrelay.base.vocabulary.judge_checks import LENGTH
+from ragrelay.questions.judging.bias_checks import OF_QUESTION, SCORES
+from ragrelay.questions.judging.scores import judged_shares
+
+
+def score_judge_checks(
+    asked: pl.DataFrame, receipt: Mapping[str, Any], score: pl.Expr, cache_dir: str | Path
+) -> pl.DataFrame:
+    """Return the scores (score_columns) of the questions ``asked`` by the job with this ``receipt``.
+
+    ``score``: the judge's score, an aggregation over an answer's or passage's questions. Answers without a score are
+    left out.
+    """
+    ids = pl.concat([asked["prompt_id"], asked["changed_prompt_id"].rename("prompt_id")]).to_frame()
+    return checked_scores(asked, judged_shares(ids, receipt, cache_dir), score)
+
+
+def checked_scores(asked: pl.DataFrame, shares: pl.DataFrame, score: pl.Expr) -> pl.DataFrame:
+    """Return the scores of score_judge_checks from each prompt's ``shares`` (see judging.scores.judged_shares)."""
+    key = [name for name in asked.columns if name not in OF_QUESTION]
+    changed = shares.select(changed_prompt_id="prompt_id", changed="shares")
+    both = asked.join(shares, on="prompt_id", how="left", maintain_order="left")
+    both = both.join(changed, on="changed_prompt_id", how="left", maintain_order="left")
+    other = pl.col("shares").list.arg_max() != pl.col("changed").list.arg_max()
+    own = both.group_by(key, maintain_order=True).agg(
+        pl.col("words").first(), score.alias("score"), judgements=pl.col("prompt_id").count(), other_words=other.sum()
+    )
+    again = both.with_columns(shares="changed").group_by(key, maintain_order=True).agg(score.alias("changed_score"))
+    paired = own.join(again, on=key, how="left", maintain_order="left")
+    unchanged = pl.col("check") == LENGTH
+    kept = paired.with_columns(changed_score=pl.when(~unchanged).then("changed_score")).drop_nulls("score")
+    types = schema_of(SCORES)
+    return kept.select(*key, "words", *(pl.col(name).cast(dtype) for name, dtype in types.items()))

@@ -1,0 +1,42 @@
+"""Compute the scores of a retriever's answers from a judge's probabilities."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from ragrelay.base.vocabulary.names import NO_ORDERING, UNSCORED
+from ragrelay.generation.likelihoods.word_questions import asked_shares
+from ragrelay.scoring.answer_cells import COLUMNS
+from ragrelay.scoring.judge_scorer import JudgeScorer
+from ragrelay.scoring.retriever_table import SCHEMA as SCORES
+
+KEY = [*COLUMNS, "references"]
+
+
+def judged_scores(
+    asked: pl.DataFrame, receipt: Mapping[str, Any], scorer: JudgeScorer, cache_dir: str | Path
+) -> tuple[pa.Table, list[dict[str, Any]]]:
+    """Return the score table (scoring.retriever_table.SCHEMA) from the questions ``asked`` (judging.asked.SCHEMA).
+
+    A judge compares with all references at once, so best_docno, best_in_context and n_zero are null. Also returns the
+    count (``what``, ``count``) of answers without a score. ``receipt``: the receipt of the job that asked.
+    """
+    replies = asked.join(judged_shares(asked, receipt, cache_dir), on="prompt_id", how="left", maintain_order="left")
+    scores = replies.group_by(KEY, maintain_order=True).agg(
+        pl.col("n_references", "n_near_copies").first(), *scorer.measured()
+    )
+    columns = [(pl.col(name) if name in scores.columns else pl.lit(None).alias(name)).cast(dtype)
+               for name, dtype in SCORES.items()]  # fmt: skip
+    table = scores.select(columns).to_arrow().replace_schema_metadata({"fingerprint": receipt["fingerprint"]})
+    # Zero-shot answers that serve as a retriever's baseline have the k of its contexts.
+    of_others = (pl.col("ordering") == NO_ORDERING) & (pl.col("k") > 0)
+    scored = scores.filter(pl.col("f1").is_not_null() & ~of_others).select(COLUMNS).n_unique()
+    return table, [{"what": UNSCORED, "count": receipt["answers"] - scored}]
+
+
+def judged_shares(asked: pl.DataFrame, receipt: Mapping[str, Any], cache_dir: str | Path) -> pl.DataFrame:
+    """Return prompt_id and shares (see word_shares) of each question in ``asked``."""
+    return asked_shares(asked.select("prompt_id").drop_nulls().unique(maintain_order=True), receipt, cache_dir)

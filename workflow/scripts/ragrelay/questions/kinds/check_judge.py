@@ -1,0 +1,95 @@
+"""Ask a judge again about a sample of answers, with a change that should not affect the score."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.questions.kinds.judge_answers import JudgeAnswers, judged_by, read_judging
+from ragrelay.questions.question import Inputs, Key, QuestionJob
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.workflow.study.study import StudyOfRules
+
+
+class CheckJudge(JudgeAnswers):
+    """A question about a sample of all retrievers' answers, which checks a judge for bias."""
+
+    asks, reads = "check_judge", "score_judge_checks"
+    does = ("Ask a judge again about changed answers, into the store.", "Compute the scores of a judge's checks.")
+    key = "{dataset}/{scorer}/{generator}"
+    follows = JudgeAnswers
+    asked = StudyFile("{dataset}/judged/{scorer}/{generator}/checks/asked.parquet", "score_judge_checks",
+        "the questions that the checks of a judge compare, by their keys in the cache",
+        "ragrelay.questions.judging.bias_checks:CHECKED_COLUMNS")  # fmt: skip
+    made: ClassVar = {
+        "scores": StudyFile("{dataset}/judged/{scorer}/{generator}/checks/scores.parquet", "score_judge_checks",
+            "the scores of the checks of a judge", "ragrelay.questions.judging.bias_checks:SCORE_COLUMNS"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        return [
+            {"dataset": dataset, "scorer": scorer, "generator": generator}
+            for dataset in study.grid.datasets
+            for scorer in study.checked_scorers
+            for generator in study.grid.generators
+        ]
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        of_each = study.each_retriever
+        cells, contexts = (
+            [{**of, **cell} for of in of_each for cell in each] for each in (study.cells, study.contexts)
+        )
+        return {
+            "answers": files.answers.each(cells),
+            "prompts": files.prompts.at(template=study.template_of(key["generator"])).each(contexts),
+            "contexts": study.passages_of(key["generator"]).each(of_each),
+            **judged_by(study, key),
+        }
+
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        template, size = study.whole_judge_template(key["scorer"]), study.scorer(key["scorer"])["bias_checks"]
+        return {**super().settings(study, key), "template": template, "size": size}
+
+
+def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
+    import polars as pl
+
+    from ragrelay.generation.likelihoods.word_questions import ask_words
+    from ragrelay.questions.judging.bias_checks import ANSWER_KEY, checked, sampled
+    from ragrelay.scoring.near_copies import PassageTexts
+
+    by, sure = read_judging(job)
+    contexts = job.keyed("contexts").by("retriever")
+    answers = {name: job.answers(by.qids, name) for name in contexts}
+    keys = [of_retriever.keys.with_columns(retriever=pl.lit(name, pl.String)) for name, of_retriever in answers.items()]
+    chosen = sampled(pl.concat(keys), ANSWER_KEY, job.settings["size"])
+    tables: dict[bool, list[tuple[pl.DataFrame, pl.DataFrame]]] = {}
+    for name, of_retriever in answers.items():
+        some = chosen.filter(retriever=name).drop("retriever")
+        for part, certain in of_retriever.split(of_retriever.texts(some), sure) if some.height else ():
+            changed = checked(part, of_retriever.contexts, PassageTexts([contexts[name]]), by, name)
+            tables.setdefault(certain, []).append(changed)
+    for certain, pairs in tables.items():
+        asked = pl.concat([rows for rows, _ in pairs])
+        questions = pl.concat([prompts for _, prompts in pairs])
+        distinct = questions.unique("prompt_id", keep="first", maintain_order=True)
+        receipt = ask_words(distinct, by.scorer.words(), by.scorer.prefix, asker, certain)
+    return asked, {**receipt, "answers": chosen.height}
+
+
+plan = ask
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    import polars as pl
+
+    from ragrelay.questions.judging.check_scores import score_judge_checks
+    from ragrelay.scoring.judge_scorer import judge_scorer
+
+    asked, score = pl.read_parquet(job.path("asked"), glob=False), judge_scorer(job.settings["scorer"]).score()
+    return {"scores": score_judge_checks(asked, receipt, score, cache_dir)}

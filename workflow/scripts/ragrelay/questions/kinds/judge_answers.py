@@ -1,0 +1,163 @@
+"""Ask a judge about the answers of each retriever, and score the answers by its replies."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragrelay.generation.likelihoods.asker import Asker
+    from ragrelay.questions.judging.asked import Judging
+    from ragrelay.workflow.study.study import StudyOfRules
+
+
+class JudgeAnswers(Question):
+    """A question about the answers of one retriever, or about the zero-shot answers."""
+
+    asks, reads = "judge_answers", "score_judged_answers"
+    does = (
+        "Ask a judge about the answers of a retriever, into the store.",
+        "Compute scores from a judge's probabilities.",
+    )
+    key = "{dataset}/{scorer}/{generator}/{retriever}"
+    ask_key = "{dataset}/{generator}/{judge}"
+    asked = StudyFile("{dataset}/judged/{scorer}/{generator}/{retriever}.parquet", "score_judged_answers",
+        "the questions that the model was asked about each answer, by their keys in the cache",
+        "ragrelay.questions.judging.asked:ASKED_COLUMNS")  # fmt: skip
+    made: ClassVar = {
+        "scores": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
+            "score_answers, score_judged_answers",
+            "the score of every answer against every reference set; rows of ordering `none` are zero-shot answers"
+            " against the references that the retriever's contexts leave",
+            "ragrelay.scoring.retriever_table:SCORE_COLUMNS"),
+        "left_out": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.left_out.json",
+            "score_judged_answers", "count of the answers without a score"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        return [
+            {"dataset": dataset, "scorer": scorer, "generator": generator, "retriever": retriever}
+            for dataset in study.grid.datasets
+            for scorer in study.judged_by
+            for generator in study.grid.generators
+            for retriever in [ZEROSHOT, *study.grid.retrievers]
+        ]
+
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
+        return study.judged_by[key["scorer"]]
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        alone, judged = key["retriever"] == ZEROSHOT, study.scorer(key["scorer"])["references"] == "judged"
+        contexts = study.zeroshot_cells[:1] if alone else study.contexts
+        baseline_cells = [] if alone or not judged else study.zeroshot_cells
+        return {
+            "answers": files.answers.each(study.zeroshot_cells if alone else study.cells),
+            "prompts": files.prompts.at(template=study.template_of(key["generator"])).each(contexts),
+            "zeroshot": files.zeroshot_answers.each(baseline_cells),
+            "contexts": [] if alone else [study.passages_of(key["generator"])],
+            **judged_by(study, key),
+        }
+
+    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        """Leave out files that an engine makes: a generator's answers, and the lists of nuggets that it writes."""
+        inputs = self.inputs(study, key)
+        if not study.nuggets_by_file(key["scorer"]):
+            inputs["own"] = []
+        if key["generator"] in study.imported_generators:
+            return inputs
+        prompts = study.files.zeroshot_prompts.at(template=study.template_of(key["generator"]))
+        return {
+            **inputs,
+            "answers": [],
+            "zeroshot": [],
+            "zeroshot_prompts": [prompts] if inputs.get("zeroshot") else [],
+        }
+
+    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
+        files = study.files
+        answers, prompts = dict.fromkeys(("answers", "zeroshot"), files.answers), ("prompts", "zeroshot_prompts")
+        return {**answers, **dict.fromkeys(prompts, files.prompts), "contexts": study.passages_of(key["generator"])}
+
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        scorer = key["scorer"]
+        return {
+            "scorer": study.scorer_named(scorer),
+            "template": study.judge_template_parts(scorer),
+            "grades": study.reference_sets(key["dataset"], scorer),
+            "near_copy": study.near_copy_of(scorer),
+        }
+
+    def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        return {**self.settings(study, key), "answers_of": key["generator"]}
+
+    def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
+        return [study.scorer_module(key["scorer"])]
+
+    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        return {"scorer": study.scorer_named(key["scorer"])}
+
+
+def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
+    """Add counts to the receipt: answers (without baselines), and unasked (score table rows without a question)."""
+    import polars as pl
+
+    from ragrelay.generation.likelihoods.word_questions import ask_words
+    from ragrelay.questions.judging.asked import asked_about
+    from ragrelay.questions.judging.scores import KEY
+    from ragrelay.scoring.near_copies import PassageTexts
+
+    by, sure = read_judging(job)
+    answers = job.answers(by.qids)
+    passages, scorer = PassageTexts(job.paths("contexts")), by.scorer
+    for some, certain in answers.split(answers.texts(answers.keys), sure):
+        asked, questions = asked_about(some, answers.contexts, passages, answers.baseline_cells, by)
+        receipt = ask_words(questions, scorer.words(), scorer.prefix, asker, certain)
+    unasked = asked.group_by(KEY).agg(pl.col("prompt_id").is_null().all())["prompt_id"].sum()
+    own = answers.keys.filter(pl.col("ordering") != NO_ORDERING) if answers.baseline_cells else answers.keys
+    return asked, {**receipt, "answers": own.height, "unasked": int(unasked)}
+
+
+plan = ask
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    import polars as pl
+
+    from ragrelay.questions.judging.scores import judged_scores
+    from ragrelay.scoring.judge_scorer import judge_scorer
+
+    asked, scorer = pl.read_parquet(job.path("asked"), glob=False), judge_scorer(job.settings["scorer"])
+    return dict(zip(("scores", "left_out"), judged_scores(asked, receipt, scorer, cache_dir), strict=True))
+
+
+def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
+    """Return the files that a judge's questions need besides answers: queries, references, the scorer's own."""
+    files = study.files
+    judged = study.scorer(key["scorer"])["references"] == "judged"
+    return {
+        "queries": files.queries,
+        "references": [files.references] if judged else [],
+        "own": study.scorer_kind(key["scorer"]).own_inputs(key["dataset"]),
+    }
+
+
+def read_judging(job: QuestionJob) -> "tuple[Judging, bool]":
+    """Read what a judge's questions need. The flag is False if estimates replace missing files of the scorer."""
+    from dataclasses import replace
+
+    from ragrelay.questions.judging.asked import judging
+    from ragrelay.questions.judging.templates import JudgeTemplate
+    from ragrelay.scoring.judge_scorer import judge_scorer
+
+    settings, own = job.settings, job.paths("own")
+    scorer, template = judge_scorer(settings["scorer"]), JudgeTemplate(**settings["template"])
+    references = job.paths("references")
+    by = judging(scorer, template, job.path("queries"), references, own, settings["grades"], settings["near_copy"])
+    expected = {} if own else scorer.expected(by.qids)
+    return (replace(by, own=expected), False) if expected else (by, True)

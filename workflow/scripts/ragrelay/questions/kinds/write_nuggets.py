@@ -1,0 +1,96 @@
+"""Have a generator write lists of nuggets, window after window, and rate how important each is."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
+
+if TYPE_CHECKING:
+    from ragrelay.questions.nuggets.topics import Topic
+    from ragrelay.workflow.study.study import StudyOfRules
+
+
+class WriteNuggets(Question):
+    """A question about the queries of each shard; one job reads the lists of all shards."""
+
+    asks, reads = "write_nuggets", "view_nuggets"
+    does = ("Have a generator write lists of nuggets, into the store.", "Take the lists of nuggets from the store.")
+    key, read_key = "{dataset}/{scorer}/shard{shard}", "{dataset}/{scorer}"
+    ask_key = "{dataset}/{writer}/shard{shard}"
+    made: ClassVar = {
+        "nuggets": StudyFile("{dataset}/nuggets/{scorer}/nuggets.parquet", "view_nuggets, read_nuggets",
+            "the lists of nuggets that a scorer counts", "ragrelay.scoring.nugget_lists:COLUMNS"),
+        "left_out": StudyFile("{dataset}/nuggets/{scorer}/left_out.json", "view_nuggets, read_nuggets",
+            "counts of queries without nuggets, of lists that were cut, and of a file's lists for unknown queries"),
+    }  # fmt: skip
+
+    def jobs(self, study: "StudyOfRules") -> list[Key]:
+        return [{**key, "shard": str(n)} for key in self.read_jobs(study) for n in study.shards(key["dataset"])]
+
+    def read_jobs(self, study: "StudyOfRules") -> list[Key]:
+        written = [name for name, kind in study.nuggets_of.items() if kind.written_by]
+        return [{"dataset": dataset, "scorer": scorer} for dataset in study.grid.datasets for scorer in written]
+
+    def asker(self, study: "StudyOfRules", key: Key) -> str:
+        name: str = study.nuggets_of[key["scorer"]].written_by
+        return name
+
+    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+        files = study.files
+        retriever = study.nuggets_of[key["scorer"]].retriever
+        passages = files.contexts.at(retriever=retriever) if retriever else files.references
+        return {"queries": files.queries, "passages": passages}
+
+    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        kind = study.nuggets_of[key["scorer"]]
+        return {
+            "passages": kind.passages_read(),
+            "limits": kind.limits(),
+            "template": study.nugget_template(kind.list_prompt),
+            "shards": len(study.shards(key["dataset"])),
+        }
+
+    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+        writer = self.asker(study, key)
+        by = {"generator": study.generator_named(writer), "fingerprint": study.likelihoods_of(writer)}
+        return {**self.settings(study, key), **by}
+
+
+def ask(job: QuestionJob, asker: Any) -> tuple[None, dict[str, Any]]:
+    from ragrelay.questions.nuggets.job import write_nuggets
+
+    return None, write_nuggets(_topics(job), *_form(job), asker)
+
+
+def plan(job: QuestionJob, asker: Any) -> None:
+    """Count the windows. The count is exact where the store has all earlier windows, and max_tokens cuts no list."""
+    from ragrelay.questions.nuggets.planned import plan_lists
+
+    plan_lists(_topics(job), *_form(job), asker)
+
+
+def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    from ragrelay.questions.nuggets.job import view_nuggets
+    from ragrelay.scoring.nugget_lists import left_out
+
+    topics, settings = _topics(job), job.settings
+    nuggets, counts = view_nuggets(topics, *_form(job), settings["generator"], settings["fingerprint"], cache_dir)
+    return {"nuggets": nuggets, "left_out": left_out(nuggets, [topic.qid for topic in topics], written=counts)}
+
+
+def _topics(job: QuestionJob) -> "list[Topic]":
+    """Read the queries of the job's shard (all, if it has none) with their passages."""
+    from ragrelay.questions.nuggets.topics import read_topics
+
+    part = {"shard": int(job.wildcards["shard"]), "shards": job.settings["shards"]} if "shard" in job.wildcards else {}
+    return read_topics(job.path("queries"), job.path("passages"), **job.settings["passages"], **part)
+
+
+def _form(job: QuestionJob) -> tuple[Any, Any]:
+    """Return the template and the limits of lists."""
+    from ragrelay.questions.nuggets.prompts import NuggetTemplate
+    from ragrelay.questions.nuggets.writing import Limits
+
+    return NuggetTemplate(**job.settings["template"]), Limits(**job.settings["limits"])

@@ -1,0 +1,36 @@
+"""Select the passages from which lists of nuggets are written."""
+
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from ragrelay.questions.nuggets.writing import Topic
+
+Passages = Literal["judged", "retrieved"]
+
+
+def read_topics(
+    queries: str | Path,
+    passages: str | Path,
+    depth: int,
+    least_label: int | None = None,
+    shard: int = 0,
+    shards: int = 1,
+) -> list[Topic]:
+    """Return the topics of a shard: every ``shards``-th of ``queries`` (qid, query), in their order.
+
+    ``passages`` are judged (qid, docno, label, text; label at least ``least_label``, sorted by decreasing label, then
+    docno) or retrieved (qid, rank, docno, text; sorted by rank). The first ``depth`` of a query count.
+    """
+    table = pl.read_parquet(passages, glob=False)
+    if "label" in table.columns:
+        table = table.filter(pl.col("label") >= least_label) if least_label is not None else table
+        ordered = table.sort(-pl.col("label"), "docno")
+    else:
+        ordered = table.sort("rank")
+    grouped = ordered.group_by("qid", maintain_order=True).agg(pl.col("docno", "text").head(depth))
+    of_query = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in grouped.iter_rows()}
+    asked = pl.read_parquet(queries, columns=["qid", "query"], glob=False).iter_rows()
+    topics = [Topic(qid, query, of_query.get(qid, [])) for qid, query in asked]
+    return topics[shard::shards]

@@ -1,0 +1,88 @@
+"""Ask about all parts of a job with one asker, and read the replies about one table's parts from the stores."""
+
+import json
+import logging
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.errors import InputError, RequestError
+from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.generation.likelihoods.asker import EngineAsker, StoreAsker
+from ragrelay.questions.question import QuestionJob, question_module
+
+log = logging.getLogger(__name__)
+
+PART = "part %d of %d: %s"
+COUNTS = ("asked", "held", "made", "generate_seconds")
+
+Inputs = Mapping[str, str | Sequence[str]]
+Part = Mapping[str, Any]
+"""Settings and wildcards of a part, and its ``files``: by name of an input, the places of its files among the job's."""
+
+
+def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: EngineAsker) -> dict[str, Any]:
+    """Ask ``question`` about each of ``parts``. Return the receipt: COUNTS in all, seconds, and that of each part.
+
+    A part whose requests are impossible leaves the others as they are: its entry has ``refused``, the error that the
+    job that reads its replies ends with. Raises RequestError if all are impossible. A key that two parts share counts
+    in each; the second finds it held.
+    """
+    began, told, refused = time.monotonic(), list[dict[str, Any]](), list[RequestError]()
+    ask = question_module(question).ask
+    for number, (part, job) in enumerate(zip(parts, _jobs(inputs, parts), strict=True), start=1):
+        log.info(PART, number, len(parts), " ".join(job.wildcards.values()))
+        try:
+            _, receipt = ask(job, asker)
+        except RequestError as error:
+            log.warning("refused: %s", error)
+            refused.append(error)
+            told.append({"wildcards": part["wildcards"], "refused": error.parts})
+        else:
+            told.append({"wildcards": part["wildcards"], **receipt})
+    if parts and len(refused) == len(parts):
+        raise refused[0]
+    counts = {name: sum(store.get(name, 0) for one in told for store in _stores(one)) for name in COUNTS}
+    return {**counts, "seconds": round(time.monotonic() - began, 2), "parts": told}
+
+
+def read_parts(
+    question: str, inputs: Inputs, parts: Sequence[Part], asker: StoreAsker, asked_file: str | None
+) -> Mapping[str, Any]:
+    """Return what the function ``read`` of ``question`` makes of the replies about ``parts``; the last is its table.
+
+    ``ask`` makes the rows again; they go to ``asked_file`` if there is one. Raises InputError for a reply that the
+    stores lack, with the reason that the job that asked has in its receipt (the input ``receipt``), if it has one.
+    """
+    module = question_module(question)
+    *jobs, table = _jobs(inputs, parts)
+    try:
+        made = [module.ask(job, asker) for job in jobs]
+    except InputError:
+        wanted = [job.wildcards for job in jobs]
+        for path in QuestionJob(inputs, {}, {}).paths("receipt"):
+            for one in json.loads(path.read_text(encoding="utf-8"))["parts"]:
+                if "refused" in one and one["wildcards"] in wanted:
+                    raise RequestError(*one["refused"]) from None
+        raise
+    if asked_file is not None:
+        write_parquet(pl.concat([rows for rows, _ in made]), asked_file)
+        table.inputs = {**table.inputs, "asked": asked_file}
+    # Words in the order of a receipt's file, not of the question: sums of probabilities follow it, to the last bit.
+    receipt = json.loads(json.dumps(made[0][1], sort_keys=True))
+    found: Mapping[str, Any] = module.read(table, receipt, asker.cache_dir)
+    return found
+
+
+def _jobs(inputs: Inputs, parts: Iterable[Part]) -> Iterator[QuestionJob]:
+    given = QuestionJob(inputs, {}, {})
+    for part in parts:
+        files = {name: [str(given.paths(name)[place]) for place in places] for name, places in part["files"].items()}
+        yield QuestionJob(files, part["settings"], part["wildcards"])
+
+
+def _stores(receipt: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the counts of a receipt, which are by store if a question fills several."""
+    return [receipt] if "asked" in receipt else [value for value in receipt.values() if isinstance(value, Mapping)]

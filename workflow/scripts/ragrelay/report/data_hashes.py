@@ -1,0 +1,90 @@
+"""Hash the data behind a study's results, for its provenance and for the differences between two studies."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.annexes.compare.studies import read_whole
+from ragrelay.base.io.hashing import text_hash
+from ragrelay.base.io.json_values import read_json
+from ragrelay.base.io.parquet_files import read_frame
+
+DIGITS = 16
+
+
+def data_hashes(results: str | Path, dataset: str, retrievers: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Count and hash each kind of data of ``dataset`` in the folder ``results``, independent of the order of rows.
+
+    The kinds are ``queries``, ``judgements``, ``gold answers`` if there are any, ``run <retriever>`` (without
+    comments), ``labels <source>, <scorer>, <generator>``, and ``corpus <index>``, hashed when it was indexed.
+    Raises InputError for a damaged file.
+    """
+    folder = Path(results) / dataset
+    queries = _table(folder / "collection/queries.parquet")
+    hashes = {
+        "queries": _described(_rows(queries.select("qid", "query"))),
+        "judgements": _described(_rows(_table(folder / "collection/qrels.parquet"))),
+    }
+    if "answers" in queries.columns:
+        hashes["gold answers"] = _described(_rows(queries.select("qid", "answers")))
+    for retriever in retrievers:
+        if (run := folder / f"runs/{retriever}.run.gz").is_file():
+            lines = read_whole(run, Path(results).name, _run_lines)
+            hashes[f"run {retriever}"] = _described(lines)
+    for path in sorted(folder.glob("annotations/labels/*/*/labels.parquet")):
+        for (source,), labels in sorted(_table(path).group_by("source")):
+            hashes[f"labels {source}, {path.parts[-3]}, {path.parts[-2]}"] = _described(_rows(labels))
+    for path in sorted(Path(results).glob("indexes/*/*.json")):
+        receipt = read_whole(path, Path(results).name, read_json)
+        # Receipts of earlier versions lack the number of passages.
+        count = {"count": receipt["passages"]} if receipt.get("passages") else {}
+        hashes[f"corpus {path.parent.name}"] = {**count, "hash": receipt["corpus"]}
+    return hashes
+
+
+def changed_queries(folders: Iterable[Path], gold: bool) -> dict[str, set[str]]:
+    """Return the qids that differ between two datasets' folders in ``text`` and in ``judgements``.
+
+    With ``gold``, also in ``gold answers``. Queries that only one dataset has are left out.
+    """
+    sides = [_of_queries(folder) for folder in folders]
+    common = set(sides[0]["text"]) & set(sides[1]["text"])
+    kinds = ("text", "judgements", *(["gold answers"] if gold else []))
+    return {kind: {qid for qid in common if sides[0][kind].get(qid) != sides[1][kind].get(qid)} for kind in kinds}
+
+
+def _of_queries(folder: Path) -> dict[str, dict[str, Any]]:
+    queries = _table(folder / "collection/queries.parquet")
+    qrels = _table(folder / "collection/qrels.parquet").select("qid", "docno", "label")
+    judged = qrels.sort("docno").group_by("qid").agg("docno", "label").sort("qid")
+    answers = queries["answers"].to_list() if "answers" in queries.columns else [None] * queries.height
+    return {
+        "text": dict(queries.select("qid", "query").iter_rows()),
+        "judgements": {qid: (docnos, labels) for qid, docnos, labels in judged.iter_rows()},
+        "gold answers": dict(zip(queries["qid"], answers, strict=True)),
+    }
+
+
+def _table(path: Path) -> pl.DataFrame:
+    return read_whole(path, path.parents[2].name, read_frame)
+
+
+def _run_lines(path: Path) -> list[str]:
+    try:
+        lines = gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()
+    except (EOFError, zlib.error) as error:
+        raise ValueError(str(error)) from None
+    return [line for line in lines if not line.startswith("#")]
+
+
+def _rows(frame: pl.DataFrame) -> list[str]:
+    return [json.dumps(row, sort_keys=True, ensure_ascii=False) for row in frame.iter_rows(named=True)]
+
+
+def _described(rows: list[str]) -> dict[str, Any]:
+    return {"count": len(rows), "hash": text_hash("\n".join(sorted(rows)))[:DIGITS]}

@@ -1,0 +1,85 @@
+"""Show a judge's bias by position and length on a page: a table and sentences, on answers or on passages."""
+
+from typing import NamedTuple
+
+import polars as pl
+
+from ragrelay.base.vocabulary.judge_checks import LENGTH, PADDED, PADDING_WORDS, REVERSED, SWAPPED
+from ragrelay.report.display.numbers import count, counted, p_value, share, with_interval
+from ragrelay.report.display.sections import Section
+from ragrelay.report.display.tables import REMARK, Column, Table, between, name, numeric, table_of
+
+LABELS = {
+    REVERSED: "references or passages reversed", SWAPPED: "parts of the question swapped",
+    PADDED: f"padded with {PADDING_WORDS} words", LENGTH: "length (Spearman’s ρ)",
+}  # fmt: skip
+
+
+class Wording(NamedTuple):
+    """Words for what a judge scores."""
+
+    noun: str
+    an: str
+    plural: str
+    of: str
+    """The word between it and its queries."""
+    longer: str
+    """A harmless reason why length may go with the score."""
+
+
+OF_ANSWERS = Wording("answer", "an answer", "answers", "to", "longer answers may be better")
+OF_PASSAGES = Wording("passage", "a passage", "passages", "of", "longer passages may say more")
+
+
+def judge_sentences(section: Section) -> list[str]:
+    """Write a sentence per check of a scorer; none for a scorer without checks."""
+    return check_sentences(section["judge_checks"], OF_ANSWERS) if "judge_checks" in section.tables else []
+
+
+def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
+    """Write a sentence per row of ``checks`` (columns analysis.judge_checks.TABLE and adjusted p-values)."""
+    sentences = []
+    for row in checks.iter_rows(named=True):
+        interval = with_interval(row["value"], row["low"], row["high"])
+        of = f"{counted(row['n'], words.noun, words.plural)} {words.of} "
+        of += counted(row["n_queries"], "query", "queries")
+        if row["check"] == LENGTH:
+            sentences.append(
+                f"Spearman’s ρ between the judge’s score and the number of words of the {words.noun} is {interval} "
+                f"({of}). This alone shows no bias: {words.longer}."
+            )
+        else:
+            tested = "" if row["p_holm"] is None else f", p {_compared(row['p_holm'])} after Holm’s correction"
+            sentences.append(
+                f"{_done(row['check'], words)} changes the judge’s score by {interval} on average ({of}{tested}), and "
+                f"the likeliest word in {share(row['share_other_word'])} of {counted(row['judgements'], 'judgement')}."
+            )
+    return sentences
+
+
+def _done(check: str, words: Wording) -> str:
+    return {
+        REVERSED: "Showing the judge references or passages in reverse order",
+        SWAPPED: "Asking the judge with the parts of the question in another order",
+        PADDED: f"Padding {words.an} with {PADDING_WORDS} words",
+    }[check]
+
+
+def _compared(value: float) -> str:
+    text = p_value(value)
+    return text.replace("<", "< ") if text.startswith("<") else f"= {text}"
+
+
+def judge_checks_table(section: Section) -> Table:
+    """Show a row per check of a scorer."""
+    return checks_table(section["judge_checks"], [], OF_ANSWERS)
+
+
+def checks_table(checks: pl.DataFrame, keys: list[str], words: Wording) -> Table:
+    """Show a row per check, with the columns ``keys`` first."""
+    return table_of(
+        checks, *map(name, keys), Column("check", text=lambda row: LABELS[row["check"]]),
+        numeric(words.plural, "n", count), numeric("queries", "n_queries", count), numeric("mean score", "mean_score"),
+        between("mean change, or ρ", "value"), numeric("p", "p_value", p_value), numeric("p (Holm)", "p_holm", p_value),
+        numeric("judgements", "judgements", count), numeric("other word", "share_other_word", share), REMARK,
+    )  # fmt: skip

@@ -1,0 +1,149 @@
+"""Hold a section of a study, dataset x generator x scorer, with the tables that its report shows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.vocabulary.names import NO_ORDERING, SET_BY_DESIGN, UNSEEN, ZEROSHOT
+from ragrelay.base.vocabulary.orderings import fits, is_permutation
+from ragrelay.base.vocabulary.primary import Primary
+from ragrelay.report.display.palette import Look, looks
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The grid's names in the order of the configuration."""
+
+    retrievers: tuple[str, ...]
+    orderings: tuple[str, ...]
+    k: tuple[int, ...]
+    """In ascending order."""
+    seeds: tuple[int, ...]
+    measures: tuple[str, ...]
+    kinds: Mapping[str, str] = field(default_factory=dict)
+    """Kinds of retrievers, if known."""
+    doses: Mapping[str, int] = field(default_factory=dict)
+    """The number of relevant passages in contexts of each retriever that sets it."""
+
+    @classmethod
+    def of(cls, grid: Mapping[str, Any]) -> "Grid":
+        """Create it from the ``grid`` of a configuration."""
+        return cls(
+            tuple(grid["retrievers"]),
+            tuple(grid["orderings"]),
+            tuple(sorted(grid["k"])),
+            tuple(grid["seeds"]),
+            tuple(grid["measures"]),
+            dict(grid.get("kinds", {})),
+            dict(grid.get("doses", {})),
+        )
+
+    @property
+    def drawn(self) -> tuple[str, ...]:
+        """Return the orderings that figures show: without permutations (many, with one k each) if there are others."""
+        return tuple(name for name in self.orderings if not is_permutation(name)) or self.orderings
+
+    @property
+    def contexts(self) -> list[tuple[str, int]]:
+        """Return the grid's (ordering, k); a permutation only has its own k."""
+        return [(ordering, k) for ordering in self.orderings for k in self.k if fits(ordering, k)]
+
+    @property
+    def measure(self) -> str:
+        """Return the first measure, which the scatter plot and the summary use."""
+        return self.measures[0]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One dataset x generator x scorer."""
+
+    dataset: str
+    generator: str
+    scorer: str
+    relative: bool
+    """Whether utility is (P - P0) / P0; otherwise it is P - P0."""
+    grades: tuple[str, ...]
+    """The reference sets in order, without their ``-unseen`` companions."""
+    grid: Grid
+    reference_retriever: str | None
+    """The retriever that † compares with; None if it is not in the grid."""
+    tables: Mapping[str, pl.DataFrame]
+    """By name (report.outputs.RESULT_TABLES)."""
+    primary: Primary | None = None
+    """The primary comparison; None with fewer than two retrievers."""
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        return self.tables[name]
+
+    @property
+    def keys(self) -> dict[str, str]:
+        return {"dataset": self.dataset, "generator": self.generator, "scorer": self.scorer}
+
+    @property
+    def lead(self) -> dict[str, Any]:
+        """Return ordering, k, references and measure of the page's first answers: the primary comparison's."""
+        if self.primary is None:
+            where = (self.grid.orderings[0], max(self.grid.k), self.grades[0], self.grid.measure)
+        else:
+            where = (self.primary.ordering, self.primary.k, self.primary.references, self.primary.measure)
+        return dict(zip(("ordering", "k", "references", "measure"), where, strict=True))
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """Return the names of the unseen reference sets, in the order of the grades; gold answers have none."""
+        names = set(self["utility"]["references"])
+        return tuple(grade + UNSEEN for grade in self.grades if grade + UNSEEN in names)
+
+    @property
+    def rankings(self) -> tuple[str, ...]:
+        """Return the retrievers that do not know the judgements: no oracles, no doses."""
+        kinds = self.grid.kinds
+        return tuple(name for name in self.grid.retrievers if kinds.get(name) not in SET_BY_DESIGN)
+
+    @property
+    def baseline(self) -> bool:
+        """Return whether there are answers without context, and so P_0, gain and utility."""
+        return bool(self["per_query"]["p0"].count())
+
+    @property
+    def quantity(self) -> str:
+        """Return the quantity that figures show."""
+        return "utility" if self.baseline else "P"
+
+    @property
+    def title(self) -> str:
+        return f"{self.dataset} · {self.generator} · {self.scorer}"
+
+    @property
+    def looks(self) -> dict[str, Look]:
+        """Return each retriever's look; those of the primary pair differ, however many retrievers there are."""
+        pair = (self.primary.reference, self.primary.retriever) if self.primary else ()
+        by_name = looks(list(dict.fromkeys([*pair, *self.grid.retrievers])))
+        return {name: by_name[name] for name in self.grid.retrievers}
+
+    def drawn(self, name: str) -> pl.DataFrame:
+        """Return the rows of a table that figures show: the grid's retrievers, its drawn orderings and the grades."""
+        frame = self[name]
+        shown = {"retriever": self.grid.retrievers, "ordering": self.grid.drawn, "references": self.grades}
+        return frame.filter(pl.col(column).is_in(kept) for column, kept in shown.items() if column in frame.columns)
+
+    def rows(self, name: str) -> pl.DataFrame:
+        """Return a table as it is written: in the order of the grid if its rows are cells with references."""
+        frame = self[name]
+        return self.ordered(frame) if {"retriever", "ordering", "references"} <= set(frame.columns) else frame
+
+    def ordered(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """Sort the cells of ``frame`` in the order of the grid: retriever, ordering, k, references (grades, unseen)."""
+        grid, references = self.grid, list(self.grades + self.unseen)
+        keys = [
+            pl.col(column).replace_strict(names, list(range(len(names))), default=len(names), return_dtype=pl.Int64)
+            for column, names in (
+                ("retriever", [ZEROSHOT, *grid.retrievers]),
+                ("ordering", [NO_ORDERING, *grid.orderings]),
+                ("references", references),
+            )
+        ]
+        return frame.sort([keys[0], keys[1], pl.col("k"), keys[2]], maintain_order=True)

@@ -1,0 +1,144 @@
+"""Build the pages' plain tables: text cells, and what readers may sort and filter by."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.vocabulary.names import UNSEEN
+from ragrelay.report.display.numbers import MISSING, count, number, share, with_interval
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table on a page."""
+
+    title: str
+    numeric: bool = False
+    filtered: bool = False
+    """Whether readers may filter by it."""
+    chosen: str = ""
+    """The value that it is filtered by at first, if any."""
+    text: Callable[[Row], str] = lambda row: ""
+    """Returns the text of a row's cell."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table on a page."""
+
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[str]]
+    left: int = 0
+    """How many more rows the CSV file has than the page."""
+    title: str = ""
+    """Empty for a registered table, whose entry has the title."""
+
+
+def filled(table: Table) -> Table:
+    """Return ``table`` without empty columns."""
+    kept = [place for place in range(len(table.columns)) if {row[place] for row in table.rows} - {"", MISSING}]
+    rows = [[row[place] for place in kept] for row in table.rows]
+    return replace(table, columns=[table.columns[place] for place in kept], rows=rows)
+
+
+def records_table(title: str, records: Sequence[Mapping[str, Any]], first: Sequence[str] = ()) -> Table:
+    """Build a table from JSON-like records, with columns as they first appear, but ``first`` before the others."""
+    seen = list(dict.fromkeys(name for record in records for name in record))
+    names = [*(name for name in first if name in seen), *(name for name in seen if name not in first)]
+    numeric = {
+        name for name in names
+        if all(_is_number(record[name]) for record in records if record.get(name) is not None)
+        and any(_is_number(record.get(name)) for record in records)
+    }  # fmt: skip
+    rows = [[_plain(record.get(name)) for name in names] for record in records]
+    return Table([Column(name.replace("_", " "), name in numeric) for name in names], rows, title=title)
+
+
+def first_rows(frame: pl.DataFrame, most: int | None, later: pl.Expr | None = None) -> pl.DataFrame:
+    """Return at most ``most`` rows of ``frame`` in its order; if there are more, drop ``later`` ones first."""
+    if most is None or frame.height <= most:
+        return frame
+    if later is None:
+        return frame.head(most)
+    placed = frame.with_row_index("place").sort(later, maintain_order=True).head(most)
+    return placed.sort("place").drop("place")
+
+
+def name(title: str, of: str = "", chosen: str = "") -> Column:
+    """Make a column of names from ``of`` (default ``title``), by which readers may filter; missing names are empty."""
+    return Column(title, False, True, chosen, lambda row: _word(row[of or title]))
+
+
+def textual(title: str, of: str | Callable[[Row], str]) -> Column:
+    """Make a column that shows each row's value as text."""
+    return Column(title, text=of if callable(of) else lambda row: _word(row[of]))
+
+
+def numeric(title: str, of: str | Callable[[Row], Any], shown: Callable[..., str] = number, *digits: int) -> Column:
+    """Make a column of numbers as ``shown`` writes them, with so many ``digits``."""
+    return Column(title, True, text=lambda row: shown(of(row) if callable(of) else row[of], *digits))
+
+
+def between(title: str, of: str, digits: int = 3, ends: Sequence[str] = ("low", "high")) -> Column:
+    """Make a column of numbers with the interval between ``ends``."""
+    return Column(title, True, text=lambda row: with_interval(row[of], row[ends[0]], row[ends[1]], digits))
+
+
+def depth(title: str = "k", chosen: str = "") -> Column:
+    """Make the column of k, with ``all`` for null."""
+    return Column(title, True, True, chosen, lambda row: "all" if row["k"] is None else str(row["k"]))
+
+
+def yes_no(title: str, of: str, filtered: bool = True) -> Column:
+    """Make a column of yes and no; null is empty."""
+    return Column(title, False, filtered, text=lambda row: "" if row[of] is None else "yes" if row[of] else "no")
+
+
+LATER = pl.col("references").str.ends_with(UNSEEN)
+"""Unseen references are dropped first if the page has no room for all rows."""
+OF_CELL = (name("retriever"), name("ordering"), depth(), name("references"))
+"""The columns that name a cell."""
+REMARK = textual("remark", "reason")
+FROM_CACHE = numeric(
+    "from the cache",
+    lambda row: row["cached_tokens"] / row["prompt_tokens"] if row["prompt_tokens"] else None,
+    share,
+)
+
+
+def cell_values(row: Row) -> list[str]:
+    """Return the values of a row in the columns of OF_CELL."""
+    return [column.text(row) for column in OF_CELL]
+
+
+def table_of(frame: pl.DataFrame, *columns: Column, most: int | None = None, later: pl.Expr | None = None) -> Table:
+    """Build a table with a row for each of ``frame``, or at most ``most`` rows (first_rows)."""
+    rows = first_rows(frame, most, later)
+    shown = [[column.text(row) for column in columns] for row in rows.iter_rows(named=True)]
+    return Table(columns, shown, frame.height - rows.height)
+
+
+def _word(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _plain(value: Any) -> str:
+    if value is None:
+        return MISSING
+    if isinstance(value, float):
+        return number(value, 1)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return count(value)
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {_plain(held)}" for name, held in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_plain, value))
+    return str(value)

@@ -1,0 +1,40 @@
+"""Provide the pages' templates: their environment, styles and scripts, and the library that draws charts."""
+
+from functools import cache
+from pathlib import Path
+
+import jinja2
+import vl_convert
+from markupsafe import Markup, escape
+
+from ragrelay.base.io.workflow_files import ROOT
+from ragrelay.report.display.numbers import number
+
+FOLDER = ROOT / "workflow" / "report"
+"""The templates, with their styles and scripts."""
+
+
+def environment(folder: Path) -> jinja2.Environment:
+    """Return a Jinja environment that escapes, and in which an undefined name is an error."""
+    jinja = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    # ``broken`` allows line breaks after the underscores of a long name.
+    jinja.filters |= {"shown": number, "broken": lambda name: escape(name).replace("_", Markup("_<wbr>"))}
+    return jinja
+
+
+def inside(folder: Path, *names: str) -> Markup:
+    """Concatenate files of this project, for inclusion in the page as they are."""
+    return Markup("\n".join((folder / name).read_text(encoding="utf-8") for name in names))
+
+
+@cache
+def bundle() -> Markup:
+    """Return Vega, Vega-Lite and Vega-Embed as one script, from vl-convert (their licence: BSD-3-Clause)."""
+    script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    return Markup(script.replace("</script", "<\\/script").replace("<!--", "<\\!--"))

@@ -1,0 +1,102 @@
+"""Turn one query's part of a study into a JSON value that has every text once."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.report.query_explorer.reading import Frames
+
+Json = dict[str, Any]
+Place = tuple[str, str, int]
+DIGITS = 4
+
+
+def query_values(queries: pl.DataFrame, frames: Frames) -> Iterator[Json]:
+    """Yield the value of each of ``queries`` (qid, query), from ``frames`` as read_frames returns them.
+
+    ``passages``: [docno, label, text]; ``answers``: distinct texts; ``cells``, in the order of the answers' frame:
+    ``retriever``, ``ordering``, ``k``, ``context`` (indexes in passages, in prompt order), ``answers`` (by seed: [seed,
+    index in answers, finish reason, tokens, passages dropped to fit the window]), ``scores`` (by references, parallel
+    to the cell's answers: [F1, index of the best reference in passages or null if none is best], or null), ``means``
+    (by references: [P, P0, U]), ``measures``, and, if computed, ``use`` ([context use, text change]).
+    """
+    parts = {name: frame.partition_by("qid", as_dict=True) for name, frame in frames.items()}
+    empty = {name: frame.clear() for name, frame in frames.items()}
+    for qid, query in queries.select("qid", "query").iter_rows():
+        yield _value(qid, query, {name: parts[name].get((qid,), empty[name]) for name in frames})
+
+
+def _value(qid: str, query: str, own: Frames) -> Json:
+    cells: dict[Place, Json] = {}
+    texts: dict[str, int] = {}
+    rows: dict[Place, list[dict[str, Any]]] = defaultdict(list)
+    for row in own["answers"].iter_rows(named=True):
+        rows[_place(row)].append(row)
+    places = {docno: place for place, docno in enumerate(own["passages"]["docno"])}
+    contexts = {
+        _place(row): [places[docno] for docno in row["docnos"]] for row in own["contexts"].iter_rows(named=True)
+    }
+    for place, answers in rows.items():
+        retriever, ordering, k = place
+        answers.sort(key=lambda row: row["seed"])
+        cells[place] = {
+            "retriever": retriever,
+            "ordering": ordering,
+            "k": k,
+            "context": contexts.get(place, []),
+            "answers": [
+                [row["seed"], texts.setdefault(row["answer"], len(texts)), row["finish_reason"], row["answer_tokens"],
+                 row["dropped_passages"]] for row in answers
+            ],
+            "scores": {},
+            "means": {},
+            "measures": {},
+        }  # fmt: skip
+    _add_scores(cells, own["scores"], places)
+    for row in own["utility"].iter_rows(named=True):
+        if _place(row) in cells:
+            means = [_rounded(row[name]) for name in ("p", "p0", "utility")]
+            cells[_place(row)]["means"][row["references"]] = means
+            if row["context_use"] is not None:
+                cells[_place(row)]["use"] = [_rounded(row[name]) for name in ("context_use", "text_change")]
+    measured: dict[tuple[str, int], Json] = defaultdict(dict)
+    for row in own["measures"].iter_rows(named=True):
+        measured[row["retriever"], row["k"]][row["measure"]] = _rounded(row["value"])
+    for (retriever, _, k), cell in cells.items():
+        cell["measures"] = measured.get((retriever, k), {})
+    return {
+        "qid": qid,
+        "query": query,
+        "passages": [list(row) for row in own["passages"].select("docno", "label", "text").iter_rows()],
+        "answers": list(texts),
+        "cells": list(cells.values()),
+    }
+
+
+def _add_scores(cells: dict[Place, Json], scores: pl.DataFrame, places: dict[str, int]) -> None:
+    seeds: dict[Place, dict[int, int]] = {
+        place: {answer[0]: number for number, answer in enumerate(cell["answers"])} for place, cell in cells.items()
+    }
+    for row in scores.iter_rows(named=True):
+        place = _place(row)
+        if place in cells and row["seed"] in seeds[place]:
+            sets = cells[place]["scores"]
+            values: list[Any] = sets.setdefault(row["references"], [None] * len(seeds[place]))
+            best = places.get(row["best_docno"])
+            values[seeds[place][row["seed"]]] = [_rounded(row["f1"]), best]
+
+
+def _place(row: dict[str, Any]) -> Place:
+    return row["retriever"], row["ordering"], row["k"]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, DIGITS)
+
+
+def sample_queries(qids: Sequence[str], most: int) -> list[str]:
+    """Return ``qids`` or, if there are more than ``most``, every n-th of them."""
+    step = -(-len(qids) // most)
+    return list(qids[::step])

@@ -1,0 +1,68 @@
+"""Read the explorer's data for some queries."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.generation.answer_files import CONTEXT, read_answers
+
+ANSWER = ["seed", "answer", "finish_reason", "answer_tokens", "dropped_passages"]
+SCORE = ["ordering", "k", "seed", "references", "f1", "best_docno"]
+UTILITY = ["references", "p", "p0", "utility", "context_use", "text_change"]
+File = str | Path
+
+
+@dataclass(frozen=True)
+class ExplorerFiles:
+    """Files of one dataset x generator x scorer; mappings are by retriever."""
+
+    queries: File
+    references: File
+    prompts: KeyedFiles
+    """By cell, as ``answers``, including zero-shot."""
+    answers: KeyedFiles
+    scores: Mapping[str, File]
+    passages: Mapping[str, File]
+    """Candidates for contexts."""
+    retrieval: Mapping[str, File]
+    """Measures."""
+    utility: File
+
+
+Frames = dict[str, pl.DataFrame]
+
+
+def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
+    """Read the rows of ``qids`` from ``files``, by name; frames have qid and, if by cell, retriever, ordering, k.
+
+    passages: docno, label (null = unjudged), text, each docno of a query once; contexts: docnos in prompt order;
+    answers: ANSWER; scores: SCORE; utility: UTILITY; measures: measure, value.
+    """
+    chosen = pl.col("qid").is_in(list(qids))
+    shown = [
+        pl.read_parquet(path, columns=["qid", "docno", "label", "text"]).filter(chosen)
+        for path in [*files.passages.values(), files.references]
+    ]
+    measures = [_of(retriever, pl.read_parquet(path)) for retriever, path in files.retrieval.items()]
+    scores = [
+        _of(retriever, pl.read_parquet(path, columns=["qid", *SCORE]))
+        # A retriever's own rows with ordering none are zero-shot answers, scored on its unseen references.
+        .filter(chosen, (pl.col("ordering") != NO_ORDERING) | pl.lit(retriever == ZEROSHOT))
+        for retriever, path in files.scores.items()
+    ]
+    return {
+        "passages": pl.concat(shown).unique(["qid", "docno"], keep="first", maintain_order=True),
+        "contexts": read_answers(files.prompts, ["qid", "docnos"]).filter(chosen),
+        "answers": read_answers(files.answers, ["qid", *ANSWER]).filter(chosen),
+        "scores": pl.concat(scores),
+        "utility": pl.read_parquet(files.utility, columns=["qid", *CONTEXT, *UTILITY]).filter(chosen),
+        "measures": pl.concat(measures).filter(chosen),
+    }
+
+
+def _of(retriever: str, frame: pl.DataFrame) -> pl.DataFrame:
+    return frame.select(pl.lit(retriever).alias("retriever"), pl.all())

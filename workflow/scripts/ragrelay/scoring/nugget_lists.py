@@ -1,0 +1,141 @@
+"""Read files of lists of nuggets, and declare the lists' columns."""
+
+import unicodedata
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.characters import ZERO_WIDTH, check_id, check_text
+from ragrelay.base.io.json_values import json_record
+from ragrelay.base.io.parquet_files import read_parquet
+from ragrelay.base.io.text_lines import numbered_lines
+from ragrelay.base.vocabulary.columns import QID, real, schema_of, text, truth, whole
+
+COLUMNS = {
+    "qid": QID,
+    "nugget": whole("the nugget's place in its query's list, from 1"),
+    "text": text("the nugget"),
+    "vital": truth("whether a good answer must have it; the nugget is okay otherwise"),
+    "vital_probability": real("probability of vital against vital or okay; empty for a list from a file"),
+}
+SCHEMA = schema_of(COLUMNS)
+IMPORTANCE = {"vital": True, "okay": False}
+FORMAT = '{"qid": ..., "nuggets": [{"text": ..., "importance": "vital" or "okay"}]}'
+
+
+def read_nuggets(path: Path) -> pl.DataFrame:
+    """Read COLUMNS from the file ``path``: Parquet (by its ending) with qid, text and vital, or else JSON lines.
+
+    A line has a query's list as nuggetizer and TREC RAG write it (FORMAT). Other keys, such as query and a nugget's
+    assignment, are ignored. Raises InputError for the first malformed line or row, an empty list, an importance other
+    than vital or okay, a repeated query or text in a list, and a file without lists.
+    """
+    rows: list[tuple[str, int, str, bool, None]] = []
+    seen: dict[str, set[str]] = {}
+    records = _parquet_nuggets(path) if path.suffix == ".parquet" else _json_nuggets(path)
+    for place, qid, nugget, vital in records:
+        known = seen.setdefault(qid, set())
+        if folded(nugget) in known:
+            raise InputError(place, f"nugget {nugget!r} of qid {qid!r} again", "each text once in a list")
+        known.add(folded(nugget))
+        rows.append((qid, len(known), nugget, vital, None))
+    if not rows:
+        raise InputError(path, "no nugget", FORMAT)
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def folded(text: str) -> str:
+    """Return a nugget's text as it is compared with others: casefolded NFC, visible characters, single spaces."""
+    seen = ZERO_WIDTH.sub("", unicodedata.normalize("NFC", text))
+    return " ".join(unicodedata.normalize("NFC", seen.casefold()).split())
+
+
+def of_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) -> tuple[pl.DataFrame, int]:
+    """Return the rows of ``nuggets`` whose query is one of ``qids``, and the number of lists of other queries.
+
+    A track's file has the lists of all its topics, and a dataset may have only some of them. Raises InputError, with
+    ``place`` for the file, if no list belongs to a query in ``qids``.
+    """
+    ours = nuggets.filter(pl.col("qid").is_in(list(qids)))
+    if ours.is_empty():
+        expected = f"a list for at least one of the dataset's {len(qids)} queries"
+        raise InputError(place, f"only lists of other queries, such as qid {nuggets['qid'][0]!r}", expected)
+    return ours, nuggets["qid"].n_unique() - ours["qid"].n_unique()
+
+
+def left_out(
+    nuggets: pl.DataFrame, qids: Sequence[str], others: int = 0, written: Mapping[str, int] | None = None
+) -> list[dict[str, Any]]:
+    """Return the counts (``what``, ``count``) of queries without a list, or without a vital nugget.
+
+    ``others``: lists of other queries in a file. ``written``: writing.Lists.counts, if a generator wrote the lists.
+    """
+    listed = set(nuggets["qid"])
+    vital = set(nuggets.filter("vital")["qid"])
+    counts = {
+        "queries without nuggets (no score)": len(set(qids) - listed),
+        "queries without a vital nugget (no score by these alone)": len(listed - vital),
+    }
+    if written is None:
+        counts["lists of nuggets for unknown queries"] = others
+    else:
+        counts |= {
+            "lists of nuggets cut at max_tokens and written again": written["again"],
+            "lists of nuggets cut again (whole texts kept)": written["cut"],
+            "nuggets left out because the list had them already": written["repeated"],
+        }
+    return [{"what": what, "count": count} for what, count in counts.items()]
+
+
+def _json_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:
+    """Yield place, qid, text and whether it is vital, of each nugget."""
+    lines: dict[str, int] = {}
+    for number, line in numbered_lines(path):
+        place, record = f"{path}, line {number}", json_record(path, number, line)
+        qid = _qid(place, record.get("qid"))
+        if qid in lines:
+            raise InputError(place, f"qid {qid!r} again (line {lines[qid]})", "one list for each query")
+        lines[qid] = number
+        nuggets = record.get("nuggets")
+        if not isinstance(nuggets, list):
+            raise InputError(place, "no list for key 'nuggets'", FORMAT)
+        if not nuggets:
+            raise InputError(place, f"an empty list for qid {qid!r}", "at least one nugget, or no line for the query")
+        for nugget in nuggets:
+            yield place, qid, *_nugget(place, nugget)
+
+
+def _nugget(place: str, nugget: Any) -> tuple[str, bool]:
+    if not isinstance(nugget, Mapping):
+        raise InputError(place, f"nugget {nugget!r}"[:80], FORMAT)
+    importance = nugget.get("importance")
+    if not isinstance(importance, str) or importance not in IMPORTANCE:
+        raise InputError(place, f"importance {importance!r}", "vital or okay")
+    return _text(place, nugget.get("text")), IMPORTANCE[importance]
+
+
+def _parquet_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:
+    frame = read_parquet(path, "a Parquet file with columns qid, text, vital", ("qid", "text", "vital"))
+    for number, (qid, nugget, vital) in enumerate(frame.iter_rows(), start=1):
+        place = f"{path}, row {number}"
+        if not isinstance(vital, bool):
+            raise InputError(place, f"vital {vital!r}", "true or false")
+        yield place, _qid(place, qid), _text(place, nugget), vital
+
+
+def _qid(place: str, value: Any) -> str:
+    qid = str(value) if type(value) is int else value
+    if not isinstance(qid, str):
+        raise InputError(place, "no text value for key 'qid'", FORMAT)
+    check_id(place, "qid", qid)
+    return qid
+
+
+def _text(place: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(place, f"nugget text {value!r}"[:80], "a text")
+    check_text(place, value)
+    return " ".join(value.split())

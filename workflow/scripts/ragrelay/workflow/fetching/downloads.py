@@ -1,0 +1,81 @@
+"""List the downloads that a study's grid needs: files of a hub, datasets, Terrier."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.kinds import Kinds
+from ragrelay.base.models.hubs import on_hub
+from ragrelay.collection.source import DATASET_KINDS
+from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.scoring.scorer import SCORER_KINDS
+
+TERRIER = "terrier"
+KINDS: dict[str, Kinds[Any]] = {
+    "retrievers": RETRIEVER_KINDS,
+    "generators": GENERATOR_KINDS,
+    "scorers": SCORER_KINDS,
+}
+
+
+class Catalogue(Protocol):
+    """The part of a study on which downloads depend."""
+
+    def selected(self) -> dict[str, Any]:
+        """Return the configuration's definitions that the grid uses: section → name → definition."""
+
+
+def required_downloads(study: Catalogue) -> dict[str, dict[str, Any]]:
+    """Return all downloads that the grid needs: the name of each → the arguments of fetch_input."""
+    hub = {_hub_name(file["name"], file["revision"], file["part"]): {"files": [file]} for file in hub_files(study)}
+    datasets = {_name(dataset_id): {"datasets": [dataset_id]} for dataset_id in catalogued_datasets(study)}
+    return {**hub, **datasets, **({TERRIER: {"terrier": True}} if uses_terrier(study) else {})}
+
+
+def downloads_of(section: str, definition: Mapping[str, Any]) -> list[str]:
+    """Return the names in ``required_downloads`` of the downloads of one entry of a section of the catalogue."""
+    downloads = KINDS[section].of(definition).downloads() if section in KINDS else ()
+    names = [_hub_name(name, revision, part) for _, name, revision, part in downloads if on_hub(name)]
+    if section == "datasets" and (catalogued := DATASET_KINDS.of(definition).catalogued()):
+        names.append(_name(catalogued))
+    if section == "retrievers" and RETRIEVER_KINDS.of(definition).uses_terrier():
+        names.append(TERRIER)
+    return names
+
+
+def _hub_name(name: str, revision: str | None, part: str) -> str:
+    return _name(name.rpartition("/")[2], name, revision, part)
+
+
+def _name(readable: str, *decisive: Any) -> str:
+    """Turn an id into a file name."""
+    return f"{readable.replace('/', '-')}-{value_hash([readable, *decisive], 8)}"
+
+
+def hub_files(study: Catalogue) -> list[dict[str, Any]]:
+    """Return the distinct files of hubs that the grid needs: name (hub id), revision (or null), part, place (key).
+
+    ``part`` is `model`, `tokenizer` (everything but weights) or `adapter`. Models served elsewhere are not fetched.
+    """
+    files: dict[tuple[str, str | None, str], dict[str, Any]] = {}
+    selected = study.selected()
+    for section, kinds in KINDS.items():
+        for entry, definition in selected[section].items():
+            for key, name, revision, part in kinds.of(definition).downloads():
+                if on_hub(name):
+                    place = f"config key '{section}.{entry}.{key}'"
+                    file = {"name": name, "revision": revision, "part": part, "place": place}
+                    files.setdefault((name, revision, part), file)
+    return list(files.values())
+
+
+def catalogued_datasets(study: Catalogue) -> list[str]:
+    """Return the ids of the grid's datasets that ir_datasets downloads."""
+    ids = (DATASET_KINDS.of(entry).catalogued() for entry in study.selected()["datasets"].values())
+    return [dataset_id for dataset_id in ids if dataset_id]
+
+
+def uses_terrier(study: Catalogue) -> bool:
+    """Return whether a retriever runs on Terrier, whose jars PyTerrier fetches."""
+    return any(RETRIEVER_KINDS.of(entry).uses_terrier() for entry in study.selected()["retrievers"].values())

@@ -1,0 +1,73 @@
+"""Download and check what a study needs from hubs, ir_datasets and Terrier, on a machine that can reach them."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.models.hubs import fetch
+from ragrelay.base.models.locations import check_adapter, check_model, check_tokenizer
+from ragrelay.collection.catalogued import IrDatasetsCollection
+
+# Never fetched: files of other frameworks.
+OTHER_FORMATS = ("*.h5", "*.msgpack", "*.ot", "*.onnx", "*.gguf", "*.mlmodel", "*.tflite", "onnx/*", "openvino/*")
+PICKLED = ("*.bin", "*.pt", "*.pth", "*.ckpt", "original/*")
+WITHOUT_WEIGHTS = ("*.json", "*.txt", "*.model", "*.jinja", "*.tiktoken", "*.py")
+
+
+def fetch_input(
+    files: Sequence[Mapping[str, Any]] = (), datasets: Sequence[str] = (), terrier: bool = False
+) -> dict[str, Any]:
+    """Download what is missing, check everything and return a receipt. Raises InputError for a failed download.
+
+    ``files``: from downloads.hub_files; ``datasets``: ids of ir_datasets.
+    """
+    return {
+        "hub": [{**entry, **fetch_hub_files(**entry)} for entry in files],
+        "datasets": {dataset_id: fetch_dataset(dataset_id) for dataset_id in datasets},
+        "terrier": fetch_terrier() if terrier else None,
+    }
+
+
+def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> dict[str, Any]:
+    """Download a model, a tokenizer or an adapter to the hub's cache (``HF_HOME``); return commit and size in bytes.
+
+    Checks that the configuration, tokenizer and weights that belong to ``part`` are complete.
+    """
+    if part == "model":
+        folder = fetch(name, revision, place, ignore_patterns=[*OTHER_FORMATS, *PICKLED])
+        if not any(folder.glob("*.safetensors")):
+            folder = fetch(name, revision, place, ignore_patterns=list(OTHER_FORMATS))
+        check_model(place, str(folder), tokenizer=True)
+    elif part == "tokenizer":
+        folder = fetch(name, revision, place, allow_patterns=list(WITHOUT_WEIGHTS))
+        check_tokenizer(place, str(folder))
+    else:
+        folder = fetch(name, revision, place, ignore_patterns=[*OTHER_FORMATS, *PICKLED])
+        check_adapter(place, str(folder))
+    return {"commit": folder.name, "bytes": sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())}
+
+
+def fetch_dataset(dataset_id: str) -> dict[str, Any]:
+    """Download a dataset of ir_datasets (to ``IR_DATASETS_HOME``) and build its document store; return counts."""
+    try:
+        collection = IrDatasetsCollection(dataset_id)
+        queries, qrels = collection.queries(), collection.qrels()
+        collection.texts(qrels["docno"].head(1).to_list())
+    except InputError:
+        raise
+    except (OSError, RuntimeError) as error:
+        found = f"{dataset_id} unavailable ({_one_line(error)})"
+        raise InputError("ir_datasets", found, "a reachable source, or its files in IR_DATASETS_HOME") from error
+    return {"queries": len(queries), "qrels": len(qrels)}
+
+
+def fetch_terrier() -> str:
+    """Have PyTerrier download Terrier's jars to its home (``PYTERRIER_HOME``) and start; return Terrier's version."""
+    from ragrelay.retrieval.terrier import VERSION, started
+
+    started()
+    return VERSION
+
+
+def _one_line(error: BaseException) -> str:
+    return " ".join(str(error).split())[:200]

@@ -1,0 +1,45 @@
+"""Check every file of the cache completely, and find what killed jobs left there."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+
+from ragrelay.base.io.atomic_files import ended, leftovers
+from ragrelay.base.io.file_hashes import FOLDER, NAME, check_hashes, kept_damage
+from ragrelay.base.io.parquet_parts import damage
+
+STORES = ("answers", "likelihoods", "scores")
+HASHED = ("indexes", "references")
+
+
+def check_cache(cache_dir: Path) -> Iterator[str]:
+    """Read every byte of the cache; yield a line per damaged file or folder and per leftover, with what to do.
+
+    Files outside the cache whose hashes it keeps are read too, unless they have changed. Files of older caches, which
+    have no hashes yet, get them now.
+    """
+    for store in STORES:
+        for part in sorted((cache_dir / store).glob("*/part-*.parquet")):
+            if reason := damage(part):
+                yield _damaged(part, reason)
+    for kind in HASHED:
+        for path in sorted((cache_dir / kind).glob("[!.]*")):
+            if path.name.endswith(f".{NAME}"):
+                continue
+            try:
+                check_hashes(path, whole=True)
+            except (OSError, ValueError, KeyError) as error:
+                yield _damaged(path, str(error))
+    for entry in sorted((cache_dir / FOLDER).glob("[!.]*")):
+        if reason := kept_damage(entry):
+            yield _damaged(entry, reason)
+    for path in sorted(leftover for folder in cache_dir.glob("**/") for leftover in leftovers(folder)):
+        if ended(path):
+            yield f"{path}: left by a job that was killed; the next job that writes there removes it"
+        else:
+            changed = datetime.fromtimestamp(path.stat().st_mtime).isoformat(" ", "minutes")
+            yield f"{path}: written by a job here or elsewhere, last changed {changed}; delete it if that job is dead"
+
+
+def _damaged(path: Path, reason: str) -> str:
+    return f"{path}: damaged ({reason}); delete it, and the next run makes it again"

@@ -1,0 +1,106 @@
+"""Group jobs by what they request of SLURM, and test whether it would accept them, before any job is submitted."""
+
+import getpass
+import re
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragrelay.base.errors import InputError, one_of
+
+PLACEHOLDERS = {"slurm_partition": ("cpu", "gpu"), "slurm_account": ("my-account",)}
+"""Values in profiles/slurm that every cluster has to replace."""
+KNOWN = {
+    "slurm_partition": ("sinfo", "--all", "--noheader", "--format=%R"),
+    "slurm_account": ("sacctmgr", "--noheader", "--parsable2", "show", "associations", "format=account", "user={user}"),
+}
+"""The command that lists the cluster's values, or those that the user may use."""
+HEADER = ("jobs", "number", "partition", "account", "GPUs", "cores", "memory (MB)", "time (h:mm)")
+
+
+@dataclass(frozen=True)
+class Submissions:
+    """Jobs, or groups of jobs that are submitted together, with the same request."""
+
+    name: str
+    """Name of the rule or of the group."""
+    number: int
+    resources: Mapping[str, Any]
+    """Resources of the first attempt, as the profile and the rules name them; `_cores` are the threads."""
+    command: Sequence[str]
+    """The sbatch command that would submit one of them, without the script."""
+
+    def row(self) -> tuple[str, ...]:
+        """Return the values of the columns in HEADER."""
+        resources = self.resources
+        gpus = " ".join(str(resources[name]) for name in ("gpu", "gpu_model", "gres") if resources.get(name))
+        minutes = resources.get("runtime")
+        time = f"{minutes // 60}:{minutes % 60:02}" if isinstance(minutes, int) else minutes
+        names = ("slurm_partition", "slurm_account", "_cores", "mem_mb")
+        partition, account, cores, memory = (resources.get(name) for name in names)
+        values = (partition, account, gpus, cores, memory)
+        return (self.name, str(self.number), *("" if value is None else str(value) for value in (*values, time)))
+
+
+def submission_table(classes: Sequence[Submissions], answers: Sequence[str] = ()) -> str:
+    """Return lines for a terminal, one per class, each with SLURM's answer if there are ``answers``."""
+    rows = [HEADER, *(group.row() for group in classes)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(value.ljust(width) for value, width in zip(row, widths, strict=True)) for row in rows]
+    ends = ["SLURM's answer", *answers] if answers else [""] * len(rows)
+    return "\n".join(f"{line}  {end}".rstrip() for line, end in zip(lines, ends, strict=True))
+
+
+def placeholders(classes: Iterable[Submissions]) -> dict[str, list[str]]:
+    """Return the values of profiles/slurm that the profile still has, by key of PLACEHOLDERS."""
+    left = {
+        key: sorted({str(group.resources.get(key)) for group in classes} & {*values})
+        for key, values in PLACEHOLDERS.items()
+    }
+    return {key: values for key, values in left.items() if values}
+
+
+def check_placeholders(classes: Sequence[Submissions]) -> None:
+    """Raise InputError if the profile still has a value of profiles/slurm that this cluster lacks."""
+    for key, values in placeholders(classes).items():
+        known = {line.strip() for line in _lines(KNOWN[key])}
+        if unknown := [value for value in values if value not in known]:
+            found = f"{', '.join(map(repr, unknown))}, which profiles/slurm has as a placeholder"
+            without = ", or no such line" if key == "slurm_account" else ""
+            expected = one_of(sorted(known - {""})) + without if known - {""} else f"one of your cluster's{without}"
+            raise InputError(f"profile key {key!r}", found, expected)
+
+
+def _ask(group: Submissions) -> tuple[bool, str]:
+    """Test, without submitting, whether SLURM would accept such a job; return also its message, such as the reason."""
+    try:
+        done = subprocess.run([*group.command, "--test-only", "--wrap=true"], capture_output=True, text=True)
+    except FileNotFoundError:
+        raise InputError("target check_cluster", "no sbatch on this machine", "a cluster's login node") from None
+    lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    return done.returncode == 0, re.sub(r"^sbatch: (error: |Job \d+ )?", "", lines[-1]) if lines else "nothing"
+
+
+def has_accounting() -> bool:
+    """Return whether sacct answers. Without it, the executor's efficiency report ends a run with an error."""
+    try:
+        return subprocess.run(["sacct", "--noheader", "--starttime=now"], capture_output=True).returncode == 0
+    except OSError:
+        return False
+
+
+def check(classes: Sequence[Submissions]) -> tuple[str, int]:
+    """Return the table with SLURM's answers, and the number of classes that it would refuse."""
+    answers = [_ask(group) for group in classes]
+    table = submission_table(classes, [message for _, message in answers])
+    return table, sum(not accepted for accepted, _ in answers)
+
+
+def _lines(command: Sequence[str]) -> list[str]:
+    """Return the lines that a command of SLURM prints; none if the command is missing or fails."""
+    words = [word.format(user=getpass.getuser()) for word in command]
+    try:
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+    except (OSError, subprocess.CalledProcessError):
+        return []

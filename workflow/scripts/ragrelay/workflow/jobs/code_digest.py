@@ -1,0 +1,644 @@
+"""A digest of the code a rule runs, so that an edit reruns the stages that use what was edited and no others.
+
+Snakemake's own trigger sees only the modification time of the script file. This one follows names: from the script to
+the functions, classes and constants that it names, to those that these name, and so on, through the imports of the
+package. Text for people does not count: docstrings and other loose strings, comments, the descriptions of columns and
+keys, annotations of functions.
+
+The names of modules and files count for nothing: in place of a name that is imported, or defined beside it, stands the
+content of the definition, with the contents of those that it uses in turn. So code may move between modules, and
+modules may be renamed, split and merged. Definitions that use each other in a circle count as one.
+
+Where names don't show what runs, the digest covers too much rather than too little. Of an imported module, all
+statements that are not definitions count (calls, conditions, registrations, unknown decorators), and what its
+definitions call during the import. A module used as a value counts as a whole, as does a module that lacks the name
+looked for, or that the job names (the module of a kind). A class counts as a whole. A string that equals the name of a
+definition in its module counts as that name, and so do the full name of a module and ``module:CONSTANT``.
+
+Parsing the whole package takes a second, and each job on a cluster starts Snakemake anew. The result is therefore
+kept per file content, beside Python's own compiled modules.
+"""
+
+import ast
+import contextlib
+import functools
+import json
+import re
+import sys
+from collections.abc import Callable, Container, Iterable, Iterator
+from importlib.util import cache_from_source
+from pathlib import Path
+from typing import Any, NamedTuple, TypeGuard
+
+from ragrelay.base.io.atomic_files import write_text
+from ragrelay.base.io.hashing import file_hash, text_hash
+from ragrelay.base.io.workflow_files import ROOT
+
+KEPT = Path(cache_from_source(__file__)).with_suffix(".json")
+SCRIPTS = ROOT / "workflow" / "scripts"
+PACKAGES = Path(__file__).parents[3]
+PACKAGE = "ragrelay"
+ANSWERING = (
+    *(f"{PACKAGE}.generation.{name}" for name in (
+        "endpoint", "endpoint_replies", "engine", "engine_pool", "engine_use", "engines", "fingerprint", "job",
+        "job_logs", "likelihoods.asker", "likelihoods.job", "likelihoods.scoring", "likelihoods.store", "past_jobs",
+        "status", "store")),
+    *(f"{PACKAGE}.{name}" for name in (
+        "base.display.progress", "base.io.atomic_files", "base.io.parquet_parts", "base.models", "report.used",
+        "scoring.store", "scoring.store_filling", "workflow.jobs")),
+)  # fmt: skip
+"""Modules and packages that answer a job's requests and keep the answers. They have no effect on the requests."""
+DESCRIBED = {"text": 0, "whole": 0, "real": 0, "truth": 0, "Column": 1}
+"""Functions of COLUMNS that declare a column, and the position of the description in their arguments."""
+QUIET = {"abc", "contextlib", "dataclasses", "enum", "functools", "typing", "torch.inference_mode", "torch.no_grad"}
+"""Sources of decorators that change a definition and have no other effect."""
+
+COLUMNS = f"{PACKAGE}.base.vocabulary.columns"
+NAMED = re.compile(rf"{PACKAGE}(\.\w+)+(:[A-Z_]+)?")
+"""A string that names a module, or a constant of one, such as the columns of a result table. Jobs name functions."""
+LOADED, WHOLE = "", "*"
+
+
+class Node(NamedTuple):
+    """The definition ``name`` in ``module``. Names LOADED: what importing the module runs; WHOLE: all of it."""
+
+    module: str
+    name: str
+
+
+class Element(NamedTuple):
+    """The hash of a definition, or of what importing a module runs, and the dotted ``names`` that it uses.
+
+    In the code that is hashed, a name of the package is a number in ``names``, which has several where it may mean
+    several. Names in its own module begin with a dot. ``loads``: modules that it imports.
+    """
+
+    hash: str
+    names: list[list[str]]
+    loads: list[str]
+
+
+class Meaning(NamedTuple):
+    """What a name stands for: the ``nodes`` that using it runs, and those of its value with the steps after each."""
+
+    nodes: tuple[Node, ...]
+    values: tuple[tuple[Node, str], ...]
+
+
+class Module(NamedTuple):
+    """A parsed module: its ``parts`` by name, including LOADED, and what each ``imported`` name refers to.
+
+    ``bound``: names that its loose statements bind; they always count. ``classes``: names of its classes. ``listing``:
+    whether defining a class registers it (``__init_subclass__``, ``__subclasses__``, metaclasses).
+    """
+
+    parts: dict[str, Element]
+    imported: dict[str, list[str]]
+    bound: list[str]
+    classes: list[str]
+    listing: bool
+
+
+@functools.cache
+def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tuple[str, ...] = ()) -> str:
+    """Return 16 hex digits for ``script`` (a file name in ``folder``) and every package definition that it reaches.
+
+    ``modules``: modules that the script imports by a name which is not in its code, such as that of the job's kind; or
+    ``module:name``, one definition. ``without``: modules and packages that don't count, nor what only they use.
+    ``folder`` contains the package too; an installed package contains the workflow's scripts.
+    """
+    code, known = _code(folder), len(_read())
+    contents = {code.content(node, without) for node in code.reached(script, modules, without) if code.has_code(node)}
+    digest = text_hash("\n".join(sorted(contents)))[:16]
+    if len(_read()) > known:
+        _keep()
+    return digest
+
+
+def questions_digest(script: str, *modules: str, folder: Path = SCRIPTS) -> str:
+    """Return the code_digest of the requests that ``script`` makes to an engine, without the code that answers them.
+
+    Editing the code of the engine must not repeat answered requests; editing the code of the requests must.
+    """
+    return code_digest(script, *modules, folder=folder, without=ANSWERING)
+
+
+class Code:
+    """The scripts of ``folder`` and the package: which definitions use which."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.packages = folder, PACKAGES if folder == SCRIPTS else folder
+        self.modules: dict[str, Module] = {}
+        self.used: dict[Node, tuple[Node, ...]] = {}
+        self.paths: dict[str, Path | None] = {}
+        self.listed: dict[Path, frozenset[str]] = {}
+        self.meant: dict[tuple[str, str], Meaning] = {}
+        self.contents: dict[tuple[str, ...], dict[Node, str]] = {}
+
+    def reached(self, script: str, modules: Iterable[str] = (), without: tuple[str, ...] = ()) -> set[Node]:
+        """Return every definition that a run of ``script`` can use, if its jobs name ``modules``."""
+        nodes = set[Node]()
+        named = (module.partition(":") for module in modules)
+        waiting = [
+            Node(script, WHOLE),
+            *(node for module, _, name in named for node in self._inside(module, [name] if name else []).nodes),
+        ]
+        while waiting:
+            while waiting:
+                node = waiting.pop()
+                if node not in nodes and not _left_out(node, without):
+                    nodes.add(node)
+                    waiting += self._uses(node)
+            loaded = [node.module for node in nodes if node.name == LOADED]
+            if any(self._module(name).listing for name in loaded):
+                every = {Node(name, class_name) for name in loaded for class_name in self._module(name).classes}
+                waiting += every - nodes
+        return nodes
+
+    def has_code(self, node: Node) -> bool:
+        """Return whether a node has code of its own, rather than that of others."""
+        part = self._module(node.module).parts.get(node.name)
+        return bool(part and part.hash)
+
+    def content(self, node: Node, without: tuple[str, ...] = ()) -> str:
+        """Return a hash of a node's code and of the contents of what it uses, which names no module."""
+        known = self.contents.setdefault(without, {})
+        if node not in known:
+            for circle in _circles(node, lambda each: self._values(each, without), known):
+                own = {each: self._own_content(each, known, without) for each in circle}
+                together = text_hash("\n".join(sorted(own.values()))) if len(circle) > 1 else ""
+                known.update((each, text_hash(f"{own[each]} {together}")) for each in circle)
+        return known[node]
+
+    def _values(self, node: Node, without: tuple[str, ...]) -> list[Node]:
+        """Return the nodes whose contents are part of a node's."""
+        meanings = (self._named(name, node.module) for names in self._names(node) for name in names)
+        return [value for each in meanings for value, _ in each.values if not _left_out(value, without)]
+
+    def _own_content(self, node: Node, known: dict[Node, str], without: tuple[str, ...]) -> str:
+        """Return a node's content, with the code alone of those in the same circle, which are not ``known`` yet."""
+
+        def of(name: str) -> list[str]:
+            found = []
+            for value, rest in self._named(name, node.module).values:
+                inner = "" if _left_out(value, without) else known.get(value) or self._code_hash(value)
+                found.append(f"{inner or value.name}{rest}")
+            return found
+
+        parts = [sorted(text for name in names for text in of(name)) for names in self._names(node)]
+        name = "" if node.name == WHOLE else node.name
+        return text_hash(repr((name, self._code_hash(node), parts)))
+
+    def _code_hash(self, node: Node) -> str:
+        part = self._module(node.module).parts.get(node.name)
+        return part.hash if part else ""
+
+    def _names(self, node: Node) -> list[list[str]]:
+        """Return the names that a node uses; of a whole module, the names that it has."""
+        module = self._module(node.module)
+        if node.name != WHOLE:
+            return module.parts[node.name].names if node.name in module.parts else []
+        return [
+            *([f".{name}"] for name in sorted(module.parts) if name),
+            *(module.imported[name] for name in sorted(module.imported)),
+        ]
+
+    def _uses(self, node: Node) -> tuple[Node, ...]:
+        if node not in self.used:
+            self.used[node] = tuple(dict.fromkeys(self._find_uses(node)))
+        return self.used[node]
+
+    def _find_uses(self, node: Node) -> Iterator[Node]:
+        above = node.module.rpartition(".")[0]
+        module = self._module(node.module)
+        if node.name != LOADED:
+            yield Node(node.module, LOADED)
+        elif above and not node.module.endswith(".py"):
+            yield Node(above, LOADED)
+        if node.name == WHOLE:
+            yield from (Node(node.module, name) for name in module.parts)
+            for names in module.imported.values():
+                for name in names:
+                    yield from self._named(name).nodes
+        elif node.name in module.parts:
+            part = module.parts[node.name]
+            yield from (Node(name, LOADED) for name in part.loads if self._path(name))
+            for names in part.names:
+                for name in names:
+                    yield from self._named(name, node.module).nodes
+
+    def _named(self, name: str, module: str = "") -> Meaning:
+        """Resolve a dotted name of the package, or of ``module`` if it begins with a dot."""
+        key = (module if name[0] == "." else "", name)
+        if key not in self.meant:
+            first, *rest = name.split(".")
+            inside = first or module
+            self.meant[key] = self._inside(inside, rest) if self._path(inside) else Meaning((), ())
+        return self.meant[key]
+
+    def _inside(self, module: str, steps: list[str], past: frozenset[Node] = frozenset()) -> Meaning:
+        """Resolve ``steps`` in ``module``: a name, then attributes of it as far as they are modules."""
+        if not steps:
+            return Meaning((Node(module, WHOLE),), ((Node(module, WHOLE), ""),))
+        (name, *rest), here = steps, self._module(module)
+        after, found = "".join(f".{step}" for step in rest), list[Meaning]()
+        if name in here.parts:
+            found.append(Meaning((Node(module, name),), ((Node(module, name), after),)))
+        for target in here.imported.get(name, []) if Node(module, name) not in past else []:
+            first, *more = target.split(".")
+            if self._path(first):
+                found.append(self._inside(first, [*more, *rest], past | {Node(module, name)}))
+            else:
+                found.append(Meaning((), ((Node("", target), after),)))
+        if self._path(inner := f"{module}.{name}"):
+            found.append(self._inside(inner, rest, past))
+        if not found:
+            node = Node(module, LOADED if name in here.bound else WHOLE)
+            found.append(Meaning((node,), ((node, f".{name}{after}"),)))
+        return Meaning(
+            (Node(module, LOADED), *(node for each in found for node in each.nodes)),
+            tuple(value for each in found for value in each.values),
+        )
+
+    def _module(self, name: str) -> Module:
+        if name not in self.modules:
+            path = self._path(name)
+            self.modules[name] = _module(name, path) if path else Module({}, {}, [], [], False)
+        return self.modules[name]
+
+    def _path(self, name: str) -> Path | None:
+        """Return the file of a module, or of the script."""
+        if name not in self.paths:
+            self.paths[name] = self._find_path(name)
+        return self.paths[name]
+
+    def _find_path(self, name: str) -> Path | None:
+        if name.endswith(".py"):
+            return self.folder / name
+        above, _, last = name.rpartition(".")
+        folder = self.packages if not above else (path := self._path(above)) and path.parent
+        if name.partition(".")[0] != PACKAGE or not folder or (above and path and path.name != "__init__.py"):
+            return None
+        if folder not in self.listed:
+            self.listed[folder] = frozenset(path.name for path in folder.iterdir())
+        if f"{last}.py" in self.listed[folder]:
+            return folder / f"{last}.py"
+        return init if last in self.listed[folder] and (init := folder / last / "__init__.py").is_file() else None
+
+
+_code = functools.cache(Code)
+
+
+def _left_out(node: Node, without: tuple[str, ...]) -> bool:
+    return any(node.module == name or node.module.startswith(f"{name}.") for name in without)
+
+
+def _circles(root: Node, values: Callable[[Node], list[Node]], done: Container[Node]) -> Iterator[list[Node]]:
+    """Yield the circles among what ``root`` leads to and is not ``done``, each after those that it leads to.
+
+    Tarjan, "Depth-First Search and Linear Graph Algorithms", SIAM J. Comput. 1 (1972), without recursion.
+    """
+    number, low, open_nodes = {root: 0}, {root: 0}, [root]
+    is_open, path = {root}, [(root, iter(values(root)))]
+    while path:
+        node, following = path[-1]
+        for value in following:
+            if value in done:
+                continue
+            if value not in number:
+                number[value] = low[value] = len(number)
+                open_nodes.append(value)
+                is_open.add(value)
+                path.append((value, iter(values(value))))
+                break
+            if value in is_open:
+                low[node] = min(low[node], number[value])
+        else:
+            path.pop()
+            if path:
+                low[path[-1][0]] = min(low[path[-1][0]], low[node])
+            if low[node] == number[node]:
+                circle = open_nodes[open_nodes.index(node) :]
+                del open_nodes[-len(circle) :]
+                is_open.difference_update(circle)
+                yield circle
+
+
+def _module(name: str, path: Path) -> Module:
+    text, read = path.read_text(encoding="utf-8"), _read()
+    if (content := f"{name} {text_hash(text)}") not in read:
+        read[content] = _parsed(text, path, name)
+    parts, *others = read[content]
+    return Module({part: Element(*values) for part, values in parts.items()}, *others)
+
+
+@functools.cache
+def _maker() -> str:
+    """Identify what a parsed file depends on besides its text: this module and Python's parser."""
+    return f"{file_hash(__file__)} {sys.version}"
+
+
+@functools.cache
+def _read() -> dict[str, list[Any]]:
+    """Return the results of _parsed by module name and SHA-256 of the text, starting with those kept on disk."""
+    try:
+        kept = json.loads(KEPT.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        kept = None  # none yet, or damaged: start anew
+    return kept["modules"] if isinstance(kept, dict) and kept.get("maker") == _maker() else {}
+
+
+def _keep() -> None:
+    """Write what was parsed to disk, for the next process."""
+    if not sys.dont_write_bytecode:
+        with contextlib.suppress(OSError):  # as with compiled modules: if it can't write, the next process parses again
+            write_text(json.dumps({"maker": _maker(), "modules": _read()}), KEPT)
+
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+Definition = Function | ast.ClassDef
+
+
+def _parsed(text: str, path: Path, name: str) -> list[Any]:
+    """Parse a module; return a Module in plain values for JSON."""
+    tree = ast.parse(text, filename=str(path))
+    top = _Reading(name, path)  # collects all names that are bound by imports
+    definitions: dict[str, list[ast.stmt]] = {}
+    loose: list[ast.stmt] = []
+    for statement in tree.body:
+        for defined in (names := _defined(statement)):
+            definitions.setdefault(defined, []).append(statement)
+        if not names or (isinstance(statement, Definition) and not all(map(top.quiet, statement.decorator_list))):
+            loose.append(statement)
+            top.read(statement)
+    inside = [node for each in loose if not isinstance(each, Definition) for node in ast.walk(each)]
+    bound = {node.id for node in inside if isinstance(node, ast.Name)}
+    bound |= {node.name for node in inside if isinstance(node, Definition)}
+    texts = {
+        target.id: each.value.value
+        for each in tree.body
+        if isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant) and isinstance(each.value.value, str)
+        for target in each.targets
+        if isinstance(target, ast.Name)
+    }
+    known = _Known(dict(top.imported), {*definitions, *bound}, name == COLUMNS, texts)
+    readings = {part: [known.reading(name, path, each) for each in each_of] for part, each_of in definitions.items()}
+    when_imported = [
+        reading
+        for statement in {id(each): each for each_of in definitions.values() for each in each_of}.values()
+        for part in _run_at_import(statement)
+        if (reading := known.reading(name, path, part)).calls
+    ]
+    run = [each for each in loose if not isinstance(each, ast.Import | ast.ImportFrom)]
+    loaded = [known.reading(name, path, each) for each in run if not _for_types(each) or each.orelse]
+    used = {step for each_of in [*readings.values(), loaded] for each in each_of for step in each.firsts}
+    used |= {word for node in ast.walk(tree) for word in _names_read(node)}
+    parts = {part: known.part(each_of) for part, each_of in readings.items()}
+    for_effect = [f"{alias}={targets}" for alias, targets in sorted(known.imported.items())
+                  if alias not in used and not all(map(_ours, targets))]  # fmt: skip
+    starred = [target for target in known.imported.get("*", []) if _ours(target)]
+    whole, called = known.part(loaded, for_effect), known.part(when_imported)
+    uses = [*whole[1], sorted({*starred, *(each for names in called[1] for each in names)})]
+    parts[LOADED] = [whole[0], uses, sorted(filter(_ours, top.loads))]
+    imported = {alias: targets for alias, targets in known.imported.items() if any(map(_ours, targets))}
+    listing = any(word in text for word in ("init_subclass__", "__subclasses__", "__set_name__"))
+    listing |= any(isinstance(each, ast.ClassDef) and each.keywords for each in tree.body)
+    classes = [each.name for each in tree.body if isinstance(each, ast.ClassDef)]
+    return [parts, imported, sorted(bound | {*known.imported} - {*imported}), classes, listing]
+
+
+def _ours(name: str) -> bool:
+    return name.partition(".")[0] == PACKAGE
+
+
+def _defined(statement: ast.stmt) -> list[str]:
+    """Return the names that a statement defines; none if it may do anything else."""
+    if isinstance(statement, Definition):
+        return [statement.name]
+    if isinstance(statement, ast.AnnAssign) or type(statement).__name__ == "TypeAlias":
+        target = statement.target if isinstance(statement, ast.AnnAssign) else statement.name  # type: ignore[attr-defined]
+        return [target.id] if isinstance(target, ast.Name) else []
+    if isinstance(statement, ast.Assign):
+        targets = [
+            node for each in statement.targets for node in (each.elts if isinstance(each, ast.Tuple) else [each])
+        ]
+        if all(isinstance(node, ast.Name) for node in targets):
+            return [node.id for node in targets if isinstance(node, ast.Name)]
+    return []
+
+
+def _run_at_import(statement: ast.stmt) -> list[ast.AST]:
+    """Return the parts of a definition that its module's import runs."""
+    if isinstance(statement, Function):
+        arguments = statement.args
+        return [*statement.decorator_list, *arguments.defaults, *filter(None, arguments.kw_defaults)]
+    if isinstance(statement, ast.ClassDef):
+        own: list[ast.AST] = [each for each in statement.body if not isinstance(each, Definition)]
+        inner = [part for each in statement.body if isinstance(each, Definition) for part in _run_at_import(each)]
+        return [*statement.decorator_list, *own, *inner]
+    return [statement]
+
+
+class _Known(NamedTuple):
+    """What is known of a module: the names it imports, its ``own``, whether it is COLUMNS, and its string constants."""
+
+    imported: dict[str, list[str]]
+    own: set[str]
+    columns: bool
+    texts: dict[str, str]
+
+    def reading(self, name: str, path: Path, node: ast.AST) -> "_Reading":
+        """Read ``node``: its code, and what it uses."""
+        reading = _Reading(name, path, self)
+        reading.read(node)
+        return reading
+
+    def describes(self, name: str) -> bool:
+        """Return whether a call of ``name`` declares a column."""
+        return name in DESCRIBED and (self.columns or f"{COLUMNS}.{name}" in self.imported.get(name, []))
+
+    def part(self, readings: list["_Reading"], more: Iterable[str] = ()) -> list[Any]:
+        """Combine ``readings`` into one Element."""
+        names: dict[tuple[str, ...], int] = {}
+        means: dict[str, set[str]] = {}
+        code: list[str] = []
+        for reading in readings:
+            pieces = [piece if isinstance(piece, str) else self._in_code(piece, reading, names, means)
+                      for piece in reading.pieces]  # fmt: skip
+            pieces += [f"{text}={self._in_code((text,), reading, names, means)}" for text in sorted(reading.texts)]
+            if pieces:
+                code.append(" ".join(pieces))
+        code += more
+        loads = {load for reading in readings for load in reading.loads if _ours(load)}
+        sources = sorted((alias, sorted(found)) for alias, found in means.items())
+        return [text_hash(repr((code, sources)))[:16] if code else "", [list(each) for each in names], sorted(loads)]
+
+    def _in_code(
+        self, chain: tuple[str, ...], reading: "_Reading", names: dict[tuple[str, ...], int], means: dict[str, set[str]]
+    ) -> str:
+        """Return what stands in the code for a dotted name: for one of the package, its number in ``names``.
+
+        ``means`` gets the sources of names of other packages.
+        """
+        targets = {*reading.imported.get(chain[0], []), *self.imported.get(chain[0], [])}
+        ours = {".".join([target, *chain[1:]]) for target in targets if _ours(target)}
+        if chain[0] in self.own:
+            ours.add("." + ".".join(chain))
+        text = f"@{names.setdefault(tuple(sorted(ours)), len(names))}" if ours else ".".join(chain)
+        if others := {target for target in targets if not _ours(target)}:
+            means.setdefault(text if ours else chain[0], set()).update(others)
+        return text
+
+
+class _Reading:
+    """The content of a syntax tree: its code without text for people, names, texts that may be names, and imports."""
+
+    def __init__(self, module: str, path: Path, known: _Known | None = None) -> None:
+        self.above = module if path.name == "__init__.py" else module.rpartition(".")[0]
+        self.known = known or _Known({}, set(), False, {})
+        self.pieces: list[str | tuple[str, ...]] = []
+        self.chains: set[tuple[str, ...]] = set()
+        self.texts: set[str] = set()
+        self.imported: dict[str, list[str]] = {}
+        self.loads: set[str] = set()
+        self.calls = self.in_function = self.in_annotation = False
+
+    @property
+    def firsts(self) -> set[str]:
+        return {chain[0] for chain in self.chains} | self.texts
+
+    def quiet(self, decorator: ast.expr) -> bool:
+        """Return whether a decorator changes a definition and has no other effect."""
+        called = decorator.func if isinstance(decorator, ast.Call) else decorator
+        first, *rest = _chain(called) or [""]
+        names = [".".join([target, *rest]) for target in self.imported.get(first, [])]
+        return bool(names) and all(name in QUIET or name.partition(".")[0] in QUIET for name in names)
+
+    def read(self, value: Any) -> None:
+        """Add a node, a list of nodes or a value."""
+        if isinstance(value, list):
+            self.pieces.append("[")
+            for item in value:
+                self.read(item)
+            self.pieces.append("]")
+        elif not isinstance(value, ast.AST):
+            self.pieces.append(repr(value))
+        elif not isinstance(value, ast.expr_context) and not _loose_text(value):
+            self._read_node(value)
+
+    def _read_node(self, node: ast.AST) -> None:
+        chain = _chain(node)
+        if chain:
+            self._add_chain(*chain)
+            return
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and NAMED.fullmatch(node.value):
+                self._add_named(node.value)
+                return
+            self.pieces.append(f"={node.value!r}")
+            if isinstance(node.value, str):
+                words = re.findall(r"\w+", node.value) if self.in_annotation else [node.value]
+                self.texts |= {word for word in words if word in self.known.own or word in self.known.imported}
+            return
+        if isinstance(node, ast.JoinedStr):
+            parts = [part.value for part in node.values if isinstance(part, ast.Constant | ast.FormattedValue)]
+            values = [self.known.texts.get(part.id) if isinstance(part, ast.Name) else part for part in parts]
+            if NAMED.fullmatch(text := "".join(value for value in values if isinstance(value, str))):
+                self._add_named(text)
+                return
+        skipped: tuple[str, ...] = ()
+        if _for_types(node):
+            skipped = ("body",)  # read by type checkers alone
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            if all(map(_ours, self._bind(node))):
+                return  # what the names stand for counts where they are used
+        elif isinstance(node, ast.Call):
+            self.calls = True
+            node = self._without_description(node)
+        elif isinstance(node, Function):
+            skipped = () if node.returns and _calls(node.returns) else ("returns",)
+        elif isinstance(node, ast.arg) or (isinstance(node, ast.AnnAssign) and self.in_function):
+            skipped = () if node.annotation and _calls(node.annotation) else ("annotation",)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.value, ast.Call):
+            # Descriptions of a kind's keys are documentation, as docstrings are.
+            node.value.keywords = [keyword for keyword in node.value.keywords if keyword.arg != "description"]
+        outer, annotated = self.in_function, self.in_annotation
+        self.in_function = not isinstance(node, ast.ClassDef) and (outer or isinstance(node, Function | ast.Lambda))
+        self.pieces.append(type(node).__name__)
+        for field in node._fields:
+            # Python 3.12 added `type_params`: where a definition has none, its digest stays that of 3.11.
+            if field not in skipped and (field != "type_params" or getattr(node, field, None)):
+                self.in_annotation = annotated or field == "annotation"
+                self.read(getattr(node, field, None))
+        self.pieces.append(";")
+        self.in_function, self.in_annotation = outer, annotated
+
+    def _add_chain(self, *chain: str) -> None:
+        self.pieces.append(chain)
+        self.chains.add(chain)
+
+    def _add_named(self, text: str) -> None:
+        self.imported[text] = [text.replace(":", ".")]
+        self._add_chain(text)
+
+    def _bind(self, node: ast.Import | ast.ImportFrom) -> list[str]:
+        """Note the names that an import binds; return what they stand for."""
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                first = alias.name.partition(".")[0]
+                self.imported.setdefault(alias.asname or first, []).append(alias.name if alias.asname else first)
+                self.loads.add(alias.name)
+            return [alias.name for alias in node.names]
+        above = self.above.split(".")[: len(self.above.split(".")) - node.level + 1] if node.level else []
+        base = ".".join([*above, *([node.module] if node.module else [])])
+        self.loads.add(base)
+        for alias in node.names:
+            target = base if alias.name == "*" else f"{base}.{alias.name}"
+            self.imported.setdefault(alias.asname or alias.name, []).append(target)
+            self.loads.add(target)
+        return [base]
+
+    def _without_description(self, call: ast.Call) -> ast.Call:
+        """Return the call without the description of a column or key."""
+        steps = _chain(call.func) or ["", getattr(call.func, "attr", "")]
+        arguments, left_out = call.args, ""
+        if len(steps) == 1 and self.known.describes(steps[0]):
+            at, left_out = DESCRIBED[steps[0]], "about"
+            if not any(isinstance(each, ast.Starred) for each in arguments[: at + 1]):
+                arguments = [*arguments[:at], *arguments[at + 1 :]]
+        elif steps[-1] == "_replace":
+            left_out = "about"
+        elif steps == ["Field"]:
+            left_out = "description"
+        keywords = [keyword for keyword in call.keywords if not left_out or keyword.arg != left_out]
+        return ast.Call(call.func, arguments, keywords)
+
+
+def _chain(node: ast.AST) -> list[str]:
+    """Return the steps of a dotted name; none for anything else."""
+    steps: list[str] = []
+    while isinstance(node, ast.Attribute):
+        steps.append(node.attr)
+        node = node.value
+    return [node.id, *reversed(steps)] if isinstance(node, ast.Name) else []
+
+
+def _loose_text(node: ast.AST) -> bool:
+    """Return whether a node is a docstring, or a string under a field."""
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _for_types(node: ast.AST) -> TypeGuard[ast.If]:
+    """Return whether a condition is that of type checkers."""
+    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+
+
+def _names_read(node: ast.AST) -> list[str]:
+    """Return the names that a node reads, which may be in the text of an annotation."""
+    if isinstance(node, ast.Name):
+        return [node.id]
+    return re.findall(r"\w+", node.value) if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
+
+
+def _calls(node: ast.AST) -> bool:
+    return any(isinstance(each, ast.Call) for each in ast.walk(node))

@@ -1,0 +1,138 @@
+"""Wrap a script's call: log to the rule's file, and end with one line if the user can correct the error."""
+
+import contextlib
+import ctypes
+import errno
+import gc
+import logging
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ragrelay.base.display import progress
+from ragrelay.base.display.terminal import KEPT, Shown, tell, tell_uncaught
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.file_versions import unchanged
+from ragrelay.workflow.jobs.unreadable_files import check_ends, check_readable, is_failure
+
+INPUT_ERROR = re.compile(r"\S+ \S+ ERROR root: (.* expected .*)")
+NO_WRITING = {
+    errno.ENOSPC: f"free some space there; {KEPT}",
+    errno.EDQUOT: f"free some of your quota there; {KEPT}",
+    errno.EROFS: f"make it writable, or name another folder (pathvars, cache_dir); {KEPT}",
+    errno.EACCES: f"make it writable, or name another folder (pathvars, cache_dir); {KEPT}",
+}
+NO_MEMORY = "the job: out of memory; allow it more (on a cluster mem_mb of its rule), or run fewer jobs at once"
+PR_SET_PDEATHSIG = 1
+COLLECTED_AT = 10_000
+"""New objects at which Python collects garbage. Its 700 costs a fifth of the time to import vLLM or transformers."""
+
+
+class _Stopped(BaseException):
+    """Raised when a signal asks the job to end."""
+
+
+@contextlib.contextmanager
+def on_terminal() -> Iterator[None]:
+    """Turn InputError into a single line on the terminal, and status 1."""
+    try:
+        yield
+    except InputError as error:
+        sys.exit(f"ragrelay: error: {error}")
+
+
+@contextlib.contextmanager
+def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str = "") -> Iterator[None]:
+    """Log to the file ``path``; after bad input, a full disk or a signal, end with one line there and on the terminal.
+
+    ``inputs`` are the job's files: the line names one that is damaged, or that changes before the job ends. ``job`` is
+    the job's name in lines of progress. Hub access is off unless ``hub``. SIGTERM (a cancelled or preempted job, a time
+    limit) lets `finally` clauses run.
+    """
+    logging.basicConfig(
+        filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True
+    )
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(Shown(handler.formatter))
+    logging.captureWarnings(True)
+    sys.excepthook = tell_uncaught
+    if not hub:
+        _hub_access_off()
+    gc.set_threshold(COLLECTED_AT)
+    before = signal.signal(signal.SIGTERM, _stop)
+    _end_with_the_parent()
+    try:
+        with unchanged(inputs), progress.prefixed(job):
+            check_ends(inputs)
+            yield
+    except InputError as error:
+        _end(str(error))
+    except KeyboardInterrupt:  # sent to the whole process group: Snakemake itself prints it, once
+        logging.error("stopped by an interrupt: %s", KEPT)
+        sys.exit(1)
+    except _Stopped as stopped:
+        _end(f"stopped by {stopped}: {KEPT}")
+    except OSError as error:
+        if error.errno not in NO_WRITING:
+            logging.exception("the job failed")
+            raise
+        logging.exception("writing failed")
+        _end(f"{error.filename or 'writing'}: {error.strerror}; {NO_WRITING[error.errno]}")
+    except BaseException as error:
+        if not is_failure(error):
+            raise
+        logging.exception("the job failed")
+        try:
+            check_readable(inputs)
+        except InputError as damaged:
+            _end(str(damaged))
+        if isinstance(error, MemoryError):
+            _end(f"{NO_MEMORY}; {KEPT}")
+        raise
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _end(line: str) -> None:
+    logging.error("%s", line)
+    tell(f"ragrelay: error: {line}")
+    sys.exit(1)
+
+
+def _stop(number: int, frame: Any) -> None:
+    raise _Stopped(signal.Signals(number).name)
+
+
+def _end_with_the_parent() -> None:
+    """Have the kernel send SIGTERM when Snakemake's process ends, so that the job does not keep its GPU."""
+    if sys.platform == "linux" and os.getppid() != 1:
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def _hub_access_off() -> None:
+    """Turn hub access off for this process and its children, unless ``HF_HUB_OFFLINE`` is set.
+
+    The hub's library reads the variable once, when it is imported.
+    """
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    constants: Any = sys.modules.get("huggingface_hub.constants")
+    if constants is not None:
+        constants.HF_HUB_OFFLINE = os.environ["HF_HUB_OFFLINE"].upper() in ("1", "ON", "YES", "TRUE")
+
+
+def collect_input_errors(folder: str | Path, since: float) -> str:
+    """Return a heading and a line per InputError that ended a job, from logs under ``folder`` written after ``since``.
+
+    Empty if there is none.
+    """
+    last_lines = [
+        path.read_text(encoding="utf-8", errors="replace").rstrip().rpartition("\n")[2]
+        for path in sorted(Path(folder).rglob("*.log"))
+        if path.stat().st_mtime >= since
+    ]
+    errors = dict.fromkeys(match[1] for line in last_lines if (match := INPUT_ERROR.fullmatch(line)))
+    return "\n".join(["", "To be corrected:", *(f"  {error}" for error in errors), "", ""]) if errors else ""

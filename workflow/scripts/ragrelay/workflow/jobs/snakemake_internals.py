@@ -1,0 +1,520 @@
+"""All uses of undocumented parts of Snakemake. Only the workflow imports this module. Tests show the need for each."""
+
+import functools
+import gc
+import hashlib
+import inspect
+import linecache
+import logging
+import os
+import pkgutil
+import re
+import shlex
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from snakemake.common import NOTHING_TO_BE_DONE_MSG, __version__
+from snakemake.dag import DAG
+from snakemake.io import _IOFile, is_flagged
+from snakemake.logging import logger
+from snakemake.resources import GroupResources, Resource, Resources
+from snakemake.scheduling.job_scheduler import JobScheduler
+from snakemake_interface_logger_plugins.common import LogEvent
+
+from ragrelay.base.display.terminal import KEPT, Shown, say, tell
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.cache_use import note_run
+from ragrelay.base.io.file_versions import content_hash, file_version
+from ragrelay.base.io.workflow_files import INSTALLED, PACKAGE
+from ragrelay.workflow.jobs.cluster import (
+    Submissions,
+    check,
+    check_placeholders,
+    has_accounting,
+    placeholders,
+    submission_table,
+)
+from ragrelay.workflow.jobs.scripts import on_terminal
+
+LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact", "cache_prune"}
+"""Targets that change none of Snakemake's files, and may be requested during a run."""
+KNOWN_VERSIONS = "9.27.0 or 9.27.1"
+"""Snakemake's versions whose functions have the hashes below."""
+DECIDING = {
+    "snakemake.dag:DAG.check_incomplete": "b5f63154fad90a97",
+    "snakemake.dag:DAG.init": "921bea6d4c9ca0b2",
+    "snakemake.dag:DAG.update_needrun": "e63c2afb9a13204d",
+    "snakemake.io:_IOFile.checksum": "e9e5aa86d927f9d9",
+    "snakemake.io:_IOFile.is_checksum_eligible": "7208419ab564b36e",
+    "snakemake.io:_IOFile.is_same_checksum": "f5c26cf27ceb5304",
+    "snakemake.jobs:Job.missing_output": "9951a6aa677bf433",
+    "snakemake.persistence:PersistenceBase.finished": "1e0cff88639c288a",
+    "snakemake.persistence:PersistenceBase.input_checksums": "793d23385fe82e5e",
+    "snakemake.persistence:PersistenceBase.lock": "15a9ea289c7fff45",
+    "snakemake.workflow:Workflow.execute": "6a81fb5bd5abbb97",
+}
+"""Functions that decide which jobs run, record how files were made, or say that a run begins → hash of the source.
+
+They are replaced or relied on here, and a change in one of them could go unnoticed. To accept a new version, read what
+it changes in them, run the tests with it, and write the hashes that the tests show.
+"""
+SCHEDULING = {
+    "snakemake.scheduling.job_scheduler:JobRateLimiter.get_free_jobs": "70a0e1f1fb6e8132",
+    "snakemake.scheduling.job_scheduler:JobRateLimiter.register_jobs": "3035b163a7aa54ce",
+    "snakemake.scheduling.job_scheduler:JobScheduler._schedule_reevalutation": "f3a56927a5b1569a",
+    "snakemake.scheduling.job_scheduler:JobScheduler.job_selector": "0127a04c0ed84234",
+    "snakemake.scheduling.job_scheduler:JobScheduler.schedule": "321a1548968849fc",
+}
+"""The same for functions that decide when Snakemake looks for jobs to start."""
+NOT_KEPT = ("temp", "pipe", "service")
+FOLLOWED = {
+    "view_answers.py": "generate_answers.py",
+    "score_answers.py": "fill_scores.py",
+    "read_replies.py": "ask_question.py",
+}
+"""Scripts of jobs that view a store, each with the script of the jobs that fill it, whose receipts they follow."""
+CHANGED = "sha256:" + "0" * 64
+_INTERRUPTS: list[int] = []
+_TOLD: set[str] = set()
+_OURS: list[tuple[Mapping[str, Any], Path]] = []
+_SOURCE_FILES: dict[str, "_SourceFile"] = {}
+_check_incomplete, _update_needrun = DAG.check_incomplete, DAG.update_needrun
+_checksum_of, _is_eligible = _IOFile.checksum, _IOFile.is_checksum_eligible
+
+
+def check_snakemake() -> None:
+    """Raise InputError if a function of DECIDING is not the known one: then too many jobs could run, or too few."""
+    if other := [name.partition(":")[2] for name in _other_functions() if name in DECIDING]:
+        found, expected = f"unknown code of {', '.join(other)}", f"the code of Snakemake {KNOWN_VERSIONS}"
+        raise InputError(f"Snakemake {__version__}", found, expected)
+
+
+@functools.cache
+def _other_functions() -> list[str]:
+    """Return which functions of DECIDING and SCHEDULING are missing or have another source.
+
+    Cached, as it has to be called before they are replaced here, and the workflow may be loaded again after that.
+    """
+    return [name for name, digest in (DECIDING | SCHEDULING).items() if _source_hash(name) != digest]
+
+
+def _source_hash(name: str) -> str | None:
+    """Return 16 digits of the SHA-256 of a function's source; None if there is none. ``name``: module, colon, name."""
+    try:
+        code = inspect.unwrap(pkgutil.resolve_name(name)).__code__
+    except (AttributeError, ImportError):
+        return None
+    text = "".join(linecache.getlines(code.co_filename)[code.co_firstlineno - 1 :])
+    # Decorators, `def`, and what is indented deeper: 2 ms for all. inspect.getsource reads token by token: 50 ms.
+    indent = text[: len(text) - len(text.lstrip())]
+    source = re.match(rf"({indent}@.*\n)*{indent}(async )?def .*\n(\s*\n|{indent}[ )].*\n)*", text)
+    return hashlib.sha256(source[0].rstrip().encode()).hexdigest()[:16] if source else None
+
+
+def look_at_jobs_when_needed() -> None:
+    """Have Snakemake look at its ready jobs only when it may find some to start.
+
+    By itself it starts a thread after each look, for another look a second later. So each job that ends while others
+    wait adds a thread and a look per second until no job waits. If its scheduler is not the known one, it is left as it
+    is, which costs only time.
+    """
+    if SCHEDULING.keys().isdisjoint(_other_functions()):
+        JobScheduler._schedule_reevalutation = _look_again
+
+
+def _look_again(scheduler: JobScheduler, delay: float) -> None:
+    """Have ``scheduler`` look at its ready jobs in ``delay`` seconds or sooner, if that may find jobs to start.
+
+    It may where the look before this call reached the limit of jobs per time, looked at a sample of the jobs only, or
+    where inputs come from a queue. With a limit, the next look is when the oldest start no longer counts. Whatever else
+    lets a job start, such as the end of another, makes Snakemake look at once. As every look calls this function, one
+    timer is enough: the earliest.
+    """
+    limiter = scheduler.job_rate_limiter
+    if limiter and len(limiter._jobs) >= limiter.max_jobs > 0:
+        delay = min(delay, max(0.0, limiter._jobs[0] + limiter.timespan - time.time()))
+    elif not (scheduler.subsample or scheduler.workflow.dag.has_unfinished_queue_input_jobs()):
+        return
+    look, pending = _Look(scheduler, delay), getattr(scheduler, "_pending_look", None)
+    if pending:
+        if time.monotonic() < pending.due <= look.due:
+            return
+        pending.cancel()
+    scheduler._pending_look = look
+    look.start()
+
+
+class _Look(threading.Timer):
+    """A look of ``scheduler`` at the time ``due`` (time.monotonic). The end of Snakemake does not wait for it."""
+
+    def __init__(self, scheduler: JobScheduler, delay: float) -> None:
+        super().__init__(delay, scheduler._open_jobs.release)
+        self.daemon, self.due = True, time.monotonic() + delay
+
+
+def collect_garbage_rarely() -> None:
+    """Run Python's garbage collector every 20,000 new objects, not every 700: the large graph of jobs has no cycles."""
+    gc.set_threshold(20_000)
+
+
+def import_this_package_in_jobs() -> None:
+    """Have jobs import ``ragrelay`` from the workflow's own checkout.
+
+    Snakemake puts a script's folder behind the environment's packages. If two checkouts share an environment, jobs
+    could run the code of one with the digests of the other. An installed package needs nothing: jobs find it. (In a
+    conda environment, Snakemake removes this variable; no other package is there.)
+    """
+    first, paths = str(PACKAGE.parent), os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if not INSTALLED.is_dir():
+        os.environ["PYTHONPATH"] = os.pathsep.join([first, *(path for path in paths if path not in ("", first))])
+
+
+def plan_by_content(module: Mapping[str, Any], cache_dir: str) -> None:
+    """Give jobs of a workflow's ``module`` two reasons to run that Snakemake misses.
+
+    ``module``: the globals of its Snakefile; ``cache_dir``: where hashes of large files are kept.
+
+    A missing output: when a job fails, Snakemake records its new params and the content of its inputs, and removes its
+    outputs. The next run sees neither a change nor a missing file, unless a target or a running job needs the file
+    (snakemake#1978), and everything downstream stays as it was before the change.
+
+    A user's file, which no job makes, whose content has changed: Snakemake compares the content only of files that are
+    newer than the job's outputs, and hashes none above `max-checksum-file-size`.
+    """
+    _OURS.append((module, Path(cache_dir)))
+    DAG.check_incomplete = _give_reasons  # called once per graph, before Snakemake decides which jobs run
+    DAG.update_needrun = _order_only
+    _IOFile.checksum, _IOFile.is_checksum_eligible = _checksum, _is_checksum_eligible
+
+
+class _SourceFile:
+    """A file that no job makes, as it was when Snakemake decided which jobs run."""
+
+    def __init__(self, path: str, cache_dir: Path) -> None:
+        self.path, self.cache_dir, self.version = Path(path), cache_dir, file_version(path)
+
+    @property
+    def changed(self) -> bool:
+        return file_version(self.path) != self.version
+
+    @property
+    def checksum(self) -> str | None:
+        """Checksum in Snakemake's form; None if the file can't be read, CHANGED (which no file has) if it has changed.
+
+        Jobs may have read either content of a changed file. With CHANGED on record they run again at the next start.
+        """
+        digest = self._hash
+        return digest and (CHANGED if self.changed else digest)
+
+    @functools.cached_property
+    def _hash(self) -> str | None:
+        try:
+            return f"sha256:{content_hash(self.path, self.cache_dir)}"
+        except OSError:
+            return None
+
+
+async def _give_reasons(dag: DAG) -> None:
+    await _check_incomplete(dag)
+    if not dag.workflow.is_main_process:
+        return
+    settings = dag.workflow.execution_settings  # None if nothing is to run, as for a summary
+    if settings and settings.keep_incomplete:
+        with on_terminal():
+            found = "it, which would make the next run take a failed job's files for finished ones"
+            raise InputError("option --keep-incomplete", found, "a command and a profile without it")
+    for job in dag.jobs:
+        for cache_dir in [folder for module, folder in _OURS if job.rule.module_globals is module]:
+            kept = [file for file in job.output if not any(is_flagged(file, flag) for flag in NOT_KEPT)]
+            dag.reason(job).missing_output.update([file async for file in job.missing_output(kept)])
+            with on_terminal():
+                dag.reason(job).updated_input.update(_changed_source_files(dag, job, cache_dir))
+
+
+async def _order_only(dag: DAG, *arguments: Any, **options: Any) -> None:
+    """Decide which jobs run, as if jobs did not depend on those that make only ancient() inputs of theirs.
+
+    Snakemake looks at no reason of a job downstream of one that runs, because that job will run too. Behind ancient()
+    it does not run, and its own reasons are lost. If the ancient file is missing, as after a failure, it runs for none.
+    """
+    hidden = []
+    for maker, jobs in dag.depending.items():
+        for job, files in jobs.items():
+            if _is_ours(job) and all(file.is_ancient for file in files):
+                hidden.append((maker, job, files))
+            else:
+                _tell_if_it_should_follow(job, maker)
+    for maker, job, _ in hidden:
+        del dag.depending[maker][job]
+    try:
+        await _update_needrun(dag, *arguments, **options)
+    finally:
+        for maker, job, files in hidden:
+            dag.depending[maker][job] = files
+
+
+def _tell_if_it_should_follow(job: Any, maker: Any) -> None:
+    """Warn of the rule of ``job`` if it views a store, but runs whenever ``maker`` filled it for another retriever.
+
+    A workflow that imports the rules can replace their inputs, and with them ancient().
+    """
+    view, filling = (Path(str(one.rule.script)).name for one in (job, maker))
+    if FOLLOWED.get(view) == filling and job.rule.name not in _TOLD and _is_ours(job):
+        _TOLD.add(job.rule.name)
+        place = f"ragrelay: warning: rule {job.rule.name}: found receipts of {maker.rule.name} among its inputs"
+        tell(f"{place}; expected ancient(…) around them, without which it runs whenever another retriever changes")
+
+
+def _is_ours(job: Any) -> bool:
+    return any(job.rule.module_globals is module for module, _ in _OURS)
+
+
+def _changed_source_files(dag: DAG, job: Any, cache_dir: Path) -> list[Any]:
+    """Return the inputs of ``job`` that no job makes, and whose content has changed since it ran."""
+    made = dag.dependencies[job].values()
+    if sum(map(len, made)) == len(job.input):
+        return []
+    source_files = {str(file): file for file in set(job.input).difference(*made)}
+    for path in source_files:
+        if path not in _SOURCE_FILES:
+            _SOURCE_FILES[path] = _SourceFile(path, cache_dir)
+    record = dag.workflow.persistence.metadata(job.output[0]) if job.output else None
+    recorded = (record.input_checksums if record else None) or {}
+    known = {path: recorded[path] for path in source_files if recorded.get(path, "").startswith("sha256:")}
+    changed = [path for path, checksum in known.items() if _SOURCE_FILES[path].checksum not in (checksum, None)]
+    return [source_files[path] for path in changed]
+
+
+async def _checksum(file: Any, *arguments: Any, **options: Any) -> str | None:
+    source = _SOURCE_FILES.get(str(file))
+    return await _checksum_of(file, *arguments, **options) if source is None else source.checksum
+
+
+async def _is_checksum_eligible(file: Any, threshold: int) -> bool:
+    return str(file) in _SOURCE_FILES or await _is_eligible(file, threshold)
+
+
+def changed_source_files() -> list[str]:
+    """Return the user's files that have changed since Snakemake decided which jobs run, sorted."""
+    return sorted(path for path, source in _SOURCE_FILES.items() if source.changed)
+
+
+def finished_files(workflow: Any) -> list[str]:
+    """Return the existing files among the outputs that this run's targets need."""
+    made = {str(file) for job in workflow.dag.jobs for file in job.output}
+    return sorted(path for path in made if Path(path).is_file())
+
+
+def end_with(lines: Callable[[], list[str]]) -> None:
+    """Have Snakemake add ``lines`` where it says that nothing is to be done, as a run does at its end."""
+
+    def added(record: logging.LogRecord) -> bool:
+        if record.msg == NOTHING_TO_BE_DONE_MSG:
+            record.msg = "\n".join([record.msg, *lines()])
+        return True
+
+    logger.addFilter(added)
+
+
+def check_submissions(workflow: Any) -> None:
+    """Have a dry run end with its jobs' requests to SLURM, and a run check these before its first job.
+
+    Snakemake's log records at these points trigger it, because Snakemake ignores a module's hooks such as `onstart`.
+    The target `check_cluster` ends the run after the check. It checks the jobs of the targets given with it, or of the
+    report.
+    """
+
+    def checked(record: logging.LogRecord) -> bool:
+        if workflow.dryrun and str(record.msg).startswith("This was a dry-run"):
+            record.msg = f"{_dry_table(submissions(workflow))}{record.msg}"
+        elif getattr(record, "event", None) == LogEvent.RUN_INFO and workflow.is_main_process and not workflow.dryrun:
+            with on_terminal():
+                _check_run(workflow)
+                if not set(workflow.dag_settings.targets) <= LOOKING:
+                    for cache_dir in {folder for _, folder in _OURS}:
+                        note_run(cache_dir)
+        return True
+
+    logger.addFilter(checked)
+
+
+def _dry_table(classes: list[Submissions]) -> str:
+    if not any(key.startswith("slurm_") for group in classes for key in group.resources):
+        return ""
+    left = ", ".join(value for values in placeholders(classes).values() for value in values)
+    note = f"{left}: placeholders of profiles/slurm; a run, or the target check_cluster, checks them with SLURM.\n"
+    return f"Requests to SLURM:\n{submission_table(classes)}\n{note if left else ''}"
+
+
+def _check_run(workflow: Any) -> None:
+    requested = any(job.rule.name.endswith("check_cluster") for job in workflow.dag.needrun_jobs())
+    if workflow.local_exec or workflow.executor_plugin.name != "slurm":
+        if requested:
+            raise InputError("target check_cluster", "no jobs for SLURM", "a profile for it, such as --profile slurm")
+        return
+    classes, settings = submissions(workflow), workflow.executor_settings
+    check_placeholders(classes)
+    settings.efficiency_report = settings.efficiency_report and has_accounting()
+    if requested:
+        answers, refused = check(classes)
+        say(answers)
+        if refused:
+            found = f"{refused} of {len(classes)} classes of jobs that it would refuse"
+            raise InputError("SLURM", found, "a profile and a configuration that request what it has")
+        sys.exit(0)
+
+
+def submissions(workflow: Any) -> list[Submissions]:
+    """Return the jobs that go to a cluster, with the resources of their first attempt, in the order of the rules."""
+    from snakemake_executor_plugin_slurm.submit_string import get_submit_command  # here, as an environment may lack it
+    from snakemake_executor_plugin_slurm.utils import set_gres_string
+
+    dag, place = workflow.dag, {rule: number for number, rule in enumerate(workflow.rules)}
+    counts: Counter[tuple[str, ...]] = Counter()
+    asked: dict[tuple[str, ...], dict[str, Any]] = {}
+    needed = dag.needrun_jobs(exclude_finished=False)
+    jobs = [job for job in needed if job.rule.group or not (job.rule.norun or job.rule.name in workflow._localrules)]
+    # A dry run computes resources as if its jobs ran here, on one core. At its end nothing else needs them.
+    if workflow.dryrun:
+        workflow.global_resources["_cores"] = None
+        for job in jobs:
+            job._resources = None
+    seen: set[int] = set()
+    for job in sorted(jobs, key=lambda job: (place[job.rule], job)):
+        if (group := dag.get_job_group(job)) is None:
+            name, resources = job.rule.name, dict(job.resources.items())
+        elif id(group) in seen:
+            continue
+        else:
+            seen.add(id(group))
+            # Not the group's own resources, which a dry run adds up as if its jobs ran here.
+            limits = {"constraints": workflow.global_resources, "run_local": False}
+            name, resources = group.groupid, dict(GroupResources.basic_layered([*group.toposorted], **limits))
+        stand_in = SimpleNamespace(resources=_Asked(resources), threads=resources["_cores"])
+        where = {name: resources.get(f"slurm_{name}") for name in ("account", "partition")}
+        where = {name: f" --{name}={shlex.quote(str(value))}" if value else "" for name, value in where.items()}
+        names = {"run_uuid": "check_cluster", "slurm_logfile": os.devnull, "comment_str": name, "workdir": ""}
+        call = get_submit_command(stand_in, names | where, workflow.executor_settings) + set_gres_string(stand_in)
+        key = (name, *shlex.split(call))
+        counts[key] += 1
+        asked.setdefault(key, resources)
+    return [Submissions(key[0], number, asked[key], key[1:]) for key, number in counts.items()]
+
+
+class _Asked(dict[str, Any]):
+    """Resources as keys and as attributes, as a job has them."""
+
+    __getattr__ = dict.__getitem__
+
+
+def escape_log_messages() -> None:
+    """Escape control characters in Snakemake's own messages, which name files and repeat logs.
+
+    After Ctrl-C, no errors go to the terminal, since every interrupted job would be one. Snakemake's log file has them.
+    """
+    for handler in logger.handlers:
+        if handler.formatter and not isinstance(handler.formatter, Shown):
+            handler.setFormatter(Shown(handler.formatter))
+            if not isinstance(handler, logging.FileHandler):
+                handler.addFilter(lambda record: not (_INTERRUPTS and record.levelno >= logging.ERROR))
+    ours = threading.current_thread() is threading.main_thread()
+    if ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _note_interrupt)
+
+
+def _note_interrupt(number: int, frame: Any) -> None:
+    _INTERRUPTS.append(number)
+    raise KeyboardInterrupt
+
+
+def print_failure(errors: str) -> None:
+    """Print after a failed run what to correct (``errors``), and how to continue."""
+    if _INTERRUPTS:
+        tell(f"ragrelay: error: stopped by an interrupt: {KEPT}")
+        return
+    tell(f"{errors}ragrelay: what was finished is kept; fix the cause, and the same command continues from there.")
+
+
+def leave_unlocked(workflow: Any) -> list[str]:
+    """Leave the folder unlocked if only targets of LOOKING are requested. Returns the inputs of these: none.
+
+    Called as an input function: then the jobs are known, and the folder is not locked yet. With a lock, such a target
+    would delete the lock of the run that it looks at, because Snakemake removes all locks of a folder at its end.
+    """
+    if set(workflow.dag_settings.targets) <= LOOKING:
+        workflow.persistence.lock = workflow.persistence.noop
+    return []
+
+
+def declare_makers(rules: Iterable[Any], makers: Mapping[Callable[..., Any], str]) -> None:
+    """Tell ``rules`` which rule makes the files of an input function. For others, Snakemake tries all patterns."""
+    for rule in rules:
+        rule.dependencies |= {item: makers[item] for item in rule.input if item in makers}
+
+
+def output_patterns(workflow: Any) -> list[str]:
+    """Return regular expressions of all outputs and benchmarks, with the configuration's names for wildcards."""
+    return [
+        output.regex().pattern
+        for rule in workflow.rules
+        for output in [*rule.output, *([rule.benchmark] if rule.benchmark else [])]
+    ]
+
+
+def log_patterns(workflow: Any) -> list[tuple[str, list[str]]]:
+    """Return a regular expression of the log, and the outputs, of each rule that has both."""
+    rules = [rule for rule in workflow.rules if rule.log and rule.output]
+    return [(rule.log[0].regex().pattern, list(map(str, rule.output))) for rule in rules]
+
+
+def class_resources(workflow: Any, name: str) -> dict[str, Any]:
+    """Return the `set-resources` of a class of rules in the profile."""
+    resources = workflow.resource_settings.overwrite_resources.get(name, {})
+    return {key: _value(resource) for key, resource in Resources.from_mapping(resources).items()}
+
+
+def class_threads(workflow: Any, name: str, otherwise: Any) -> Any:
+    """Return the `set-threads` of a class of rules in the profile, or ``otherwise``."""
+    threads = workflow.resource_settings.overwrite_threads.get(name, otherwise)
+    return _value(threads) if isinstance(threads, Resource) else threads
+
+
+def requested_resources(workflow: Any) -> dict[str, dict[str, int]]:
+    """Return the minutes (`runtime`) and MB (`mem_mb`) of a first attempt in the profile, by rule with a benchmark."""
+    measured = [rule for rule in workflow.rules if rule.benchmark]
+    requested = {rule.name: {name: _first(rule, name) for name in ("runtime", "mem_mb")} for rule in measured}
+    return {rule: {name: value for name, value in values.items() if value} for rule, values in requested.items()}
+
+
+def submitted_at_once(workflow: Any) -> int | None:
+    """Return how many jobs the profile (`jobs`) submits at a time; None if all run on this machine."""
+    nodes = workflow.resource_settings.nodes
+    return None if workflow.local_exec or not isinstance(nodes, int) else nodes
+
+
+def time_limit(rule: Any) -> int | None:
+    """Return the minutes that the profile gives a first attempt of ``rule``; None if it sets no limit."""
+    return _first(rule.rule, "runtime")
+
+
+def _first(rule: Any, name: str) -> int | None:
+    """Return the profile's number for a job's first attempt; None if it has none."""
+    if (resource := rule.resources.get(name)) is None:
+        return None
+    job = {"input": [], "attempt": 1, "threads": 1, "rulename": rule.name, "async_run": rule.workflow.async_run}
+    value = resource.evaluate(None, **job).value
+    return value if isinstance(value, int) else None
+
+
+def _value(resource: Resource) -> Any:
+    """Return a value of the profile; for an expression such as `attempt * 480`, a function that each job evaluates."""
+    if not resource.is_evaluable():
+        return resource.value
+    return lambda wildcards, **job: resource.evaluate(wildcards, **job).value

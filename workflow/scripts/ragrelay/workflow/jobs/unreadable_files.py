@@ -1,0 +1,64 @@
+"""Find the damaged input of a failed job, and say which command makes it again."""
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from ragrelay.base.errors import InputError
+
+
+def check_ends(paths: Iterable[str]) -> None:
+    """Raise InputError for a CSV file that ends within a line: a reader would fill its last row with empty fields."""
+    for path in paths:
+        if path.endswith(".csv"):
+            with Path(path).open("rb") as file:
+                size = file.seek(0, 2)
+                file.seek(max(0, size - 1))
+                if file.read() != b"\n":
+                    raise _not_whole(path, "it ends within a line" if size else "it is empty")
+
+
+def check_readable(paths: Iterable[str]) -> None:
+    """Read every byte of the Parquet and JSON files among ``paths``; raise InputError for one that can't be read.
+
+    For a job that failed, since a reader's error doesn't name the file.
+    """
+    # Imported here, because every start of Snakemake imports this module.
+    import polars as pl
+
+    from ragrelay.base.io.parquet_files import FAULTS, check_parquet, fault
+
+    for path in paths:
+        try:
+            if path.endswith(".parquet"):
+                check_parquet(path)
+                pl.read_parquet(path, glob=False)  # Polars rejects some bytes that Arrow accepts
+            elif path.endswith(".json"):
+                json.loads(Path(path).read_text(encoding="utf-8"))
+        except (*FAULTS, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
+            raise _not_whole(path, fault(error)) from None
+
+
+@contextmanager
+def naming_the_damaged(paths: Iterable[str]) -> Iterator[None]:
+    """Raise InputError if the body fails and one of the files ``paths``, which it reads, is damaged.
+
+    Checking every byte first would cost more than the reading itself. This costs nothing if all files are complete.
+    """
+    check_ends(paths)
+    try:
+        yield
+    except BaseException as error:
+        if is_failure(error):
+            check_readable(paths)
+        raise
+
+
+def is_failure(error: BaseException) -> bool:
+    """Return whether code failed, not whether it was stopped. A panic of Polars, at damaged bytes, is no Exception."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def _not_whole(path: str, reason: str) -> InputError:
+    return InputError(path, f"a damaged file ({reason})", f"a complete one; rm {path}, then the same command makes it")

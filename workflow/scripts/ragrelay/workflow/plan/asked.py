@@ -1,0 +1,167 @@
+"""Count the requests of questions to a model, from their own rows and the stores."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.vocabulary.columns import CITED_SENTENCES
+from ragrelay.generation.likelihoods.continuations import continuation_id, without_chat
+from ragrelay.generation.likelihoods.job import missing_of, scorings_of
+from ragrelay.generation.likelihoods.store import LikelihoodStore, text_store
+from ragrelay.generation.requests import block_tokens, shared_prefix, window_of
+from ragrelay.generation.store import KEY
+from ragrelay.generation.thought_marks import thought_marks, without_thinking
+from ragrelay.questions.answers import FileAnswers
+from ragrelay.questions.question import QuestionJob
+from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, Cell
+from ragrelay.workflow.plan.generator_plan import GeneratorPlan
+from ragrelay.workflow.plan.work import NONE, WORK, work
+
+REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for name in NONE}}
+
+
+class PlanAsker:
+    """Counts the requests of a job to ``planned``. ``part``: which job of a line in the plan asks."""
+
+    def __init__(self, planned: GeneratorPlan, part: int = 0) -> None:
+        self.planned, self.part = planned, part
+        self.generator = planned.generator
+        self.rows = [pl.DataFrame(schema=WORK)]
+
+    @property
+    def work(self) -> pl.DataFrame:
+        """The rows so far, columns WORK. A key that is requested twice counts once, at its first request."""
+        return pl.concat(self.rows).unique(["store", "prompt_id", "item"], keep="first", maintain_order=True)
+
+    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
+        """Count ``asked`` (prompt_id, prompt, system, token_ids); see Asker.
+
+        Raises InputError for a prompt that is too long with its continuation.
+        """
+        generator = self.generator if chat else without_chat(self.generator)
+        store = self.planned.likelihoods if chat else text_store(self.generator, self.planned.cache_dir)
+        counted = likelihood_work(asked, store, generator, self.planned.pace.device)
+        self.count(counted.with_columns(certain=pl.lit(certain)))
+        return {}
+
+    def to_come(self, rows: pl.DataFrame) -> None:
+        """Count likelihoods of texts not yet written: ``rows`` (prompt_id, item, prompt_tokens)."""
+        store = f"likelihoods/{self.planned.likelihoods.folder.name}"
+        no_tokens = {"shared_tokens": 0.0, "answer_tokens": 0.0}
+        figures = {"store": store, "cached": False, "certain": False, "requests": 1, **no_tokens}
+        self.count(rows.with_columns(pl.lit(value, WORK[name]).alias(name) for name, value in figures.items()))
+
+    def count(self, rows: pl.DataFrame) -> None:
+        """Add ``rows`` (WORK without part) to the count, as this part's."""
+        self.rows.append(rows.with_columns(part=pl.lit(self.part, pl.Int64)).select(*WORK))
+
+
+class PlannedAnswers:
+    """The stored answers of generator ``planned`` to the prompts of ``job``, and placeholders for missing ones.
+
+    Used like FileAnswers, but ``keys`` already have the texts. Placeholders have the mean length of the stored answers,
+    one sentence each, and are equal only for the same prompt and seed, since equal or empty answers need fewer
+    requests. A stored answer that is null has no row.
+    """
+
+    def __init__(
+        self,
+        job: QuestionJob,
+        qids: Sequence[str],
+        planned: GeneratorPlan,
+        seeds: Sequence[int],
+        retriever: str | None,
+    ) -> None:
+        self.contexts: dict[tuple[str, int], dict[str, list[str]]] = {}
+        self.baseline_cells: set[Cell] = set()
+        frames = []
+        for name in ("prompts", "zeroshot_prompts"):
+            files = job.keyed(name) if job.paths(name) else None
+            if files and retriever is not None:
+                files = files.matching(retriever=retriever)
+            for key, path in files.keyed if files else []:
+                cell = (key["ordering"], key["k"])
+                table = pl.read_parquet(path, columns=["qid", "docnos", "prompt_id"], glob=False)
+                if name == "prompts":
+                    self.contexts[cell] = dict(zip(table["qid"], table["docnos"].to_list(), strict=True))
+                else:
+                    self.baseline_cells = {(*ZEROSHOT_CONTEXT, seed) for seed in seeds}
+                cell_columns = {"ordering": pl.lit(cell[0], pl.String), "k": pl.lit(cell[1], pl.Int64)}
+                frames.append(table.select("qid", "prompt_id", **cell_columns))
+        prompts = pl.concat(frames).filter(pl.col("qid").is_in(list(qids)))
+        self.keys = _answers(prompts, planned, seeds)
+
+    def texts(self, keys: pl.DataFrame) -> pl.DataFrame:
+        """Return ``keys`` unchanged: they already have the texts."""
+        return keys
+
+    def split(self, answers: pl.DataFrame, sure: bool) -> Iterator[tuple[pl.DataFrame, bool]]:
+        """Yield the known answers if the judge's other inputs are ``sure``, then the rest, each with its certainty."""
+        for known in (True, False):
+            yield answers.filter((pl.col("known") & sure) == known), known
+
+
+class PlannedJob(QuestionJob):
+    """A job in the plan. It takes answers from their generator's store."""
+
+    def __init__(self, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int], **fields: Any) -> None:
+        super().__init__(**fields)
+        self.generators, self.seeds = generators, seeds
+
+    def answers(self, qids: Sequence[str], retriever: str | None = None) -> FileAnswers | PlannedAnswers:
+        """Return imported answers from their files, other answers from the store."""
+        planned = self.generators.get(self.settings["answers_of"])
+        if planned is None:
+            return super().answers(qids, retriever)
+        return PlannedAnswers(self, qids, planned, self.seeds, retriever)
+
+
+def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]) -> pl.DataFrame:
+    """Return an answer (qid, ordering, k, seed, answer) for each prompt and seed, and whether it is ``known``."""
+    asked = prompts.join(pl.DataFrame({"seed": list(seeds)}), how="cross", maintain_order="left_right")
+    stored = planned.store.look_up(asked.unique(KEY))
+    if thinking := thought_marks(planned.generator):
+        stored = without_thinking(stored, thinking)
+    asked = asked.join(stored.filter(pl.col("answer").is_null()), on=KEY, how="anti", maintain_order="left")
+    joined = asked.join(stored.select(*KEY, "answer"), on=KEY, how="left", maintain_order="left")
+    words = " word" * max(0, round(planned.pace.answer_tokens) - 1)
+    stand_in = pl.concat_str(
+        pl.col("prompt_id").str.head(8), pl.lit(" "), pl.col("seed").cast(pl.String), pl.lit(words)
+    )
+    return joined.with_columns(
+        known=pl.col("answer").is_not_null(),
+        answer=pl.col("answer").fill_null(stand_in),
+        cited_sentences=pl.lit(None, CITED_SENTENCES.dtype),
+    ).select(*COLUMNS, "prompt_id", "answer", "cited_sentences", "known")
+
+
+def likelihood_work(
+    asked: pl.DataFrame, store: LikelihoodStore, generator: Mapping[str, Any], device: str | None
+) -> pl.DataFrame:
+    """Return WORK for ``asked`` (prompt_id, prompt, system, token_ids), with the requests of fill_likelihoods."""
+    keyed, missing = missing_of(asked, store)
+    rows = list(_requested(missing, generator, block_tokens(generator, device)))
+    keys = keyed.select(
+        "prompt_id",
+        item="continuation",
+        store=pl.lit(f"likelihoods/{store.folder.name}"),
+        part=pl.lit(0, pl.Int64),
+        certain=pl.lit(True),
+    )
+    return work(keys, pl.DataFrame(rows, schema=REQUESTED, orient="row"))
+
+
+def _requested(missing: pl.DataFrame, generator: Mapping[str, Any], block: int) -> Iterator[tuple[Any, ...]]:
+    """Yield rows of REQUESTED. A request's figures are in the row of its first continuation, the others have zeros."""
+    before: Sequence[int] = ()
+    window = window_of(generator) if len(missing) else None
+    for request in scorings_of(missing, generator, window or 0):
+        # The prefix cache can't serve a prompt whose own log-probabilities are requested.
+        whole = (len(request.given) - 1) // block * block if request.single and generator["prefix_caching"] else 0
+        shared = min(whole, shared_prefix(before, request.given, block))
+        figures = (1, float(len(request.given)), float(shared), 0.0)
+        for continuation in request.continuations:
+            yield request.prompt_id, continuation_id(continuation), *figures
+            figures = (0, 0.0, 0.0, 0.0)
+        before = request.given

@@ -1,0 +1,106 @@
+"""Check a study's budget before a run's first job: what was used, and what the last `snakemake plan` counted."""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.json_values import FAULTS
+from ragrelay.generation.engine_use import UNITS
+
+PLAN_FIRST = "`snakemake plan` first, which counts what a run would make"
+
+
+def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
+    """Return the totals in a plan's last row, by the keys of a budget. A value is None if it is unknown.
+
+    Tokens are those of prompts, which include what the prefix cache serves, and of answers.
+    """
+    return {"gpu_hours": total["gpu_hours"], "tokens": total["prompt_tokens"] + total["answer_tokens"]}
+
+
+def plan_receipt(
+    total: Mapping[str, Any], of: str, shards: Mapping[str, Mapping[str, int]], used: Mapping[str, float]
+) -> dict[str, Any]:
+    """Return the record against which later runs are checked: time, hash of the planned work (``of``), totals.
+
+    ``shards``: the numbers that the plan chose for `shards: auto`, by dataset and generator. ``used``: what the study's
+    jobs had used before.
+    """
+    planned = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"planned": planned, "of": of, "needs": needs(total), "used": used, "shards": shards}
+
+
+def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
+    """Read the numbers of shards from a plan's ``receipt``; none where there is no plan."""
+    if not receipt.exists():
+        return {}
+    try:
+        shards: dict[str, dict[str, int]] = json.loads(receipt.read_text(encoding="utf-8")).get("shards", {})
+    except (*FAULTS, AttributeError):
+        raise InputError(receipt, "a damaged plan", "a complete one; delete it, then run `snakemake plan`") from None
+    return shards
+
+
+def budget_lines(budget: Mapping[str, float], receipt: Mapping[str, Mapping[str, float | None]]) -> list[str]:
+    """Return a line for each limit, to print under the plan with this ``receipt``."""
+    lines = []
+    for key, limit in budget.items():
+        need, used = receipt["needs"][key], receipt["used"][key] or 0
+        before = f"{used:,.6g} are used and " if used else ""
+        if need is None:
+            lines.append(f"Budget: {limit:,g} {UNITS[key]}; the need is unknown, so no run will start.")
+        elif used + need > limit:
+            less = f"of which {before}~{need:,.6g} more needed" if used else f"less than the ~{need:,.6g} needed"
+            lines.append(f"Budget: {limit:,g} {UNITS[key]}, {less}, so no run will start.")
+        else:
+            lines.append(f"Budget: {limit:,g} {UNITS[key]}, of which {before}~{need:,.6g} are needed.")
+    return lines
+
+
+def check_budget(
+    budget: Mapping[str, float],
+    receipt: Path,
+    of: str,
+    files: Collection[Path],
+    to_be_made: Iterable[Path],
+    used: Mapping[str, float],
+) -> None:
+    """Raise InputError if a run would exceed ``budget``, or if the plan is missing or out of date.
+
+    ``receipt``: the plan's record (plan_receipt). ``of``: the present hash of the work. ``files``: the files from which
+    the plan was counted. None may be newer than the plan, or among the run's outputs ``to_be_made``. ``used``: what the
+    study's jobs have used by now. What they used since the plan is part of its need; if it is more than that, the rest
+    of the need is unknown.
+    """
+    if not receipt.exists():
+        raise InputError("config key 'budget'", "no plan of this study", PLAN_FIRST)
+    try:
+        plan = json.loads(receipt.read_text(encoding="utf-8"))
+        needed = {key: plan["needs"][key] for key in budget}
+        before = {key: plan.get("used", {}).get(key, 0) for key in budget}
+        planned, of_plan = str(plan["planned"]), plan["of"]
+    except (*FAULTS, KeyError, TypeError, AttributeError):
+        raise InputError(receipt, "a damaged plan", "`snakemake plan` again, which writes it") from None
+    made = receipt.stat().st_mtime
+    newer = [path for path in files if not path.exists() or path.stat().st_mtime > made]
+    if of_plan != of or newer or not set(files).isdisjoint(to_be_made):
+        found = f"a plan of {planned}, older than the latest changes"
+        raise InputError("config key 'budget'", found, "`snakemake plan` again, which counts what a run would make now")
+    for key, limit in budget.items():
+        need = needed[key]
+        if need is None:
+            expected = "key tokens_per_second in the generators' entries, or budget.tokens"
+            raise InputError(
+                f"config key 'budget.{key}'", "a plan without GPU-hours: a generator's speed is unknown", expected
+            )
+        if before[key] + need > limit:
+            after = f", after {before[key]:,.6g} used" if before[key] else ""
+            expected = f"at most {limit:,g}; `snakemake plan` shows which jobs need them"
+            found = f"a run of about {need:,.6g} {UNITS[key]}{after}"
+            raise InputError(f"config key 'budget.{key}'", found, expected)
+        if before[key] + need < used[key] and used[key] + need > limit:
+            found = f"{used[key]:,.6g} {UNITS[key]} used, more than the plan of {planned} expected"
+            raise InputError(f"config key 'budget.{key}'", found, "`snakemake plan` again, which counts what is left")

@@ -1,0 +1,69 @@
+"""Look up what the plan needs of a generator: its stores, template, pace and price."""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.likelihoods.store import LikelihoodStore, likelihood_fingerprint, scoring_speed
+from ragrelay.generation.past_jobs import Pace, Speed, pace_of
+from ragrelay.generation.store import AnswerStore
+from ragrelay.prompting.templates import Template
+
+LIKELIHOOD_BYTES = 60
+"""Bytes of a likelihood in a store's Parquet files: two hashes and two numbers."""
+
+
+@dataclass(frozen=True)
+class Price:
+    """The cost of requests for one store. ``speed`` is None if unknown; ``basis`` says where it comes from."""
+
+    speed: Speed | None
+    basis: str
+    start_seconds: float
+    gpus: int
+    bytes_each: float
+
+    def gpu_hours(self, prompt_tokens: float, answer_tokens: float, starts: int) -> float | None:
+        """GPU-hours (machine-hours on CPU) for these tokens and this number of engine ``starts``.
+
+        None if the speed is unknown; 0 for an endpoint.
+        """
+        if not self.gpus:
+            return 0.0
+        if self.speed is None:
+            return None
+        seconds = self.speed.seconds(prompt_tokens, answer_tokens) + starts * self.start_seconds
+        return seconds / 3600 * self.gpus
+
+
+class GeneratorPlan:
+    """A generator with its stores and pace, each read once."""
+
+    def __init__(
+        self, generator: Mapping[str, Any], fingerprint: str, template: Template, cache_dir: str | Path, threads: int
+    ) -> None:
+        self.generator, self.template, self.cache_dir, self.threads = generator, template, cache_dir, threads
+        self.store = AnswerStore(cache_dir, fingerprint)
+
+    @functools.cached_property
+    def pace(self) -> Pace:
+        """The expected length and speed of this generator's answers, measured on the stored ones if there are any."""
+        return pace_of(self.store, self.generator)
+
+    @functools.cached_property
+    def likelihoods(self) -> LikelihoodStore:
+        """The likelihood store of this generator."""
+        fingerprint = likelihood_fingerprint(self.generator, cache_dir=self.cache_dir)
+        return LikelihoodStore(self.cache_dir, fingerprint)
+
+    def price(self, kind: str) -> Price:
+        """Return the price of work for the store ``kind``: ``answers`` or ``likelihoods``."""
+        pace, gpus = self.pace, GENERATOR_KINDS.of(self.generator).gpus()
+        if pace.device == "cpu":
+            gpus = min(gpus, 1)  # one machine, even if several engines share it
+        if kind == "answers":
+            return Price(pace.speed, pace.tokens_per_second_from, pace.start_seconds, gpus, pace.bytes_per_answer)
+        return Price(*scoring_speed(self.likelihoods, pace), gpus, LIKELIHOOD_BYTES)

@@ -1,0 +1,158 @@
+"""Count a study's requests to its engines, before any engine starts."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.generation.requests import LENGTHS, block_tokens, prompt_lengths, sharded_keys, window_of
+from ragrelay.generation.store import KEY
+from ragrelay.prompting.layout import Layout
+from ragrelay.questions.question import question_module
+from ragrelay.workflow.plan.asked import PlanAsker, PlannedJob
+from ragrelay.workflow.plan.generator_plan import GeneratorPlan, Price
+from ragrelay.workflow.plan.work import WORK, Job, work
+
+NAMES = ["dataset", "generator", "retriever", "job"]
+TOTAL = "total"
+SINGLE = "generate_single_answers"
+"""Answers to single passages, for labels. They are no cells of the grid."""
+ANSWERS = ("generate_answers", SINGLE)
+Prices = Mapping[str, Price]
+"""Prices by store, named as in WORK."""
+
+
+def plan_jobs(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
+    """Return a row per job, and a total (dataset `total`).
+
+    Exact: cells (answer files), judged_answers (that a judge is asked about), prompts (distinct), asked (distinct keys:
+    prompt and seed of an answer, prompt and continuation of a likelihood), cached (keys now in the store), to_make (the
+    others), requests (to the engine), prompt_tokens (sent to it), engine_starts. A key that several jobs share counts
+    in each of their rows and once in the total: the first job that runs makes it. `of_answers_to_come` counts
+    likelihoods of answers not yet generated.
+    Estimates: answer_tokens, prefix_shared_tokens (prompt tokens that the prefix cache serves), gpu_hours (null if no
+    speed is known), disk_bytes (new in the stores, and answer files).
+    Raises InputError if a prompt doesn't fit the window.
+    """
+    rows, asked, sizes = [], [], []
+    prices: dict[str, Price] = {}
+    for number, job in enumerate(jobs):
+        generator = planned[job.generator]
+        keys, judged = question_work(job, planned, seeds) if job.question else (answer_work(job, planned, seeds), 0)
+        keys = keys.with_columns(job=pl.lit(number))
+        prices |= {store: generator.price(store.partition("/")[0]) for store in keys["store"].unique()}
+        lines, cells = _answer_files(job, generator, seeds)
+        size = lines * generator.pace.bytes_per_answer
+        names = dict(zip(NAMES, (job.dataset, job.generator, job.retriever, job.rule), strict=True))
+        rows.append({**names, "cells": cells, "judged_answers": judged, **_figures(keys, prices, size)})
+        asked.append(keys)
+        sizes.append(size)
+    distinct = pl.concat(asked).unique(["store", "prompt_id", "item"], keep="first", maintain_order=True)
+    total = dict.fromkeys(NAMES, "") | {
+        "dataset": TOTAL,
+        **{n: sum(row[n] for row in rows) for n in ("cells", "judged_answers")},
+    }
+    rows.append({**total, **_figures(distinct, prices, sum(sizes))})
+    return pl.DataFrame(rows, schema_overrides={"gpu_hours": pl.Float64})
+
+
+def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> tuple[pl.DataFrame, int]:
+    """Return WORK for the jobs of a question, as counted by the question's own ``plan``, and the answers it judges."""
+    question, works, judged = question_module(job.question), [pl.DataFrame(schema=WORK)], 0
+    for number, parts in enumerate(job.parts):
+        asker = PlanAsker(planned[job.generator], number)
+        for part in parts:
+            told = question.plan(PlannedJob(planned, seeds, **part), asker)
+            judged += told[1].get("answers", 0) if told else 0
+        works.append(asker.work)
+    return pl.concat(works), judged
+
+
+def _answer_files(job: Job, generator: GeneratorPlan, seeds: Sequence[int]) -> tuple[int, int]:
+    """Return the number of rows in a job's answer files, and the number of files that are cells."""
+    if job.rule not in ANSWERS:
+        return 0, 0
+    prompts = [path for paths in prompt_files(job, generator).values() for path in paths]
+    lines = pl.scan_parquet(prompts, glob=False).select(pl.len()).collect().item() * len(seeds)
+    return lines, 0 if job.rule == SINGLE else len(prompts) * len(seeds)
+
+
+def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str, Any]:
+    missing = keys.filter(~pl.col("cached"))
+    sums = missing.group_by("store").agg(
+        pl.len().alias("made"),
+        pl.col("prompt_tokens", "shared_tokens", "answer_tokens").sum(),
+        pl.struct("job", "part").n_unique().alias("starts"),
+    )
+    # An engine that fills two stores starts once, for the first, which takes longer.
+    starts = missing.select("job", "part").n_unique()
+    hours, size, counted = [], files_size, 0
+    for row in sorted(sums.iter_rows(named=True), key=lambda row: (-prices[row["store"]].start_seconds, row["store"])):
+        price = prices[row["store"]]
+        own = min(row["starts"], starts - counted)
+        counted += own
+        hours.append(price.gpu_hours(row["prompt_tokens"] - row["shared_tokens"], row["answer_tokens"], own))
+        size += row["made"] * price.bytes_each
+    return {
+        "prompts": keys.select("store", "prompt_id").n_unique(),
+        "asked": len(keys),
+        "cached": len(keys) - len(missing),
+        "to_make": len(missing),
+        "of_answers_to_come": len(missing.filter(~pl.col("certain"))),
+        "requests": missing["requests"].sum(),
+        "prompt_tokens": round(missing["prompt_tokens"].sum()),
+        "engine_starts": starts,
+        "answer_tokens": round(missing["answer_tokens"].sum()),
+        "prefix_shared_tokens": round(missing["shared_tokens"].sum()),
+        "gpu_hours": None if None in hours else sum(hour for hour in hours if hour is not None),
+        "disk_bytes": round(size),
+    }
+
+
+def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
+    """Return WORK for the answers of all cells of a dataset and generator, or for answers to single passages.
+
+    Raises InputError if a prompt doesn't fit the window.
+    """
+    planned = generators[job.generator]
+    [queries] = job.paths("queries", dataset=job.dataset)
+    contexts = job.files["contexts"].matching(dataset=job.dataset).by("retriever")
+    layout = Layout(planned.template, queries, {} if job.rule == SINGLE else contexts)
+    asked = sharded_keys(prompt_files(job, planned), seeds, job.shards)
+    missing = asked.join(planned.store.held(asked), on=KEY, how="anti", maintain_order="left")
+    lengths = _lengths(missing, planned, layout).join(missing.select(KEY), on="prompt_id", maintain_order="right")
+    first = pl.int_range(pl.len()).over("prompt_id") == 0
+    made = lengths.select(
+        "prompt_id",
+        "prompt_tokens",
+        item=pl.col("seed").cast(pl.String),
+        requests=pl.lit(1, pl.Int64),
+        shared_tokens=pl.when(first).then("shared_first").otherwise("shared_again"),
+        answer_tokens=pl.lit(planned.pace.answer_tokens),
+    )
+    keys = asked.select(
+        "prompt_id",
+        part="shard",
+        item=pl.col("seed").cast(pl.String),
+        store=pl.lit(f"answers/{planned.store.folder.name}"),
+        certain=pl.lit(True),
+    )
+    return work(keys, made)
+
+
+def prompt_files(job: Job, planned: GeneratorPlan) -> dict[str, list[Path]]:
+    """Return the prompt files of a generation job by retriever, in the order of its requests: zero-shot first."""
+    name = "single" if job.rule == SINGLE else "prompts"
+    of_job = job.files[name].matching(dataset=job.dataset, template=planned.generator["prompt"]).grouped("retriever")
+    zeroshot = {ZEROSHOT: of_job[ZEROSHOT]} if ZEROSHOT in of_job else {}
+    return {**zeroshot, **of_job}
+
+
+def _lengths(missing: pl.DataFrame, planned: GeneratorPlan, layout: Layout) -> pl.DataFrame:
+    if missing.is_empty():
+        return pl.DataFrame(schema=LENGTHS)
+    generator = planned.generator
+    block = block_tokens(generator, planned.pace.device)
+    return prompt_lengths(missing, generator, window_of(generator), layout, block, planned.threads)

@@ -1,0 +1,118 @@
+"""Lay out the plan for the terminal and as CSV, with the difference of P that the study can detect."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.analysis import systems, variance
+from ragrelay.analysis.systems import ASSUMED_SD, PRIMARY, detectable_difference, queries_for_margin
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
+from ragrelay.base.display.printed_tables import printed
+from ragrelay.base.vocabulary.columns import read_table
+from ragrelay.report.display.numbers import count, counted, number
+from ragrelay.workflow.plan.generator_plan import GeneratorPlan
+from ragrelay.workflow.plan.plan import ANSWERS
+
+NAMES = ["dataset", "generator", "retriever", "job"]
+EXACT = ["cells", "prompts", "asked", "cached", "to_make", "requests", "prompt_tokens", "engine_starts"]
+ESTIMATES = ["answer_tokens", "prefix_shared_tokens", "gpu_hours", "disk_bytes"]
+BASES = {
+    "generator": pl.String,
+    "job": pl.String,
+    "answer_tokens_from": pl.String,
+    "tokens_per_second": pl.Float64,
+    "tokens_per_second_from": pl.String,
+}
+
+
+def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.DataFrame:
+    """Add `_estimate` to the names of the plan's estimated columns, and add the origin of estimates per row."""
+    rows: list[tuple[object, ...]] = []
+    for name, job in plan.select("generator", "job").unique(maintain_order=True).iter_rows():
+        if name and job in ANSWERS:
+            pace = planned[name].pace
+            rows.append((name, job, pace.answer_tokens_from, pace.tokens_per_second, pace.tokens_per_second_from))
+        elif name:
+            price = planned[name].price("likelihoods")
+            speed = 1 / price.speed.prompt if price.speed and price.speed.prompt else None
+            rows.append((name, job, None, speed, price.basis))
+    bases = pl.DataFrame(rows, schema=BASES, orient="row")
+    labelled = plan.rename({name: f"{name}_estimate" for name in ESTIMATES})
+    return labelled.join(bases, on=["generator", "job"], how="left", maintain_order="left")
+
+
+def printed_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> str:
+    """Return lines to print: the table with estimates marked ~, and the origin of the estimates."""
+    shown = plan.select(
+        *NAMES,
+        *(pl.col(name).alias(name.replace("_", " ")) for name in EXACT),
+        *(pl.col(name).alias("~" + name.replace("_", " ")) for name in ESTIMATES[:2]),
+        pl.format("{}", pl.col("gpu_hours").round(2)).fill_null("?").alias("~GPU-hours"),
+        (pl.col("disk_bytes") / 1e6).round(1).alias("~disk MB"),
+    )
+    notes = ["Without ~: exact. With ~: an estimate. The total counts a key that several rows share once."]
+    if to_come := plan.filter(dataset="total")["of_answers_to_come"].item():
+        jobs = " and ".join(plan.filter(pl.col("of_answers_to_come") > 0, pl.col("job") != "")["job"].unique().sort())
+        notes.append(
+            f"{jobs}: {to_come:,} of the keys depend on answers still to be generated: an estimate for "
+            "answers of the mean length, with one sentence each."
+        )
+    return "\n".join([printed(shown), *notes, *_rests_on(plan, planned)])
+
+
+def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Sequence[str]:
+    notes = []
+    for name, generator in planned.items():
+        jobs = set(plan.filter(generator=name)["job"])
+        pace = generator.pace
+        if jobs & {*ANSWERS}:
+            rate = pace.tokens_per_second
+            speed = "speed unknown" if rate is None else f"~{rate:,.0f} answer tokens/s"
+            notes.append(
+                f"{name}: ~{pace.answer_tokens:,.1f} tokens per answer ({pace.answer_tokens_from}); "
+                f"{speed} ({pace.tokens_per_second_from})."
+                + ("" if pace.prompts_counted else " Prompt tokens: an estimate here, since no tokenizer is named.")
+            )
+        if jobs - {*ANSWERS}:
+            price = generator.price("likelihoods")
+            prompt = price.speed.prompt if price.speed else 0
+            speed = f"~{1 / prompt:,.0f} prompt tokens/s" if prompt else "speed unknown"
+            notes.append(f"{name}, scoring texts: {speed} ({price.basis}).")
+    judged = plan.filter(pl.col("judged_answers") > 0, pl.col("to_make") > 0, pl.col("job") != "")
+    for row in judged.iter_rows(named=True):
+        answers = row["judged_answers"] * row["to_make"] / row["asked"]
+        each, shared = (row[name] / answers for name in ("prompt_tokens", "prefix_shared_tokens"))
+        notes.append(
+            f"{row['generator']}, {row['job']}: ~{each:,.0f} prompt tokens per judged answer, ~{shared:,.0f} of them "
+            "from the prefix cache."
+        )
+    return notes
+
+
+def size_note(part: Mapping[str, Any]) -> str:
+    """Return a line on the primary comparison of one dataset and generator.
+
+    ``part``: dataset, generator, margin, queries (path of their table), systems and variance (paths of tables of the
+    analysis, which need not exist yet), primary (see vocabulary.primary.Primary).
+    """
+    name, margin, primary = f"{part['dataset']}, {part['generator']}", part["margin"], part["primary"]
+    n = pl.scan_parquet(part["queries"]).select(pl.len()).collect().item()
+    sd, basis, seeds = ASSUMED_SD, "assumed", ""
+    if Path(part["systems"]).is_file():
+        rows = read_table(part["systems"], systems.COLUMNS).filter(role=PRIMARY).drop_nulls("sd_difference")
+        for row in rows.iter_rows(named=True):
+            n, sd, basis = row["n"], row["sd_difference"], "this study's answers"
+    if Path(part["variance"]).is_file():
+        where = {key: primary[key] for key in ("retriever", "ordering", "k", "references")}
+        needed = read_table(part["variance"], variance.COLUMNS).filter(**where)["seeds_for_reliable"].drop_nulls()
+        seeds = f"; a reliability of 0.9 takes {counted(needed[0], 'seed')}" if len(needed) else ""
+    if n < QUERIES_AT_LEAST:
+        return f"{name}: {count(n)} queries are too few for any comparison of retrievers."
+    return (
+        f"{name}: with {count(n)} queries, a difference in mean P of ~{number(detectable_difference(n, sd))} is found "
+        f"in 80% of studies; equivalence at a margin of {number(margin, 2)} takes ~"
+        f"{count(queries_for_margin(margin, sd))} queries (standard deviation of a difference {number(sd, 2)}: "
+        f"{basis}){seeds}."
+    )

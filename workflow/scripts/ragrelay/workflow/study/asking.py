@@ -1,0 +1,282 @@
+"""Give rules, plan and status what they need of a study's questions to models."""
+
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from snakemake.io import ancient
+
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.io.keyed_files import WILDCARD
+from ragrelay.base.own_code import code_hashes, names_from
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.questions.question import PACKAGE, Inputs, Key, Question, question_named, questions
+from ragrelay.workflow.jobs.code_digest import code_digest, questions_digest
+from ragrelay.workflow.study.study import StudyOfRules, Wildcards, any_of
+
+DECLARATIONS = ("ragrelay.questions.question", "ragrelay.base.vocabulary.study_file")
+"""Modules that a user's question imports only for its class; they don't count as code of its jobs."""
+
+
+@dataclass(frozen=True)
+class AskJob:
+    """A job that asks a question: its key, the generator that it asks, and the keys of its parts."""
+
+    key: dict[str, str]
+    generator: str
+    parts: list[Key]
+
+
+class StudyQuestion:
+    """A question in a study, with everything that its two rules need.
+
+    Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    """
+
+    def __init__(self, study: StudyOfRules, question: Question, own: str = "") -> None:
+        """Take a question of the package, or a user's, whose name ``own`` is ``module:Class``."""
+        self.study, self.question, self.own = study, question, own
+        self.name = own or type(question).__module__.rpartition(".")[2]
+        self.ask_key, self.read_key = question.job_path(), question.read_key or question.key
+        self.receipt = question.job_receipt()
+        asked = {} if question.asked is None else {"asked": question.asked}
+        self.read_outputs: dict[str, StudyFile] = {**question.made, **asked}
+        self.ask_constraints = _constraints(self.ask_key, [job.key for job in self.jobs])
+        self.read_constraints = _constraints(self.read_key, question.read_jobs(study))
+
+    @functools.cached_property
+    def jobs(self) -> list[AskJob]:
+        """Every job that asks."""
+        jobs: dict[str, AskJob] = {}
+        for part in self.question.jobs(self.study):
+            key, generator = self.question.job_key(self.study, part), self.question.asker(self.study, part)
+            jobs.setdefault(str(key), AskJob(key, generator, [])).parts.append(part)
+        return list(jobs.values())
+
+    def job(self, wildcards: Wildcards) -> AskJob:
+        """Return the job that asks with these wildcards."""
+        return next(job for job in self.jobs if job.key == _key(wildcards))
+
+    def jobs_about(self, wildcards: Wildcards) -> list[AskJob]:
+        """Return the jobs that ask what a job reads, each with these parts alone."""
+        return self._about(tuple(wildcards.items()))
+
+    @functools.cache  # noqa: B019 - one study per process
+    def _about(self, read: tuple[tuple[str, str], ...]) -> list[AskJob]:
+        about = [(job, [part for part in job.parts if _agree(part, dict(read))]) for job in self.jobs]
+        return [replace(job, parts=parts) for job, parts in about if parts]
+
+    def ask_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return the inputs of all parts, receipts of downloads, and the receipt of the question that it follows."""
+        job, before = self.job(wildcards), self.question.follows
+        follows = [ancient(before().job_receipt().at(**job.key))] if before else []
+        return {
+            **_joined(self.parts(job)),
+            "fetched": self.study.fetched("generators", job.generator),
+            "follows": follows,
+        }
+
+    def ask_parts(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        """Return each part of a job that asks (see asking.parts.Part)."""
+        return _placed(self.parts(self.job(wildcards)))
+
+    def read_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return the inputs of the parts that a job reads, its own, and the receipts of the jobs that asked."""
+        jobs = self.jobs_about(wildcards)
+        receipts = [ancient(self.receipt.at(**job.key)) for job in jobs]
+        fetched = self.study.fetched("generators", jobs[0].generator)
+        return {**_joined(self._read(wildcards)), "fetched": fetched, "receipt": receipts}
+
+    def read_parts(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        """Return each part that a job reads, then the same of its table: the files of all parts, and its own."""
+        return _placed(self._read(wildcards))
+
+    def _read(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        key = _key(wildcards)
+        parts = [part for job in self.jobs_about(wildcards) for part in self.parts(job)]
+        own = _filled(self.question.read_inputs(self.study, key), key)
+        settings = self._settings(self.question.read_settings(self.study, key), key)
+        return [*parts, {"files": {**_joined(parts), **own}, "settings": settings, "wildcards": key}]
+
+    def parts(self, job: AskJob, planned: bool = False) -> list[dict[str, Any]]:
+        """Return files, settings and wildcards of each part of ``job``, or those from which the plan counts."""
+        asked = self.question
+        inputs, settings = (asked.planned_inputs, asked.planned_settings) if planned else (asked.inputs, asked.settings)
+        return [
+            {
+                "files": _filled(inputs(self.study, part), part),
+                "settings": self._settings(settings(self.study, part), part),
+                "wildcards": dict(part),
+            }
+            for part in job.parts
+        ]
+
+    def _settings(self, settings: dict[str, Any], key: Key) -> dict[str, Any]:
+        return {**settings, "patterns": self.question.patterns(self.study, key)}
+
+    def of_asked(self, function: Callable[[str], Any]) -> Callable[[Wildcards], Any]:
+        """Return ``function`` of the generator that a job asks, or whose replies a job reads."""
+
+        def of_job(wildcards: Wildcards) -> Any:
+            asking = [job for job in self.jobs if job.key == _key(wildcards)]
+            return function((asking or self.jobs_about(wildcards))[0].generator)
+
+        return of_job
+
+    def ask_code(self, wildcards: Wildcards) -> str:
+        """Return the digest of the code that makes a job's requests. Engines and stores don't count."""
+        modules = self._modules([self.job(wildcards)])
+        return questions_digest("ask_question.py", *self._code("ask"), *modules) + self._file_hash
+
+    def read_code(self, wildcards: Wildcards) -> str:
+        """Return the digest of the code that makes the requests again, and the table."""
+        modules = self._modules(self.jobs_about(wildcards))
+        return code_digest("read_replies.py", *self._code("ask"), *self._code("read"), *modules) + self._file_hash
+
+    def _code(self, function: str) -> list[str]:
+        """Return where a job's code digest starts: the question's function, or a user's imports from the package."""
+        if not self.own:
+            return [f"{PACKAGE}.{self.name}:{function}"]
+        imported = names_from("ragrelay", self.own, self.study.folder)
+        return [name for name in imported if name.partition(":")[0] not in DECLARATIONS]
+
+    @functools.cached_property
+    def _file_hash(self) -> str:
+        """Hash of a user's own module; empty for a question of the package, whose code is in the digest."""
+        return "".join(code_hashes({"code": self.own}, self.study.folder).values()) if self.own else ""
+
+    def _modules(self, jobs: Iterable[AskJob]) -> list[str]:
+        parts = [part for job in jobs for part in job.parts]
+        return list(dict.fromkeys(name for part in parts for name in self.question.modules(self.study, part)))
+
+
+def study_questions(study: StudyOfRules) -> list[StudyQuestion]:
+    """Return every question of the package, even those that the study doesn't ask, then the user's own.
+
+    Raises InputError if the jobs of a user's question don't fit its class.
+    """
+    return [
+        *(StudyQuestion(study, question) for question in questions()),
+        *(_own_question(study, name) for name in study.own_questions()),
+    ]
+
+
+def _own_question(study: StudyOfRules, name: str) -> StudyQuestion:
+    place, question = f"config key 'questions' ({name})", question_named(name)
+    try:
+        parts, tables = question.jobs(study), question.read_jobs(study)
+        askers = {question.asker(study, key) for key in parts}
+    except Exception as error:  # whatever the user's methods raise
+        raise InputError(place, f"{type(error).__name__}: {error}", "jobs and askers of the study") from error
+    for pattern, keys in ((question.key, parts), (question.read_key or question.key, tables)):
+        for key in keys:
+            if set(key) != set(WILDCARD.findall(pattern)):
+                raise InputError(place, f"a job with the keys {', '.join(key)}", f"the wildcards of {pattern}")
+    if unknown := sorted(askers.difference(study.asked_generators())):
+        raise InputError(place, f"generator {unknown[0]!r}", one_of(study.asked_generators(), unknown[0]))
+    entry = StudyQuestion(study, question, name)
+    for job in entry.jobs:
+        if others := {question.asker(study, part) for part in job.parts} - {job.generator}:
+            found = f"generators {job.generator!r} and {min(others)!r} in a job of {entry.ask_key}"
+            raise InputError(place, found, "one; name a wildcard in which they differ in ask_key")
+    return entry
+
+
+def shown_tables(asked: Iterable[StudyQuestion]) -> tuple[list[dict[str, Any]], list[StudyFile]]:
+    """Return the tables of the questions ``asked`` that the page shows, and the paths of their files in the same order.
+
+    Each table has heading, sentence, file (its pattern), about, rule, and files (how many it has).
+    """
+    tables, paths = [], []
+    for entry in asked:
+        heading, sentence = entry.question.shown
+        keys = entry.question.read_jobs(entry.study) if heading else []
+        for file in entry.question.made.values() if keys else ():
+            if file.endswith(".parquet"):
+                texts = {"heading": heading, "sentence": sentence, "about": file.about, "rule": entry.question.reads}
+                tables.append({**texts, "file": file.path, "files": len(keys)})
+                paths += file.each(keys)
+    return tables, paths
+
+
+def asking_jobs(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, str]]:
+    """List every job that asks: dataset, generator, retriever, rule (job), and the paths of its receipt and log."""
+    return [
+        {
+            **_named(job),
+            "job": entry.question.asks,
+            "receipt": fill(entry.receipt.at(**job.key)),
+            "log": fill(f"<logs>/{entry.question.asks}/{entry.ask_key}.log").format(**job.key),
+        }
+        for entry in asked
+        for job in entry.jobs
+    ]
+
+
+def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]) -> list[dict[str, Any]]:
+    """Return the plan's lines for questions: one per job that asks, without its shard.
+
+    A line has rule, dataset (or set of claims), asked generator, retriever, and ``parts``: of each of its jobs a list
+    of the files, settings and wildcards of each part. ``fill`` turns a path in the results into the path on disk.
+    """
+    lines: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for entry in asked:
+        rule = {"rule": entry.question.asks, "question": entry.name}
+        for job in entry.jobs:
+            apart = tuple(value for name, value in job.key.items() if name != "shard")
+            line = lines.setdefault((*rule.values(), *apart), {**rule, **_named(job), "parts": []})
+            parts = entry.parts(job, planned=True)
+            line["parts"].append(
+                [{**part, "files": {n: list(map(fill, paths)) for n, paths in part["files"].items()}} for part in parts]
+            )
+    return list(lines.values())
+
+
+def _named(job: AskJob) -> dict[str, str]:
+    """Return a job's dataset (or set of claims), asked generator, and retriever (empty if it asks about several)."""
+    dataset = job.key.get("dataset", job.key.get("claims", ""))
+    return {"dataset": dataset, "generator": job.generator, "retriever": job.key.get("retriever", "")}
+
+
+def _filled(inputs: Inputs, key: Key) -> dict[str, list[str]]:
+    """Return the files of each input, with the values of ``key`` in place of its wildcards."""
+
+    def filled(path: str) -> str:
+        text = WILDCARD.sub(lambda match: key.get(match[1], match[0]), path)
+        return path if text == path else text  # which may be marked, as by ancient()
+
+    return {name: [filled(path) for path in ([files] if isinstance(files, str) else files)]
+            for name, files in inputs.items()}  # fmt: skip
+
+
+def _joined(parts: Iterable[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return the files of all ``parts`` by the name of their input, each once."""
+    joined: dict[str, dict[str, str]] = {}
+    for part in parts:
+        for name, paths in part["files"].items():
+            joined.setdefault(name, {}).update((path, path) for path in paths)
+    return {name: list(paths.values()) for name, paths in joined.items()}
+
+
+def _placed(parts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return ``parts`` with the places of their files in _joined, not the files: a module may have other folders."""
+    places = {name: {path: place for place, path in enumerate(paths)} for name, paths in _joined(parts).items()}
+    return [
+        {**part, "files": {name: [places[name][path] for path in paths] for name, paths in part["files"].items()}}
+        for part in parts
+    ]
+
+
+def _agree(one: Key, other: Key) -> bool:
+    return all(one[name] == other[name] for name in one.keys() & other.keys())
+
+
+def _key(wildcards: Wildcards) -> dict[str, str]:
+    return dict(wildcards.items())
+
+
+def _constraints(pattern: str, jobs: list[Key]) -> dict[str, str]:
+    """Return the possible values of each wildcard, so that no other file matches the question's patterns."""
+    names = WILDCARD.findall(pattern)
+    return {name: any_of(dict.fromkeys(key[name] for key in jobs)) for name in names}

@@ -1,0 +1,291 @@
+"""Give the rules `plan`, `status` and `cache` the jobs with an engine and their prompts; check a run's budget."""
+
+import functools
+import itertools
+from collections.abc import Iterable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from snakemake.io import apply_wildcards
+
+from ragrelay.annexes.labels.rules import Labels
+from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.io.keyed_files import WILDCARD
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.generation.engine_use import used_in_all
+from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.generation.status import NAMES as STATUS_NAMES
+from ragrelay.workflow.jobs.scripts import on_terminal
+from ragrelay.workflow.study import files
+from ragrelay.workflow.study.asking import StudyQuestion, asking_jobs, planned_questions
+from ragrelay.workflow.study.study import StudyOfRules, Wildcards
+
+PATTERNS = {
+    "prompts": files.prompts,
+    "single": files.single_prompts,
+    "queries": files.queries,
+    "contexts": files.contexts,
+}
+ANSWERED = {"prompts": files.prompts, "answers": files.answers, "ranked": files.contexts}
+RECEIPTS = (files.receipt, files.single_receipt)
+"""Receipts of jobs that generate answers in shards."""
+SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
+"""Tables with the study's own variance, which the plan uses if they exist; each with the rule that makes it."""
+
+
+class Plan:
+    """The jobs, inputs and params of the rules `plan`, `status` and `cache`.
+
+    Functions whose only argument is ``wildcards`` are for a rule's input or params.
+    """
+
+    def __init__(self, study: StudyOfRules, questions: list[StudyQuestion], labels: Labels) -> None:
+        self.study, self.questions, self.labels, self.fill = study, questions, labels, study.fill
+        self.budget: dict[str, Any] = study.config.get("budget", {})
+
+    @functools.cached_property
+    def generators(self) -> list[str]:
+        """The grid's generators without imported answers, then those that questions ask."""
+        of_questions = [job["generator"] for job in asking_jobs(self.questions, self.fill)]
+        return list(dict.fromkeys([*self.study.asked_generators(), *of_questions]))
+
+    @functools.cached_property
+    def fetched(self) -> list[StudyFile]:
+        """Receipts of the downloads of these generators."""
+        return [path for name in self.generators for path in self.study.fetched("generators", name)]
+
+    @functools.cached_property
+    def generation_jobs(self) -> list[dict[str, Any]]:
+        """Every job that generates answers: the arguments of ragrelay.workflow.plan.work.Job without the files."""
+        jobs = []
+        for dataset in self.study.grid.datasets:
+            for generator in self.study.asked_generators():
+                split = {
+                    "dataset": dataset,
+                    "generator": generator,
+                    "shards": len(self.study.shards(dataset, generator)),
+                }
+                jobs.append({**split, "rule": "generate_answers"})
+                if self.labels.need_single_answers:
+                    jobs.append({**split, "rule": "generate_single_answers"})
+        return jobs
+
+    @functools.cached_property
+    def jobs(self) -> list[dict[str, Any]]:
+        """Every job that generates answers, and the jobs of questions with their files."""
+        return [*self.generation_jobs, *planned_questions(self.questions, self.fill)]
+
+    def prompts(self, wildcards: Wildcards) -> dict[str, list[str]]:
+        """Return the plan's inputs: the prompts of answers, and the inputs of questions that no engine makes."""
+        templates = list(dict.fromkeys(map(self.study.template_of, self.study.asked_generators())))
+        cells = [*files.prompts.each(self.study.contexts), files.zeroshot_prompts]
+        question_inputs = [
+            path
+            for job in self.jobs
+            for parts in job.get("parts", ())
+            for part in parts
+            for paths in part["files"].values()
+            for path in paths
+        ]
+        single = templates if self.labels.need_single_answers else []
+        return {
+            "prompts": [path for cell in cells for path in self.study.grid_paths(cell, template=templates)],
+            "single": list(self.study.grid_paths(files.single_prompts, template=single)),
+            "asked": list(dict.fromkeys(question_inputs)),
+        }
+
+    def fingerprints(self, wildcards: Wildcards) -> dict[str, str]:
+        """Return the fingerprint of each of the plan's generators."""
+        known = {name: self.study.fingerprints[name] for name in self.study.asked_generators()}
+        others = [name for name in self.generators if name not in self.study.fingerprints]
+        return known | {
+            name: fingerprint(self.study.generator(name), cache_dir=self.study.cache_dir) for name in others
+        }
+
+    @functools.cached_property
+    def asked(self) -> dict[str, Any]:
+        """What determines the plan besides jobs, fingerprints and prompts."""
+        study = self.study
+        return {
+            "generators": {name: study.generator(name) for name in self.generators},
+            "templates": {name: study.template_parts(study.template_of(name)) for name in self.generators},
+            "seeds": study.grid.seeds,
+        }
+
+    def hash(self, wildcards: Wildcards) -> str:
+        """Return the hash of everything that determines the plan, except the content of files."""
+        # Uses the configuration's numbers of shards, since the plan itself may choose others.
+        shards = {name: self.study.dataset(name)["shards"] for name in self.study.grid.datasets}
+        jobs = [{**job, "shards": shards[job["dataset"]]} if "shards" in job else job for job in self.jobs]
+        return value_hash([self.asked, jobs, self.fingerprints(wildcards)])
+
+    def auto_shards(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        """Return the arguments of AutoShards for each dataset and generator; none without the key `shards`."""
+        splits, results = [], Path(self.fill("<results>"))
+        for dataset in self.study.grid.datasets if "shards" in self.study.config else ():
+            for generator in self.study.asked_generators():
+                key = {"dataset": dataset, "generator": generator}
+                splits.append(
+                    {
+                        **key,
+                        "shards": len(self.study.shards(**key)),
+                        "planned": generator in self.study.planned_shards.get(dataset, {}),
+                        "begun": any(any(results.glob(WILDCARD.sub("*", r.at(**key).path))) for r in RECEIPTS),
+                    }
+                )
+        return splits
+
+    @functools.cached_property
+    def sizes(self) -> list[dict[str, Any]]:
+        """Arguments of planning.table.size_note: the primary comparison of each dataset and generator."""
+        sizes = []
+        for dataset in self.study.grid.datasets:
+            for generator in self.study.grid.generators:
+                if not (primary := self.study.primary(dataset)):
+                    continue
+                part = {"dataset": dataset, "generator": generator}
+                tables = {name: files.made_by(rule)[name] for name, rule in SIZED_BY.items()}
+                sizes.append(
+                    {
+                        **part,
+                        "margin": self.study.settings.analysis.equivalence_margin,
+                        "primary": primary,
+                        "queries": self.fill(files.queries.at(**part)),
+                        **{n: self.fill(table.at(**part, scorer=primary["scorer"])) for n, table in tables.items()},
+                    }
+                )
+        return sizes
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Params of the rule `plan`, some of which are functions of the wildcards."""
+        return {
+            **self.asked,
+            "cache_dir": self.study.cache_dir,
+            "patterns": PATTERNS,
+            "csv": self.fill(files.plan),
+            "receipt": self.fill(files.plan_receipt),
+            "logs": self.fill("<logs>"),
+            "jobs": lambda wildcards: self.jobs,
+            "fingerprints": self.fingerprints,
+            "of": self.hash,
+            "auto_shards": self.auto_shards,
+            "sizes": self.sizes,
+            "budget": self.budget,
+        }
+
+    def check_run(self, to_run: Iterable[Any]) -> None:
+        """Check the jobs ``to_run`` against the budget, if there is one and a job needs an engine."""
+        jobs = list(to_run)
+        if self.budget and {job.rule.name for job in jobs} & {job["rule"] for job in self.jobs}:
+            from ragrelay.workflow.plan.budget import check_budget  # here, as few runs need it
+
+            planned = {Path(self.fill(path)) for paths in self.prompts(None).values() for path in paths}
+            outputs = [Path(path) for job in jobs for path in job.output]
+            with on_terminal():
+                receipt, used = Path(self.fill(files.plan_receipt)), used_in_all(Path(self.fill("<logs>")))
+                check_budget(self.budget, receipt, self.hash(None), planned, outputs, used)
+
+    def shards(self, rules: Any) -> list[dict[str, Any]]:
+        """Return every job with an engine, with its receipt and log. ``rules`` have the paths of answers' jobs."""
+        jobs = []
+        for job in self.generation_jobs:
+            rule = getattr(rules, job["rule"]).rule
+            patterns = {"receipt": str(rule.output[0]), "log": str(rule.log[0])}
+            key = {name: job.get(name, "") for name in STATUS_NAMES} | {"job": job["rule"]}
+            for shard in range(job["shards"]):
+                of_shard = {**key, "shard": shard}
+                jobs.append({**key, **{name: apply_wildcards(path, of_shard) for name, path in patterns.items()}})
+        return [*jobs, *asking_jobs(self.questions, self.fill)]
+
+    def previewed_answers(self, wildcards: Wildcards) -> list[dict[str, Any]]:
+        """Return the arguments of planning.preview.Answered for each dataset and generator."""
+        study, parts = self.study, []
+        for dataset, generator in itertools.product(study.grid.datasets, study.grid.generators):
+            imported = generator in study.imported_generators
+            key = {"dataset": dataset, "generator": generator, "template": study.template_of(generator)}
+            passages, job = study.passages_of(generator), SimpleNamespace(**key)
+            named = {
+                "prompts": [*files.prompts.each(study.retriever_contexts), files.zeroshot_prompts],
+                "answers": files.answers.each(study.all_cells),
+                "passages": passages.each(study.each_retriever),
+                "ranked": study.rankings_of(job),
+                "queries": [files.queries],
+            }
+            parts.append(
+                {
+                    "dataset": dataset,
+                    "generator": generator,
+                    "fingerprint": None if imported else study.fingerprints[generator],
+                    "thinking": None if imported else study.thinking_of(job),
+                    "files": {name: [self.fill(path.at(**key)) for path in paths] for name, paths in named.items()},
+                    "patterns": {**ANSWERED, "passages": passages},
+                    "scorers": [self._previewed_scorer(key | {"scorer": name}) for name in study.grid.scorers],
+                }
+            )
+        return parts
+
+    def _previewed_scorer(self, key: dict[str, str]) -> dict[str, Any]:
+        """Return the arguments of planning.preview_scores.Scored."""
+        study, job = self.study, SimpleNamespace(**key)
+        tables = {of["retriever"]: files.scores.at(**key, **of) for of in study.retrievers_and_zeroshot}
+        return {
+            "name": job.scorer,
+            "definition": study.scorer_of(job),
+            "references": self.fill(study.references_of(job).at(**key)),
+            "grades": study.grades_of(job),
+            "near_copy": study.settings.near_copy,
+            "mode": study.utility_mode(job),
+            "primary": study.primary_of(job),
+            "tables": {retriever: self.fill(path) for retriever, path in tables.items()},
+        }
+
+    @property
+    def previewed(self) -> dict[str, Any]:
+        """Return the arguments of planning.preview_scores.Previewed but for the threads."""
+        study, analysis = self.study, self.study.settings.analysis
+        return {
+            "retrievers": study.grid.retrievers,
+            "seeds": study.grid.seeds,
+            "counted": study.counted_at_zero(),
+            "reference_retriever": study.config["analysis"]["reference_retriever"],
+            "margin": analysis.equivalence_margin,
+            **study.draws,
+            "cache_dir": study.cache_dir,
+            "with_models": study.config.get("preview") == "score",
+        }
+
+    def used(self, asked: dict[str, dict[str, int]]) -> dict[str, Any]:
+        """Return the arguments of jobs.used.Benchmarks. ``asked``: the profile's resources by rule."""
+        logs = self.fill("<logs>")
+        gpus = {
+            f"{rule}/{dataset}/{generator}": self.study.gpus_of(generator)
+            for rule in ("generate_answers", "generate_single_answers")
+            for dataset in self.study.grid.datasets
+            for generator in self.study.asked_generators()
+        }
+        for job in asking_jobs(self.questions, self.fill):
+            benchmark = str(Path(job["log"]).relative_to(logs).with_suffix(".tsv"))
+            gpus[benchmark] = self.study.gpus_of(job["generator"])
+        return {"folder": self.fill("<benchmarks>"), "plan": self.fill(files.plan), "asked": asked, "gpus": gpus}
+
+    def cache_needs(self, rules: Any, indexes: Iterable[StudyFile]) -> dict[str, Any]:
+        """Return the arguments of planning.cache.Needed. ``indexes``: receipts of the study's indexes."""
+        from ragrelay.generation.likelihoods.continuations import without_chat
+        from ragrelay.generation.likelihoods.store import likelihood_fingerprint
+        from ragrelay.questions.nuggets.writing import Limits
+        from ragrelay.scoring.scorer import make_scorer
+
+        study, cache_dir = self.study, self.study.cache_dir
+        asked = [study.generator(name) for name in self.generators]
+        scored = [without_chat(definition) for definition in asked] + asked
+        for kind in study.nuggets_of.values():
+            if kind.written_by:
+                asked += Limits(**kind.limits()).definitions(study.generator(kind.written_by))
+        names = [fingerprint(definition, cache_dir=cache_dir) for definition in asked]
+        names += [likelihood_fingerprint(definition, cache_dir) for definition in scored]
+        names += [make_scorer(study.scorer(name), cache_dir).fingerprint for name in study.computed_scorers]
+        encoded = study.grid_paths(files.encoded_references, scorer=study.computed_scorers)
+        receipts = [*(job["receipt"] for job in self.shards(rules)), *map(self.fill, [*indexes, *encoded])]
+        return {"study": study.name, "names": [*names, *study.fingerprints.values()], "receipts": receipts}
