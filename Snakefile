@@ -90,12 +90,13 @@ include: "rules/generation.smk"
 include: "rules/scoring.smk"
 include: "rules/asking.smk"
 include: "rules/analysis.smk"
-include: "rules/annotation.smk"
-include: "rules/claims.smk"
-include: "rules/prediction.smk"
 include: "rules/report.smk"
-include: "rules/exchange.smk"
 include: "rules/targets.smk"
+
+
+for annex in filter(lambda annex: annex.has_rules, annexes()):
+
+    include: f"rules/{annex.name}.smk"
 
 
 # Before any job. The condition is false in a cluster's job, where Snakemake runs this again.

@@ -83,32 +83,3 @@ rule analyse_judge_checks:
         code=code_of("analyse_judge_checks.py"),
     script:
         "../workflow/scripts/analyse_judge_checks.py"
-
-
-rule build_check_prompts:
-    """Lay out changed passages as prompts, for the checks of a judge."""
-    input:
-        queries=files.queries,
-        contexts=files.contexts.each(study.each_retriever),
-    output:
-        asked=files.passage_checks,
-        prompts=files.passage_checks_prompts,
-    log:
-        "<logs>/build_check_prompts/{dataset}/{source}.log",
-    conda:
-        "../envs/analysis.yaml"
-    params:
-        template=labels.check_template_of,
-        sample=labels.checked_of,
-        code=code_of("build_check_prompts.py"),
-    script:
-        "../workflow/scripts/build_check_prompts.py"
-
-
-use rule analyse_judge_checks as analyse_passage_checks with:
-    input:
-        files.passage_checks_scores,
-    output:
-        **files.made_by("analyse_passage_checks"),
-    log:
-        "<logs>/analyse_passage_checks/{dataset}/{source}/{judge}.log",

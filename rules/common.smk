@@ -3,6 +3,7 @@
 import os
 import time
 
+from ragrelay.base.annex import annexes
 from ragrelay.workflow.jobs import snakemake_internals
 from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
@@ -11,11 +12,7 @@ from ragrelay.workflow.jobs.scripts import collect_input_errors, on_terminal
 from ragrelay.report.missing import last_remarks
 from ragrelay.workflow.study import files
 from ragrelay.workflow.study.asking import shown_tables, study_questions
-from ragrelay.annexes.acu.rules import Claims
-from ragrelay.annexes.compare.rules import Comparison
-from ragrelay.annexes.labels.rules import Labels
 from ragrelay.workflow.study.plan import Plan
-from ragrelay.annexes.prediction.rules import Prediction
 from ragrelay.workflow.study.reported import LENGTHS, Reported
 from ragrelay.workflow.study.retrieval import Retrieval
 from ragrelay.workflow.study.study import NAME, StudyOfRules, any_of, code_of
@@ -45,11 +42,9 @@ snakemake_internals.plan_by_content(globals(), Path(study.cache_dir))
 with on_terminal():
     questions = study_questions(study)
 shown_questions, asked_tables = shown_tables(questions)
-retrieval, labels, claims = Retrieval(study), Labels(study), Claims(study)
-prediction = Prediction(study, retrieval)
-reported = Reported(study, retrieval, labels, claims, prediction)
-comparison = Comparison(study)
-plan = Plan(study, questions, labels)
+retrieval = Retrieval(study)
+reported = Reported(study, retrieval)
+plan = Plan(study, questions)
 
 
 def last_lines():

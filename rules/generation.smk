@@ -10,10 +10,11 @@ A view only follows the receipts, by ancient(): a change of one retriever reruns
 Snakemake compares every file that it needs with every pattern of a rule, so a rule that no generator uses lists none.
 """
 
+from ragrelay.workflow.study.plan import prompt_patterns
+
 PROMPT_FILES = {
-    "prompts": files.prompts,
+    **prompt_patterns(study),
     "with_context": files.prompts,
-    "single": files.single_prompts,
     "contexts": files.contexts,
 }
 

@@ -4,8 +4,11 @@ Input: queries, run, contexts, imported_passages, answers, index, context_use, c
 Output: terms, reranked, left_out_of_quality, agreement, predictions, prediction_sare, predict_report, and the tables that ragrelay/annexes/prediction/outputs.py lists by rule.
 """
 
-from ragrelay.annexes.prediction.rules import PREDICTOR_MODULES
+from ragrelay.annexes.prediction import files as prediction_files
+from ragrelay.annexes.prediction.rules import PREDICTOR_MODULES, Prediction
 from ragrelay.annexes.prediction.rules import TABLES as PREDICTED_TABLES
+
+prediction = Prediction(study, retrieval)
 
 
 rule count_terms:
@@ -15,7 +18,7 @@ rule count_terms:
         fetched=study.fetched_for_dataset,
         queries=files.queries,
     output:
-        files.terms,
+        prediction_files.terms,
     log:
         "<logs>/count_terms/{dataset}.log",
     benchmark:
@@ -39,7 +42,7 @@ rule rerank_contexts:
         queries=files.queries,
         contexts=files.contexts,
     output:
-        files.reranked,
+        prediction_files.reranked,
     log:
         "<logs>/rerank_contexts/{dataset}/{reranker}/{retriever}.log",
     benchmark:
@@ -63,7 +66,7 @@ rule check_quality:
         file=prediction.quality_file_of,
         contexts=prediction.quality_contexts,
     output:
-        files.left_out_of_quality,
+        prediction_files.left_out_of_quality,
     log:
         "<logs>/check_quality/{dataset}.log",
     priority: 10
@@ -82,7 +85,7 @@ rule score_agreement:
         fetched=study.fetched_for_scorer,
         answers=study.answers_of_retriever,
     output:
-        files.agreement,
+        prediction_files.agreement,
     log:
         "<logs>/score_agreement/{dataset}/{scorer}/{generator}/{retriever}.log",
     benchmark:
@@ -107,12 +110,12 @@ rule predict_utility:
         queries=files.queries,
         run=files.run,
         contexts=study.passages_of_job,
-        terms=files.terms,
+        terms=prediction_files.terms,
         index=prediction.vector_index,
         fetched=prediction.fetched_for_vectors,
         answers=study.answers_of_retriever,
     output:
-        files.predictions,
+        prediction_files.predictions,
     log:
         "<logs>/predict_utility/{dataset}/{generator}/{retriever}.log",
     benchmark:
@@ -132,12 +135,12 @@ rule predict_utility:
 rule evaluate_predictions:
     """Test predictors against utility and P."""
     input:
-        predictions=files.predictions.each(study.each_retriever),
+        predictions=prediction_files.predictions.each(study.each_retriever),
         utility=files.utility,
         retrieval=files.measures.each(study.each_retriever),
     output:
         **files.made_by("evaluate_predictions"),
-        sare=files.prediction_sare,
+        sare=prediction_files.prediction_sare,
     log:
         "<logs>/evaluate_predictions/{dataset}/{scorer}/{generator}.log",
     benchmark:
@@ -146,7 +149,7 @@ rule evaluate_predictions:
         "../envs/prediction.yaml"
     params:
         draws=study.draws,
-        patterns={"predictions": files.predictions, "retrieval": files.measures},
+        patterns={"predictions": prediction_files.predictions, "retrieval": files.measures},
         kinds=study.retriever_kinds,
         rankings=prediction.rankings,
         measure=study.grid.measures[0],
@@ -158,7 +161,7 @@ rule evaluate_predictions:
 rule transfer_predictions:
     """Test predictors that are fitted on other datasets."""
     input:
-        predictions=prediction.each_dataset(files.predictions.each(study.each_retriever)),
+        predictions=prediction.each_dataset(prediction_files.predictions.each(study.each_retriever)),
         utility=prediction.each_dataset([files.utility]),
         retrieval=prediction.each_dataset(files.measures.each(study.each_retriever)),
     output:
@@ -171,7 +174,7 @@ rule transfer_predictions:
         "../envs/prediction.yaml"
     params:
         **study.analysis("seed"),
-        patterns={"predictions": files.predictions, "utility": files.utility, "retrieval": files.measures},
+        patterns={"predictions": prediction_files.predictions, "utility": files.utility, "retrieval": files.measures},
         datasets=study.grid.datasets,
         measure=study.grid.measures[0],
         code=code_of("transfer_predictions.py", *PREDICTOR_MODULES),
@@ -188,13 +191,13 @@ rule report_predictions:
         page_parts=reported.page_parts,
     output:
         *reported.paths(reported.outputs("prediction", "figure"), study.sections),
-        page=reported.page(files.predict_report, "predict_page", "prediction"),
+        page=reported.page(prediction_files.predict_report, "predict_page", "prediction"),
     log:
         "<logs>/report_predictions.log",
     conda:
         "../envs/prediction.yaml"
     params:
-        patterns=PREDICTED_TABLES | {"quality_left_out": files.left_out_of_quality},
+        patterns=PREDICTED_TABLES | {"quality_left_out": prediction_files.left_out_of_quality},
         study=study.name,
         sections=study.sections,
         rankings=prediction.rankings,
@@ -202,3 +205,9 @@ rule report_predictions:
         code=code_of("report_predictions.py", *reported.modules("prediction")),
     script:
         "../workflow/scripts/report_predictions.py"
+
+
+rule predict:
+    """Predict utility and answer quality of a finished study without judgements, and write a page and tables."""
+    input:
+        lambda wildcards: prediction.results(reported),

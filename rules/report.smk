@@ -5,7 +5,7 @@ Input: the tables of the analysis, utility, measures, receipt, answers, and the 
 Output: provenance, figures, tables, explorer, report.
 """
 
-from ragrelay.workflow.study.reported import LEFT_OUT, LENGTHS, MEASURED, SECTION
+from ragrelay.workflow.study.reported import LENGTHS, MEASURED, SECTION
 
 
 report: "../workflow/report/workflow.rst"
@@ -29,10 +29,12 @@ rule gather_provenance:
         config=study.selected(),
         primary=reported.primaries,
         fingerprints=study.fingerprints,
-        patterns={"receipts": files.receipt, "lengths": LENGTHS, **LEFT_OUT},
+        stages=reported.left_out_stages,
+        hashes=reported.hashes,
+        patterns={"receipts": files.receipt, "lengths": LENGTHS, **reported.left_out_patterns},
         # By its second argument no reason to rerun: another profile changes no result.
         used=lambda wildcards, output: plan.used(snakemake_internals.requested_resources(workflow)),
-        code=code_of("gather_provenance.py"),
+        code=code_of("gather_provenance.py", *reported.hashes),
     script:
         "../workflow/scripts/gather_provenance.py"
 
@@ -92,24 +94,6 @@ use rule draw_figures as draw_figures_at with:
         grid=reported.grid_at,
         of="depth",
         code=code_of("draw_figures.py", *reported.modules("depth")),
-
-
-rule draw_annotations:
-    """Write the tables and figures of label sources."""
-    input:
-        **reported.label_tables,
-    output:
-        reported.paths(reported.outputs("annotations")),
-    log:
-        "<logs>/draw_annotations/{scorer}.log",
-    conda:
-        "../envs/report.yaml"
-    params:
-        kinds={n: d["kind"] for n, d in study.selected()["annotations"].items()},
-        report=workflow.pathvars.apply("<results>/report"),
-        code=code_of("draw_annotations.py", *reported.modules("annotations")),
-    script:
-        "../workflow/scripts/draw_annotations.py"
 
 
 rule explore_queries:
@@ -180,10 +164,15 @@ rule write_page:
     params:
         **reported.of_study,
         judges=study.judged_by,
-        trust=labels.trust_in_judges,
+        annexes=reported.annex_parts,
         questions=shown_questions,
         patterns=reported.page_patterns,
         notices=reported.notices(study.used_generators()) + reported.judge_notices,
         code=code_of("write_page.py", *reported.page_modules),
     script:
         "../workflow/scripts/write_page.py"
+
+
+# Everything that users read of a study: a deleted file is made again, even if everything made from it exists.
+# Without captions, which Snakemake would look up again, relative to the rule that has them as inputs.
+REPORTED_FILES = [*map(str, [files.report, *rules.write_page.input, *rules.write_tables.output]), *reported.figures]

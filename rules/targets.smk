@@ -4,10 +4,6 @@ Input: what the other files of rules make; logs and receipts where they are.
 Output: none; plan and plan_receipt, which their rule writes without Snakemake's knowing.
 """
 
-# Everything that users read of a study: a deleted file is made again, even if everything made from it exists.
-# Without captions, which Snakemake would look up again, relative to the rule that has them as inputs.
-REPORTED_FILES = [*map(str, [files.report, *rules.write_page.input, *rules.write_tables.output]), *reported.figures]
-
 
 rule fetch_inputs:
     """Download all that the grid needs: models, ir_datasets collections, Terrier."""
@@ -21,7 +17,7 @@ rule prefetch:
         rules.fetch_inputs.input,
         # Indexes are built from the downloads in separate jobs; the profile decides where.
         retrieval.index_receipts,
-        claims.fetched_claims,
+        [path for annex in annexes() for path in annex.prefetched(study)],
 
 
 rule all_runs:
@@ -48,45 +44,6 @@ rule all_scores:
     input:
         study.grid_paths(files.scores),
         study.grid_paths(files.zeroshot_scores),
-
-
-rule export:
-    """Export answers in the formats of other programs, tables as Parquet with a data card, and an RO-Crate."""
-    input:
-        study.grid_paths(files.exported_parquet),
-        rules.export_tables.output,
-        rules.describe_results.output,
-
-
-rule erag:
-    """Write the report, with labels of passages by the grid's annotation sources."""
-    input:
-        labels.asked_for(files.annotation_tables["annotations"]),
-        REPORTED_FILES,
-
-
-rule compare:
-    """Write a page that compares two finished studies (config key compare)."""
-    input:
-        files.comparison.at(pair=comparison.name),
-
-
-rule reproduce:
-    """Write the report, with comparisons with published tables (config key published)."""
-    input:
-        lambda wildcards: reported.reproduction_results(REPORTED_FILES),
-
-
-rule predict:
-    """Predict utility and answer quality of a finished study without judgements, and write a page and tables."""
-    input:
-        lambda wildcards: reported.prediction_results(),
-
-
-rule acu:
-    """Measure context use of claims (config key acu), and write tables, figures and a page."""
-    input:
-        lambda wildcards: reported.claims_results(),
 
 
 # Without outputs, so that it runs whenever it is requested: the store may have changed since.

@@ -167,7 +167,7 @@ def _label(study: Study, queries: pl.DataFrame, qrels: pl.DataFrame) -> None:
     contexts, _ = build_contexts(run, qrels, collection, 50, "run of retriever my-run")
     write_parquet(queries, "queries.parquet")
     write_parquet(contexts, "contexts.parquet")
-    for name in study.grid.annotations:
+    for name in study.config["grid"]["annotations"]:
         if path := ANNOTATION_KINDS.of(study.config["annotations"][name]).file("small"):
             label_by_file(Path(path), "queries.parquet", ["contexts.parquet"], study.config["annotation_depth"])
 

@@ -5,11 +5,12 @@ from pathlib import Path
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.report.data_hashes import data_hashes
+from ragrelay.report.display.outputs import resolve
 from ragrelay.report.provenance import gather_left_out, gather_provenance, primary_origin
 from ragrelay.report.used import Benchmarks
 from ragrelay.workflow.jobs.scripts import job_log
 
-# The stage of each group of counts.
+# The stage of each group of counts of the core.
 STAGES = {
     "collection": "collection",
     "references": "collection",
@@ -18,7 +19,6 @@ STAGES = {
     "answers": "answers",
     "nuggets": "nuggets",
     "scores": "scoring",
-    "labels": "annotation",
 }
 
 with job_log(snakemake.log[0], snakemake.input):
@@ -27,11 +27,11 @@ with job_log(snakemake.log[0], snakemake.input):
     results = Path(snakemake.output.provenance).parents[1]
     provenance = gather_provenance(params.config, params.fingerprints, files["receipts"], Benchmarks(**params.used))
     provenance["data"] = {
-        dataset: data_hashes(results, dataset, params.config["grid"]["retrievers"])
+        dataset: data_hashes(results, dataset, params.config["grid"]["retrievers"], map(resolve, params.hashes))
         for dataset in params.config["grid"]["datasets"]
     }
     provenance["primary"] = primary_origin(params.primary, provenance["jobs"])
-    counts = [(stage, files[f"of_{name}"]) for name, stage in STAGES.items()]
+    counts = [(stage, files[f"of_{name}"]) for name, stage in (STAGES | params.stages).items()]
     left_out = gather_left_out(counts, files["receipts"], files["lengths"])
     write_json(provenance, snakemake.output.provenance)
     write_json(left_out, snakemake.output.left_out)

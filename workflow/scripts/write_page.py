@@ -1,11 +1,9 @@
 """Write the page of a study."""
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
-from ragrelay.annexes.acu.study import read_claims_study
-from ragrelay.annexes.labels.study import TABLES, read_annotations
-from ragrelay.annexes.reproduction.study import read_reproduction
 from ragrelay.base.io.atomic_files import write_text
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.report.page import render_page
@@ -25,14 +23,12 @@ with job_log(snakemake.log[0], snakemake.input):
         left_out=inputs.left_out,
         pooled=inputs.get("pooled"),
     )
-    labels = {name: files[name] for name in TABLES}
+    parts = {name: (import_module(module), given) for name, (module, given) in params.annexes.items()}
     study = replace(
         study,
         notices=[*params.notices, *study.notices],
         judges=params.judges,
-        annotations=read_annotations(labels, inputs.label_cost, params.trust, inputs.label_checks),
-        claims_study=read_claims_study(files),
-        reproduction=read_reproduction(inputs),
+        parts={name: module.read(files, inputs, given) for name, (module, given) in parts.items()},
         questions=read_questions(params.questions, inputs.asked),
     )
     page = snakemake.output[0]

@@ -207,7 +207,7 @@ def test_labels_and_published_tables_in_a_browser(browser: Any, tmp_path: Path) 
                "published": 0.15, "difference": -0.05, "inside": True}  # fmt: skip
     published = Reproduction({"reproduced_claims": pl.DataFrame([claimed])})
     page = tmp_path / "index.html"
-    shown = replace(whole, annotations=[drawn(1, tmp_path)], reproduction=published)
+    shown = replace(whole, parts={"labels": [drawn(1, tmp_path)], "reproduction": published})
     page.write_text(render_page(shown), encoding="utf-8")
     with opened(browser, page) as tab:
         assert tab.get_by_text("1 of 1 published value in our 95% intervals").count() == 1
@@ -245,7 +245,7 @@ def test_page_has_the_part_with_names_escaped(tmp_path: Path) -> None:
     whole = read_study(**write_study(tmp_path / "study"))
     link = '<a href="#annotations">Labels</a>'
     assert link not in render_page(whole)
-    page = render_page(replace(whole, annotations=read))
+    page = render_page(replace(whole, parts={"labels": read}))
     assert link in page
     assert "1,234" in page and "annotations1-annotations" in page
     warning = "demo: results from labels of qrels rest on a judge"

@@ -40,7 +40,7 @@ def test_page_in_a_browser(browser: Any, tmp_path: Path) -> None:
 def test_it_is_a_section_of_the_study_where_there_is_one(tmp_path: Path) -> None:
     study = read_study(**write_study(tmp_path))
     assert 'id="acu"' not in render_page(study)
-    page = render_page(replace(study, claims_study=study_of(tmp_path)))
+    page = render_page(replace(study, parts={"acu": study_of(tmp_path)}))
     assert 'id="acu"' in page and '<a href="#acu">Claims</a>' in page and 'data-chart="acu-acu_usage"' in page
 
 

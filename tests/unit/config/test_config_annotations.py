@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import yaml
+from ragrelay.annexes.labels.source import parts
 from ragrelay.base.errors import InputError
 from ragrelay.config.study import Study
 
@@ -22,7 +23,7 @@ def study(change: dict[str, Any]) -> Study:
 
 def test_combinations_bring_their_sources_along() -> None:
     made = study({"grid": {"annotations": ["qrels_and_erag", "erag"]}})
-    assert made.annotation_parts() == ["qrels", "erag"]
+    assert parts(made.config["annotations"], made.config["grid"]["annotations"]) == ["qrels", "erag"]
     assert set(made.selected()["annotations"]) == {"qrels", "erag", "qrels_and_erag"}
 
 

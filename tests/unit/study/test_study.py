@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 
 import pytest
+from ragrelay.annexes.acu.rules import claims_of
 from ragrelay.base.io.yaml_keys import read_yaml
 from ragrelay.questions.question import question_named
 from ragrelay.workflow.jobs.code_digest import code_digest
@@ -82,7 +83,7 @@ def test_claims_templates_of_all_generators_or_of_each() -> None:
         study = StudyOfRules(config, ROOT, [ROOT / "config/prompts"])
         jobs = StudyQuestion(study, question_named("score_claims")).jobs
         [of_one] = [job.parts for job in jobs if job.generator == "pythia-6.9b"]
-        units = [(unit["generator"], unit["template"]) for unit in study.acu_units]
+        units = [(unit["generator"], unit["template"]) for unit in claims_of(study).units]
         return units, [part["template"] for part in of_one]
 
     assert asked() == ([(name, "claims_zeroshot") for name in names], ["claims_zeroshot"])

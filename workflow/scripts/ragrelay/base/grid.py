@@ -1,6 +1,6 @@
 """Declare the grid of a study: the names from the catalogue and the values whose combinations are its cells."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -33,15 +33,4 @@ class GridSettings(Settings):
         min_length=1,
         description="Retrieval measures in ir_measures' notation without cutoff (each is taken at every k); the first "
         "is the one in figures.",
-    )
-    annotations: Unique[Name] = Field(
-        [],
-        description="Names from `annotations`, the sources of relevance labels that are compared; none by default. "
-        "Correlations are taken at every k of the grid from 2 to `annotation_depth`, in the ordering `descending`.",
-    )
-    annotation_measures: Unique[Literal["P", "Success", "R", "AP", "RR", "nDCG"]] = Field(
-        ["P", "Success", "nDCG"],
-        min_length=1,
-        description="How labels become a number per query: precision (`P`: the mean label), hit ratio (`Success`: the "
-        "greatest), recall (`R`), MAP (`AP`), MRR (`RR`), `nDCG`. Labels between 0 and 1 have the first two and nDCG.",
     )

@@ -10,13 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, WrapValidator, model_validator
 
-from ragrelay.annexes.acu.source import CLAIM_KINDS
-from ragrelay.annexes.labels.source import ANNOTATION_KINDS
-from ragrelay.base.grid import GridSettings, Names
+from ragrelay.base.annex import annexes
+from ragrelay.base.grid import GridSettings
 from ragrelay.base.kinds import Kinds
 from ragrelay.base.settings import (
-    DATASET_PATH,
-    PATH,
     ClassName,
     File,
     JsonSchema,
@@ -24,7 +21,6 @@ from ragrelay.base.settings import (
     Nullable,
     RefusedError,
     Settings,
-    Text,
     Unique,
 )
 from ragrelay.collection.source import DATASET_KINDS
@@ -38,8 +34,7 @@ KINDS: dict[str, Kinds[Any]] = {
     "retrievers": RETRIEVER_KINDS,
     "generators": GENERATOR_KINDS,
     "scorers": SCORER_KINDS,
-    "annotations": ANNOTATION_KINDS,
-    "claims": CLAIM_KINDS,
+    **{section: kinds for annex in annexes() for section, kinds in annex.kinds.items()},
 }
 """Kinds by the section of the catalogue that has their entries."""
 
@@ -87,115 +82,6 @@ class BudgetSettings(Settings):
         if given == {}:
             raise RefusedError("{}", "at least 1 entry")
         return given
-
-
-class AgreementSettings(Settings):
-    """How far annotation sources are trusted, compared with people's labels."""
-
-    people: Name | None = Field(
-        None,
-        description="The source of `grid.annotations`, of kind `qrels` or `file`, whose labels are people's; the first "
-        "of kind `qrels` where absent.",
-    )
-    random_sample: bool = Field(
-        False,
-        description="States that the queries with people's labels are a random sample of all queries, as "
-        "prediction-powered intervals need; without it there are none. Queries chosen by what retrievers or judges "
-        "made of them are no random sample.",
-    )
-    least_kappa: float = Field(
-        0.4,
-        ge=0,
-        le=1,
-        description="Cohen's κ of relevant or not, below which the page warns of results that rest on a source's "
-        "labels.",
-    )
-
-
-class AcuSettings(Settings):
-    """Which claims, prompts and generators the study of context use (`snakemake acu`) crosses."""
-
-    claims: Names = Field(description="Names from `claims`.")
-    prompts: Names | dict[Name, Names] = Field(
-        description="Names of templates in `config/claim_prompts/`, for all generators or by generator."
-    )
-    generators: Names = Field(description="Names from `generators` with `engine: vllm`.")
-    entities: Text = Field(
-        "auto",
-        description="What finds the names in claims and evidence: a spaCy model, `capitalised` (a rule), or `auto`, "
-        "the best installed spaCy model for English, else the rule.",
-    )
-    unreliable_sources: Nullable[Annotated[str, PATH]] = Field(
-        None,
-        description="File with domains of sources that count as unreliable, one a line; null for none.",
-    )
-    reliable_sources: Nullable[Annotated[str, PATH]] = Field(
-        None,
-        description="File with domains of sources that count as reliable, one a line. Fact-check articles, governments "
-        "and universities always do; any other source that is in neither file has no value.",
-    )
-    evidence_judge: Nullable[str] = Field(
-        None,
-        description="Name of a generator with `engine: vllm` that is asked whether each piece of evidence refers to an "
-        "external source; null for a rule, a URL or a phrase such as “according to”.",
-    )
-
-
-class PredictionSettings(Settings):
-    """How the predictors of `snakemake predict` are set (docs/predict.md)."""
-
-    score_depth: int = Field(
-        100, ge=2, description="Results whose scores count for NQC, SMV, RSD and the largest standard deviation."
-    )
-    wig_depth: int = Field(5, ge=1, description="Results whose scores count for WIG.")
-    score_share: float = Field(
-        0.5,
-        gt=0,
-        le=1,
-        description="Results with at least this share of the first one's score count for `sigma_share`.",
-    )
-    feedback_depth: int = Field(
-        50, ge=2, description="Passages that Clarity and UEF learn words from, up to `context_depth`."
-    )
-    vector_depth: int = Field(
-        50, ge=2, description="Results whose dense vectors count for A-Ratio, A-Pair-Ratio and perturbed queries."
-    )
-    context_perplexity: bool = Field(
-        False,
-        description="Score every context after the query, by the generator that answers, with `engine: vllm`: about "
-        "one pass over each passage and over each whole context.",
-    )
-    reranker: Nullable[str] = Field(
-        None,
-        description="Name of a retriever of kind `rerank`, whose model scores every passage of the contexts for "
-        "`reranker_mean` and `reranker_max`.",
-    )
-    cross_encoder: Nullable[str] = Field(
-        None,
-        description="The same for `bert_qpp`: a cross-encoder that was trained to predict how well a query does from "
-        "its first passage.",
-    )
-    judge: Nullable[str] = Field(
-        None,
-        description="Name of one of the grid's annotation sources that ask a generator (`llm`, `graded_llm`), for "
-        "`qpp_genre`.",
-    )
-    agreement_scorers: Unique[str] = Field(
-        [],
-        description="Those of the grid's scorers that compare the answers to one prompt with each other, for "
-        "`agreement_<scorer>`.",
-    )
-    passage_quality: Nullable[Annotated[str, DATASET_PATH]] = Field(
-        None,
-        description="Parquet file with columns docno and quality, `{dataset}` for the dataset's name, for "
-        "`passage_quality_mean` and others: QualT5's scores, or those of any model.",
-    )
-    same_meaning: float = Field(
-        0.5,
-        gt=0,
-        le=1,
-        description="F1 of words from which two answers count as one meaning for `semantic_entropy`.",
-    )
 
 
 class PrimarySettings(Settings):
@@ -246,47 +132,7 @@ class AnalysisSettings(Settings):
     primary: PrimarySettings = Field({}, validate_default=True)
 
 
-class CompareSettings(Settings):
-    """Which two finished studies `snakemake compare` sets side by side."""
-
-    before: File = Field(
-        description="Name of a study, whose results are in `results/<name>/`, or the path of their folder (with a `/`)."
-    )
-    after: File = Field(description="The other one; a study may be compared with itself, e.g. two of its generators.")
-    pairs: dict[Literal["datasets", "retrievers", "generators", "scorers"], dict[str, str]] = Field(
-        {},
-        description="Names that belong together though they differ, name before to name after, by section: "
-        "`{retrievers: {bm25: monot5}}`. Equal names belong together anyway, and so do the only generators of both.",
-    )
-
-
-class PublishedSettings(Settings):
-    """CSV files of published tables, with which `snakemake reproduce` compares the study's."""
-
-    utility: File | None = Field(
-        None,
-        description="Mean utility per cell: columns dataset, retriever, ordering, k, references, mean_utility, maybe "
-        "differs_from_rel (†), differs_from_reversed (‡, at the ascending row) and mean_p0.",
-    )
-    labels: File | None = Field(
-        None,
-        description="Correlation of annotation sources' labels with P: columns retriever, dataset, annotation, "
-        "measure, coefficient (tau or rho), value.",
-    )
-    label_cost: File | None = Field(
-        None, description="Cost of labels by the generator: columns dataset, end_to_end_seconds, erag_seconds."
-    )
-    claims: File | None = Field(None, description="Mean ACU: columns model, dataset, mean_acu.")
-    names: dict[
-        Literal["datasets", "retrievers", "references", "annotations", "generators", "claims"], dict[str, Name]
-    ] = Field(
-        {},
-        description="What the tables' names are here, by section of the configuration, where they differ: "
-        "`{retrievers: {rel: ideal}}`.",
-    )
-
-
-class Configuration(Settings):
+class CoreSettings(Settings):
     """A catalogue of datasets, retrievers, generators and scorers by name, and a grid that selects from it."""
 
     study: Name = Field(description="Name of the study; its results go under `results/<study>/`.")
@@ -364,24 +210,16 @@ class Configuration(Settings):
     scorers: dict[Name, Annotated[Definition, SCORER_KINDS]] = Field(
         description="Catalogue of scorers; measures of answer quality against references."
     )
-    annotations: dict[Name, Annotated[Definition, ANNOTATION_KINDS]] = Field(
-        {},
-        description="Catalogue of annotation sources; whatever gives a passage a label of relevance to a query.",
-    )
-    annotation_depth: int = Field(
-        10,
-        ge=2,
-        description="Passages of each ranking that get labels; each of them is given to the generator alone.",
-    )
-    agreement: AgreementSettings = Field({}, validate_default=True)
-    claims: dict[Name, Annotated[Definition, CLAIM_KINDS]] = Field(
-        {}, description="Catalogue of claims with evidence, for the study of context use."
-    )
-    acu: AcuSettings | None = None
-    prediction: PredictionSettings = Field({}, validate_default=True)
     analysis: AnalysisSettings = Field({}, validate_default=True)
-    compare: CompareSettings | None = None
-    published: PublishedSettings | None = None
+
+
+class Grid(*(a.grid_keys for a in reversed(annexes()) if a.grid_keys), GridSettings):  # type: ignore[misc]
+    __doc__ = GridSettings.__doc__
+
+
+class Configuration(*(a.keys for a in reversed(annexes()) if a.keys), CoreSettings):  # type: ignore[misc]
+    __doc__ = CoreSettings.__doc__
+    grid: Grid
 
 
 def validated(config: Mapping[str, Any]) -> Configuration:

@@ -4,11 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragrelay.annexes.acu.checks import acu_generators, acu_names, check_acu, check_scores
-from ragrelay.annexes.labels.source import ANNOTATION_KINDS, parts
-from ragrelay.annexes.labels.source_checks import check_annotations
-from ragrelay.annexes.prediction.checks import check_prediction, rerankers
-from ragrelay.annexes.reproduction.checks import check_published
+from ragrelay.base.annex import annexes
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.cache_mode import READ_ONLY
 from ragrelay.base.kinds import CheckedStudy, Kinds
@@ -17,7 +13,7 @@ from ragrelay.base.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, fits
 from ragrelay.collection.source import DATASET_KINDS, check_gold
 from ragrelay.config.checks import check_budget_units, check_cache_folder, check_file_names, check_pathvars, expanded
 from ragrelay.config.schema import validated
-from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, is_asked
+from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, check_scores, is_asked
 from ragrelay.prompting.templates import load_template
 from ragrelay.questions.judging.checks import check_judges
 from ragrelay.questions.own_questions import check_questions
@@ -26,15 +22,16 @@ from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
 
 RESERVED = (ZEROSHOT, NO_ORDERING)
-RESERVED_DATASETS = ("report", "indexes", "benchmarks", "acu", "fetched", "compare", "reproduction", "export",
-                     "plan.csv", "plan.json", "pooled.csv", "ro-crate-metadata.json")  # fmt: skip
+RESERVED_DATASETS = ("report", "indexes", "benchmarks", "fetched", "plan.csv", "plan.json", "pooled.csv",
+                     *(name for annex in annexes() for name in annex.reserved))  # fmt: skip
 """Names that datasets may not have, since the results have folders and files of these names."""
-SECTIONS = ("datasets", "retrievers", "generators", "scorers", "annotations")
+SECTIONS = ("datasets", "retrievers", "generators", "scorers", *(name for annex in annexes() for name in annex.chosen))
+"""Sections of the catalogue from which the grid selects."""
 
 COMPLETED: dict[str, Kinds[Any]] = {
     "retrievers": RETRIEVER_KINDS,
     "scorers": SCORER_KINDS,
-    "annotations": ANNOTATION_KINDS,
+    **{section: annex.kinds[section] for annex in annexes() for section in annex.chosen},
 }
 """Kinds whose definitions have defaults beyond the schema's."""
 
@@ -89,10 +86,8 @@ class Study(CheckedStudy):
             scorer.check(place, self)
             if isinstance(scorer, JudgeScorer):
                 check_judges(place, scorer, self)
-        check_annotations(self.config, self)
-        check_prediction(self)
-        check_acu(self)
-        check_published(self)
+        for annex in annexes():
+            annex.check(self)
         check_questions(self.own_questions(), self.folder)
         check_budget_units(self.config.get("budget", {}), [self.generator(name) for name in self.used_generators()])
         check_file_names(self.grid)
@@ -117,12 +112,13 @@ class Study(CheckedStudy):
 
     def scored_texts(self) -> dict[str, bool]:
         """Return the keys that make the grid's generators score given texts, and whether each is on."""
-        perplexity = self.settings.prediction.context_perplexity
-        return {"context_use": self.settings.context_use, "prediction.context_perplexity": perplexity}
+        of_annexes = {key: is_on for annex in annexes() for key, is_on in annex.scored_texts(self).items()}
+        return {"context_use": self.settings.context_use, **of_annexes}
 
     def used_generators(self) -> list[str]:
-        """Return the grid's generators, then those that only the claims study uses."""
-        return list(dict.fromkeys([*self.grid.generators, *acu_generators(self.config)]))
+        """Return the grid's generators, then those that only an annex uses."""
+        of_annexes = [name for annex in annexes() for name in annex.generators(self.config)]
+        return list(dict.fromkeys([*self.grid.generators, *of_annexes]))
 
     def grades(self, dataset: str) -> dict[str, int]:
         """Return the reference grades of ``dataset``, name to lowest label, the most lenient first."""
@@ -142,20 +138,21 @@ class Study(CheckedStudy):
 
     def selected(self) -> dict[str, Any]:
         """Return the configuration with only the catalogue entries that the grid uses, and keys that affect results."""
-        sources = [ANNOTATION_KINDS.of(self.config["annotations"][name]) for name in self.annotation_parts()]
-        judges = [judge for source in sources for judge in source.judges(self.grid.generators)]
-        judges += [judge for name in self.grid.scorers for judge in SCORER_KINDS.of(self.scorer(name)).judges()]
-        used = {section: getattr(self.grid, section) for section in SECTIONS} | {
-            "retrievers": [*self.needed_retrievers(), *rerankers(self.config["prediction"])],
+        judges = [judge for name in self.grid.scorers for judge in SCORER_KINDS.of(self.scorer(name)).judges()]
+        used: dict[str, list[str]] = {
+            **{section: list(getattr(self.grid, section)) for section in SECTIONS},
+            "retrievers": self.needed_retrievers(),
             "generators": [*self.used_generators(), *judges],
-            "annotations": [*self.grid.annotations, *self.annotation_parts()],
-            "claims": acu_names(self.config, "claims"),
         }
+        for annex in annexes():
+            for section, names in annex.selected(self).items():
+                used.setdefault(section, []).extend(names)
+        left_out = {"cache_mode", "preview", "prune", "shards", "stage_models"}
+        left_out |= {key for annex in annexes() for key in annex.without_effect}
         return {
             key: {name: value[name] for name in value if name in used[key]} if key in used else value
             for key, value in self.config.items()
-            if key
-            not in ("compare", "cache_mode", "prediction", "preview", "prune", "published", "shards", "stage_models")
+            if key not in left_out
         }
 
     def primary(self, dataset: str, scorer: str | None = None) -> dict[str, Any] | None:
@@ -190,10 +187,6 @@ class Study(CheckedStudy):
     def needed_retrievers(self) -> list[str]:
         """Return the grid's retrievers and those whose runs they use, sorted."""
         return needed(self.grid.retrievers, self.config["retrievers"])
-
-    def annotation_parts(self) -> list[str]:
-        """Return the grid's annotation sources, with each combination replaced by its parts."""
-        return parts(self.config["annotations"], self.grid.annotations)
 
     def own_questions(self) -> list[str]:
         """Return the user's own questions to a model, as ``module:Class``."""

@@ -275,3 +275,8 @@ def check_scores_texts(place: str, definition: Mapping[str, Any], found: str, ex
     if not GENERATOR_KINDS[definition["engine"]].scores_texts:
         able: Iterable[str] = (name for name in GENERATOR_KINDS.names() if GENERATOR_KINDS[name].scores_texts)
         raise InputError(place, found, expected.format("engine: " + " or ".join(able)))
+
+
+def check_scores(place: str, generator: Mapping[str, Any]) -> None:
+    """Raise InputError for a generator whose engine can't score given texts."""
+    check_scores_texts(place, generator, f"engine: {generator['engine']}", "{}, which scores any token")

@@ -23,16 +23,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from ragrelay.base.annex import annexes
 from ragrelay.base.io.keyed_files import WILDCARD, KeyedFiles, of_pattern
 from ragrelay.base.own_code import module_of
 from ragrelay.base.vocabulary.study_file import StudyFile
 
-if TYPE_CHECKING:
-    from ragrelay.workflow.study.study import StudyOfRules
-
+StudyOfRules = Any
+"""The study that rules see (workflow.study.study.StudyOfRules), which is above this package."""
 PACKAGE = "ragrelay.questions.kinds"
+"""The package of the core's questions. Those of an annex are in its own (base.annex)."""
 FUNCTIONS = ("ask", "plan", "read")
 """The functions of a question's module that run in jobs."""
 Key = Mapping[str, str]
@@ -96,6 +97,8 @@ class Question(ABC):
     generator that is asked."""
     read_key: ClassVar[str] = ""
     """Wildcards of a job that reads, if they are not those of a part."""
+    folder: ClassVar[str] = ""
+    """Folder below the results in which the folder of the first wildcard is, with a slash; empty for the results'."""
     follows: ClassVar["type[Question] | None"] = None
     """A question to the same generators that is asked before, so that requests of both are made once."""
     asked: ClassVar[StudyFile | None] = None
@@ -106,46 +109,46 @@ class Question(ABC):
     """Heading and sentence of its tables on the page; empty where the page has them in another form."""
 
     @abstractmethod
-    def jobs(self, study: "StudyOfRules") -> list[Key]:
+    def jobs(self, study: StudyOfRules) -> list[Key]:
         """Return the key of every part."""
 
-    def read_jobs(self, study: "StudyOfRules") -> list[Key]:
+    def read_jobs(self, study: StudyOfRules) -> list[Key]:
         """Return the key of every job that reads."""
         return self.jobs(study)
 
     @abstractmethod
-    def asker(self, study: "StudyOfRules", key: Key) -> str:
+    def asker(self, study: StudyOfRules, key: Key) -> str:
         """Return the name of the generator that is asked about a part."""
 
     @abstractmethod
-    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
         """Return the inputs from which the requests of a part are made."""
 
-    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+    def planned_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
         """Return the inputs from which the plan counts a part's requests: files that no engine makes."""
         return self.inputs(study, key)
 
-    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
+    def patterns(self, study: StudyOfRules, key: Key) -> dict[str, str]:
         """Return the patterns of inputs whose files a job distinguishes by their wildcards."""
         return {}
 
-    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         """Return plain values from which the requests of a part are made."""
         return {}
 
-    def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+    def planned_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         """Return plain values for the plan."""
         return self.settings(study, key)
 
-    def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
+    def modules(self, study: StudyOfRules, key: Key) -> list[str]:
         """Return the modules of the kinds that the settings name. Their code counts as code of the question."""
         return []
 
-    def read_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+    def read_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
         """Return more inputs of a job that reads: it has those of its parts, and the rows that were asked."""
         return {}
 
-    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+    def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         """Return plain values for a job that reads."""
         return {}
 
@@ -153,23 +156,21 @@ class Question(ABC):
         """Return the wildcards of a job that asks, in the form of its log's path."""
         return self.ask_key or "/".join(step for step in self.key.split("/") if step != "{retriever}") or self.key
 
-    def job_key(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
+    def job_key(self, study: StudyOfRules, key: Key) -> dict[str, str]:
         """Return the key of the job that asks about a part."""
         return {name: key.get(name) or self.asker(study, key) for name in WILDCARD.findall(self.job_path())}
 
     def job_receipt(self) -> StudyFile:
         """Return the file of what a job asked."""
         first, *others = self.job_path().split("/")
-        folder = f"acu/{first}" if first == "{claims}" else first
-        path = "/".join([folder, "asked", self.asks, *others])
+        path = "/".join([f"{self.folder}{first}", "asked", self.asks, *others])
         return StudyFile(f"{path}.json", self.asks, "receipt: keys asked for, cached and made, in all and by part")
 
 
 @cache
 def questions() -> tuple[Question, ...]:
     """Return the package's own questions, in the order of their rules' names."""
-    folder = importlib.import_module(PACKAGE).__path__
-    return tuple(question_named(module.name) for module in sorted(pkgutil.iter_modules(folder)))
+    return tuple(question_named(name) for name in sorted(_packages()))
 
 
 def question_named(name: str) -> Question:
@@ -190,7 +191,15 @@ def question_class(name: str) -> Any:
 
 def question_module(name: str) -> ModuleType:
     """Return the module of question ``name``, which has the functions of its jobs."""
-    return module_of(name) if ":" in name else importlib.import_module(f"{PACKAGE}.{name}")
+    return module_of(name) if ":" in name else importlib.import_module(f"{_packages()[name]}.{name}")
+
+
+@cache
+def _packages() -> dict[str, str]:
+    """Return the package of each question, by its name."""
+    folders = [PACKAGE, *(annex.questions for annex in annexes() if annex.questions)]
+    paths = {name: importlib.import_module(name).__path__ for name in folders}
+    return {each.name: name for name, path in paths.items() for each in pkgutil.iter_modules(path)}
 
 
 def question_files() -> Iterator[list[StudyFile]]:

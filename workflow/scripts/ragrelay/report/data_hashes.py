@@ -3,42 +3,47 @@
 import gzip
 import json
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from ragrelay.annexes.compare.studies import read_whole
 from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.io.json_values import read_json
-from ragrelay.base.io.parquet_files import read_frame
+from ragrelay.base.io.parquet_files import read_frame, read_whole
 
 DIGITS = 16
+Hashes = dict[str, dict[str, Any]]
+"""Count and hash by the kind of data."""
 
 
-def data_hashes(results: str | Path, dataset: str, retrievers: Iterable[str]) -> dict[str, dict[str, Any]]:
+def data_hashes(
+    results: str | Path,
+    dataset: str,
+    retrievers: Iterable[str],
+    more: Iterable[Callable[[Path, str], Hashes]] = (),
+) -> Hashes:
     """Count and hash each kind of data of ``dataset`` in the folder ``results``, independent of the order of rows.
 
     The kinds are ``queries``, ``judgements``, ``gold answers`` if there are any, ``run <retriever>`` (without
-    comments), ``labels <source>, <scorer>, <generator>``, and ``corpus <index>``, hashed when it was indexed.
+    comments), those of annexes by the functions ``more``, and ``corpus <index>``, hashed when it was indexed.
     Raises InputError for a damaged file.
     """
     folder = Path(results) / dataset
-    queries = _table(folder / "collection/queries.parquet")
+    queries = read_result(folder / "collection/queries.parquet")
     hashes = {
-        "queries": _described(_rows(queries.select("qid", "query"))),
-        "judgements": _described(_rows(_table(folder / "collection/qrels.parquet"))),
+        "queries": described(rows_of(queries.select("qid", "query"))),
+        "judgements": described(rows_of(read_result(folder / "collection/qrels.parquet"))),
     }
     if "answers" in queries.columns:
-        hashes["gold answers"] = _described(_rows(queries.select("qid", "answers")))
+        hashes["gold answers"] = described(rows_of(queries.select("qid", "answers")))
     for retriever in retrievers:
         if (run := folder / f"runs/{retriever}.run.gz").is_file():
             lines = read_whole(run, Path(results).name, _run_lines)
-            hashes[f"run {retriever}"] = _described(lines)
-    for path in sorted(folder.glob("annotations/labels/*/*/labels.parquet")):
-        for (source,), labels in sorted(_table(path).group_by("source")):
-            hashes[f"labels {source}, {path.parts[-3]}, {path.parts[-2]}"] = _described(_rows(labels))
+            hashes[f"run {retriever}"] = described(lines)
+    for function in more:
+        hashes |= function(Path(results), dataset)
     for path in sorted(Path(results).glob("indexes/*/*.json")):
         receipt = read_whole(path, Path(results).name, read_json)
         # Receipts of earlier versions lack the number of passages.
@@ -59,8 +64,8 @@ def changed_queries(folders: Iterable[Path], gold: bool) -> dict[str, set[str]]:
 
 
 def _of_queries(folder: Path) -> dict[str, dict[str, Any]]:
-    queries = _table(folder / "collection/queries.parquet")
-    qrels = _table(folder / "collection/qrels.parquet").select("qid", "docno", "label")
+    queries = read_result(folder / "collection/queries.parquet")
+    qrels = read_result(folder / "collection/qrels.parquet").select("qid", "docno", "label")
     judged = qrels.sort("docno").group_by("qid").agg("docno", "label").sort("qid")
     answers = queries["answers"].to_list() if "answers" in queries.columns else [None] * queries.height
     return {
@@ -70,7 +75,8 @@ def _of_queries(folder: Path) -> dict[str, dict[str, Any]]:
     }
 
 
-def _table(path: Path) -> pl.DataFrame:
+def read_result(path: Path) -> pl.DataFrame:
+    """Read a Parquet file two folders below a dataset's. Raises InputError for a damaged one."""
     return read_whole(path, path.parents[2].name, read_frame)
 
 
@@ -82,9 +88,11 @@ def _run_lines(path: Path) -> list[str]:
     return [line for line in lines if not line.startswith("#")]
 
 
-def _rows(frame: pl.DataFrame) -> list[str]:
+def rows_of(frame: pl.DataFrame) -> list[str]:
+    """Return the rows of ``frame`` as texts, from which `described` counts and hashes."""
     return [json.dumps(row, sort_keys=True, ensure_ascii=False) for row in frame.iter_rows(named=True)]
 
 
-def _described(rows: list[str]) -> dict[str, Any]:
+def described(rows: list[str]) -> dict[str, Any]:
+    """Return the count of ``rows`` and a hash that does not depend on their order."""
     return {"count": len(rows), "hash": text_hash("\n".join(sorted(rows)))[:DIGITS]}

@@ -4,11 +4,7 @@ To add a figure, add its entry, which names the function that draws it. To add a
 the columns), a ResultTable if that writes a new file, and an entry.
 """
 
-from ragrelay.annexes.acu import outputs as claims
-from ragrelay.annexes.compare import outputs as compare
-from ragrelay.annexes.labels import outputs as annotations
-from ragrelay.annexes.prediction import outputs as prediction
-from ragrelay.annexes.reproduction import outputs as reproduction
+from ragrelay.base.annex import annexes
 from ragrelay.report import answer_outputs
 from ragrelay.report import context_use_outputs as context_use
 from ragrelay.report.display.outputs import SIZED, Figure, Output, Part, ResultTable, Table
@@ -51,11 +47,7 @@ RESULT_TABLES = {
                     "the study's answers over its generators, by dataset, and over all datasets", "several"),
         *answer_outputs.RESULT_TABLES,
         *context_use.RESULT_TABLES,
-        *annotations.RESULT_TABLES,
-        *claims.RESULT_TABLES,
-        *prediction.RESULT_TABLES,
-        *reproduction.RESULT_TABLES,
-        *compare.RESULT_TABLES,
+        *(table for annex in annexes() for table in annex.result_tables),
     )
 }  # fmt: skip
 WITH_BASELINE = {
@@ -301,10 +293,6 @@ OUTPUTS: tuple[Output, ...] = (
         "Mean P, mean utility and mean retrieval measures of every cell.",
         "all", "ragrelay.report.transmission_tables:cell_table", limited=True,
     ),
-    *annotations.OUTPUTS,
-    *claims.OUTPUTS,
-    *prediction.OUTPUTS,
-    *reproduction.OUTPUTS,
-    *compare.OUTPUTS,
+    *(output for annex in annexes() for output in annex.outputs),
 )  # fmt: skip
 """In the order of the page."""

@@ -1,18 +1,11 @@
-"""Render the page of a study: its sections, labels, claims, published tables, queries and origin."""
+"""Render the page of a study: its sections, the parts of annexes, queries and origin."""
 
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ragrelay.annexes.acu.page import ANCHOR as ACU
-from ragrelay.annexes.acu.page import claims_section
-from ragrelay.annexes.labels.outputs import PARTS as ANNOTATION_PARTS
-from ragrelay.annexes.labels.page import first_shown
-from ragrelay.annexes.labels.sentences import label_answer, label_sentences
-from ragrelay.annexes.labels.study import AnnotationStudy
-from ragrelay.annexes.labels.trust_page import headline_warnings, trust_sentences, trust_warnings
-from ragrelay.annexes.reproduction.page import ANCHOR as REPRODUCTION
-from ragrelay.annexes.reproduction.page import reproduction_section
+from ragrelay.base.annex import annexes
 from ragrelay.report import answer_findings, findings, verdict_sentences
 from ragrelay.report.display.outputs import Figure, Table, available
 from ragrelay.report.display.page import Page
@@ -49,9 +42,7 @@ def render_page(study: ReportedStudy, template: Path = TEMPLATE, path: Path = Pa
         summary=findings.summary(study),
         sections=[_section(study, section, place, page) for place, section in enumerate(study.sections, 1)],
         over_all=_over_all(study, page),
-        annotations=[_annotations(annotation, place, page) for place, annotation in enumerate(study.annotations, 1)],
-        acu=claims_section(study.claims_study, page) if study.claims_study else None,
-        reproduction=reproduction_section(study.reproduction, page) if study.reproduction else None,
+        **_annexes(study, page),
         questions=study.questions,
         explorer=explored,
         explorer_index=explorer_json(explored),
@@ -64,12 +55,22 @@ def _entries(study: ReportedStudy) -> dict[str, str]:
     links = {
         "main": ("Report", True),
         "explorer": ("Queries", study.explorer),
-        REPRODUCTION: ("Published tables", study.reproduction),
-        "annotations": ("Labels", study.annotations),
-        ACU: ("Claims", study.claims_study),
+        **{annex.link[0]: (annex.link[1], study.parts.get(annex.name)) for annex in annexes() if annex.template},
         QUESTIONS: ("Questions", study.questions),
     }
     return {anchor: title for anchor, (title, shown) in links.items() if shown}
+
+
+def _annexes(study: ReportedStudy, page: Page) -> dict[str, Any]:
+    """Return the variables of the templates of annexes' parts, their templates, and their warnings."""
+    values: dict[str, Any] = {"annex_templates": [], "annex_warnings": []}
+    for annex in annexes():
+        if part := study.parts.get(annex.name):
+            module = import_module(annex.page_part)
+            values |= module.values(part, page, MOST_ROWS)
+            values["annex_templates"].append(annex.template)
+            values["annex_warnings"] += module.warnings(part)
+    return values
 
 
 def _primary_first(study: ReportedStudy) -> ReportedStudy:
@@ -115,18 +116,3 @@ def _over_all(study: ReportedStudy, page: Page) -> dict[str, Any] | None:
     parts = page.parts(study, outputs, {"pooled": PARTS["pooled"]}, "over-all")
     rows, notes = over_all(study.pooled)
     return {"rows": rows, "notes": notes, "parts": parts}
-
-
-def _annotations(shown: AnnotationStudy, place: int, page: Page) -> dict[str, Any]:
-    anchor, words = f"annotations{place}", {"scorer": shown.scorer}
-    outputs = [output for output in OUTPUTS if output.of == "annotations"]
-    return {
-        "anchor": anchor,
-        "answer": label_answer(shown),
-        "scorer": shown.scorer,
-        "first": first_shown(shown),
-        "headline_warnings": headline_warnings(shown),
-        "warnings": trust_warnings(shown),
-        "sentences": [*label_sentences(shown), *trust_sentences(shown)],
-        "parts": page.parts(shown, outputs, ANNOTATION_PARTS, anchor, {Table: MOST_ROWS // 3}, words),
-    }

@@ -1,61 +1,17 @@
 """Declare the columns of files between stages that no table of the report shows."""
 
-import polars as pl
-
-from ragrelay.annexes.prediction.context_perplexity.requests import PLACE
-from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, DOCNO, QID, SEED, Column, real, text, whole
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, real, text, whole
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 
 CONTINUATION = text("hash of the continuation's token ids, its key in the cache")
 PROMPT_ID = PROMPT_COLUMNS["prompt_id"]
 
-SINGLE_PROMPTS = {"rank": whole("rank of the one passage of the prompt"), **PROMPT_COLUMNS}
-JUDGED_LABELS = {
-    "references": text("always empty: the label belongs to no reference set"),
-    "qid": QID,
-    "docno": DOCNO,
-    "label": real(
-        "probability of the word for yes, among those for yes and no, from 0 to 1; of a grading judge the "
-        "likeliest grade"
-    ),
-    "gain": Column(pl.Float64, "of a grading judge: the expected grade", optional=True),
-}
 CONTEXT_USE_REQUESTS = {
     **CONTEXT_COLUMNS,
     "qid": QID,
     "seed": SEED,
     "prompt_id": PROMPT_ID,
     "prompt_id_without": text("hash of the texts of the prompt without context"),
-    "continuation": CONTINUATION,
-}
-RERANKED = {"qid": QID, "docno": DOCNO, "score": real("the reranker's score")}
-CONTEXT_REQUESTS = {**PLACE, "prompt_id": PROMPT_ID, "continuation": CONTINUATION}
-CLAIMS = {
-    "id": text("id of the pair of claim and evidence"),
-    "claim_id": text("id of the claim"),
-    "claim": text("the claim"),
-    "claimant": text("who made the claim"),
-    "claim_date": text("date of the claim, as given"),
-    "evidence": text("the evidence"),
-    "evidence_source": text("where the evidence was published"),
-    "evidence_date": text("date of the evidence, as given"),
-    "evidence_stance": text("stance of the evidence towards the claim"),
-    "relevant": Column(pl.Boolean, "whether the evidence was judged relevant to the claim"),
-    "factcheck_verdict": text("verdict of a fact check, as given"),
-    "is_gold": Column(pl.Boolean, "whether the evidence is the data set's gold evidence"),
-    "is_factcheck_article": Column(pl.Boolean, "whether the evidence is an article of a fact checker"),
-}
-CLAIM_PROMPTS = {
-    "id": CLAIMS["id"],
-    "evidence": Column(pl.Boolean, "whether the prompt has the evidence"),
-    **{name: PROMPT_COLUMNS[name] for name in ("prompt", "system", "prompt_id")},
-}
-CLAIM_REQUESTS = {
-    "template": text("template of the prompt"),
-    "id": CLAIMS["id"],
-    "evidence": CLAIM_PROMPTS["evidence"],
-    "word": text("the word whose probability is asked for"),
-    "prompt_id": PROMPT_ID,
     "continuation": CONTINUATION,
 }
 PLAN = {

@@ -7,9 +7,6 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.annexes.acu.study import ClaimsStudy
-from ragrelay.annexes.labels.study import AnnotationStudy
-from ragrelay.annexes.reproduction.study import Reproduction
 from ragrelay.report.display.sections import Grid, Section
 from ragrelay.report.missing import missing_answers
 from ragrelay.report.questions import ShownQuestion
@@ -26,14 +23,10 @@ class ReportedStudy:
     left_out: Sequence[Mapping[str, Any]] = ()
     explorer: Sequence[Path] = ()
     """Folders of the query explorer's data, parallel to the sections, or none."""
-    annotations: Sequence[AnnotationStudy] = ()
-    """One per scorer, or none."""
-    claims_study: ClaimsStudy | None = None
-    """None if the configuration has no ``acu``."""
     notices: Sequence[str] = ()
     """What readers must know about its generators."""
-    reproduction: Reproduction | None = None
-    """None if it is not compared with published tables."""
+    parts: Mapping[str, Any] = field(default_factory=dict)
+    """The parts of annexes that it has, by the name of the annex (base.annex)."""
     judges: Mapping[str, str] = field(default_factory=dict)
     """The generators whose judgements are a scorer's scores, by scorer."""
     pooled: pl.DataFrame | None = None

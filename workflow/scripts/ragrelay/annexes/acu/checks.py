@@ -8,7 +8,7 @@ from ragrelay.annexes.acu.prompts import check_system, load_claim_template
 from ragrelay.annexes.acu.source import CLAIM_KINDS
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.kinds import CheckedStudy
-from ragrelay.generation.generator import check_scores_texts
+from ragrelay.generation.generator import check_scores
 
 
 def check_acu(study: CheckedStudy) -> None:
@@ -42,11 +42,6 @@ def check_acu(study: CheckedStudy) -> None:
     if wanted["reliable_sources"] and not wanted["unreliable_sources"]:
         expected = "key acu.unreliable_sources as well"
         raise InputError("config key 'acu.reliable_sources'", "a key without effect", expected)
-
-
-def check_scores(place: str, generator: Mapping[str, Any]) -> None:
-    """Raise InputError for a generator whose engine can't score given texts."""
-    check_scores_texts(place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
 
 
 def prompts_of(acu: Mapping[str, Any], generator: str) -> Sequence[str]:

@@ -1,7 +1,8 @@
 """Show a claims study as a part of a study's page, or as a separate page."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ragrelay.annexes.acu.outputs import OUTPUTS, PARTS
@@ -31,14 +32,15 @@ def report_acu(
     path: str | Path,
     template: str | Path = TEMPLATE,
     notices: Sequence[str] = (),
-    reproduction: Callable[[Page], Mapping[str, Any]] | None = None,
+    beside: Mapping[str, tuple[Any, Any]] = MappingProxyType({}),
 ) -> None:
     """Write the page of context use of the study ``name``; styles and scripts are in the folder of ``template``.
 
-    ``notices``: what readers must know about its generators. ``reproduction``: fills ``reproduction.html.j2`` for the
-    page if the study is compared with published means.
+    ``notices``: what readers must know about its generators. ``beside``: parts of other annexes on the page, template
+    to the annex's module ``page_part`` and what its ``read`` returned.
     """
     question = "How far does evidence move the model?"
     page = Page(name, question, [claim_answer(study, unit) for unit in study.units], {"main": "Context use"}, notices)
-    reproduced = reproduction(page) if reproduction else None
-    write_text(page.html(Path(template), acu=claims_section(study, page), reproduction=reproduced), path)
+    values = {name: value for module, part in beside.values() for name, value in module.values(part, page, 0).items()}
+    html = page.html(Path(template), acu=claims_section(study, page), annex_templates=list(beside), **values)
+    write_text(html, path)

@@ -4,11 +4,18 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
+from snakemake.io import report as captioned
+
+from ragrelay.annexes.acu import files
+from ragrelay.annexes.acu.checks import prompts_of
+from ragrelay.annexes.acu.prompts import load_claim_template
 from ragrelay.annexes.acu.source import CLAIM_FORMATS, CLAIM_KINDS
+from ragrelay.base.annex import annexes
 from ragrelay.base.errors import InputError
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.workflow.jobs.scripts import on_terminal
-from ragrelay.workflow.study import files
+from ragrelay.workflow.study.files import made_by
+from ragrelay.workflow.study.reported import Reported
 from ragrelay.workflow.study.study import Key, StudyOfRules, Wildcards
 
 
@@ -21,7 +28,13 @@ class Claims:
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
         self.asked_for: dict[str, Any] = study.config.get("acu") or {}
-        self.units = study.acu_units
+        self.units: list[Key] = [
+            {"claims": claims, "generator": generator, "template": template}
+            for claims in self.asked_for.get("claims", [])
+            for generator in self.asked_for.get("generators", [])
+            for template in prompts_of(self.asked_for, generator)
+        ]
+        """Each set of claims with each generator and template that the configuration asks for."""
         self.sets: list[Key] = [{"claims": name} for name in dict.fromkeys(unit["claims"] for unit in self.units)]
 
     def definition_of(self, wildcards: Wildcards) -> dict[str, Any]:
@@ -48,7 +61,17 @@ class Claims:
 
     def template_of(self, wildcards: Wildcards) -> dict[str, Any]:
         """Return the parts of a job's template."""
-        return self.study.claim_template(wildcards.template)
+        return self.template(wildcards.template)
+
+    @functools.cache  # noqa: B019 - one study per process
+    def template(self, name: str) -> dict[str, Any]:
+        """Return the parts of a template for prompts about claims that the prompts are made from."""
+        whole = vars(load_claim_template(self.study.template_path(name, "claim_prompts")))
+        return {part: text for part, text in whole.items() if part != "words_with_evidence"}
+
+    def words(self, name: str) -> list[str]:
+        """Return the template's words for answers with evidence; none if they are True, None and False."""
+        return list(load_claim_template(self.study.template_path(name, "claim_prompts")).words_with_evidence)
 
     def source_files(self, which: str) -> list[str]:
         """Return the files that list ``which`` sources of evidence: reliable or unreliable ones."""
@@ -69,7 +92,7 @@ class Claims:
         """Patterns of the files on claims that pages show; none without the key `acu`."""
         if not self.asked_for:
             return {}
-        tables = {name: path for name, path in files.made_by("analyse_acu").items() if name != "acu_pairs"}
+        tables = {name: path for name, path in made_by("analyse_acu").items() if name != "acu_pairs"}
         return {**tables, "acu_receipts": files.claim_scores_receipt, "acu_entities": files.entities}
 
     @functools.cached_property
@@ -79,9 +102,37 @@ class Claims:
         keys: dict[str, list[Key]] = {"acu_receipts": scored, "acu_entities": self.sets}
         return {name: path.each(keys[name]) if name in keys else path for name, path in self.shown_patterns.items()}
 
+    @functools.cached_property
+    def tables(self) -> dict[str, Any]:
+        """Tables of a claims study, with their captions."""
+        caption = "../workflow/report/acu_tables.rst"
+        return {
+            name: captioned(path, caption=caption, category="Tables", labels={"context use": name})
+            for name, path in made_by("analyse_acu").items()
+        }
+
     def check_asked_for(self) -> None:
         """End with a line on the terminal if the configuration lacks the key `acu`."""
         with on_terminal():
             if not self.asked_for:
                 expected = "{claims: [...], prompts: [...], generators: [...]}"
                 raise InputError("config key 'acu'", "none", expected)
+
+    def results(self, reported: Reported) -> list[str]:
+        """Return the page of a claims study, its figures and tables."""
+        self.check_asked_for()
+        figures = reported.paths(reported.outputs("claims", "figure"), [{}])
+        return [files.acu_report, *figures, *made_by("analyse_acu").values()]
+
+
+@functools.cache
+def claims_of(study: StudyOfRules) -> Claims:
+    """Return what rules need of the claims of ``study``."""
+    return Claims(study)
+
+
+def shown_beside(study: StudyOfRules) -> tuple[dict[str, str], dict[str, Any]]:
+    """Return the parts of other annexes on the page of claims, template to module, and their inputs."""
+    inputs = {annex: annex.beside(study, "acu") for annex in annexes()}
+    parts = {annex.template: annex.page_part for annex, needed in inputs.items() if needed}
+    return parts, {name: path for needed in inputs.values() for name, path in needed.items()}

@@ -5,9 +5,10 @@ from typing import Any
 
 from snakemake.io import report as captioned
 
+from ragrelay.annexes.compare import files
 from ragrelay.base.errors import InputError
 from ragrelay.workflow.jobs.scripts import on_terminal
-from ragrelay.workflow.study import files
+from ragrelay.workflow.study.files import made_by
 from ragrelay.workflow.study.study import StudyOfRules, Wildcards
 
 
@@ -44,7 +45,7 @@ class Comparison:
     @property
     def made(self) -> dict[str, Any]:
         """The page and tables, with their captions in Snakemake's report."""
-        paths = {"page": files.comparison, **files.made_by("compare_studies")}
+        paths = {"page": files.comparison, **made_by("compare_studies")}
         return {
             name: captioned(
                 path.replace("{pair}", self.name),

@@ -1,6 +1,6 @@
 """Open two finished studies, and pair what they have in common."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ import polars as pl
 from ragrelay.annexes.compare.paired import CELL_OF_BOTH, QUANTITY, SIDES
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.json_values import read_json
-from ragrelay.base.io.parquet_files import FAULTS, fault, read_frame
+from ragrelay.base.io.parquet_files import read_frame, read_whole
 from ragrelay.base.vocabulary.columns import CELL_OF_RETRIEVER, QID, real, text
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
@@ -196,17 +196,6 @@ def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
 def _table(study: Finished, path: str) -> pl.DataFrame:
     """Read a table of ``study``. Raises InputError as read_whole does."""
     return read_whole(study.folder / path, study.name, read_frame)
-
-
-def read_whole(path: Path, study: str, read: Callable[[Path], T]) -> T:
-    """Return ``read(path)`` for a file of ``study``. Raises InputError if that fails, since no rule here makes it."""
-    try:
-        return read(path)
-    except FAULTS as error:
-        missing = isinstance(error, FileNotFoundError)
-        found = "no such file" if missing else f"a damaged file ({fault(error)})"
-        mend = f"the command that made study {study} makes it" + ("" if missing else f", after rm {path}")
-        raise InputError(path, found, f"a complete one; {mend}") from None
 
 
 def differences_of(before: Config, after: Config) -> Iterator[dict[str, str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import ragrelay
+from ragrelay.annexes.exchange import files as exported_files
 from ragrelay.annexes.notebook.study_results import Results
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.hashing import file_hash
@@ -66,7 +67,7 @@ def describe_results(
         "about": {"@id": "./"},
     }
     graph = [descriptor, root, run, *software, *listed]
-    write_json({"@context": f"{VERSION}/context", "@graph": graph}, results.folder / files.crate.path)
+    write_json({"@context": f"{VERSION}/context", "@graph": graph}, results.folder / exported_files.crate.path)
 
 
 def _software(name: str, version: str) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 import functools
 from typing import Any
 
+from ragrelay.annexes.labels import files
 from ragrelay.annexes.labels.source import (
     ANNOTATION_KINDS,
     BY_ANSWERS,
@@ -11,18 +12,19 @@ from ragrelay.annexes.labels.source import (
     BY_PAGES,
     BY_ZEROSHOT,
     label_cutoffs,
+    parts,
 )
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.workflow.jobs.scripts import on_terminal
-from ragrelay.workflow.study import files
+from ragrelay.workflow.study import files as study_files
 from ragrelay.workflow.study.study import Key, OfJob, StudyOfRules, Wildcards
 
 TABLES = {
     BY_ANSWERS: files.labels_by_answers,
     BY_JUDGE: files.labels_by_judge,
-    BY_ZEROSHOT: files.scores,
+    BY_ZEROSHOT: study_files.scores,
     BY_PAGES: files.labels_by_pages,
     BY_FILE: files.labels_by_file,
 }
@@ -37,10 +39,12 @@ class Labels:
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
-        self.names: list[str] = study.grid.annotations
-        self.need_single_answers = any(source.needs_single_answers for source in study.source_parts.values())
+        self.names: list[str] = study.config["grid"]["annotations"]
+        self.parts = parts(study.config["annotations"], self.names)
+        """The names of the grid's sources, with each combination replaced by its parts."""
+        self.need_single_answers = any(source.needs_single_answers for source in self.source_parts.values())
         """Whether a source needs answers to single passages."""
-        self.cutoffs = label_cutoffs(study.grid.k, study.settings.annotation_depth)
+        self.cutoffs = label_cutoffs(study.grid.k, study.config["annotation_depth"])
 
     @functools.cached_property
     def cells_end_to_end(self) -> list[Key]:
@@ -50,7 +54,7 @@ class Labels:
     @functools.cached_property
     def constant(self) -> list[str]:
         """The sources that give every passage of a query the same label."""
-        return [name for name, source in self.study.source_parts.items() if source.constant]
+        return [name for name, source in self.source_parts.items() if source.constant]
 
     @functools.cached_property
     def agreement(self) -> dict[str, Any]:
@@ -58,7 +62,7 @@ class Labels:
         settings = self.study.config["agreement"]
         return {
             "patterns": TABLES,
-            "annotations": self.study.source_definitions,
+            "annotations": self.source_definitions,
             "names": self.names,
             "agreement": {key: value for key, value in settings.items() if key != "least_kappa"},
             "draws": self.study.draws,
@@ -68,7 +72,7 @@ class Labels:
     def trust_in_judges(self) -> dict[str, Any]:
         """Params of the page's part on judges: the key's threshold and statement, and the judges of own answers."""
         agreement, generators = self.study.config["agreement"], self.study.grid.generators
-        judges = {name: source.judges(generators) for name, source in self.study.source_parts.items()}
+        judges = {name: source.judges(generators) for name, source in self.source_parts.items()}
         own = {name: [judge for judge in asked if judge in generators] for name, asked in judges.items()}
         return {
             "least_kappa": agreement["least_kappa"],
@@ -79,29 +83,29 @@ class Labels:
     def made(self, wildcards: Wildcards) -> dict[str, list[StudyFile]]:
         """Return the tables with the sources' labels, by the kind of job that makes them."""
         tables: dict[str, list[StudyFile]] = {job: [] for job in TABLES}
-        for name, source in self.study.source_parts.items():
+        for name, source in self.source_parts.items():
             if asked := source.job(name, wildcards.scorer, wildcards.generator):
                 tables[asked[0]].append(TABLES[asked[0]].at(**asked[1]))
         return tables
 
     def file_of(self, wildcards: Wildcards) -> Any:
         """Return the file of a job's source for its dataset."""
-        return self.study.source_parts[wildcards.source].file(wildcards.dataset)
+        return self.source_parts[wildcards.source].file(wildcards.dataset)
 
     def check_template_of(self, wildcards: Wildcards) -> dict[str, Any]:
         """Return the template of the prompts to the judge of a job's source."""
-        return self.study.whole_template(self.study.source(wildcards.source)["prompt"])
+        return self.study.whole_template(self.source(wildcards.source)["prompt"])
 
     def checked_of(self, wildcards: Wildcards) -> dict[str, int]:
         """Return the number of passages on which a judge is checked, and their largest depth in rankings."""
         return {
-            "depth": self.study.settings.annotation_depth,
-            "size": self.study.source(wildcards.source)["bias_checks"],
+            "depth": self.study.config["annotation_depth"],
+            "size": self.source(wildcards.source)["bias_checks"],
         }
 
     def limits_of(self, wildcards: Wildcards) -> dict[str, int]:
         """Return the depth to which rankings are labelled, and the lowest grade that counts as relevant."""
-        depth: int = self.study.settings.annotation_depth
+        depth: int = self.study.config["annotation_depth"]
         return {"depth": depth, "lowest_grade": self.study.lowest_grade_of(wildcards)}
 
     def reference_sets_of(self, wildcards: Wildcards) -> list[str]:
@@ -116,6 +120,101 @@ class Labels:
         definitions = self.study.selected()["annotations"].values()
         return sorted({ANNOTATION_KINDS.module(definition) for definition in definitions})
 
+    @functools.cached_property
+    def source_parts(self) -> dict[str, Any]:
+        """The annotation sources of the grid, and those that they combine."""
+        return {name: ANNOTATION_KINDS.of(self.source(name)) for name in self.parts}
+
+    @functools.cached_property
+    def checked_sources(self) -> dict[str, list[str]]:
+        """The annotation sources whose judges are checked for bias, each with its judges."""
+        return {
+            name: source.judges(self.study.grid.generators)
+            for name, source in self.source_parts.items()
+            if self.source(name).get("bias_checks")
+        }
+
+    def source(self, name: str) -> dict[str, Any]:
+        """Return the catalogue's definition of an annotation source."""
+        definition: dict[str, Any] = self.study.config["annotations"][name]
+        return definition
+
+    def source_named(self, name: str) -> dict[str, Any]:
+        """Return an annotation source's definition without the keys that only the checks of a judge use."""
+        return {key: value for key, value in self.source(name).items() if key != "bias_checks"}
+
+    @functools.cached_property
+    def source_definitions(self) -> dict[str, dict[str, Any]]:
+        """Definitions of the grid's sources, and of those that they combine."""
+        return {name: self.source_named(name) for name in self.study.selected()["annotations"]}
+
+    def source_module(self, name: str) -> str:
+        """Return the module of the kind of an annotation source."""
+        return ANNOTATION_KINDS.module(self.source(name))
+
+    def single_prompts(self, template: str) -> list[StudyFile]:
+        """Return the prompts with one passage each, of all retrievers, for a template."""
+        return files.single_prompts.at(template=template).each(self.study.each_retriever)
+
+    def single_prompts_of(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Return the prompts with one passage each, of all retrievers, for a job's generator."""
+        return self.single_prompts(self.study.template_of(wildcards.generator))
+
+    @functools.cached_property
+    def labelled(self) -> list[Key]:
+        """The wildcards of the tables of each scorer's annotation sources."""
+        grid = self.study.grid
+        return [{"dataset": d, "generator": g} for d in grid.datasets for g in grid.generators]
+
+    @functools.cached_property
+    def annotated(self) -> list[Key]:
+        """The scorers with annotation sources."""
+        return [{"scorer": name} for name in self.study.grid.scorers if self.names]
+
+    @functools.cached_property
+    def label_tables(self) -> dict[str, list[StudyFile]]:
+        """The tables of all datasets and generators that a scorer's tables and figures of labels are made from."""
+        names = ("correlation", "leads", "within", "choices", "agreement", "confusion", "powered")
+        return {name: study_files.tables[f"label_{name}"].each(self.labelled) for name in names}
+
+    @functools.cached_property
+    def costed(self) -> list[Key]:
+        """The wildcards of the tables of the cost of an engine's labels."""
+        asked = self.study.asked_generators()
+        return [key for key in self.labelled if self.need_single_answers and key["generator"] in asked]
+
+    @functools.cached_property
+    def page_files(self) -> dict[str, list[StudyFile]]:
+        """Tables of labels besides those of each scorer: their cost, and the checks of their judges."""
+        return {
+            "label_cost": study_files.tables["label_cost"].each(self.costed),
+            "label_checks": [
+                path
+                for name, judges in self.checked_sources.items()
+                for table in study_files.made_by("analyse_passage_checks").values()
+                for path in self.study.grid_paths(table, source=[name], judge=judges)
+            ],
+        }
+
+    @functools.cached_property
+    def left_out_files(self) -> list[StudyFile]:
+        """The files that count passages and queries without a label."""
+        study = self.study
+        datasets = study.grid.datasets
+        by_job = [
+            {"dataset": dataset, "by": job[0], "source": name}
+            for dataset in datasets
+            for name, source in self.source_parts.items()
+            if (job := source.job(name, "", "")) and job[0] in (BY_FILE, BY_PAGES)
+        ]
+        by_answers = [
+            {"dataset": dataset, "by": BY_ANSWERS, "source": name}
+            for dataset in datasets
+            for name in study.passage_answerers
+            if self.need_single_answers
+        ]
+        return files.left_out_of_labels.each(by_job + by_answers)
+
     def asked_for(self, pattern: StudyFile) -> OfJob:
         """Return a function that fills ``pattern`` from the grid; without sources, it ends with a line to the user."""
 
@@ -127,3 +226,9 @@ class Labels:
             return self.study.grid_paths(pattern)
 
         return paths
+
+
+@functools.cache
+def labels_of(study: StudyOfRules) -> Labels:
+    """Return what rules need of the annotation sources of ``study``."""
+    return Labels(study)

@@ -42,7 +42,7 @@ def check_prediction(study: CheckedStudy) -> None:
             )
         RETRIEVER_KINDS.of(retrievers[name]).check(f"config key 'retrievers.{name}", study)
     sources = study.config["annotations"]
-    judges = [n for n in grid.annotations if ANNOTATION_KINDS.of(sources[n]).judges(grid.generators)]
+    judges = [n for n in study.config["grid"]["annotations"] if ANNOTATION_KINDS.of(sources[n]).judges(grid.generators)]
     if settings["judge"] is not None and settings["judge"] not in judges:
         expected = f"one of grid.annotations that asks a generator: {one_of(judges) if judges else 'the grid has none'}"
         raise InputError("config key 'prediction.judge'", repr(settings["judge"]), expected)

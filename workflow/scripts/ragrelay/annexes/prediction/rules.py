@@ -1,22 +1,26 @@
 """Give rules what they need of prediction: the inputs of predictors, and the retriever whose vectors they use."""
 
 import functools
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
+from ragrelay.annexes.labels import files as label_files
+from ragrelay.annexes.labels.rules import labels_of
+from ragrelay.annexes.prediction import files
 from ragrelay.annexes.prediction.checks import RERANKERS, quality_file
 from ragrelay.annexes.prediction.subject import Settings
 from ragrelay.base.io.workflow_files import PACKAGE
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.workflow.study import files
+from ragrelay.workflow.study import files as study_files
+from ragrelay.workflow.study.reported import Reported
 from ragrelay.workflow.study.retrieval import Retrieval
 from ragrelay.workflow.study.study import OfJob, StudyOfRules, Wildcards
 
-TABLES = files.made_by("evaluate_predictions") | files.made_by("transfer_predictions")
+TABLES = study_files.made_by("evaluate_predictions") | study_files.made_by("transfer_predictions")
 """Tables of predictions, by name."""
-PREDICTOR_MODULES = sorted(
-    f"ragrelay.annexes.prediction.predictors.{path.stem}" for path in (PACKAGE / "prediction/predictors").glob("*.py")
-)
+PREDICTORS = PACKAGE / "annexes/prediction/predictors"
+PREDICTOR_MODULES = sorted(f"ragrelay.annexes.prediction.predictors.{path.stem}" for path in PREDICTORS.glob("*.py"))
 """All modules of predictors. They all count as code of a job, which imports every module of the folder."""
 
 
@@ -29,8 +33,7 @@ class Prediction:
     def __init__(self, study: StudyOfRules, retrieval: Retrieval) -> None:
         self.study, self.retrieval = study, retrieval
         self.asked_for: dict[str, Any] = study.config["prediction"]
-        self.rankings = [name for name in study.grid.retrievers if not retrieval.kind(name).needs_qrels]
-        """The grid's retrievers that don't draw from the judgements."""
+        self.rankings = retrieval.rankings
         self.tables = {name: pattern.each(study.sections) for name, pattern in TABLES.items()}
 
     def each_dataset(self, patterns: Iterable[StudyFile]) -> OfJob:
@@ -75,15 +78,15 @@ class Prediction:
     def shown_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
         """Return the contexts of imported answers; none for others, whose contexts are the first k passages."""
         imported = wildcards.generator in self.study.imported_generators
-        return files.imported_contexts.each(self.study.contexts if imported else [])
+        return study_files.imported_contexts.each(self.study.contexts if imported else [])
 
     def labels_of_judge(self, wildcards: Wildcards) -> list[StudyFile]:
         """Return the judge's labels for a job's generator; none if predictors use no judge."""
         judge = self.asked_for["judge"]
         if judge is None:
             return []
-        _, names = self.study.source_parts[judge].job(judge, "", wildcards.generator)
-        return [files.labels_by_judge.at(**names)]
+        _, names = labels_of(self.study).source_parts[judge].job(judge, "", wildcards.generator)
+        return [label_files.labels_by_judge.at(**names)]
 
     def quality_file_of(self, wildcards: Wildcards) -> Any:
         """Return the file with the quality of a dataset's passages; none if the configuration has none."""
@@ -96,8 +99,8 @@ class Prediction:
 
     def quality_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
         """Return the files with passages of the contexts of all retrievers and of imported answers."""
-        own = [files.imported_passages.at(generator=name) for name in self.study.imported_generators]
-        made = [files.contexts] if self.study.asked_generators() else []
+        own = [study_files.imported_passages.at(generator=name) for name in self.study.imported_generators]
+        made = [study_files.contexts] if self.study.asked_generators() else []
         return [path for pattern in made + own for path in pattern.each(self.study.each_retriever)]
 
     @functools.cached_property
@@ -106,7 +109,7 @@ class Prediction:
         likelihoods = [files.context_likelihoods] if self.asked_for["context_perplexity"] else []
         chosen = {key: self.asked_for[key] for key in RERANKERS}
         return {
-            "uses": [files.context_use] if self.study.settings.context_use else [],
+            "uses": [study_files.context_use] if self.study.settings.context_use else [],
             "likelihoods": likelihoods,
             **{key: [files.reranked.at(reranker=name)] if name else [] for key, name in chosen.items()},
             "shown": self.shown_contexts,
@@ -120,11 +123,16 @@ class Prediction:
         """Params of every job of predictors."""
         return {
             "patterns": {
-                "answers": files.answers,
+                "answers": study_files.answers,
                 "agreement": files.agreement,
-                "shown": files.imported_contexts,
+                "shown": study_files.imported_contexts,
             },
             "contexts": [(context["ordering"], context["k"]) for context in self.study.contexts],
             "settings": {name: self.asked_for[name] for name in Settings.__dataclass_fields__},
             "cache_dir": self.study.cache_dir,
         }
+
+    def results(self, reported: Reported) -> list[str]:
+        """Return the page of predictions, its figures and tables."""
+        figures = reported.paths(reported.outputs("prediction", "figure"), self.study.sections)
+        return [files.predict_report, *figures, *itertools.chain(*self.tables.values())]

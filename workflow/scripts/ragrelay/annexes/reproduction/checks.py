@@ -44,7 +44,7 @@ def check_published(study: CheckedStudy) -> None:
                 raise InputError(f"{PLACE}.names.{section}'", repr(theirs), one_of(sorted(published), theirs))
             if section in config and ours not in config[section]:
                 raise InputError(f"{PLACE}.names.{section}.{theirs}'", repr(ours), one_of(config[section], ours))
-    of_labels = ("grid.annotations", study.grid.annotations)
+    of_labels = ("grid.annotations", config["grid"]["annotations"])
     needed = {"labels": of_labels, "label_cost": of_labels, "claims": ("acu", config.get("acu"))}
     for kind, (key, present) in needed.items():
         if kind in tables and not present:
@@ -54,15 +54,16 @@ def check_published(study: CheckedStudy) -> None:
 def common_rows(study: ComparedStudy) -> dict[str, list[Row]]:
     """Return each published table's rows that the study also has. Raises InputError if no table has any."""
     entry, grid, acu = study.config.get("published"), study.grid, study.config.get("acu") or {}
+    annotations, measures = (study.config["grid"][key] for key in ("annotations", "annotation_measures"))
     if entry is None:
         expected = f"a published table, e.g. {{utility: resources/published/tian2025_table1.csv}}; {one_of(LAYOUTS)}"
         raise InputError(PLACE + "'", "none", expected)
     known: dict[str, dict[str, Sequence[Any]]] = {
         "utility": {"dataset": grid.datasets, "retriever": grid.retrievers, "ordering": grid.orderings,
                     "k": grid.k},
-        "labels": {"dataset": grid.datasets, "retriever": grid.retrievers, "annotation": grid.annotations,
-                   "measure": grid.annotation_measures},
-        "label_cost": {"dataset": grid.datasets if grid.annotations else []},
+        "labels": {"dataset": grid.datasets, "retriever": grid.retrievers, "annotation": annotations,
+                   "measure": measures},
+        "label_cost": {"dataset": grid.datasets if annotations else []},
         "claims": {"model": acu.get("generators", []), "dataset": acu.get("claims", [])},
     }  # fmt: skip
     grades = {d: {name for s in grid.scorers for name in study.reference_sets(d, s)} for d in grid.datasets}

@@ -1,7 +1,8 @@
 """Read Parquet files, even damaged ones. Arrow reads them, since on some damaged files Polars ends the process."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pyarrow.parquet as pq
 
 from ragrelay.base.errors import InputError
 
+T = TypeVar("T")
 FAULTS = (pa.ArrowException, OSError, ValueError, MemoryError)
 """Errors that a file raises if it can't be read."""
 LISTS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
@@ -95,3 +97,14 @@ def _plain(kind: pa.DataType) -> bool:
     if pa.types.is_struct(kind):
         return all(_plain(field.type) for field in kind)
     return _plain(kind.value_type) if any(is_list(kind) for is_list in LISTS) else any(is_it(kind) for is_it in PLAIN)
+
+
+def read_whole(path: Path, study: str, read: Callable[[Path], T]) -> T:
+    """Return ``read(path)`` for a file of ``study``. Raises InputError if that fails, since no rule here makes it."""
+    try:
+        return read(path)
+    except FAULTS as error:
+        missing = isinstance(error, FileNotFoundError)
+        found = "no such file" if missing else f"a damaged file ({fault(error)})"
+        mend = f"the command that made study {study} makes it" + ("" if missing else f", after rm {path}")
+        raise InputError(path, found, f"a complete one; {mend}") from None

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.questions.kinds.judge_answers import JudgeAnswers, judged_by, read_judging
-from ragrelay.questions.question import Inputs, Key, QuestionJob
+from ragrelay.questions.question import Inputs, Key, QuestionJob, StudyOfRules
 
 if TYPE_CHECKING:
     import polars as pl
 
     from ragrelay.generation.likelihoods.asker import Asker
-    from ragrelay.workflow.study.study import StudyOfRules
 
 
 class CheckJudge(JudgeAnswers):
@@ -30,7 +29,7 @@ class CheckJudge(JudgeAnswers):
             "the scores of the checks of a judge", "ragrelay.questions.judging.bias_checks:SCORE_COLUMNS"),
     }  # fmt: skip
 
-    def jobs(self, study: "StudyOfRules") -> list[Key]:
+    def jobs(self, study: StudyOfRules) -> list[Key]:
         return [
             {"dataset": dataset, "scorer": scorer, "generator": generator}
             for dataset in study.grid.datasets
@@ -38,7 +37,7 @@ class CheckJudge(JudgeAnswers):
             for generator in study.grid.generators
         ]
 
-    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
         files = study.files
         of_each = study.each_retriever
         cells, contexts = (
@@ -51,7 +50,7 @@ class CheckJudge(JudgeAnswers):
             **judged_by(study, key),
         }
 
-    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         template, size = study.whole_judge_template(key["scorer"]), study.scorer(key["scorer"])["bias_checks"]
         return {**super().settings(study, key), "template": template, "size": size}
 

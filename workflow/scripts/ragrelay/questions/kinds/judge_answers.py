@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob, StudyOfRules
 
 if TYPE_CHECKING:
     import polars as pl
 
     from ragrelay.generation.likelihoods.asker import Asker
     from ragrelay.questions.judging.asked import Judging
-    from ragrelay.workflow.study.study import StudyOfRules
 
 
 class JudgeAnswers(Question):
@@ -39,7 +38,7 @@ class JudgeAnswers(Question):
             "score_judged_answers", "count of the answers without a score"),
     }  # fmt: skip
 
-    def jobs(self, study: "StudyOfRules") -> list[Key]:
+    def jobs(self, study: StudyOfRules) -> list[Key]:
         return [
             {"dataset": dataset, "scorer": scorer, "generator": generator, "retriever": retriever}
             for dataset in study.grid.datasets
@@ -48,10 +47,10 @@ class JudgeAnswers(Question):
             for retriever in [ZEROSHOT, *study.grid.retrievers]
         ]
 
-    def asker(self, study: "StudyOfRules", key: Key) -> str:
+    def asker(self, study: StudyOfRules, key: Key) -> str:
         return study.judged_by[key["scorer"]]
 
-    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
         files = study.files
         alone, judged = key["retriever"] == ZEROSHOT, study.scorer(key["scorer"])["references"] == "judged"
         contexts = study.zeroshot_cells[:1] if alone else study.contexts
@@ -64,7 +63,7 @@ class JudgeAnswers(Question):
             **judged_by(study, key),
         }
 
-    def planned_inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+    def planned_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
         """Leave out files that an engine makes: a generator's answers, and the lists of nuggets that it writes."""
         inputs = self.inputs(study, key)
         if not study.nuggets_by_file(key["scorer"]):
@@ -79,12 +78,12 @@ class JudgeAnswers(Question):
             "zeroshot_prompts": [prompts] if inputs.get("zeroshot") else [],
         }
 
-    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
+    def patterns(self, study: StudyOfRules, key: Key) -> dict[str, str]:
         files = study.files
         answers, prompts = dict.fromkeys(("answers", "zeroshot"), files.answers), ("prompts", "zeroshot_prompts")
         return {**answers, **dict.fromkeys(prompts, files.prompts), "contexts": study.passages_of(key["generator"])}
 
-    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         scorer = key["scorer"]
         return {
             "scorer": study.scorer_named(scorer),
@@ -93,13 +92,13 @@ class JudgeAnswers(Question):
             "near_copy": study.near_copy_of(scorer),
         }
 
-    def planned_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+    def planned_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         return {**self.settings(study, key), "answers_of": key["generator"]}
 
-    def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
+    def modules(self, study: StudyOfRules, key: Key) -> list[str]:
         return [study.scorer_module(key["scorer"])]
 
-    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+    def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         return {"scorer": study.scorer_named(key["scorer"])}
 
 
@@ -136,7 +135,7 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
     return dict(zip(("scores", "left_out"), judged_scores(asked, receipt, scorer, cache_dir), strict=True))
 
 
-def judged_by(study: "StudyOfRules", key: Key) -> Inputs:
+def judged_by(study: StudyOfRules, key: Key) -> Inputs:
     """Return the files that a judge's questions need besides answers: queries, references, the scorer's own."""
     files = study.files
     judged = study.scorer(key["scorer"])["references"] == "judged"

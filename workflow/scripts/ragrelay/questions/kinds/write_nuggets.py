@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob, StudyOfRules
 
 if TYPE_CHECKING:
     from ragrelay.questions.nuggets.topics import Topic
-    from ragrelay.workflow.study.study import StudyOfRules
 
 
 class WriteNuggets(Question):
@@ -26,24 +25,24 @@ class WriteNuggets(Question):
             "counts of queries without nuggets, of lists that were cut, and of a file's lists for unknown queries"),
     }  # fmt: skip
 
-    def jobs(self, study: "StudyOfRules") -> list[Key]:
+    def jobs(self, study: StudyOfRules) -> list[Key]:
         return [{**key, "shard": str(n)} for key in self.read_jobs(study) for n in study.shards(key["dataset"])]
 
-    def read_jobs(self, study: "StudyOfRules") -> list[Key]:
+    def read_jobs(self, study: StudyOfRules) -> list[Key]:
         written = [name for name, kind in study.nuggets_of.items() if kind.written_by]
         return [{"dataset": dataset, "scorer": scorer} for dataset in study.grid.datasets for scorer in written]
 
-    def asker(self, study: "StudyOfRules", key: Key) -> str:
+    def asker(self, study: StudyOfRules, key: Key) -> str:
         name: str = study.nuggets_of[key["scorer"]].written_by
         return name
 
-    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
+    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
         files = study.files
         retriever = study.nuggets_of[key["scorer"]].retriever
         passages = files.contexts.at(retriever=retriever) if retriever else files.references
         return {"queries": files.queries, "passages": passages}
 
-    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         kind = study.nuggets_of[key["scorer"]]
         return {
             "passages": kind.passages_read(),
@@ -52,7 +51,7 @@ class WriteNuggets(Question):
             "shards": len(study.shards(key["dataset"])),
         }
 
-    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+    def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         writer = self.asker(study, key)
         by = {"generator": study.generator_named(writer), "fingerprint": study.likelihoods_of(writer)}
         return {**self.settings(study, key), **by}

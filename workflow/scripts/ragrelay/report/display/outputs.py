@@ -6,8 +6,11 @@ imports no data or chart library.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
+
+from ragrelay.base.annex import annexes
 
 PICTURES = ("svg", "png", "pdf")
 """File endings of every figure."""
@@ -20,14 +23,9 @@ KEYS = {
     "section": ("dataset", "generator", "scorer"),
     "depth": ("dataset", "generator", "scorer", "depth"),
     "group": ("generator", "scorer"),
-    "annotations": ("scorer",),
-    "prediction": ("dataset", "generator", "scorer"),
-    "claims": (),
-    "reproduction": (),
     "study": (),
-    "comparison": (),
 }
-"""What an output can show, with the names that distinguish its files."""
+"""What an output of the core can show, with the names that distinguish its files."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ class Figure:
     kind: ClassVar = "figure"
     name: str
     of: str
-    """A name of KEYS."""
+    """What it shows: a name of KEYS, or of an annex's ``shows``."""
     draw: str
     """A function of what ``of`` names and the theme; for SIZED endings also of the width in points."""
     needs: tuple[str, ...]
@@ -120,6 +118,12 @@ class Table:
 Output = Figure | Table
 
 
+@cache
+def keys_of(of: str) -> tuple[str, ...]:
+    """Return the names that distinguish the files of outputs ``of`` a name of KEYS, or of what an annex shows."""
+    return KEYS[of] if of in KEYS else next(annex.shows[of].keys for annex in annexes() if of in annex.shows)
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of a page: its heading and introduction; ``{measure}`` and the like are filled in in both."""
@@ -129,8 +133,8 @@ class Part:
 
 
 def file_name(output: Output, ending: str, keys: Mapping[str, str]) -> str:
-    """Return the name of an output's file; ``keys`` has the names of KEYS[output.of]."""
-    return "_".join([output.name, *(keys[key] for key in KEYS[output.of])]) + f".{ending}"
+    """Return the name of an output's file; ``keys`` has the names of ``keys_of``."""
+    return "_".join([output.name, *(keys[key] for key in keys_of(output.of))]) + f".{ending}"
 
 
 def available(outputs: Iterable[Output], result_tables: Iterable[str]) -> list[Any]:

@@ -4,11 +4,12 @@ import re
 from html import unescape
 from pathlib import Path
 
+from ragrelay.base.annex import annexes
 from ragrelay.base.io.atomic_files import write_text
 from ragrelay.report.display.script_json import script_json
 
 LIST = "report/pages.js"
-PLACES = ("report/index.html", "report/predict.html", "report/acu.html", "compare/*/index.html")
+PLACES = ("report/index.html", *(place for annex in annexes() for place in annex.pages))
 
 
 def list_pages(results: Path) -> None:

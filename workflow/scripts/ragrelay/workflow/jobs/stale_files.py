@@ -4,7 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-KEPT = {"compare", "plan.csv", "plan.json", "report/pages.js"}
+from ragrelay.base.annex import annexes
+
+KEPT = {"plan.csv", "plan.json", "report/pages.js", *(name for annex in annexes() for name in annex.kept)}
 """Files below the results that other configurations or commands make; never stale."""
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.base.annex import annexes
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.generation.requests import LENGTHS, block_tokens, prompt_lengths, sharded_keys, window_of
 from ragrelay.generation.store import KEY
@@ -17,9 +18,8 @@ from ragrelay.workflow.plan.work import WORK, Job, work
 
 NAMES = ["dataset", "generator", "retriever", "job"]
 TOTAL = "total"
-SINGLE = "generate_single_answers"
-"""Answers to single passages, for labels. They are no cells of the grid."""
-ANSWERS = ("generate_answers", SINGLE)
+ANSWERS = ("generate_answers", *(rule for annex in annexes() for rule in annex.generates))
+"""Rules that generate answers."""
 Prices = Mapping[str, Price]
 """Prices by store, named as in WORK."""
 
@@ -72,11 +72,11 @@ def question_work(job: Job, planned: Mapping[str, GeneratorPlan], seeds: Sequenc
 
 def _answer_files(job: Job, generator: GeneratorPlan, seeds: Sequence[int]) -> tuple[int, int]:
     """Return the number of rows in a job's answer files, and the number of files that are cells."""
-    if job.rule not in ANSWERS:
+    if job.question:
         return 0, 0
     prompts = [path for paths in prompt_files(job, generator).values() for path in paths]
     lines = pl.scan_parquet(prompts, glob=False).select(pl.len()).collect().item() * len(seeds)
-    return lines, 0 if job.rule == SINGLE else len(prompts) * len(seeds)
+    return lines, len(prompts) * len(seeds) if job.of_cells else 0
 
 
 def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequen
     planned = generators[job.generator]
     [queries] = job.paths("queries", dataset=job.dataset)
     contexts = job.files["contexts"].matching(dataset=job.dataset).by("retriever")
-    layout = Layout(planned.template, queries, {} if job.rule == SINGLE else contexts)
+    layout = Layout(planned.template, queries, contexts if job.of_cells else {})
     asked = sharded_keys(prompt_files(job, planned), seeds, job.shards)
     missing = asked.join(planned.store.held(asked), on=KEY, how="anti", maintain_order="left")
     lengths = _lengths(missing, planned, layout).join(missing.select(KEY), on="prompt_id", maintain_order="right")
@@ -144,10 +144,10 @@ def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequen
 
 def prompt_files(job: Job, planned: GeneratorPlan) -> dict[str, list[Path]]:
     """Return the prompt files of a generation job by retriever, in the order of its requests: zero-shot first."""
-    name = "single" if job.rule == SINGLE else "prompts"
-    of_job = job.files[name].matching(dataset=job.dataset, template=planned.generator["prompt"]).grouped("retriever")
-    zeroshot = {ZEROSHOT: of_job[ZEROSHOT]} if ZEROSHOT in of_job else {}
-    return {**zeroshot, **of_job}
+    of_job = job.files[job.prompts].matching(dataset=job.dataset, template=planned.generator["prompt"])
+    by_retriever = of_job.grouped("retriever")
+    zeroshot = {ZEROSHOT: by_retriever[ZEROSHOT]} if ZEROSHOT in by_retriever else {}
+    return {**zeroshot, **by_retriever}
 
 
 def _lengths(missing: pl.DataFrame, planned: GeneratorPlan, layout: Layout) -> pl.DataFrame:

@@ -49,6 +49,10 @@ class Job:
     """The number of jobs, if they generate answers."""
     files: Mapping[str, KeyedFiles] = field(default_factory=dict)
     """The plan's inputs by name, if the jobs generate answers."""
+    prompts: str = "prompts"
+    """Of ``files``, the prompts that they answer."""
+    of_cells: bool = True
+    """Whether their answers are cells of the grid, rather than others, such as those to single passages."""
     question: str = ""
     parts: Sequence[Sequence[Mapping[str, Any]]] = ()
     """Files, settings and wildcards of each part of a ``question``, by the job that asks."""

@@ -11,7 +11,7 @@ from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.keyed_files import WILDCARD
 from ragrelay.base.own_code import code_hashes, names_from
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.questions.question import PACKAGE, Inputs, Key, Question, question_named, questions
+from ragrelay.questions.question import Inputs, Key, Question, question_module, question_named, questions
 from ragrelay.workflow.jobs.code_digest import code_digest, questions_digest
 from ragrelay.workflow.study.study import StudyOfRules, Wildcards, any_of
 
@@ -137,7 +137,7 @@ class StudyQuestion:
     def _code(self, function: str) -> list[str]:
         """Return where a job's code digest starts: the question's function, or a user's imports from the package."""
         if not self.own:
-            return [f"{PACKAGE}.{self.name}:{function}"]
+            return [f"{question_module(self.name).__name__}:{function}"]
         imported = names_from("ragrelay", self.own, self.study.folder)
         return [name for name in imported if name.partition(":")[0] not in DECLARATIONS]
 
@@ -235,7 +235,7 @@ def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]
 
 def _named(job: AskJob) -> dict[str, str]:
     """Return a job's dataset (or set of claims), asked generator, and retriever (empty if it asks about several)."""
-    dataset = job.key.get("dataset", job.key.get("claims", ""))
+    dataset = job.key.get("dataset", next(iter(job.key.values()), ""))
     return {"dataset": dataset, "generator": job.generator, "retriever": job.key.get("retriever", "")}
 
 

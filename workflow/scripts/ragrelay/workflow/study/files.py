@@ -2,26 +2,23 @@
 
 Rules take paths from it, and docs/results.md is generated from it. The report's tables are registered where they are
 shown (`RESULT_TABLES` and `OUTPUTS` of report/outputs.py), the tables of questions to a model in the question's class
-(asking/questions), all other files here.
+(questions/kinds), those of an annex in its ``files.py``, all other files here.
 
 A path has exactly the wildcards that its file depends on. Zero-shot answers have the retriever `zeroshot`, the ordering
 `none` and k 0.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-from ragrelay.annexes.acu.questions.judge_evidence import JudgeEvidence
-from ragrelay.annexes.acu.questions.score_claims import ScoreClaims
-from ragrelay.annexes.labels.questions.check_passages import CheckPassages
-from ragrelay.annexes.labels.questions.judge_passages import JudgePassages
-from ragrelay.annexes.prediction.questions.score_contexts import ScoreContexts
+from ragrelay.base.annex import annexes
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.questions.kinds.check_judge import CheckJudge
 from ragrelay.questions.kinds.judge_answers import JudgeAnswers
 from ragrelay.questions.kinds.score_context_use import ScoreContextUse
 from ragrelay.questions.kinds.write_nuggets import WriteNuggets
 from ragrelay.questions.question import question_files
-from ragrelay.report.display.outputs import KEYS, Figure, Table
+from ragrelay.report.display.outputs import Figure, Table, keys_of
 from ragrelay.report.outputs import OUTPUTS, RESULT_TABLES, WITH_BASELINE
 
 # fmt: off
@@ -72,63 +69,11 @@ nuggets = WriteNuggets.made["nuggets"]
 left_out_of_nuggets = WriteNuggets.made["left_out"]
 judge_checks_scores = CheckJudge.made["scores"]
 context_use = ScoreContextUse.made["table"]
-single_prompts = StudyFile("{dataset}/annotations/prompts/{template}/{retriever}.parquet", "build_single_prompts",
-    "prompts with one passage each", "ragrelay.report.stage_columns:SINGLE_PROMPTS")
-single_receipt = StudyFile("{dataset}/annotations/generated/{generator}/shard{shard}.json", "generate_single_answers",
-    "receipt of generation")
-single_answers = StudyFile("{dataset}/annotations/answers/{generator}.parquet",
-    "view_single_answers, read_single_answers",
-    "answers to single passages", "ragrelay.annexes.labels.single_answers:COLUMNS")
-labels_by_answers = StudyFile("{dataset}/annotations/erag/{scorer}/{generator}.parquet", "label_passages",
-    "eRAG's labels", "ragrelay.annexes.labels.erag_labels:COLUMNS")
-passage_checks = StudyFile("{dataset}/annotations/checks/{source}/asked.parquet", "build_check_prompts",
-    "the questions that the checks of a judge of passages compare, by their keys in the cache",
-    "ragrelay.annexes.labels.passage_checks:CHECKED_PASSAGE_COLUMNS")
-passage_checks_prompts = StudyFile("{dataset}/annotations/checks/{source}/prompts.parquet", "build_check_prompts",
-    "the changed prompts of these checks", "ragrelay.prompting.layout:COLUMNS")
-passage_checks_scores = CheckPassages.made["scores"]
-labels_by_judge = JudgePassages.made["labels"]
-labels_by_pages = StudyFile("{dataset}/annotations/pages/{source}.parquet", "label_by_pages", "labels by gold pages",
-    "ragrelay.annexes.labels.gold_pages:COLUMNS")
-labels_by_file = StudyFile("{dataset}/annotations/file/{source}.parquet", "label_by_file", "labels from a file",
-    "ragrelay.annexes.labels.file_labels:COLUMNS")
-left_out_of_labels = StudyFile("{dataset}/annotations/{by}/{source}.left_out.json",
-    "label_by_pages, label_by_file, read_single_answers",
-    "counts of the queries and passages that a file has no label or no answer for")
-labels = StudyFile("{dataset}/annotations/labels/{scorer}/{generator}/labels.parquet", "measure_labels",
-    "the labels of all sources", "ragrelay.annexes.labels.study_labels:LABEL_COLUMNS")
-label_values = StudyFile("{dataset}/annotations/labels/{scorer}/{generator}/values.parquet", "measure_labels",
-    "retrieval measures from these labels", "ragrelay.annexes.labels.values:COLUMNS")
-left_out_of_quality = StudyFile("{dataset}/predictions/quality.left_out.json", "check_quality",
-    "count of the passages of contexts that the file does not have")
-terms = StudyFile("{dataset}/predictions/terms.json", "count_terms",
-    "receipt of the statistics of the corpus's words, which are in the cache")
-context_likelihoods = ScoreContexts.made["table"]
-reranked = StudyFile("{dataset}/predictions/reranked/{reranker}/{retriever}.parquet", "rerank_contexts",
-    "scores of the contexts' passages by a reranker's model", "ragrelay.report.stage_columns:RERANKED")
-agreement = StudyFile("{dataset}/predictions/agreement/{scorer}/{generator}/{retriever}.parquet", "score_agreement",
-    "agreement of the answers over seeds, by a scorer", "ragrelay.annexes.prediction.self_consistency:COLUMNS")
-predictions = StudyFile("{dataset}/predictions/{generator}/{retriever}.parquet", "predict_utility",
-    "the predictors of utility and answer quality", "ragrelay.annexes.prediction.table:COLUMNS")
-prediction_sare = StudyFile("{dataset}/analysis/{scorer}/{generator}/prediction_sare.parquet", "evaluate_predictions",
-    "by how many ranks each predictor misses each query, at the largest k",
-    "ragrelay.annexes.prediction.accuracy:SARE_COLUMNS")
-claims = StudyFile("acu/{claims}/claims.parquet", "prepare_claims", "pairs of claim and evidence, as they were read",
-    "ragrelay.report.stage_columns:CLAIMS")
-claim_prompts = StudyFile("acu/{claims}/prompts/{template}.parquet", "build_claim_prompts",
-    "prompts of every pair, without and with the evidence", "ragrelay.report.stage_columns:CLAIM_PROMPTS")
-claim_scores_receipt = ScoreClaims().job_receipt()
-claim_pairs = ScoreClaims.made["pairs"]
-judged_evidence = JudgeEvidence.made["judged"]
-characteristics = StudyFile("acu/{claims}/characteristics.parquet", "describe_claims",
-    "characteristics of every pair's evidence", "ragrelay.annexes.acu.characteristic_columns:COLUMNS")
-entities = StudyFile("acu/{claims}/characteristics.json", "describe_claims", "what found the entities")
 plan = StudyFile("plan.csv", "plan", "what every job with an engine would ask for, with estimates",
     "ragrelay.report.stage_columns:PLAN")
 plan_receipt = StudyFile("plan.json", "plan",
     "the plan's time and total, which a run with the key `budget` is checked against, and the numbers of shards "
     "that the key `shards: auto` asks for")
-comparison = StudyFile("compare/{pair}/index.html", "compare_studies", "page that compares two studies")
 provenance = StudyFile("report/provenance.json", "gather_provenance",
     "where every result came from, with hashes of queries, judgements, gold answers, runs, labels, corpus")
 left_out_counts = StudyFile("report/left_out.json", "gather_provenance",
@@ -136,33 +81,23 @@ left_out_counts = StudyFile("report/left_out.json", "gather_provenance",
 explored_queries = StudyFile("report/explorer/{dataset}_{generator}_{scorer}/{name}", "explore_queries",
     "the query explorer's data: a script per query, and `queries.json`, which lists them")
 report = StudyFile("report/index.html", "write_page", "the page of the study")
-predict_report = StudyFile("report/predict.html", "report_predictions", "the page of predictions")
-acu_report = StudyFile("report/acu.html", "report_acu", "the page of a claims study")
 page_list = StudyFile("report/pages.js", "no rule", "the study's pages, for their headers; written when a run ends")
 left_out_table = StudyFile("report/tables/left_out.csv", "write_tables", "what was left out, skipped or cut, by stage",
     "ragrelay.report.origin:LEFT_OUT")
-exported_parquet = StudyFile("export/{dataset}/{generator}/answers.parquet", "export_answers",
-    "every answer of a generator", "ragrelay.annexes.exchange.export:PLAIN_COLUMNS")
-exported_jsonl = StudyFile("export/{dataset}/{generator}/answers.jsonl", "export_answers",
-    "the same, a JSON object a line with these columns as keys")
-exported_pyterrier = StudyFile(
-    "export/{dataset}/{generator}/pyterrier/{retriever}.{ordering}.k{k}.seed{seed}.parquet", "export_answers",
-    "a cell as PyTerrier-RAG's frames", "ragrelay.annexes.exchange.export:FRAME_COLUMNS")
-exported_trec_rag = StudyFile("export/{dataset}/{generator}/trec_rag/{retriever}.{ordering}.k{k}.seed{seed}.jsonl",
-    "export_answers", "a cell as TREC RAG's records, in the form of 2024 with the metadata of later years")
-data_card = StudyFile("export/tables/README.md", "export_tables", "data card of the tables: columns, units, source")
-exported_table = StudyFile("export/tables/{name}.parquet", "export_tables",
-    "a table of the analysis, of all datasets, generators and scorers; its columns are in the data card")
-crate = StudyFile("ro-crate-metadata.json", "describe_results",
-    "RO-Crate 1.1: which of the results' files there are, what each is, its SHA-256, and the software")
 measurements = StudyFile("benchmarks/{rule}/{name}.tsv", "those with a benchmark", "Snakemake's measurement of a job")
 # fmt: on
 
+
+def _registered(names: Mapping[str, Any]) -> list[StudyFile]:
+    return [file for file in names.values() if isinstance(file, StudyFile)]
+
+
+_OF_ANNEXES = [file for annex in annexes() if annex.files for file in _registered(vars(annex.files))]
 _OF_QUESTION = {file: group for group in question_files() for file in group}
 STAGES = list(
     dict.fromkeys(
         member
-        for file in [*(file for file in list(vars().values()) if isinstance(file, StudyFile)), *_OF_QUESTION]
+        for file in [*_registered(dict(vars())), *_OF_ANNEXES, *_OF_QUESTION]
         for member in _OF_QUESTION.get(file, [file])
     )
 )
@@ -170,11 +105,6 @@ STAGES = list(
 tables = {name: StudyFile(of.path, of.rule, of.about, of.columns) for name, of in RESULT_TABLES.items()}
 """Tables from which the report's outputs are made, by name."""
 measures, utility = tables["retrieval"], tables["per_query"]
-annotation_tables = {
-    output.name: StudyFile(f"report/tables/{output.name}_{{scorer}}.csv", "draw_annotations", output.title)
-    for output in OUTPUTS
-    if output.of == "annotations" and output.kind == "table" and output.endings
-}
 
 ZEROSHOT_KEY = {"retriever": "zeroshot", "ordering": "none", "k": 0}
 zeroshot_prompts, zeroshot_answers, zeroshot_scores, zeroshot_left_out, imported_zeroshot = (
@@ -184,10 +114,9 @@ ANSWERED_WITH = "@{generator}"
 """Name in place of the template, for a generator whose answers are imported: only their passages are known."""
 explorer = StudyFile(explored_queries.path.removesuffix("/{name}"), "explore_queries", "a folder of such files")
 
-RULES = {
-    "annotations": "draw_annotations", "claims": "report_acu", "prediction": "report_predictions",
-    "depth": "draw_figures_at", "reproduction": "compare_published", "study": "write_page",
-}  # fmt: skip
+RULES = {"depth": "draw_figures_at", "study": "write_page"} | {
+    of: shown.rule for annex in annexes() for of, shown in annex.shows.items()
+}
 """The rule that makes outputs, by ``Output.of``. For others it is `draw_figures` or `write_tables`."""
 
 
@@ -201,7 +130,7 @@ def result_files() -> Iterator[StudyFile]:
     yield from STAGES
     yield from tables.values()
     for output in OUTPUTS:
-        stem = "_".join([output.name, *(f"{{{key}}}" for key in KEYS[output.of])])
+        stem = "_".join([output.name, *(f"{{{key}}}" for key in keys_of(output.of))])
         rule = RULES.get(output.of)
         if isinstance(output, Figure):
             path = f"report/figures/{stem}.{{{'|'.join(output.endings)}}}"

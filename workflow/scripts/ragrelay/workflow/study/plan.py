@@ -9,7 +9,7 @@ from typing import Any
 
 from snakemake.io import apply_wildcards
 
-from ragrelay.annexes.labels.rules import Labels
+from ragrelay.base.annex import annexes
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.base.io.keyed_files import WILDCARD
 from ragrelay.base.vocabulary.study_file import StudyFile
@@ -22,16 +22,22 @@ from ragrelay.workflow.study.asking import StudyQuestion, asking_jobs, planned_q
 from ragrelay.workflow.study.study import StudyOfRules, Wildcards
 
 PATTERNS = {
-    "prompts": files.prompts,
-    "single": files.single_prompts,
     "queries": files.queries,
     "contexts": files.contexts,
 }
 ANSWERED = {"prompts": files.prompts, "answers": files.answers, "ranked": files.contexts}
-RECEIPTS = (files.receipt, files.single_receipt)
-"""Receipts of jobs that generate answers in shards."""
+CELLS = {"rule": "generate_answers", "prompts": ("prompts", files.prompts), "receipt": files.receipt}
+"""The rule that generates the answers of cells, as base.annex.Annex.generation lists others."""
+NAMED_BY_RULE = ("prompts", "of_cells")
+"""Fields of a generation job that its rule decides."""
 SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 """Tables with the study's own variance, which the plan uses if they exist; each with the rule that makes it."""
+
+
+def prompt_patterns(study: StudyOfRules) -> dict[str, StudyFile]:
+    """Return the patterns of the prompts of all rules that generate answers, by name."""
+    others = dict(of["prompts"] for annex in annexes() for of in annex.generation(study))
+    return {"prompts": files.prompts, **others}
 
 
 class Plan:
@@ -40,8 +46,8 @@ class Plan:
     Functions whose only argument is ``wildcards`` are for a rule's input or params.
     """
 
-    def __init__(self, study: StudyOfRules, questions: list[StudyQuestion], labels: Labels) -> None:
-        self.study, self.questions, self.labels, self.fill = study, questions, labels, study.fill
+    def __init__(self, study: StudyOfRules, questions: list[StudyQuestion]) -> None:
+        self.study, self.questions, self.fill = study, questions, study.fill
         self.budget: dict[str, Any] = study.config.get("budget", {})
 
     @functools.cached_property
@@ -56,6 +62,11 @@ class Plan:
         return [path for name in self.generators for path in self.study.fetched("generators", name)]
 
     @functools.cached_property
+    def generation(self) -> list[dict[str, Any]]:
+        """The rules that generate answers: CELLS, and those of annexes that the study needs."""
+        return [CELLS, *(of for annex in annexes() for of in annex.generation(self.study) if of["needed"])]
+
+    @functools.cached_property
     def generation_jobs(self) -> list[dict[str, Any]]:
         """Every job that generates answers: the arguments of ragrelay.workflow.plan.work.Job without the files."""
         jobs = []
@@ -66,9 +77,8 @@ class Plan:
                     "generator": generator,
                     "shards": len(self.study.shards(dataset, generator)),
                 }
-                jobs.append({**split, "rule": "generate_answers"})
-                if self.labels.need_single_answers:
-                    jobs.append({**split, "rule": "generate_single_answers"})
+                for of in self.generation:
+                    jobs.append({**split, "rule": of["rule"], "prompts": of["prompts"][0], "of_cells": of is CELLS})
         return jobs
 
     @functools.cached_property
@@ -88,10 +98,10 @@ class Plan:
             for paths in part["files"].values()
             for path in paths
         ]
-        single = templates if self.labels.need_single_answers else []
+        others = dict(of["prompts"] for of in self.generation if of is not CELLS)
         return {
             "prompts": [path for cell in cells for path in self.study.grid_paths(cell, template=templates)],
-            "single": list(self.study.grid_paths(files.single_prompts, template=single)),
+            **{name: list(self.study.grid_paths(path, template=templates)) for name, path in others.items()},
             "asked": list(dict.fromkeys(question_inputs)),
         }
 
@@ -118,6 +128,7 @@ class Plan:
         # Uses the configuration's numbers of shards, since the plan itself may choose others.
         shards = {name: self.study.dataset(name)["shards"] for name in self.study.grid.datasets}
         jobs = [{**job, "shards": shards[job["dataset"]]} if "shards" in job else job for job in self.jobs]
+        jobs = [{name: value for name, value in job.items() if name not in NAMED_BY_RULE} for job in jobs]
         return value_hash([self.asked, jobs, self.fingerprints(wildcards)])
 
     def auto_shards(self, wildcards: Wildcards) -> list[dict[str, Any]]:
@@ -126,12 +137,13 @@ class Plan:
         for dataset in self.study.grid.datasets if "shards" in self.study.config else ():
             for generator in self.study.asked_generators():
                 key = {"dataset": dataset, "generator": generator}
+                receipts = [WILDCARD.sub("*", of["receipt"].at(**key).path) for of in self.generation]
                 splits.append(
                     {
                         **key,
                         "shards": len(self.study.shards(**key)),
                         "planned": generator in self.study.planned_shards.get(dataset, {}),
-                        "begun": any(any(results.glob(WILDCARD.sub("*", r.at(**key).path))) for r in RECEIPTS),
+                        "begun": any(any(results.glob(receipt)) for receipt in receipts),
                     }
                 )
         return splits
@@ -163,7 +175,7 @@ class Plan:
         return {
             **self.asked,
             "cache_dir": self.study.cache_dir,
-            "patterns": PATTERNS,
+            "patterns": PATTERNS | prompt_patterns(self.study),
             "csv": self.fill(files.plan),
             "receipt": self.fill(files.plan_receipt),
             "logs": self.fill("<logs>"),
@@ -261,7 +273,7 @@ class Plan:
         logs = self.fill("<logs>")
         gpus = {
             f"{rule}/{dataset}/{generator}": self.study.gpus_of(generator)
-            for rule in ("generate_answers", "generate_single_answers")
+            for rule in [of["rule"] for of in self.generation]
             for dataset in self.study.grid.datasets
             for generator in self.study.asked_generators()
         }

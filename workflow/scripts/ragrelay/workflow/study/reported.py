@@ -1,37 +1,26 @@
 """Give rules what they need of the report: its sections, their figures and tables, and the inputs of these."""
 
 import functools
-import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from snakemake.io import report as captioned
 
-from ragrelay.annexes.acu.rules import Claims
-from ragrelay.annexes.labels.rules import Labels
-from ragrelay.annexes.labels.source import BY_ANSWERS, BY_FILE, BY_PAGES
-from ragrelay.annexes.prediction.rules import Prediction
-from ragrelay.annexes.reproduction.checks import common_rows
-from ragrelay.annexes.reproduction.published import LAYOUTS
+from ragrelay.base.annex import annexes
 from ragrelay.base.io.workflow_files import ROOT
 from ragrelay.base.vocabulary.names import SET_BY_DESIGN
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.report.display.outputs import KEYS, Output, available, file_name, modules
+from ragrelay.report.display.outputs import KEYS, Output, available, file_name, keys_of, modules
 from ragrelay.report.outputs import OUTPUTS, RESULT_TABLES
-from ragrelay.workflow.jobs.scripts import on_terminal
 from ragrelay.workflow.study import files
 from ragrelay.workflow.study.retrieval import Retrieval
 from ragrelay.workflow.study.study import Key, StudyOfRules, Wildcards
 
 SECTION = "{dataset}_{generator}_{scorer}"
 PAGE = ROOT / "workflow/report"
-PAPERS = os.path.relpath(ROOT / "resources/published/rows.csv")
-"""The papers' published tables and figures."""
-OF_CLAIMS = ("reproduced_claims", "reproduced_rows")
-"""Comparisons with published tables that a page of claims may show even without a grid."""
 MEASURED = {"retrieval": files.measures}
-OF_FILES = ("of_runs", "of_answers", "of_nuggets", "of_scores", "of_labels")
+OF_FILES = ("of_runs", "of_answers", "of_nuggets", "of_scores")
 """Counts that not every dataset, retriever and scorer has."""
 LEFT_OUT = {
     "of_collection": files.left_out_of_collection,
@@ -41,9 +30,8 @@ LEFT_OUT = {
     "of_answers": files.left_out_of_answers,
     "of_nuggets": files.left_out_of_nuggets,
     "of_scores": files.left_out_of_scores,
-    "of_labels": files.left_out_of_labels,
 }
-"""Counts of what was left out."""
+"""Counts of what was left out, without those of annexes."""
 LENGTHS = files.made_by("describe_answers")["lengths"]
 EXPLORED = {
     "prompts": files.prompts,
@@ -52,13 +40,6 @@ EXPLORED = {
     "retrieval": files.measures,
 }
 """Inputs of the explorer, without the passages."""
-EXPORTED = {
-    "trec_rag": files.exported_trec_rag,
-    "pyterrier": files.exported_pyterrier,
-    "jsonl": files.exported_jsonl,
-    "parquet": files.exported_parquet,
-}
-"""A generator's answers in the formats of other programs."""
 
 
 class Reported:
@@ -67,13 +48,9 @@ class Reported:
     Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
 
-    def __init__(
-        self, study: StudyOfRules, retrieval: Retrieval, labels: Labels, claims: Claims, prediction: Prediction
-    ) -> None:
-        self.study, self.retrieval, self.labels = study, retrieval, labels
-        self.claims, self.prediction = claims, prediction
+    def __init__(self, study: StudyOfRules, retrieval: Retrieval) -> None:
+        self.study, self.retrieval = study, retrieval
         self.sections = study.sections
-        self.published: dict[str, Any] = study.config.get("published") or {}
         grid = study.grid
         self.several = len(grid.retrievers) > 1 and max(len(grid.datasets), len(grid.generators)) > 1
         """Whether several rankings are compared in more than one dataset or with more than one generator."""
@@ -86,14 +63,9 @@ class Reported:
             "several": self.several,
             "context_use": study.settings.context_use,
             "bias_checks": bool(study.checked_scorers),
-            "annotations": bool(self.labels.names),
-            "annotations.bias_checks": bool(study.checked_sources),
-            "acu": study.config.get("acu"),
             "doses": self.doses,
             "rankings": sum(kind not in SET_BY_DESIGN for kind in study.retriever_kinds.values()) > 1,
-            "compare": study.config.get("compare"),
-            "published": bool(self.published),
-            **{f"published.{layout}": layout in self.published for layout in LAYOUTS},
+            **{name: value for annex in annexes() for name, value in annex.present(study).items()},
         }
         known = [name for name, table in RESULT_TABLES.items() if present[table.only_with]]
         there = [output for output in available(OUTPUTS, known) if present[output.only_with]]
@@ -113,13 +85,13 @@ class Reported:
                 category=f"{output.kind.capitalize()}s",
                 labels={
                     output.kind: output.name,
-                    **{key: part[key] for key in KEYS[output.of]},
+                    **{key: part[key] for key in keys_of(output.of)},
                     "format": ending,
                 },
             )
             for output in outputs
             for ending in output.endings
-            for part in keys or [{key: f"{{{key}}}" for key in KEYS[output.of]}]
+            for part in keys or [{key: f"{{{key}}}" for key in keys_of(output.of)}]
         ]
 
     # Sections
@@ -228,8 +200,23 @@ class Reported:
         return [{key: section[key] for key in ("dataset", "scorer", "primary")} for section in self.sections]
 
     @functools.cached_property
+    def left_out_of_annexes(self) -> dict[str, tuple[str, Any, list[Any]]]:
+        """Counts of annexes: stage, pattern and files by name."""
+        return {name: of for annex in annexes() for name, of in annex.left_out(self.study).items()}
+
+    @functools.cached_property
+    def left_out_patterns(self) -> dict[str, StudyFile]:
+        """Patterns of `left_out_files`."""
+        return LEFT_OUT | {f"of_{name}": pattern for name, (_, pattern, _) in self.left_out_of_annexes.items()}
+
+    @functools.cached_property
+    def left_out_stages(self) -> dict[str, str]:
+        """The stages of the counts of annexes."""
+        return {name: stage for name, (stage, _, _) in self.left_out_of_annexes.items()}
+
+    @functools.cached_property
     def left_out_files(self) -> dict[str, list[StudyFile]]:
-        """The files with counts of what was left out, by the names in LEFT_OUT."""
+        """The files with counts of what was left out, by the names of `left_out_patterns`."""
         study = self.study
         datasets = study.grid.datasets
         runs = [
@@ -250,25 +237,13 @@ class Reported:
             for generator in study.grid.generators
             for of in study.retrievers_and_zeroshot
         ]
-        by_job = [
-            {"dataset": dataset, "by": job[0], "source": name}
-            for dataset in datasets
-            for name, source in study.source_parts.items()
-            if (job := source.job(name, "", "")) and job[0] in (BY_FILE, BY_PAGES)
-        ]
-        by_answers = [
-            {"dataset": dataset, "by": BY_ANSWERS, "source": name}
-            for dataset in datasets
-            for name in study.passage_answerers
-            if self.labels.need_single_answers
-        ]
         return {
             **{name: study.grid_paths(path) for name, path in LEFT_OUT.items() if name not in OF_FILES},
             "of_runs": files.run_doubts.each(runs),
             "of_answers": files.left_out_of_answers.each(answers),
             "of_nuggets": study.grid_paths(files.left_out_of_nuggets, scorer=list(study.nuggets_of)),
             "of_scores": files.left_out_of_scores.each(judged),
-            "of_labels": files.left_out_of_labels.each(by_job + by_answers),
+            **{f"of_{name}": paths for name, (_, _, paths) in self.left_out_of_annexes.items()},
         }
 
     @functools.cached_property
@@ -285,88 +260,13 @@ class Reported:
     def data(self) -> list[StudyFile]:
         """Data whose hashes are in the provenance."""
         paths = [path for of in (files.queries, files.qrels, files.run) for path in self.study.grid_paths(of)]
-        labels = self.study.grid_paths(files.labels) if self.labels.names else []
-        return [*paths, *self.retrieval.index_receipts, *labels]
-
-    # Labels, claims and published tables
+        of_annexes = [path for annex in annexes() for path in annex.data(self.study)]
+        return [*paths, *self.retrieval.index_receipts, *of_annexes]
 
     @functools.cached_property
-    def labelled(self) -> list[Key]:
-        """The wildcards of the tables of each scorer's annotation sources."""
-        grid = self.study.grid
-        return [{"dataset": d, "generator": g} for d in grid.datasets for g in grid.generators]
-
-    @functools.cached_property
-    def annotated(self) -> list[Key]:
-        """The scorers with annotation sources."""
-        return [{"scorer": name} for name in self.study.grid.scorers if self.labels.names]
-
-    @functools.cached_property
-    def label_tables(self) -> dict[str, list[StudyFile]]:
-        """The tables of all datasets and generators that a scorer's tables and figures of labels are made from."""
-        names = ("correlation", "leads", "within", "choices", "agreement", "confusion", "powered")
-        return {name: files.tables[f"label_{name}"].each(self.labelled) for name in names}
-
-    @functools.cached_property
-    def costed(self) -> list[Key]:
-        """The wildcards of the tables of the cost of an engine's labels."""
-        asked = self.study.asked_generators()
-        return [key for key in self.labelled if self.labels.need_single_answers and key["generator"] in asked]
-
-    @functools.cached_property
-    def label_files(self) -> dict[str, list[StudyFile]]:
-        """Tables of labels besides those of each scorer: their cost, and the checks of their judges."""
-        return {
-            "label_cost": files.tables["label_cost"].each(self.costed),
-            "label_checks": [
-                path
-                for name, judges in self.study.checked_sources.items()
-                for table in files.made_by("analyse_passage_checks").values()
-                for path in self.study.grid_paths(table, source=[name], judge=judges)
-            ],
-        }
-
-    @functools.cached_property
-    def reproduced(self) -> dict[str, StudyFile]:
-        """Tables compared with published ones."""
-        return {name: files.tables[name] for output in self.outputs("reproduction") for name in output.needs}
-
-    @functools.cached_property
-    def reproduced_claims(self) -> dict[str, StudyFile]:
-        """The comparisons that the page of claims shows; none without published figures of claims."""
-        return {name: self.reproduced[name] for name in OF_CLAIMS if OF_CLAIMS[0] in self.reproduced}
-
-    def published_file(self, layout: str) -> str | list[str]:
-        """Return the published table of a layout; none if the configuration names none."""
-        return self.published.get(layout) or []
-
-    @functools.cached_property
-    def published_files(self) -> list[str]:
-        """The published tables of all layouts that the configuration names."""
-        return [self.published[layout] for layout in LAYOUTS if layout in self.published]
-
-    @functools.cached_property
-    def compared(self) -> dict[str, tuple[str, str, Any]]:
-        """By layout of published tables, without utility: the rule that compares, its docstring, our tables."""
-        correlation = files.tables["label_correlation"].each(self.sections if self.labels.names else [])
-        return {
-            "labels": (
-                "compare_published_labels", "Compare correlations of label sources with published ones.", correlation
-            ),
-            "label_cost": (
-                "compare_published_cost", "Compare the cost of labels with published figures.",
-                files.tables["label_cost"].each(self.costed),
-            ),
-            "claims": (
-                "compare_published_claims", "Compare ACU by stance with published figures.",
-                files.made_by("analyse_acu")["acu_usage"],
-            ),
-        }  # fmt: skip
-
-    @functools.cached_property
-    def published_latex(self) -> list[Any]:
-        """The comparison with published tables as LaTeX."""
-        return self.paths([output for output in OUTPUTS if output.of == "reproduction"], [{}])
+    def hashes(self) -> list[str]:
+        """The functions that hash the data of annexes, as ``module:name``."""
+        return [annex.hashes for annex in annexes() if annex.hashes]
 
     # Pages
 
@@ -398,11 +298,8 @@ class Reported:
     def page_inputs(self) -> dict[str, Any]:
         """Inputs of the page besides those of its sections."""
         return {
-            **self.claims.shown,
-            **self.reproduced,
             **self.pooled,
-            **{name: path.each(self.annotated) for name, path in files.annotation_tables.items()},
-            **self.label_files,
+            **{name: paths for annex in annexes() for name, paths in annex.page_inputs(self.study).items()},
         }
 
     @functools.cached_property
@@ -411,30 +308,25 @@ class Reported:
         return {
             **self.section_patterns,
             **MEASURED,
-            **files.annotation_tables,
-            **self.claims.shown_patterns,
+            **{name: path for annex in annexes() for name, path in annex.page_patterns(self.study).items()},
             "explorer": files.explorer,
         }
 
     @property
     def page_modules(self) -> list[str]:
-        """The modules of the functions that make all outputs."""
-        return modules(OUTPUTS)
+        """The modules of the functions that make all outputs, and of the parts of annexes."""
+        return [*modules(OUTPUTS), *(annex.page_part for annex in annexes() if annex.template)]
+
+    @functools.cached_property
+    def annex_parts(self) -> dict[str, Any]:
+        """The module and the values of each annex's part of the page."""
+        return {annex.name: (annex.page_part, annex.page_params(self.study)) for annex in annexes() if annex.template}
 
     @functools.cached_property
     def left_out_table(self) -> Any:
         """The table of what was left out, with its caption in Snakemake's report."""
         caption, labels = "../workflow/report/left_out.rst", {"table": "left_out"}
         return captioned(files.left_out_table, caption=caption, category="Tables", labels=labels)
-
-    @functools.cached_property
-    def claims_tables(self) -> dict[str, Any]:
-        """Tables of a claims study, with their captions."""
-        caption = "../workflow/report/acu_tables.rst"
-        return {
-            name: captioned(path, caption=caption, category="Tables", labels={"context use": name})
-            for name, path in files.made_by("analyse_acu").items()
-        }
 
     def explored_patterns(self, wildcards: Wildcards) -> dict[str, StudyFile]:
         """Return patterns of the inputs of the explorer."""
@@ -454,43 +346,15 @@ class Reported:
             if judge in self.study.grid.generators
         ]
 
-    @functools.cached_property
-    def exported_tables(self) -> list[StudyFile]:
-        """The tables of the analysis as Parquet, and their data card."""
-        return [files.exported_table.at(name=n) for n in [*self.section_patterns, *MEASURED, *self.pooled]]
-
-    def exported_about(self, wildcards: Wildcards) -> dict[str, str]:
-        """Return the keys of TREC RAG's records that describe a generator's run."""
-        return {"team_id": "ragrelay", "run_desc": f"study {self.study.name}, generator {wildcards.generator}"}
-
     # Targets
 
     @functools.cached_property
     def figures(self) -> list[str]:
-        """The figures of all sections and of all scorers' labels, without captions."""
+        """The figures of all sections, and what annexes add to the report, without captions."""
         # The paper's k is 5: these figures are drawn again for it if the grid has a larger k.
         ks = self.study.grid.k
         at_depth = [{**section, "depth": "k5"} for section in self.sections if 5 in ks and max(ks) > 5]
         of_sections = self.paths(self.outputs("section", "figure"), self.sections)
         of_depth = self.paths(self.outputs("depth"), at_depth) if at_depth else []
-        of_labels = self.paths(self.outputs("annotations"), self.annotated) if self.annotated else []
-        return list(map(str, [*of_sections, *of_depth, *of_labels]))
-
-    def reproduction_results(self, reported: Sequence[str]) -> list[str]:
-        """Return the files of the comparison with published tables, including the page of claims if there is one."""
-        with on_terminal():
-            common_rows(self.study)
-        of_grid = [name for name in self.reproduced if name not in OF_CLAIMS]
-        pages = [*(reported if of_grid else []), *(self.claims_results() if "claims" in self.published else [])]
-        return [*pages, *self.paths(self.outputs("reproduction"), [{}])]
-
-    def prediction_results(self) -> list[str]:
-        """Return the page of predictions, its figures and tables."""
-        figures = self.paths(self.outputs("prediction", "figure"), self.sections)
-        return [files.predict_report, *figures, *itertools.chain(*self.prediction.tables.values())]
-
-    def claims_results(self) -> list[str]:
-        """Return the page of a claims study, its figures and tables."""
-        self.claims.check_asked_for()
-        figures = self.paths(self.outputs("claims", "figure"), [{}])
-        return [files.acu_report, *figures, *files.made_by("analyse_acu").values()]
+        of_annexes = [path for annex in annexes() for path in annex.reported(self)]
+        return list(map(str, [*of_sections, *of_depth, *of_annexes]))

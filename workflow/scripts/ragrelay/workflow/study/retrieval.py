@@ -47,6 +47,11 @@ class Retrieval:
         definitions = {name: self.kind(name).index_definition() for name in self.study.needed_retrievers()}
         return {index_name(index): name for name, index in definitions.items() if index}
 
+    @functools.cached_property
+    def rankings(self) -> list[str]:
+        """The grid's retrievers that don't draw from the judgements."""
+        return [name for name in self.study.grid.retrievers if not self.kind(name).needs_qrels]
+
     def kind(self, retriever: str) -> Any:
         """Return the kind of a retriever, with its keys."""
         return RETRIEVER_KINDS.of(self.study.retriever(retriever))

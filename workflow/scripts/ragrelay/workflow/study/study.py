@@ -11,9 +11,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from ragrelay.annexes.acu.checks import prompts_of
-from ragrelay.annexes.acu.prompts import load_claim_template
-from ragrelay.annexes.labels.source import ANNOTATION_KINDS
 from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.base.vocabulary.orderings import fits
 from ragrelay.base.vocabulary.study_file import StudyFile
@@ -467,14 +464,6 @@ class StudyOfRules(Study):
         missing = may_miss_answers(self.generator(wildcards.generator))
         return files.contexts.each(self.each_retriever if missing else [])
 
-    def single_prompts(self, template: str) -> list[StudyFile]:
-        """Return the prompts with one passage each, of all retrievers, for a template."""
-        return files.single_prompts.at(template=template).each(self.each_retriever)
-
-    def single_prompts_of(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the prompts with one passage each, of all retrievers, for a job's generator."""
-        return self.single_prompts(self.template_of(wildcards.generator))
-
     def retriever_jobs(self, generators: Iterable[str]) -> list[Key]:
         """Return a job per dataset, one of ``generators``, and retriever."""
         return [
@@ -595,16 +584,6 @@ class StudyOfRules(Study):
         """Return the parts of a template that asks for lists of nuggets."""
         return vars(load_nugget_template(self.template_path(name, "nugget_prompts")))
 
-    @functools.cache  # noqa: B019 - one study per process
-    def claim_template(self, name: str) -> dict[str, Any]:
-        """Return the parts of a template for prompts about claims that the prompts are made from."""
-        whole = vars(load_claim_template(self.template_path(name, "claim_prompts")))
-        return {part: text for part, text in whole.items() if part != "words_with_evidence"}
-
-    def claim_words(self, name: str) -> list[str]:
-        """Return the template's words for answers with evidence; none if they are True, None and False."""
-        return list(load_claim_template(self.template_path(name, "claim_prompts")).words_with_evidence)
-
     @functools.cached_property
     def nuggets_of(self) -> dict[str, Any]:
         """The grid's scorers that have lists of nuggets."""
@@ -617,46 +596,3 @@ class StudyOfRules(Study):
     def nugget_file_of(self, wildcards: Wildcards) -> Any:
         """Return the file with lists of nuggets of a job's scorer and dataset."""
         return self.nuggets_of[wildcards.scorer].file(wildcards.dataset)
-
-    @functools.cached_property
-    def source_parts(self) -> dict[str, Any]:
-        """The annotation sources of the grid, and those that they combine."""
-        return {name: ANNOTATION_KINDS.of(self.source(name)) for name in self.annotation_parts()}
-
-    @functools.cached_property
-    def checked_sources(self) -> dict[str, list[str]]:
-        """The annotation sources whose judges are checked for bias, each with its judges."""
-        return {
-            name: source.judges(self.grid.generators)
-            for name, source in self.source_parts.items()
-            if self.source(name).get("bias_checks")
-        }
-
-    def source(self, name: str) -> dict[str, Any]:
-        """Return the catalogue's definition of an annotation source."""
-        definition: dict[str, Any] = self.config["annotations"][name]
-        return definition
-
-    def source_named(self, name: str) -> dict[str, Any]:
-        """Return an annotation source's definition without the keys that only the checks of a judge use."""
-        return {key: value for key, value in self.source(name).items() if key != "bias_checks"}
-
-    @functools.cached_property
-    def source_definitions(self) -> dict[str, dict[str, Any]]:
-        """Definitions of the grid's sources, and of those that they combine."""
-        return {name: self.source_named(name) for name in self.selected()["annotations"]}
-
-    def source_module(self, name: str) -> str:
-        """Return the module of the kind of an annotation source."""
-        return ANNOTATION_KINDS.module(self.source(name))
-
-    @functools.cached_property
-    def acu_units(self) -> list[Key]:
-        """Each set of claims with each generator and template that the configuration asks for."""
-        acu = self.config.get("acu") or {"claims": [], "generators": [], "prompts": []}
-        return [
-            {"claims": claims, "generator": generator, "template": template}
-            for claims in acu["claims"]
-            for generator in acu["generators"]
-            for template in prompts_of(acu, generator)
-        ]

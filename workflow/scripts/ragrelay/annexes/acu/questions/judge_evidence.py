@@ -5,18 +5,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob, StudyOfRules
 
 if TYPE_CHECKING:
     import polars as pl
 
     from ragrelay.generation.likelihoods.asker import Asker
-    from ragrelay.workflow.study.study import StudyOfRules
 
 
 class JudgeEvidence(Question):
     """A question about each distinct evidence text of a set of claims, to the generator named in the configuration."""
 
+    folder = "acu/"
     asks, reads = "judge_evidence", "read_evidence_judgements"
     does = (
         "Ask whether evidence refers to an external source, into the store.",
@@ -29,16 +29,18 @@ class JudgeEvidence(Question):
             "ragrelay.annexes.acu.judged_evidence:COLUMNS"),
     }  # fmt: skip
 
-    def jobs(self, study: "StudyOfRules") -> list[Key]:
+    def jobs(self, study: StudyOfRules) -> list[Key]:
         acu = study.config.get("acu") or {}
         return [{"claims": name} for name in acu["claims"]] if acu.get("evidence_judge") else []
 
-    def asker(self, study: "StudyOfRules", key: Key) -> str:
+    def asker(self, study: StudyOfRules, key: Key) -> str:
         judge: str = study.config["acu"]["evidence_judge"]
         return judge
 
-    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        return {"claims": study.files.claims}
+    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+        from ragrelay.annexes.acu import files
+
+        return {"claims": files.claims}
 
 
 def ask(job: QuestionJob, asker: "Asker") -> tuple[None, dict[str, Any]]:

@@ -5,45 +5,47 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob, StudyOfRules
 
 if TYPE_CHECKING:
     import polars as pl
 
     from ragrelay.generation.likelihoods.asker import Asker
-    from ragrelay.workflow.study.study import StudyOfRules
 
 
 class ScoreClaims(Question):
     """A question about a set of claims, in each template."""
 
+    folder = "acu/"
     asks, reads = "score_claims", "compute_acu"
     does = ("Score claims' labels by a generator, into the store.", "Compute ACU of every pair of claim and evidence.")
     key, ask_key = "{claims}/{generator}/{template}", "{claims}/{generator}"
     asked = StudyFile("acu/{claims}/scored/{generator}/{template}.asked.parquet", "compute_acu",
         "the log-probabilities that were asked for, by their keys in the cache",
-        "ragrelay.report.stage_columns:CLAIM_REQUESTS")  # fmt: skip
+        "ragrelay.annexes.acu.stage_columns:CLAIM_REQUESTS")  # fmt: skip
     made: ClassVar = {
         "pairs": StudyFile("acu/{claims}/pairs/{generator}/{template}.parquet", "compute_acu", "ACU of every pair",
             "ragrelay.annexes.acu.pairs:COLUMNS"),
     }  # fmt: skip
 
-    def jobs(self, study: "StudyOfRules") -> list[Key]:
-        return study.acu_units
+    def jobs(self, study: StudyOfRules) -> list[Key]:
+        return of_rules(study).units
 
-    def asker(self, study: "StudyOfRules", key: Key) -> str:
+    def asker(self, study: StudyOfRules, key: Key) -> str:
         return key["generator"]
 
-    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        files = study.files
+    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+        from ragrelay.annexes.acu import files
+
         return {"claims": files.claims, "prompts": [files.claim_prompts]}
 
-    def patterns(self, study: "StudyOfRules", key: Key) -> dict[str, str]:
-        files = study.files
+    def patterns(self, study: StudyOfRules, key: Key) -> dict[str, str]:
+        from ragrelay.annexes.acu import files
+
         return {"prompts": files.claim_prompts}
 
-    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
-        own_words = study.claim_words(key["template"])
+    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+        own_words = of_rules(study).words(key["template"])
         return {"own_words": {key["template"]: own_words}} if own_words else {}
 
 
@@ -76,3 +78,9 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
     stores = [LikelihoodStore(cache_dir, receipt[part]["fingerprint"]) for part in ("prompts", "evidence")]
     claims, asked = (pl.read_parquet(job.path(name)) for name in ("claims", "asked"))
     return {"pairs": compute_acu(claims, asked, job.wildcards["template"], *stores)}
+
+
+def of_rules(study: StudyOfRules) -> Any:
+    from ragrelay.annexes.acu.rules import claims_of  # here, since rules import the questions
+
+    return claims_of(study)

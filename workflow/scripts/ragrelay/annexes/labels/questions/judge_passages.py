@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.questions.question import Inputs, Key, Question, QuestionJob
+from ragrelay.questions.question import Inputs, Key, Question, QuestionJob, StudyOfRules
 
 if TYPE_CHECKING:
     import polars as pl
 
     from ragrelay.generation.likelihoods.asker import Asker
-    from ragrelay.workflow.study.study import StudyOfRules
 
 
 class JudgePassages(Question):
@@ -26,27 +25,27 @@ class JudgePassages(Question):
     ask_key = "{dataset}/{judge}"
     made: ClassVar = {
         "labels": StudyFile("{dataset}/annotations/llm/{source}/{judge}.parquet", "label_by_judge", "a model's labels",
-            "ragrelay.report.stage_columns:JUDGED_LABELS"),
+            "ragrelay.annexes.labels.stage_columns:JUDGED_LABELS"),
     }  # fmt: skip
 
-    def jobs(self, study: "StudyOfRules") -> list[Key]:
-        return passage_jobs(study, study.source_parts)
+    def jobs(self, study: StudyOfRules) -> list[Key]:
+        return passage_jobs(study, of_rules(study).source_parts)
 
-    def asker(self, study: "StudyOfRules", key: Key) -> str:
+    def asker(self, study: StudyOfRules, key: Key) -> str:
         return key["judge"]
 
-    def inputs(self, study: "StudyOfRules", key: Key) -> Inputs:
-        return {"prompts": study.single_prompts(study.source(key["source"])["prompt"])}
+    def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
+        return {"prompts": of_rules(study).single_prompts(of_rules(study).source(key["source"])["prompt"])}
 
-    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
-        source = study.source_parts[key["source"]]
+    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+        source = of_rules(study).source_parts[key["source"]]
         return {"words": source.words(), "begins": source.begins()}
 
-    def modules(self, study: "StudyOfRules", key: Key) -> list[str]:
-        return [study.source_module(key["source"])]
+    def modules(self, study: StudyOfRules, key: Key) -> list[str]:
+        return [of_rules(study).source_module(key["source"])]
 
-    def read_settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
-        return {"source": study.source_named(key["source"])}
+    def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+        return {"source": of_rules(study).source_named(key["source"])}
 
 
 def ask(job: QuestionJob, asker: "Asker") -> tuple[None, dict[str, Any]]:
@@ -72,13 +71,13 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
     return {"labels": shares.select(pl.lit(None, pl.String).alias("references"), *PASSAGE, *judged)}
 
 
-def passage_jobs(study: "StudyOfRules", sources: Mapping[str, Any]) -> list[Key]:
+def passage_jobs(study: StudyOfRules, sources: Mapping[str, Any]) -> list[Key]:
     """Return a job for each dataset, source and generator that the source asks."""
     return [
         {"dataset": dataset, "source": name, "judge": judge}
         for dataset in study.grid.datasets
         for name in sources
-        for judge in study.source_parts[name].judges(study.grid.generators)
+        for judge in of_rules(study).source_parts[name].judges(study.grid.generators)
     ]
 
 
@@ -95,3 +94,9 @@ def passage_questions(job: QuestionJob) -> "pl.DataFrame":
     frames = [pl.read_parquet(path, columns=["qid", "docnos", *question], glob=False) for path in job.paths("prompts")]
     passages = pl.concat(frames).with_columns(pl.col("docnos").list.first().alias("docno"))
     return passages.unique([*PASSAGE, "prompt_id"], keep="first", maintain_order=True).select(*PASSAGE, *question)
+
+
+def of_rules(study: StudyOfRules) -> Any:
+    from ragrelay.annexes.labels.rules import labels_of  # here, since rules import the questions
+
+    return labels_of(study)

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.questions.bases import AboutRetrievers
-from ragrelay.questions.question import Key, QuestionJob
+from ragrelay.questions.question import Key, QuestionJob, StudyOfRules
 
 if TYPE_CHECKING:
     import polars as pl
 
     from ragrelay.generation.likelihoods.asker import Asker
-    from ragrelay.workflow.study.study import StudyOfRules
 
 
 class ScoreContexts(AboutRetrievers):
@@ -23,17 +22,17 @@ class ScoreContexts(AboutRetrievers):
     asked = StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.asked.parquet",
         "compute_context_likelihoods",
         "the log-probabilities of contexts that were asked for, by their keys in the cache",
-        "ragrelay.report.stage_columns:CONTEXT_REQUESTS")  # fmt: skip
+        "ragrelay.annexes.prediction.stage_columns:CONTEXT_REQUESTS")  # fmt: skip
     made: ClassVar = {
         "table": StudyFile("{dataset}/predictions/contexts/{generator}/{retriever}.parquet",
             "compute_context_likelihoods", "how likely the contexts are after the query",
             "ragrelay.annexes.prediction.context_perplexity.requests:COLUMNS"),
     }  # fmt: skip
 
-    def jobs(self, study: "StudyOfRules") -> list[Key]:
-        return super().jobs(study) if study.settings.prediction.context_perplexity else []
+    def jobs(self, study: StudyOfRules) -> list[Key]:
+        return super().jobs(study) if study.config["prediction"]["context_perplexity"] else []
 
-    def settings(self, study: "StudyOfRules", key: Key) -> dict[str, Any]:
+    def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         return {"ks": sorted(study.grid.k)}
 
 

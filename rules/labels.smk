@@ -5,8 +5,11 @@ Input: contexts, queries, qrels, references, utility; files of labels and of gol
 Output: single_prompts, single_answers, labels of each source, left_out_of_labels, labels, label_values, and tables of labels.
 """
 
+from ragrelay.annexes.labels import files as label_files
 from ragrelay.annexes.labels.source import BY_ANSWERS, BY_FILE, BY_PAGES
-from ragrelay.annexes.labels.rules import TABLES as LABEL_TABLES
+from ragrelay.annexes.labels.rules import TABLES as LABEL_TABLES, labels_of
+
+labels = labels_of(study)
 
 
 rule build_single_prompts:
@@ -15,14 +18,14 @@ rule build_single_prompts:
         queries=files.queries,
         contexts=files.contexts,
     output:
-        files.single_prompts,
+        label_files.single_prompts,
     log:
         "<logs>/build_single_prompts/{dataset}/{template}/{retriever}.log",
     priority: 10
     conda:
         "../envs/analysis.yaml"
     params:
-        depth=study.settings.annotation_depth,
+        depth=study.config["annotation_depth"],
         template=study.template_of_job,
         code=code_of("build_single_prompts.py"),
     script:
@@ -32,12 +35,12 @@ rule build_single_prompts:
 use rule generate_answers as generate_single_answers with:
     input:
         fetched=study.fetched_for_generator,
-        single=study.single_prompts_of,
+        single=labels.single_prompts_of,
         queries=files.queries,
         # Runs after the grid's own jobs, so that answers in both are generated once.
         receipts=study.receipts_of(files.receipt),
     output:
-        receipt=files.single_receipt,
+        receipt=label_files.single_receipt,
     log:
         "<logs>/generate_single_answers/{dataset}/{generator}/shard{shard}.log",
     benchmark:
@@ -47,10 +50,10 @@ use rule generate_answers as generate_single_answers with:
 rule view_single_answers:
     """Write the answers to single passages from the store."""
     input:
-        prompts=study.single_prompts_of,
-        receipts=study.receipts_of(files.single_receipt),
+        prompts=labels.single_prompts_of,
+        receipts=study.receipts_of(label_files.single_receipt),
     output:
-        files.single_answers,
+        label_files.single_answers,
     log:
         "<logs>/view_single_answers/{dataset}/{generator}.log",
     wildcard_constraints:
@@ -75,8 +78,8 @@ rule read_single_answers:
         queries=files.queries,
         contexts=files.contexts.each(study.each_retriever),
     output:
-        answers=files.single_answers,
-        left_out=files.left_out_of_labels.at(by=BY_ANSWERS, source="{generator}"),
+        answers=label_files.single_answers,
+        left_out=label_files.left_out_of_labels.at(by=BY_ANSWERS, source="{generator}"),
     log:
         "<logs>/read_single_answers/{dataset}/{generator}.log",
     wildcard_constraints:
@@ -87,7 +90,7 @@ rule read_single_answers:
     params:
         dataset=study.dataset_of,
         imported=study.passage_answers,
-        depth=study.settings.annotation_depth,
+        depth=study.config["annotation_depth"],
         code=code_of("read_single_answers.py", study.dataset_module),
     script:
         "../workflow/scripts/read_single_answers.py"
@@ -97,10 +100,10 @@ rule label_passages:
     """Label each passage by the score of the answer generated from it alone (eRAG)."""
     input:
         **study.reference_files,
-        answers=files.single_answers,
+        answers=label_files.single_answers,
         contexts=files.contexts.each(study.each_retriever),
     output:
-        files.labels_by_answers,
+        label_files.labels_by_answers,
     log:
         "<logs>/label_passages/{dataset}/{scorer}/{generator}.log",
     benchmark:
@@ -125,8 +128,8 @@ rule label_by_pages:
         queries=files.queries,
         pages=labels.file_of,
     output:
-        labels=files.labels_by_pages,
-        left_out=files.left_out_of_labels.at(by=BY_PAGES),
+        labels=label_files.labels_by_pages,
+        left_out=label_files.left_out_of_labels.at(by=BY_PAGES),
     log:
         "<logs>/label_by_pages/{dataset}/{source}.log",
     priority: 10
@@ -146,15 +149,15 @@ rule label_by_file:
         queries=files.queries,
         contexts=files.contexts.each(study.each_retriever),
     output:
-        labels=files.labels_by_file,
-        left_out=files.left_out_of_labels.at(by=BY_FILE),
+        labels=label_files.labels_by_file,
+        left_out=label_files.left_out_of_labels.at(by=BY_FILE),
     log:
         "<logs>/label_by_file/{dataset}/{source}.log",
     priority: 10
     conda:
         "../envs/analysis.yaml"
     params:
-        depth=study.settings.annotation_depth,
+        depth=study.config["annotation_depth"],
         code=code_of("label_by_file.py"),
     script:
         "../workflow/scripts/label_by_file.py"
@@ -168,8 +171,8 @@ rule measure_labels:
         queries=files.queries,
         qrels=files.qrels,
     output:
-        labels=files.labels,
-        values=files.label_values,
+        labels=label_files.labels,
+        values=label_files.label_values,
     log:
         "<logs>/measure_labels/{dataset}/{scorer}/{generator}.log",
     conda:
@@ -177,10 +180,10 @@ rule measure_labels:
     params:
         patterns={"contexts": files.contexts, **LABEL_TABLES},
         order=study.order,
-        annotations=study.source_definitions,
+        annotations=labels.source_definitions,
         names=labels.names,
         references=labels.reference_sets_of,
-        measures=study.grid.annotation_measures,
+        measures=study.config["grid"]["annotation_measures"],
         ks=labels.cutoffs,
         limits=labels.limits_of,
         code=code_of("measure_labels.py", *labels.modules),
@@ -191,7 +194,7 @@ rule measure_labels:
 rule correlate_labels:
     """Correlate the measures of every source of labels with utility."""
     input:
-        values=files.label_values,
+        values=label_files.label_values,
         utility=files.utility,
     output:
         **files.made_by("correlate_labels"),
@@ -213,7 +216,7 @@ rule correlate_labels:
 rule describe_label_cost:
     """Compare the cost of labels by answers with that of answers from whole contexts."""
     input:
-        single=files.single_answers,
+        single=label_files.single_answers,
         answers=files.answers.each(labels.cells_end_to_end),
         contexts=files.contexts.each(study.each_retriever),
     output:
@@ -236,8 +239,8 @@ rule measure_agreement:
     """Compare labels with people's, and combine people's with a judge's (prediction-powered)."""
     input:
         unpack(labels.made),
-        labels=files.labels,
-        values=files.label_values,
+        labels=label_files.labels,
+        values=label_files.label_values,
         utility=files.utility,
         qrels=files.qrels,
     output:
@@ -252,3 +255,57 @@ rule measure_agreement:
         code=code_of("measure_agreement.py", *labels.modules),
     script:
         "../workflow/scripts/measure_agreement.py"
+
+
+rule build_check_prompts:
+    """Lay out changed passages as prompts, for the checks of a judge."""
+    input:
+        queries=files.queries,
+        contexts=files.contexts.each(study.each_retriever),
+    output:
+        asked=label_files.passage_checks,
+        prompts=label_files.passage_checks_prompts,
+    log:
+        "<logs>/build_check_prompts/{dataset}/{source}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        template=labels.check_template_of,
+        sample=labels.checked_of,
+        code=code_of("build_check_prompts.py"),
+    script:
+        "../workflow/scripts/build_check_prompts.py"
+
+
+use rule analyse_judge_checks as analyse_passage_checks with:
+    input:
+        label_files.passage_checks_scores,
+    output:
+        **files.made_by("analyse_passage_checks"),
+    log:
+        "<logs>/analyse_passage_checks/{dataset}/{source}/{judge}.log",
+
+
+rule draw_annotations:
+    """Write the tables and figures of label sources."""
+    input:
+        **labels.label_tables,
+    output:
+        reported.paths(reported.outputs("annotations")),
+    log:
+        "<logs>/draw_annotations/{scorer}.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        kinds={n: d["kind"] for n, d in study.selected()["annotations"].items()},
+        report=workflow.pathvars.apply("<results>/report"),
+        code=code_of("draw_annotations.py", *reported.modules("annotations")),
+    script:
+        "../workflow/scripts/draw_annotations.py"
+
+
+rule erag:
+    """Write the report, with labels of passages by the grid's annotation sources."""
+    input:
+        labels.asked_for(label_files.annotation_tables["annotations"]),
+        REPORTED_FILES,

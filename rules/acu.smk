@@ -5,13 +5,19 @@ Input: a file of claims, or a hub's data set.
 Output: claims, claim_prompts, characteristics, tables; acu_report.
 """
 
+from ragrelay.annexes.acu import files as claim_files
+from ragrelay.annexes.acu.rules import claims_of, shown_beside
+
+claims = claims_of(study)
+beside, beside_claims = shown_beside(study)
+
 
 rule prepare_claims:
     """Read claims with their evidence."""
     input:
         claims.files_of,
     output:
-        files.claims,
+        claim_files.claims,
     log:
         "<logs>/prepare_claims/{claims}.log",
     localrule: True
@@ -27,9 +33,9 @@ rule prepare_claims:
 rule build_claim_prompts:
     """Lay out every claim with and without its evidence as prompts."""
     input:
-        files.claims,
+        claim_files.claims,
     output:
-        files.claim_prompts,
+        claim_files.claim_prompts,
     log:
         "<logs>/build_claim_prompts/{claims}/{template}.log",
     conda:
@@ -44,13 +50,13 @@ rule build_claim_prompts:
 rule describe_claims:
     """Compute characteristics of every pair's evidence."""
     input:
-        claims=files.claims,
+        claims=claim_files.claims,
         unreliable=claims.source_files("unreliable"),
         reliable=claims.source_files("reliable"),
         judged=claims.judged_evidence,
     output:
-        table=files.characteristics,
-        entities=files.entities,
+        table=claim_files.characteristics,
+        entities=claim_files.entities,
     log:
         "<logs>/describe_claims/{claims}.log",
     conda:
@@ -65,18 +71,22 @@ rule describe_claims:
 rule analyse_acu:
     """Correlate ACU with characteristics, and average it by stance."""
     input:
-        pairs=files.claim_pairs.each(claims.units),
-        claims=files.claims.each(claims.sets),
-        characteristics=files.characteristics.each(claims.sets),
+        pairs=claim_files.claim_pairs.each(claims.units),
+        claims=claim_files.claims.each(claims.sets),
+        characteristics=claim_files.characteristics.each(claims.sets),
     output:
-        **reported.claims_tables,
+        **claims.tables,
     log:
         "<logs>/analyse_acu.log",
     conda:
         "../envs/analysis.yaml"
     params:
         draws=study.draws,
-        patterns={"pairs": files.claim_pairs, "claims": files.claims, "characteristics": files.characteristics},
+        patterns={
+            "pairs": claim_files.claim_pairs,
+            "claims": claim_files.claims,
+            "characteristics": claim_files.characteristics,
+        },
         order=claims.units,
         code=code_of("analyse_acu.py"),
     script:
@@ -87,20 +97,27 @@ rule report_acu:
     """Write the page of a claims study."""
     input:
         **claims.shown,
-        **reported.reproduced_claims,
+        **beside_claims,
         template=reported.template("acu"),
         page_parts=reported.page_parts,
     output:
         *reported.paths(reported.outputs("claims", "figure"), [{}]),
-        page=reported.page(files.acu_report, "acu_page", "context use"),
+        page=reported.page(claim_files.acu_report, "acu_page", "context use"),
     log:
         "<logs>/report_acu.log",
     conda:
         "../envs/report.yaml"
     params:
         patterns=claims.shown_patterns,
+        beside=beside,
         study=study.name,
         notices=reported.notices({u["generator"] for u in claims.units}),
-        code=code_of("report_acu.py", *reported.modules("claims", "reproduction")),
+        code=code_of("report_acu.py", *reported.modules("claims"), *beside.values()),
     script:
         "../workflow/scripts/report_acu.py"
+
+
+rule acu:
+    """Measure context use of claims (config key acu), and write tables, figures and a page."""
+    input:
+        lambda wildcards: claims.results(reported),

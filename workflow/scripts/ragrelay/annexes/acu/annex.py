@@ -1,0 +1,52 @@
+"""The annex of claims and context use."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from ragrelay.annexes.acu.checks import acu_generators, acu_names, check_acu
+from ragrelay.annexes.acu.outputs import OUTPUTS, RESULT_TABLES
+from ragrelay.annexes.acu.settings import AcuKeys
+from ragrelay.annexes.acu.source import CLAIM_KINDS
+from ragrelay.base.annex import Annex, Shown
+
+
+class Acu(Annex):
+    """Measure how evidence moves a model's verdict on claims (target and key `acu`)."""
+
+    order = 3
+    keys = AcuKeys
+    kinds: ClassVar = {"claims": CLAIM_KINDS}
+    reserved = ("acu",)
+    result_tables = RESULT_TABLES
+    outputs = OUTPUTS
+    shows: ClassVar = {"claims": Shown((), "report_acu")}
+    pages = ("report/acu.html",)
+    template = "acu_section.html.j2"
+    link = ("acu", "Claims")
+
+    def check(self, study: Any) -> None:
+        check_acu(study)
+
+    def generators(self, config: Mapping[str, Any]) -> Iterable[str]:
+        return acu_generators(config)
+
+    def selected(self, study: Any) -> Mapping[str, Iterable[str]]:
+        return {"claims": acu_names(study.config, "claims")}
+
+    def present(self, study: Any) -> Mapping[str, Any]:
+        return {"acu": study.config.get("acu")}
+
+    def page_inputs(self, study: Any) -> Mapping[str, Any]:
+        return _in_rules(study).shown
+
+    def page_patterns(self, study: Any) -> Mapping[str, Any]:
+        return _in_rules(study).shown_patterns
+
+    def prefetched(self, study: Any) -> list[Any]:
+        return _in_rules(study).fetched_claims
+
+
+def _in_rules(study: Any) -> Any:
+    from ragrelay.annexes.acu.rules import claims_of  # here, since rules read the annexes
+
+    return claims_of(study)

@@ -1,0 +1,24 @@
+"""The part of a study's page on claims."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragrelay.annexes.acu.page import claims_section
+from ragrelay.annexes.acu.study import ClaimsStudy, read_claims_study
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.report.display.page import Page
+
+
+def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> ClaimsStudy | None:
+    """Return the claims study; None without one."""
+    return read_claims_study(files)
+
+
+def values(part: ClaimsStudy, page: Page, most_rows: int) -> dict[str, Any]:
+    """Return the variable of ``acu_section.html.j2``. Charts are added to those of ``page``."""
+    return {"acu": claims_section(part, page)}
+
+
+def warnings(part: ClaimsStudy) -> list[str]:
+    """Return no warnings."""
+    return []

@@ -1,0 +1,36 @@
+"""Declare the columns of files between stages that no table of the report shows."""
+
+import polars as pl
+
+from ragrelay.base.vocabulary.columns import Column, text
+from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
+from ragrelay.report.stage_columns import CONTINUATION, PROMPT_ID
+
+CLAIMS = {
+    "id": text("id of the pair of claim and evidence"),
+    "claim_id": text("id of the claim"),
+    "claim": text("the claim"),
+    "claimant": text("who made the claim"),
+    "claim_date": text("date of the claim, as given"),
+    "evidence": text("the evidence"),
+    "evidence_source": text("where the evidence was published"),
+    "evidence_date": text("date of the evidence, as given"),
+    "evidence_stance": text("stance of the evidence towards the claim"),
+    "relevant": Column(pl.Boolean, "whether the evidence was judged relevant to the claim"),
+    "factcheck_verdict": text("verdict of a fact check, as given"),
+    "is_gold": Column(pl.Boolean, "whether the evidence is the data set's gold evidence"),
+    "is_factcheck_article": Column(pl.Boolean, "whether the evidence is an article of a fact checker"),
+}
+CLAIM_PROMPTS = {
+    "id": CLAIMS["id"],
+    "evidence": Column(pl.Boolean, "whether the prompt has the evidence"),
+    **{name: PROMPT_COLUMNS[name] for name in ("prompt", "system", "prompt_id")},
+}
+CLAIM_REQUESTS = {
+    "template": text("template of the prompt"),
+    "id": CLAIMS["id"],
+    "evidence": CLAIM_PROMPTS["evidence"],
+    "word": text("the word whose probability is asked for"),
+    "prompt_id": PROMPT_ID,
+    "continuation": CONTINUATION,
+}

@@ -1,0 +1,25 @@
+"""The annex of comparing two studies."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ragrelay.annexes.compare.outputs import OUTPUTS, RESULT_TABLES
+from ragrelay.annexes.compare.settings import CompareKeys
+from ragrelay.base.annex import Annex, Shown
+
+
+class Compare(Annex):
+    """Compare two finished studies (target and key `compare`)."""
+
+    order = 5
+    keys = CompareKeys
+    reserved = ("compare",)
+    without_effect = ("compare",)
+    result_tables = RESULT_TABLES
+    outputs = OUTPUTS
+    shows: ClassVar = {"comparison": Shown((), "compare_studies")}
+    pages = ("compare/*/index.html",)
+    kept = ("compare",)
+
+    def present(self, study: Any) -> Mapping[str, Any]:
+        return {"compare": study.config.get("compare")}

@@ -1,0 +1,11 @@
+"""The annex of exports to other programs."""
+
+from ragrelay.base.annex import Annex
+
+
+class Exchange(Annex):
+    """Export answers and tables in the formats of other programs, and describe the results (target `export`)."""
+
+    order = 6
+    builds_on = ("notebook",)
+    reserved = ("export", "ro-crate-metadata.json")

@@ -1,0 +1,33 @@
+"""Give rules what they need of exports."""
+
+import functools
+
+from ragrelay.annexes.exchange import files
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.workflow.study.reported import MEASURED, Reported
+from ragrelay.workflow.study.study import StudyOfRules, Wildcards
+
+EXPORTED = {
+    "trec_rag": files.exported_trec_rag,
+    "pyterrier": files.exported_pyterrier,
+    "jsonl": files.exported_jsonl,
+    "parquet": files.exported_parquet,
+}
+"""A generator's answers in the formats of other programs."""
+
+
+class Exports:
+    """Outputs and params of the rules that export."""
+
+    def __init__(self, study: StudyOfRules, reported: Reported) -> None:
+        self.study, self.reported = study, reported
+
+    @functools.cached_property
+    def tables(self) -> list[StudyFile]:
+        """The tables of the analysis as Parquet, and their data card."""
+        names = [*self.reported.section_patterns, *MEASURED, *self.reported.pooled]
+        return [files.exported_table.at(name=name) for name in names]
+
+    def about(self, wildcards: Wildcards) -> dict[str, str]:
+        """Return the keys of TREC RAG's records that describe a generator's run."""
+        return {"team_id": "ragrelay", "run_desc": f"study {self.study.name}, generator {wildcards.generator}"}

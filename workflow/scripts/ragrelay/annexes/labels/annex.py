@@ -1,0 +1,72 @@
+"""The annex of relevance labels from several sources."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from ragrelay.annexes.labels.outputs import OUTPUTS, RESULT_TABLES
+from ragrelay.annexes.labels.settings import LabelGridKeys, LabelKeys
+from ragrelay.annexes.labels.source import ANNOTATION_KINDS, parts
+from ragrelay.annexes.labels.source_checks import check_annotations
+from ragrelay.base.annex import Annex, Shown
+
+
+class Labels(Annex):
+    """Label passages by people, judges and eRAG, and correlate the labels with answers (target `erag`)."""
+
+    order = 2
+    keys = LabelKeys
+    grid_keys = LabelGridKeys
+    kinds: ClassVar = {"annotations": ANNOTATION_KINDS}
+    chosen = ("annotations",)
+    result_tables = RESULT_TABLES
+    outputs = OUTPUTS
+    shows: ClassVar = {"annotations": Shown(("scorer",), "draw_annotations")}
+    generates = ("generate_single_answers",)
+    hashes = "ragrelay.annexes.labels.data_hashes:label_hashes"
+    template = "annotations.html.j2"
+    link = ("annotations", "Labels")
+
+    def check(self, study: Any) -> None:
+        check_annotations(study.config, study)
+
+    def selected(self, study: Any) -> Mapping[str, Iterable[str]]:
+        names = parts(study.config["annotations"], study.grid.annotations)
+        sources = [ANNOTATION_KINDS.of(study.config["annotations"][name]) for name in names]
+        judges = [judge for source in sources for judge in source.judges(study.grid.generators)]
+        return {"annotations": names, "generators": judges}
+
+    def present(self, study: Any) -> Mapping[str, Any]:
+        labels = _in_rules(study)
+        return {"annotations": bool(labels.names), "annotations.bias_checks": bool(labels.checked_sources)}
+
+    def reported(self, reported: Any) -> list[Any]:
+        scorers = _in_rules(reported.study).annotated
+        return reported.paths(reported.outputs("annotations"), scorers) if scorers else []
+
+    def left_out(self, study: Any) -> Mapping[str, tuple[str, Any, list[Any]]]:
+        labels = _in_rules(study)
+        return {"labels": ("annotation", self.files.left_out_of_labels, labels.left_out_files)}
+
+    def data(self, study: Any) -> list[Any]:
+        return list(study.grid_paths(self.files.labels)) if _in_rules(study).names else []
+
+    def page_inputs(self, study: Any) -> Mapping[str, Any]:
+        labels, tables = _in_rules(study), self.files.annotation_tables
+        return {**{name: path.each(labels.annotated) for name, path in tables.items()}, **labels.page_files}
+
+    def page_patterns(self, study: Any) -> Mapping[str, Any]:
+        return dict(self.files.annotation_tables)
+
+    def page_params(self, study: Any) -> Any:
+        return _in_rules(study).trust_in_judges
+
+    def generation(self, study: Any) -> list[dict[str, Any]]:
+        prompts, needed = ("single", self.files.single_prompts), _in_rules(study).need_single_answers
+        receipt = self.files.single_receipt
+        return [{"rule": "generate_single_answers", "prompts": prompts, "receipt": receipt, "needed": needed}]
+
+
+def _in_rules(study: Any) -> Any:
+    from ragrelay.annexes.labels.rules import labels_of  # here, since rules read the annexes
+
+    return labels_of(study)

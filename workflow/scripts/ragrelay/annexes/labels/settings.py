@@ -1,0 +1,62 @@
+"""Declare the keys of annotation sources, and of how far they are trusted."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from ragrelay.annexes.labels.source import ANNOTATION_KINDS
+from ragrelay.base.settings import Name, Settings, Unique
+
+
+class AgreementSettings(Settings):
+    """How far annotation sources are trusted, compared with people's labels."""
+
+    people: Name | None = Field(
+        None,
+        description="The source of `grid.annotations`, of kind `qrels` or `file`, whose labels are people's; the first "
+        "of kind `qrels` where absent.",
+    )
+    random_sample: bool = Field(
+        False,
+        description="States that the queries with people's labels are a random sample of all queries, as "
+        "prediction-powered intervals need; without it there are none. Queries chosen by what retrievers or judges "
+        "made of them are no random sample.",
+    )
+    least_kappa: float = Field(
+        0.4,
+        ge=0,
+        le=1,
+        description="Cohen's κ of relevant or not, below which the page warns of results that rest on a source's "
+        "labels.",
+    )
+
+
+class LabelKeys(Settings):
+    """Annotation sources and their settings."""
+
+    annotations: dict[Name, Annotated[dict[Any, Any], ANNOTATION_KINDS]] = Field(
+        {},
+        description="Catalogue of annotation sources; whatever gives a passage a label of relevance to a query.",
+    )
+    annotation_depth: int = Field(
+        10,
+        ge=2,
+        description="Passages of each ranking that get labels; each of them is given to the generator alone.",
+    )
+    agreement: AgreementSettings = Field({}, validate_default=True)
+
+
+class LabelGridKeys(Settings):
+    """The annotation sources that a grid compares."""
+
+    annotations: Unique[Name] = Field(
+        [],
+        description="Names from `annotations`, the sources of relevance labels that are compared; none by default. "
+        "Correlations are taken at every k of the grid from 2 to `annotation_depth`, in the ordering `descending`.",
+    )
+    annotation_measures: Unique[Literal["P", "Success", "R", "AP", "RR", "nDCG"]] = Field(
+        ["P", "Success", "nDCG"],
+        min_length=1,
+        description="How labels become a number per query: precision (`P`: the mean label), hit ratio (`Success`: the "
+        "greatest), recall (`R`), MAP (`AP`), MRR (`RR`), `nDCG`. Labels between 0 and 1 have the first two and nDCG.",
+    )

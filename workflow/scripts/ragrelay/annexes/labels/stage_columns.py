@@ -1,0 +1,18 @@
+"""Declare the columns of files between stages that no table of the report shows."""
+
+import polars as pl
+
+from ragrelay.base.vocabulary.columns import DOCNO, QID, Column, real, text, whole
+from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
+
+SINGLE_PROMPTS = {"rank": whole("rank of the one passage of the prompt"), **PROMPT_COLUMNS}
+JUDGED_LABELS = {
+    "references": text("always empty: the label belongs to no reference set"),
+    "qid": QID,
+    "docno": DOCNO,
+    "label": real(
+        "probability of the word for yes, among those for yes and no, from 0 to 1; of a grading judge the "
+        "likeliest grade"
+    ),
+    "gain": Column(pl.Float64, "of a grading judge: the expected grade", optional=True),
+}

@@ -1,0 +1,31 @@
+"""The annex of prediction."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
+from ragrelay.annexes.prediction.checks import check_prediction, rerankers
+from ragrelay.annexes.prediction.outputs import OUTPUTS, RESULT_TABLES
+from ragrelay.annexes.prediction.settings import PredictionKeys
+from ragrelay.base.annex import Annex, Shown
+
+
+class Prediction(Annex):
+    """Predict utility and answer quality of a finished study without judgements (target `predict`)."""
+
+    order = 4
+    builds_on = ("labels",)
+    keys = PredictionKeys
+    without_effect = ("prediction",)
+    result_tables = RESULT_TABLES
+    outputs = OUTPUTS
+    shows: ClassVar = {"prediction": Shown(("dataset", "generator", "scorer"), "report_predictions")}
+    pages = ("report/predict.html",)
+
+    def check(self, study: Any) -> None:
+        check_prediction(study)
+
+    def selected(self, study: Any) -> Mapping[str, Iterable[str]]:
+        return {"retrievers": rerankers(study.config["prediction"])}
+
+    def scored_texts(self, study: Any) -> Mapping[str, bool]:
+        return {"prediction.context_perplexity": study.config["prediction"]["context_perplexity"]}

@@ -1,0 +1,22 @@
+"""Register the files of predictions that no question and no table of the report has."""
+
+from ragrelay.annexes.prediction.questions.score_contexts import ScoreContexts
+from ragrelay.base.vocabulary.study_file import StudyFile
+
+# fmt: off
+left_out_of_quality = StudyFile("{dataset}/predictions/quality.left_out.json", "check_quality",
+    "count of the passages of contexts that the file does not have")
+terms = StudyFile("{dataset}/predictions/terms.json", "count_terms",
+    "receipt of the statistics of the corpus's words, which are in the cache")
+context_likelihoods = ScoreContexts.made["table"]
+reranked = StudyFile("{dataset}/predictions/reranked/{reranker}/{retriever}.parquet", "rerank_contexts",
+    "scores of the contexts' passages by a reranker's model", "ragrelay.annexes.prediction.stage_columns:RERANKED")
+agreement = StudyFile("{dataset}/predictions/agreement/{scorer}/{generator}/{retriever}.parquet", "score_agreement",
+    "agreement of the answers over seeds, by a scorer", "ragrelay.annexes.prediction.self_consistency:COLUMNS")
+predictions = StudyFile("{dataset}/predictions/{generator}/{retriever}.parquet", "predict_utility",
+    "the predictors of utility and answer quality", "ragrelay.annexes.prediction.table:COLUMNS")
+prediction_sare = StudyFile("{dataset}/analysis/{scorer}/{generator}/prediction_sare.parquet", "evaluate_predictions",
+    "by how many ranks each predictor misses each query, at the largest k",
+    "ragrelay.annexes.prediction.accuracy:SARE_COLUMNS")
+predict_report = StudyFile("report/predict.html", "report_predictions", "the page of predictions")
+# fmt: on

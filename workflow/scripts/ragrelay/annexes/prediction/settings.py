@@ -1,0 +1,70 @@
+"""Declare the keys of predictors."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from ragrelay.base.settings import DATASET_PATH, Nullable, Settings, Unique
+
+
+class PredictionSettings(Settings):
+    """How the predictors of `snakemake predict` are set (docs/predict.md)."""
+
+    score_depth: int = Field(
+        100, ge=2, description="Results whose scores count for NQC, SMV, RSD and the largest standard deviation."
+    )
+    wig_depth: int = Field(5, ge=1, description="Results whose scores count for WIG.")
+    score_share: float = Field(
+        0.5,
+        gt=0,
+        le=1,
+        description="Results with at least this share of the first one's score count for `sigma_share`.",
+    )
+    feedback_depth: int = Field(
+        50, ge=2, description="Passages that Clarity and UEF learn words from, up to `context_depth`."
+    )
+    vector_depth: int = Field(
+        50, ge=2, description="Results whose dense vectors count for A-Ratio, A-Pair-Ratio and perturbed queries."
+    )
+    context_perplexity: bool = Field(
+        False,
+        description="Score every context after the query, by the generator that answers, with `engine: vllm`: about "
+        "one pass over each passage and over each whole context.",
+    )
+    reranker: Nullable[str] = Field(
+        None,
+        description="Name of a retriever of kind `rerank`, whose model scores every passage of the contexts for "
+        "`reranker_mean` and `reranker_max`.",
+    )
+    cross_encoder: Nullable[str] = Field(
+        None,
+        description="The same for `bert_qpp`: a cross-encoder that was trained to predict how well a query does from "
+        "its first passage.",
+    )
+    judge: Nullable[str] = Field(
+        None,
+        description="Name of one of the grid's annotation sources that ask a generator (`llm`, `graded_llm`), for "
+        "`qpp_genre`.",
+    )
+    agreement_scorers: Unique[str] = Field(
+        [],
+        description="Those of the grid's scorers that compare the answers to one prompt with each other, for "
+        "`agreement_<scorer>`.",
+    )
+    passage_quality: Nullable[Annotated[str, DATASET_PATH]] = Field(
+        None,
+        description="Parquet file with columns docno and quality, `{dataset}` for the dataset's name, for "
+        "`passage_quality_mean` and others: QualT5's scores, or those of any model.",
+    )
+    same_meaning: float = Field(
+        0.5,
+        gt=0,
+        le=1,
+        description="F1 of words from which two answers count as one meaning for `semantic_entropy`.",
+    )
+
+
+class PredictionKeys(Settings):
+    """The settings of predictors."""
+
+    prediction: PredictionSettings = Field({}, validate_default=True)

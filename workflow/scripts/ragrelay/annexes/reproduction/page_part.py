@@ -1,0 +1,24 @@
+"""The part of a page that compares a study with published tables."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragrelay.annexes.reproduction.page import reproduction_section
+from ragrelay.annexes.reproduction.study import Reproduction, read_reproduction
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.report.display.page import Page
+
+
+def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> Reproduction | None:
+    """Return the comparison; None without one."""
+    return read_reproduction(inputs)
+
+
+def values(part: Reproduction, page: Page, most_rows: int) -> dict[str, Any]:
+    """Return the variable of ``reproduction.html.j2``. Charts are added to those of ``page``."""
+    return {"reproduction": reproduction_section(part, page)}
+
+
+def warnings(part: Reproduction) -> list[str]:
+    """Return no warnings."""
+    return []

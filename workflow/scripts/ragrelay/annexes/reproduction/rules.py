@@ -1,0 +1,92 @@
+"""Give rules what they need of the comparison with published tables (config key `published`)."""
+
+import functools
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from ragrelay.annexes.acu.rules import claims_of
+from ragrelay.annexes.labels.rules import labels_of
+from ragrelay.annexes.reproduction.annex import Reproduction
+from ragrelay.annexes.reproduction.checks import common_rows
+from ragrelay.annexes.reproduction.outputs import OUTPUTS, RESULT_TABLES
+from ragrelay.annexes.reproduction.published import LAYOUTS
+from ragrelay.base.io.workflow_files import ROOT
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.report.display.outputs import available
+from ragrelay.workflow.jobs.scripts import on_terminal
+from ragrelay.workflow.study import files
+from ragrelay.workflow.study.reported import Reported
+from ragrelay.workflow.study.study import StudyOfRules
+
+PAPERS = os.path.relpath(ROOT / "resources/published/rows.csv")
+"""The papers' published tables and figures."""
+OF_CLAIMS = ("reproduced_claims", "reproduced_rows")
+"""Comparisons that a page of claims may show even without a grid."""
+
+
+@functools.cache
+def reproduced(study: StudyOfRules) -> dict[str, StudyFile]:
+    """Return the tables of ``study`` that are compared with published ones."""
+    present = Reproduction().present(study)
+    known = [table.name for table in RESULT_TABLES if present[table.only_with]]
+    return {name: files.tables[name] for output in available(OUTPUTS, known) for name in output.needs}
+
+
+def reproduced_claims(study: StudyOfRules) -> dict[str, StudyFile]:
+    """Return the comparisons that the page of claims shows; none without published figures of claims."""
+    tables = reproduced(study)
+    return {name: tables[name] for name in OF_CLAIMS if OF_CLAIMS[0] in tables}
+
+
+class Published:
+    """Inputs and outputs of the rules that compare with published tables."""
+
+    def __init__(self, study: StudyOfRules, reported: Reported) -> None:
+        self.study, self.reported = study, reported
+        self.given: dict[str, Any] = study.config.get("published") or {}
+
+    def file(self, layout: str) -> str | list[str]:
+        """Return the published table of a layout; none if the configuration names none."""
+        return self.given.get(layout) or []
+
+    @functools.cached_property
+    def files(self) -> list[str]:
+        """The published tables of all layouts that the configuration names."""
+        return [self.given[layout] for layout in LAYOUTS if layout in self.given]
+
+    @functools.cached_property
+    def compared(self) -> dict[str, tuple[str, str, Any]]:
+        """By layout of published tables, without utility: the rule that compares, its docstring, our tables."""
+        labels = labels_of(self.study)
+        correlation = files.tables["label_correlation"].each(self.study.sections if labels.names else [])
+        return {
+            "labels": (
+                "compare_published_labels", "Compare correlations of label sources with published ones.", correlation
+            ),
+            "label_cost": (
+                "compare_published_cost", "Compare the cost of labels with published figures.",
+                files.tables["label_cost"].each(labels.costed),
+            ),
+            "claims": (
+                "compare_published_claims", "Compare ACU by stance with published figures.",
+                files.made_by("analyse_acu")["acu_usage"],
+            ),
+        }  # fmt: skip
+
+    @functools.cached_property
+    def latex(self) -> list[Any]:
+        """The comparison with published tables as LaTeX."""
+        return self.reported.paths(OUTPUTS, [{}])
+
+    def results(self, report: Sequence[str]) -> list[str]:
+        """Return the files of the comparison. ``report``: those of the study's report, which show it.
+
+        Ends with a line on the terminal if no published table has a row of the study.
+        """
+        with on_terminal():
+            common_rows(self.study)
+        of_grid = [name for name in reproduced(self.study) if name not in OF_CLAIMS]
+        of_claims = claims_of(self.study).results(self.reported) if "claims" in self.given else []
+        shown = self.reported.paths(self.reported.outputs("reproduction"), [{}])
+        return [*(report if of_grid else []), *of_claims, *shown]

@@ -1,0 +1,39 @@
+"""Declare the key of published tables."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from ragrelay.base.settings import File, Name, Settings
+
+
+class PublishedSettings(Settings):
+    """CSV files of published tables, with which `snakemake reproduce` compares the study's."""
+
+    utility: File | None = Field(
+        None,
+        description="Mean utility per cell: columns dataset, retriever, ordering, k, references, mean_utility, maybe "
+        "differs_from_rel (†), differs_from_reversed (‡, at the ascending row) and mean_p0.",
+    )
+    labels: File | None = Field(
+        None,
+        description="Correlation of annotation sources' labels with P: columns retriever, dataset, annotation, "
+        "measure, coefficient (tau or rho), value.",
+    )
+    label_cost: File | None = Field(
+        None, description="Cost of labels by the generator: columns dataset, end_to_end_seconds, erag_seconds."
+    )
+    claims: File | None = Field(None, description="Mean ACU: columns model, dataset, mean_acu.")
+    names: dict[
+        Literal["datasets", "retrievers", "references", "annotations", "generators", "claims"], dict[str, Name]
+    ] = Field(
+        {},
+        description="What the tables' names are here, by section of the configuration, where they differ: "
+        "`{retrievers: {rel: ideal}}`.",
+    )
+
+
+class PublishedKeys(Settings):
+    """Published tables that the study is compared with."""
+
+    published: PublishedSettings | None = None

@@ -1,0 +1,181 @@
+"""Define annexes: what stands beside the core and can be taken away, such as prediction or the comparison of studies.
+
+An annex is a folder of ``ragrelay.annexes`` whose ``annex.py`` has a subclass of Annex, with ``rules/<name>.smk``. What
+the core needs of it is an attribute or a method here, and the core asks all annexes in turn; it names none. Methods get
+the study (config.study.Study, and in rules StudyOfRules). Annexes import data libraries, and what is above the
+configuration, inside methods, since Snakemake imports every annex when it starts.
+"""
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
+
+from ragrelay.base.settings import Settings
+
+PACKAGE = "ragrelay.annexes"
+
+
+class Shown(NamedTuple):
+    """What figures and tables can show: the names that distinguish its files, and the rule that makes these."""
+
+    keys: tuple[str, ...]
+    rule: str
+
+
+class Annex:
+    """Base class of annexes. The first paragraph of a subclass's docstring says what the annex is for."""
+
+    order: ClassVar[int]
+    """Its place among the annexes, on the page and in the documentation."""
+    builds_on: ClassVar[tuple[str, ...]] = ()
+    """Annexes that its modules import. Taking one of them away takes this one away as well."""
+
+    # Configuration
+
+    keys: ClassVar[type[Settings] | None] = None
+    """Its sections of the configuration."""
+    grid_keys: ClassVar[type[Settings] | None] = None
+    """Its keys of the grid."""
+    kinds: ClassVar[Mapping[str, Any]] = {}
+    """Its sections of the catalogue, each with its Kinds."""
+    chosen: ClassVar[tuple[str, ...]] = ()
+    """Of these, sections from which the key of the same name in the grid selects."""
+    reserved: ClassVar[tuple[str, ...]] = ()
+    """Names that datasets may not have, since the results have folders and files of these names."""
+    without_effect: ClassVar[tuple[str, ...]] = ()
+    """Keys of the configuration that are left out of the provenance."""
+
+    def check(self, study: Any) -> None:
+        """Raise InputError for the first of its entries that can't work in ``study``."""
+
+    def generators(self, config: Mapping[str, Any]) -> Iterable[str]:
+        """Return the generators that it asks and that need not be in the grid."""
+        return ()
+
+    def selected(self, study: Any) -> Mapping[str, Iterable[str]]:
+        """Return the names that it selects from sections of the catalogue."""
+        return {}
+
+    def scored_texts(self, study: Any) -> Mapping[str, bool]:
+        """Return its keys that make the grid's generators score given texts, and whether each is on."""
+        return {}
+
+    # Files, figures and tables
+
+    result_tables: ClassVar[Sequence[Any]] = ()
+    """Its tables from which figures and tables are made (report.display.outputs.ResultTable)."""
+    outputs: ClassVar[Sequence[Any]] = ()
+    """Its figures and tables (report.display.outputs.Output)."""
+    shows: ClassVar[Mapping[str, Shown]] = {}
+    """What these show, by ``Output.of``."""
+    pages: ClassVar[tuple[str, ...]] = ()
+    """Patterns of its pages below the results."""
+    kept: ClassVar[tuple[str, ...]] = ()
+    """Files and folders below the results that other configurations make; never stale."""
+
+    @property
+    def name(self) -> str:
+        """The name of its folder."""
+        return type(self).__module__.split(".")[2]
+
+    @property
+    def files(self) -> Any:
+        """The module that registers its other files, ``files.py``; None if there is none."""
+        return self._module("files")
+
+    @property
+    def questions(self) -> str | None:
+        """The package of its questions to a model, ``questions``; None if there is none."""
+        return f"{PACKAGE}.{self.name}.questions" if self._has("questions") else None
+
+    def present(self, study: Any) -> Mapping[str, Any]:
+        """Return the values of ``only_with`` in its tables and figures, and whether a study has what each needs."""
+        return {}
+
+    def reported(self, reported: Any) -> list[Any]:
+        """Return the files that a study's report includes besides its page. ``reported``: workflow.study.reported."""
+        return []
+
+    def left_out(self, study: Any) -> Mapping[str, tuple[str, Any, list[Any]]]:
+        """Return its counts of what was left out: name → stage, pattern and files."""
+        return {}
+
+    def data(self, study: Any) -> list[Any]:
+        """Return its files whose hashes are in the provenance."""
+        return []
+
+    hashes: ClassVar[str] = ""
+    """A function ``module:name`` of the results' folder and a dataset, which returns hashes of the annex's data."""
+
+    # The page of the study
+
+    template: ClassVar[str] = ""
+    """The template of its part of the page; empty where it has none. Its module ``page_part.py`` has ``read(files,
+    inputs, params)``, which returns the part, false for a study without it; ``values(part, page, most_rows)``, which
+    returns the variables of the template and adds charts to the page; ``warnings(part)``, shown above all answers."""
+    link: ClassVar[tuple[str, str]] = ("", "")
+    """Anchor and title of its part in the header of the page."""
+
+    def page_inputs(self, study: Any) -> Mapping[str, Any]:
+        """Return the inputs of its part."""
+        return {}
+
+    def page_patterns(self, study: Any) -> Mapping[str, Any]:
+        """Return patterns of those inputs that are distinguished by their wildcards."""
+        return {}
+
+    def page_params(self, study: Any) -> Any:
+        """Return plain values that its part needs."""
+        return None
+
+    def beside(self, study: Any, annex: str) -> Mapping[str, Any]:
+        """Return the inputs of its part on the page of another ``annex``; none if it is not shown there."""
+        return {}
+
+    @property
+    def page_part(self) -> str:
+        """The module of its part of the page."""
+        return f"{PACKAGE}.{self.name}.page_part"
+
+    # Rules
+
+    has_rules: ClassVar[bool] = True
+    """Whether it has ``rules/<name>.smk``."""
+
+    generates: ClassVar[tuple[str, ...]] = ()
+    """Names of its rules that generate answers."""
+
+    def generation(self, study: Any) -> list[dict[str, Any]]:
+        """Return rules that generate other answers than those of cells: rule, prompts, receipt, needed.
+
+        They work on shards of a dataset and generator as `generate_answers` does. ``prompts``: name and pattern of the
+        prompts by dataset, template and retriever. ``needed``: whether ``study`` needs these answers.
+        """
+        return []
+
+    def prefetched(self, study: Any) -> list[Any]:
+        """Return files that must be made where there is internet."""
+        return []
+
+    def _has(self, module: str) -> bool:
+        found = importlib.import_module(f"{PACKAGE}.{self.name}").__path__
+        return any(each.name == module for each in pkgutil.iter_modules(found))
+
+    def _module(self, name: str) -> Any:
+        return importlib.import_module(f"{PACKAGE}.{self.name}.{name}") if self._has(name) else None
+
+
+@cache
+def annexes() -> tuple[Annex, ...]:
+    """Return the annexes of the installed package, in their order."""
+    folders = importlib.import_module(PACKAGE).__path__
+    modules = [importlib.import_module(f"{PACKAGE}.{each.name}.annex") for each in pkgutil.iter_modules(folders)]
+    classes = [
+        member
+        for module in modules
+        for member in vars(module).values()
+        if isinstance(member, type) and issubclass(member, Annex) and member.__module__ == module.__name__
+    ]
+    return tuple(sorted((one() for one in classes), key=lambda annex: annex.order))
