@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from pydantic import Field
-from ragrelay.base.grid import GridSettings
 from ragrelay.base.settings import Settings
 from ragrelay.config import schema
 from ragrelay.config.schema import validated
@@ -17,7 +16,7 @@ from tests.unit.config.test_config import check_error
 from tests.unit.conftest import at, study_of
 
 
-class WiderGrid(GridSettings):
+class WiderGrid(schema.Grid):
     """Which names of the catalogue, and which values, are crossed."""
 
     languages: list[str] = Field(["en"], min_length=1, description="Languages of the prompts.")
