@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.support.graphs import following_any, graph, told_apart
 from tests.support.sandbox import Sandbox
@@ -76,3 +77,16 @@ def test_without_snakemakes_records(copied: Callable[[], Sandbox]) -> None:
     assert moved.planned().keys() >= {"index_corpus", "generate_answers", "score_answers", "write_page"}
     moved.snakemake("--touch")
     assert moved.planned() == {}
+
+
+def test_after_a_touch_nothing_is_to_run(copied: Callable[[], Sandbox]) -> None:
+    """Snakemake's `--touch` declares all results current, those that only follow a receipt too."""
+    touched = copied()
+    catalogue = yaml.safe_load((touched.folder / "config/config.yaml").read_text(encoding="utf-8"))
+    changed = {"bm25": {**catalogue["retrievers"]["bm25"], "k1": 0.5}}
+    touched.config["retrievers"] = {**touched.config.get("retrievers", {}), **changed}
+    touched.config["generators"] = {"demo-lm": {**catalogue["generators"]["demo-lm"], "temperature": 0.9}}
+    touched.write_config()
+    assert touched.planned().keys() >= {"build_run", "generate_answers", "view_answers", "fill_scores", "score_answers"}
+    touched.snakemake("--touch")
+    assert touched.planned() == {}
