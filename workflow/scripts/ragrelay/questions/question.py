@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 
 from ragrelay.base.annex import annexes
 from ragrelay.base.io.keyed_files import WILDCARD, KeyedFiles, of_pattern
-from ragrelay.base.own_code import module_of
+from ragrelay.base.user_code import module_of
 from ragrelay.base.vocabulary.study_file import StudyFile
 
 StudyOfRules = Any

@@ -9,13 +9,13 @@ from ragrelay.annexes.acu.usage import ALL
 from ragrelay.annexes.acu.usage import COLUMNS as USAGE
 from ragrelay.annexes.reproduction.cells import WITH_PUBLISHED, with_difference
 from ragrelay.annexes.reproduction.published import Row
-from ragrelay.base.vocabulary.columns import STUDY_PART, read_rows, text, whole
+from ragrelay.base.vocabulary.columns import STUDY_PART, integer, read_rows, text
 
 CLAIMS = {
     "claims": text("name of the set of claims in the configuration"),
     "generator": STUDY_PART["generator"],
     "template": text("name of the prompt"),
-    "n": whole("pairs of claim and evidence, of all stances", "pairs"),
+    "n": integer("pairs of claim and evidence, of all stances", "pairs"),
     **WITH_PUBLISHED,
 }
 """Columns of claims.csv."""

@@ -36,7 +36,7 @@ SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 
 def prompt_patterns(study: StudyOfRules) -> dict[str, StudyFile]:
     """Return the patterns of the prompts of all rules that generate answers, by name."""
-    others = dict(of["prompts"] for annex in annexes() for of in annex.generation(study))
+    others = dict(rule["prompts"] for annex in annexes() for rule in annex.generation(study))
     return {"prompts": files.prompts, **others}
 
 
@@ -64,7 +64,7 @@ class Plan:
     @functools.cached_property
     def generation(self) -> list[dict[str, Any]]:
         """The rules that generate answers: CELLS, and those of annexes that the study needs."""
-        return [CELLS, *(of for annex in annexes() for of in annex.generation(self.study) if of["needed"])]
+        return [CELLS, *(rule for annex in annexes() for rule in annex.generation(self.study) if rule["needed"])]
 
     @functools.cached_property
     def generation_jobs(self) -> list[dict[str, Any]]:
@@ -77,8 +77,9 @@ class Plan:
                     "generator": generator,
                     "shards": len(self.study.shards(dataset, generator)),
                 }
-                for of in self.generation:
-                    jobs.append({**split, "rule": of["rule"], "prompts": of["prompts"][0], "of_cells": of is CELLS})
+                for rule in self.generation:
+                    given = {"prompts": rule["prompts"][0], "of_cells": rule is CELLS}
+                    jobs.append({**split, "rule": rule["rule"], **given})
         return jobs
 
     @functools.cached_property
@@ -98,7 +99,7 @@ class Plan:
             for paths in part["files"].values()
             for path in paths
         ]
-        others = dict(of["prompts"] for of in self.generation if of is not CELLS)
+        others = dict(rule["prompts"] for rule in self.generation if rule is not CELLS)
         return {
             "prompts": [path for cell in cells for path in self.study.grid_paths(cell, template=templates)],
             **{name: list(self.study.grid_paths(path, template=templates)) for name, path in others.items()},
@@ -137,7 +138,7 @@ class Plan:
         for dataset in self.study.grid.datasets if "shards" in self.study.config else ():
             for generator in self.study.asked_generators():
                 key = {"dataset": dataset, "generator": generator}
-                receipts = [WILDCARD.sub("*", of["receipt"].at(**key).path) for of in self.generation]
+                receipts = [WILDCARD.sub("*", rule["receipt"].at(**key).path) for rule in self.generation]
                 splits.append(
                     {
                         **key,
@@ -241,7 +242,7 @@ class Plan:
     def _previewed_scorer(self, key: dict[str, str]) -> dict[str, Any]:
         """Return the arguments of planning.preview_scores.Scored."""
         study, job = self.study, SimpleNamespace(**key)
-        tables = {of["retriever"]: files.scores.at(**key, **of) for of in study.retrievers_and_zeroshot}
+        tables = {each["retriever"]: files.scores.at(**key, **each) for each in study.retrievers_and_zeroshot}
         return {
             "name": job.scorer,
             "definition": study.scorer_of(job),
@@ -273,7 +274,7 @@ class Plan:
         logs = self.fill("<logs>")
         gpus = {
             f"{rule}/{dataset}/{generator}": self.study.gpus_of(generator)
-            for rule in [of["rule"] for of in self.generation]
+            for rule in [each["rule"] for each in self.generation]
             for dataset in self.study.grid.datasets
             for generator in self.study.asked_generators()
         }
