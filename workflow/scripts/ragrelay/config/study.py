@@ -156,7 +156,7 @@ class Study(CheckedStudy):
         }
 
     def primary(self, dataset: str, scorer: str | None = None) -> dict[str, Any] | None:
-        """Return the primary comparison (vocabulary.primary.Primary) in a section; None without two retrievers.
+        """Return the primary comparison (base.vocabulary.primary.Primary) in a section; None without two retrievers.
 
         ``scorer``: the section's. If it lacks the primary comparison's references, its first reference set is used.
         """

@@ -66,7 +66,7 @@ class QuestionJob:
         return of_pattern(self.settings["patterns"][name], list(map(str, self.paths(name))))
 
     def answers(self, qids: Sequence[str], retriever: str | None = None) -> Any:
-        """Return the answers to ``qids`` in the inputs answers, prompts and zeroshot (see asking.answers.FileAnswers).
+        """Return the answers to ``qids`` in the inputs answers, prompts and zeroshot (see answers.FileAnswers).
 
         ``retriever``: the one whose answers are wanted, if the files belong to several.
         """

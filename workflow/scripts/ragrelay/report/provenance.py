@@ -28,7 +28,7 @@ REQUESTED = {
     "requested_minutes": "asked_runtime",
     "requested_mb": "asked_mem_mb",
 }
-"""What a stage has of jobs.used, with the names there."""
+"""What a stage has of report.used, with the names there."""
 ENGINE = ("engine", "version", "device", "window")
 
 

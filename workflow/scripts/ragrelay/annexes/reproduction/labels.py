@@ -48,7 +48,7 @@ RATIO = "ratio"
 def compare_published_labels(published: Sequence[Row], correlations: Sequence[str | Path]) -> pl.DataFrame:
     """Compare each published correlation with P with ours at the largest k, without unseen references: LABELS.
 
-    ``correlations``: files with annotations.correlation.COLUMNS.
+    ``correlations``: files with labels.correlation.COLUMNS.
     """
     ours = read_rows(correlations, CORRELATIONS).filter(
         pl.col("quantity") == "p",
@@ -68,7 +68,7 @@ def compare_published_labels(published: Sequence[Row], correlations: Sequence[st
 def compare_published_cost(published: Sequence[Row], costs: Sequence[str | Path]) -> pl.DataFrame:
     """Compare the seconds of end-to-end answers and of answers to single passages, over all k, and their ratio: COST.
 
-    ``costs``: files with annotations.cost.COLUMNS.
+    ``costs``: files with labels.cost.COLUMNS.
     """
     ours = read_rows(costs, COSTS)
     # With a single k, its row is also the row for all k.

@@ -78,7 +78,7 @@ class StudyQuestion:
         }
 
     def ask_parts(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Return each part of a job that asks (see asking.parts.Part)."""
+        """Return each part of a job that asks (see questions.parts.Part)."""
         return _placed(self.parts(self.job(wildcards)))
 
     def read_inputs(self, wildcards: Wildcards) -> dict[str, Any]:

@@ -151,7 +151,7 @@ class Plan:
 
     @functools.cached_property
     def sizes(self) -> list[dict[str, Any]]:
-        """Arguments of planning.table.size_note: the primary comparison of each dataset and generator."""
+        """Arguments of workflow.plan.table.size_note: the primary comparison of each dataset and generator."""
         sizes = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.grid.generators:
@@ -213,7 +213,7 @@ class Plan:
         return [*jobs, *asking_jobs(self.questions, self.fill)]
 
     def previewed_answers(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Return the arguments of planning.preview.Answered for each dataset and generator."""
+        """Return the arguments of workflow.plan.preview.Answered for each dataset and generator."""
         study, parts = self.study, []
         for dataset, generator in itertools.product(study.grid.datasets, study.grid.generators):
             imported = generator in study.imported_generators
@@ -240,7 +240,7 @@ class Plan:
         return parts
 
     def _previewed_scorer(self, key: dict[str, str]) -> dict[str, Any]:
-        """Return the arguments of planning.preview_scores.Scored."""
+        """Return the arguments of workflow.plan.preview_scores.Scored."""
         study, job = self.study, SimpleNamespace(**key)
         tables = {each["retriever"]: files.scores.at(**key, **each) for each in study.retrievers_and_zeroshot}
         return {
@@ -256,7 +256,7 @@ class Plan:
 
     @property
     def previewed(self) -> dict[str, Any]:
-        """Return the arguments of planning.preview_scores.Previewed but for the threads."""
+        """Return the arguments of workflow.plan.preview_scores.Previewed but for the threads."""
         study, analysis = self.study, self.study.settings.analysis
         return {
             "retrievers": study.grid.retrievers,
@@ -270,7 +270,7 @@ class Plan:
         }
 
     def used(self, asked: dict[str, dict[str, int]]) -> dict[str, Any]:
-        """Return the arguments of jobs.used.Benchmarks. ``asked``: the profile's resources by rule."""
+        """Return the arguments of report.used.Benchmarks. ``asked``: the profile's resources by rule."""
         logs = self.fill("<logs>")
         gpus = {
             f"{rule}/{dataset}/{generator}": self.study.gpus_of(generator)
@@ -284,7 +284,7 @@ class Plan:
         return {"folder": self.fill("<benchmarks>"), "plan": self.fill(files.plan), "asked": asked, "gpus": gpus}
 
     def cache_needs(self, rules: Any, indexes: Iterable[StudyFile]) -> dict[str, Any]:
-        """Return the arguments of planning.cache.Needed. ``indexes``: receipts of the study's indexes."""
+        """Return the arguments of workflow.plan.cache.Needed. ``indexes``: receipts of the study's indexes."""
         from ragrelay.generation.likelihoods.continuations import without_chat
         from ragrelay.generation.likelihoods.store import likelihood_fingerprint
         from ragrelay.questions.nuggets.writing import Limits
