@@ -71,7 +71,7 @@ def left_out(
 ) -> list[dict[str, Any]]:
     """Return the counts (``what``, ``count``) of queries without a list, or without a vital nugget.
 
-    ``others``: lists of other queries in a file. ``written``: questions.nuggets.writing.Lists.counts, if a generator wrote the lists.
+    ``others``: lists of other queries in a file. ``written``: ``counts`` of Lists, if a generator wrote them.
     """
     listed = set(nuggets["qid"])
     vital = set(nuggets.filter("vital")["qid"])

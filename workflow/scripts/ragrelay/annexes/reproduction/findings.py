@@ -62,9 +62,9 @@ def paper_findings(
 ) -> pl.DataFrame:
     """Test the findings on one part of a study, for each of ``references``: COLUMNS without STUDY_PART.
 
-    ``utility``: analysis.utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value. Only the retrievers in ``rankings``
-    count, since an oracle is not a retriever that can be effective. (a) and (b) use the jackknife with Student's t,
-    which leaves out a query in all cells at once; (c) is the test of gain.csv.
+    ``utility``: analysis.utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value. Only the retrievers in
+    ``rankings`` count, since an oracle is not a retriever that can be effective. (a) and (b) use the jackknife with
+    Student's t, which leaves out a query in all cells at once; (c) is the test of gain.csv.
     """
     rows = []
     measured = retrieval.filter(pl.col("retriever").is_in(rankings), pl.col("value").is_not_nan(), measure=measure)
