@@ -31,8 +31,8 @@ from ragrelay.base.models.locations import model_path
 from ragrelay.collection import open_collection
 from ragrelay.scoring.architectures import BLOCK_ROWS
 from ragrelay.scoring.encoder import Encoder
-from ragrelay.scoring.packing import _onednn_computes_in
 from ragrelay.scoring.scorer import Scores, Task, make_scorer
+from ragrelay.scoring.text_packing import _onednn_computes_in
 
 from benchmarks.shared import pairs, record
 from benchmarks.shared.score_stores import scored

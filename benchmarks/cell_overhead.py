@@ -126,8 +126,8 @@ def one_pass(given: Namespace) -> dict[str, float]:
     """Seconds per stage of one pass, in a folder of its own."""
     with tempfile.TemporaryDirectory() as name:
         demo = make_demo(Path(name))
-        of = demo.study.retriever
-        definitions = {"bm25": of("bm25"), "bm25-long": {**of("bm25"), "k1": 2.0}, "rel": of("rel"), "nrel": of("nrel")}
+        definitions = {name: demo.study.retriever(name) for name in ("bm25", "rel", "nrel")}
+        definitions["bm25-long"] = {**definitions["bm25"], "k1": 2.0}
         contexts = {name: demo.write_contexts(one, name) for name, one in list(definitions.items())[: given.retrievers]}
         queries, qrels, _ = prepare_collection(demo.collection, "dataset demo")
         references, _ = prepare_references(demo.collection, queries, qrels, GRADES, "dataset demo")

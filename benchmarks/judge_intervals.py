@@ -46,11 +46,11 @@ def skewed(normal: Array) -> Array:
 def powered(draws: int, size: int, judge: float, shape: str) -> dict[str, float]:
     """Coverage of the mean and of r, and their mean widths compared with people's labels alone."""
     random, found = np.random.default_rng([size, round(100 * judge) + 100]), []
-    of = skewed if shape == "skewed" else lambda normal: normal
-    truth = float(of(np.random.default_rng(0).standard_normal(20 * LARGE)).mean()) if shape == "skewed" else 0.0
+    shaped = skewed if shape == "skewed" else lambda normal: normal
+    truth = float(shaped(np.random.default_rng(0).standard_normal(20 * LARGE)).mean()) if shape == "skewed" else 0.0
     for _ in range(0, draws, DRAWN_AT_ONCE):
         hidden, noise, other = random.standard_normal((3, DRAWN_AT_ONCE, size * (1 + TIMES)))
-        people, by_judge = of(hidden), of(judge * hidden + np.sqrt(1 - judge**2) * noise)
+        people, by_judge = shaped(hidden), shaped(judge * hidden + np.sqrt(1 - judge**2) * noise)
         answers = R * hidden + np.sqrt(1 - R**2) * other
         (p, _), (j, others), (y, rest) = (np.split(one, [size], axis=1) for one in (people, by_judge, answers))
         mean = powered_mean(p, j, others)

@@ -72,12 +72,12 @@ def wrong_words(cells: pl.DataFrame, study: Path) -> tuple[int, list[str]]:
                 wrong.append(f"{text}: {better} better, {worse} worse of {own.height}")
         if text.startswith("By mean gain over") and place is not None:
             part = _part(cells, title).filter(k=int(place[1]), ordering=place[2], references=place[3])
-            of = {row["retriever"]: row["gain"] for row in part.iter_rows(named=True)}
-            for word, name, minus in _named(text, of):
+            gains = {row["retriever"]: row["gain"] for row in part.iter_rows(named=True)}
+            for word, name, minus in _named(text, gains):
                 checked += 1
-                signs = {of[name] > 0, minus != "−", *({SIGNS[word] > 0} if word in SIGNS else ())}
+                signs = {gains[name] > 0, minus != "−", *({SIGNS[word] > 0} if word in SIGNS else ())}
                 if len(signs) > 1:
-                    wrong.append(f"{title}, {name}: {word}, of a mean gain of {of[name]:.3f}")
+                    wrong.append(f"{title}, {name}: {word}, of a mean gain of {gains[name]:.3f}")
     return checked, wrong
 
 

@@ -1,4 +1,4 @@
-"""Questions to models: for each class in ragrelay/asking/questions, a rule that asks and a rule that reads the replies.
+"""Questions to models: for each class in ragrelay/questions/kinds, a rule that asks and a rule that reads the replies.
 
 A job that asks has one engine for all parts of the question, such as all retrievers' answers; a job that reads makes the
 table of one part. The receipt is ancient(): a job that reads does not run because another part was asked.

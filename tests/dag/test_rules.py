@@ -33,7 +33,7 @@ ASKED_BY = {
     "annexes/prediction/context_perplexity/requests.py": {"score_contexts"},
     "questions/context_use/requests.py": {"score_context_use"},
     "generation/tokens.py": {*OF_JUDGES, *OF_PASSAGES, *OF_EVIDENCE, *OF_TEXTS, "write_nuggets"},
-    "questions/judging/asked.py": OF_JUDGES,
+    "questions/judging/judge_requests.py": OF_JUDGES,
     "questions/judging/bias_checks.py": OF_CHECKS,
     "generation/likelihoods/continuations.py": OF_TEXTS,
     "generation/likelihoods/words.py": {*OF_JUDGES, *OF_PASSAGES, *OF_EVIDENCE, "score_claims", "write_nuggets"},

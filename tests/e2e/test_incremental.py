@@ -17,8 +17,9 @@ def test_compare_sets_two_finished_studies_side_by_side(copied: Copy) -> None:
     assert jobs_of(study.snakemake("compare")) == {"compare_studies": 1, "compare": 1}
     folder = study.results / "compare/small-to-small"
     queries = pl.read_csv(folder / "queries.csv").filter(retriever="bm25 → rel", quantity="p")
-    of = pl.read_parquet(study.results / "small/utility/minilm/demo-lm.parquet")
-    p = {name: of.filter(retriever=name).select("ordering", "k", "references", "qid", "p") for name in ("bm25", "rel")}
+    utility = pl.read_parquet(study.results / "small/utility/minilm/demo-lm.parquet")
+    columns = ("ordering", "k", "references", "qid", "p")
+    p = {name: utility.filter(retriever=name).select(columns) for name in ("bm25", "rel")}
     keys = ["ordering", "k", "references", "qid"]
     expected = p["rel"].join(p["bm25"], on=keys).select(*keys, change=pl.col("p") - pl.col("p_right"))
     found = queries.with_columns(pl.col("qid").cast(pl.String)).join(expected, on=keys)

@@ -57,7 +57,7 @@ def test_every_kind_scores_the_studys_answers(
     monkeypatch.chdir(tmp_path)
     scorer = {"scorer": definitions.scorer(name), "cache_dir": "cache"}
     rest: dict[str, Any] = {"log": ["log.txt"], "threads": 2}
-    of = {"references": str(references), "encoded": "encoded.json"}
+    common = {"references": str(references), "encoded": "encoded.json"}
     run_script(
         "encode_references.py",
         input=named(references=str(references)),
@@ -69,7 +69,7 @@ def test_every_kind_scores_the_studys_answers(
         params = {"patterns": PATTERNS, "grades": definitions.reference_sets("small", name), **scorer}
         params |= {"near_copy": 0.5, "others": []}
         run_script(
-            "score_answers.py", input=named(**given_of(folder, retriever), **of),
+            "score_answers.py", input=named(**given_of(folder, retriever), **common),
             output=[f"{retriever}.parquet"],
             params=SimpleNamespace(**params), **rest,
         )  # fmt: skip

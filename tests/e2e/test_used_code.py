@@ -150,8 +150,8 @@ def test_an_edit_of_a_function_that_a_job_calls_changes_its_digest(
     def digests(file: str, line: int) -> dict[Any, str]:
         code_digest.cache_clear()
         _code.cache_clear()
-        of = sorted(of_place[file, line])
-        return {(s, modules): code_digest(s, *modules, folder=tmp_path / "scripts") for s, modules in of}
+        names = sorted(of_place[file, line])
+        return {(s, modules): code_digest(s, *modules, folder=tmp_path / "scripts") for s, modules in names}
 
     for file, line in chance.sample(sorted(changes), 25):
         path, before = tmp_path / "scripts" / file, digests(file, line)

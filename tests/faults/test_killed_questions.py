@@ -19,8 +19,8 @@ def rows(cache: Path) -> dict[Path, pl.DataFrame]:
     """Keys of every store of the cache, in the order of its parts."""
     parts: dict[Path, list[pl.DataFrame]] = {}
     for part in sorted(cache.glob("*/*/part-*.parquet")):
-        of = part.parent.relative_to(cache)
-        parts.setdefault(of, []).append(pl.read_parquet(part, columns=KEYS[of.parts[0]]))
+        store = part.parent.relative_to(cache)
+        parts.setdefault(store, []).append(pl.read_parquet(part, columns=KEYS[store.parts[0]]))
     return {store: pl.concat(frames) for store, frames in parts.items()}
 
 

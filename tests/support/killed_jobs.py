@@ -34,7 +34,7 @@ from ragrelay.prompting.templates import Template
 from ragrelay.questions.context_use.requests import AnswerScores
 from ragrelay.questions.context_use.table import use_table
 from ragrelay.questions.judging import scores as judging_scores
-from ragrelay.questions.judging.asked import Judging, asked_about
+from ragrelay.questions.judging.judge_requests import Judging, asked_about
 from ragrelay.questions.judging.templates import load_judge_template
 from ragrelay.questions.outputs import write_made
 from ragrelay.scoring import references, store_filling

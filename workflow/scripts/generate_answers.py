@@ -33,7 +33,8 @@ with (
     inputs, shard = snakemake.input, int(snakemake.wildcards.shard)
     files = keyed_files({name: pattern for name, pattern in params.patterns.items() if inputs.get(name)}, inputs)
     contexts = files.pop("contexts").by("retriever") if "contexts" in files else {}
-    prompts = {retriever: paths for of in files.values() for retriever, paths in of.grouped("retriever").items()}
+    grouped = (keyed.grouped("retriever") for keyed in files.values())
+    prompts = {retriever: paths for each in grouped for retriever, paths in each.items()}
     receipt = generate_answers(
         asked_keys(prompts, params.seeds, shard, params.shards),
         AnswerStore(params.cache_dir, params.fingerprint),

@@ -1,6 +1,5 @@
 """Prepare the queries and judgements of a dataset, and check all of its files, imported runs and answers."""
 
-from ragrelay.annexes.labels.passage_answers import checked_passages
 from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
@@ -20,6 +19,8 @@ with job_log(snakemake.log[0], snakemake.input):
     for imported in checked["answers"]:
         checked_answers(**imported, collection=collection, qids=queries["qid"].to_list())
     for imported in checked["passages"]:
+        from ragrelay.annexes.labels.passage_answers import checked_passages  # here, since the annex may be absent
+
         checked_passages(**imported, collection=collection)
     write_parquet(queries, snakemake.output.queries)
     write_parquet(qrels, snakemake.output.qrels)

@@ -42,10 +42,10 @@ def files(request: pytest.FixtureRequest, tmp_path: Path) -> Files:
 
 def written(measured: Measured, folder: Path) -> Files:
     paths: dict[str, dict[str, Path]] = {"scores": {}, "retrieval": {}}
-    for part, of in paths.items():
+    for part, files in paths.items():
         for name in ("zeroshot", *GRID["retrievers"])[part == "retrieval" :]:
-            of[name] = folder / f"{part}-{name}.parquet"
-            getattr(measured, part).filter(retriever=name).drop("retriever").write_parquet(of[name])
+            files[name] = folder / f"{part}-{name}.parquet"
+            getattr(measured, part).filter(retriever=name).drop("retriever").write_parquet(files[name])
     write_utility(compute_utility(paths["scores"], measured.mode), folder / "utility.parquet")
     return Files(measured, paths["scores"], paths["retrieval"], folder / "utility.parquet")
 
@@ -93,8 +93,8 @@ def test_datasets_and_generators_together(files: Files) -> None:
     utility = pl.read_parquet(files.utility)
     measured, contexts = files.measured, files.measured.contexts.filter(pl.col("k") > 0)
     for generators in (("one",), ("one", "other")):
-        of = dict.fromkeys(generators, utility)
-        samples = [Sample(str(n), "s", measured.primary, of, measured.retrieval, contexts) for n in range(5)]
+        utilities = dict.fromkeys(generators, utility)
+        samples = [Sample(str(n), "s", measured.primary, utilities, measured.retrieval, contexts) for n in range(5)]
         pooled = pool_samples(samples, GRID["kinds"], 0.02)
         assert finite(pooled)
         errors = pooled["error"].drop_nulls()

@@ -43,10 +43,10 @@ class Data:
         self.contexts = first.agg(docnos="docno").with_columns(ordering=pl.lit("descending"), k=pl.lit(2, pl.Int64))
 
     def measured(self, qrels: pl.DataFrame) -> pl.DataFrame:
-        of = {name: self.rankings.filter(retriever=name).drop("retriever") for name in KINDS}
+        by_name = {name: self.rankings.filter(retriever=name).drop("retriever") for name in KINDS}
         found = [
             measure_ranking(one, qrels, ["nDCG"], [2], RELEVANT).with_columns(retriever=pl.lit(name))
-            for name, one in of.items()
+            for name, one in by_name.items()
         ]
         return pl.concat(found)
 

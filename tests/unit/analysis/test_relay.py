@@ -128,15 +128,15 @@ def same(row: dict, sums: tuple[dict, dict, dict]) -> None:
 @pytest.mark.parametrize("references", ["lenient", "lenient-unseen"])
 @pytest.mark.parametrize("adjusted", [False, True])
 def test_every_number_is_that_of_loops_over_pairs_and_queries(references: str, adjusted: bool) -> None:
-    of = tables()
-    found = relay(*of, KINDS)
+    given = tables()
+    found = relay(*given, KINDS)
     cell = CELL | {"references": references}
     rows = found.filter(**cell, adjusted=adjusted)
     assert set(rows["retrievers"]) == {"bm25, dense", "bm25, mono", "dense, mono", ALL_RANKINGS}
     for row in rows.iter_rows(named=True):
         names = RANKINGS if row["retrievers"] == ALL_RANKINGS else row["retrievers"].split(", ")
         if names == RANKINGS or not adjusted:
-            same(row, expected(of, names, cell, adjusted))
+            same(row, expected(given, names, cell, adjusted))
 
 
 def test_where_all_contexts_differ_it_is_two_way_centring() -> None:

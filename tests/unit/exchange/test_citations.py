@@ -17,7 +17,7 @@ from ragrelay.collection.local import LocalCollection
 from ragrelay.generation.answer_files import COLUMNS, read_cited_sentences
 from ragrelay.generation.imported.cell_files import read_answers, write_cells
 from ragrelay.generation.imported.imported_answers import Places, placed
-from ragrelay.questions.judging.asked import Judging, asked_about
+from ragrelay.questions.judging.judge_requests import Judging, asked_about
 from ragrelay.retrieval.contexts import COLUMNS as PASSAGES
 from ragrelay.scoring.near_copies import PassageTexts
 from ragrelay.scoring.retriever_table import SCORE_COLUMNS
@@ -89,12 +89,12 @@ def test_all_files_of_a_generator_have_the_column(tmp_path: Path, write_dataset:
     """Zero-shot answers without a citation too, as they are read together with the others."""
     collection, prompts = LocalCollection(write_dataset()), {("none", 0): tmp_path / "none.parquet"}
     cited, bare = {"text": "Tea.", "citations": [0]}, {"text": "Tea.", "citations": []}
-    of = {"topic_id": "q1", "references": ["d3"]}
+    common = {"topic_id": "q1", "references": ["d3"]}
     queries = tmp_path / "queries.parquet"
     collection.queries().write_parquet(queries)
     for sentence, dtype in ((cited, CITED_SENTENCES.dtype), (bare, None)):
         path = tmp_path / "theirs.jsonl"
-        lines = [{**of, "run_id": "mine", "answer": [sentence]}, {**of, "run_id": "zeroshot", "answer": [bare]}]
+        lines = [{**common, "run_id": "mine", "answer": [sentence]}, {**common, "run_id": "zeroshot", "answer": [bare]}]
         path.write_text("".join(f"{json.dumps(one)}\n" for one in lines))
         brought = {"files": [(str(path), {})], "places": PLACES._replace(k=3)._asdict()}
         zeroshot, own = tmp_path / "zeroshot.parquet", tmp_path / "own.parquet"

@@ -222,8 +222,8 @@ def test_prompts_are_checked_before_the_engine_starts(small: Job) -> None:
 
 def two_retrievers(small: Job, *more: str) -> pl.DataFrame:
     """Asked keys of bm25 with k = 1, and of dense with k = 2, whose prompts are longer; and ``more`` files of k = 2."""
-    of = {"zeroshot": [], "bm25": [small.folder / "k1.parquet"], "dense": [small.folder / "k2.parquet"]}
-    return asked_keys({**of, **{name: [small.folder / "k2.parquet"] for name in more}}, [1, 2])
+    files = {"zeroshot": [], "bm25": [small.folder / "k1.parquet"], "dense": [small.folder / "k2.parquet"]}
+    return asked_keys({**files, **{name: [small.folder / "k2.parquet"] for name in more}}, [1, 2])
 
 
 def test_a_prompt_over_the_window_stops_no_other_retriever(small: Job, caplog: pytest.LogCaptureFixture) -> None:

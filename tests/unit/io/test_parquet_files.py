@@ -12,7 +12,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from ragrelay.annexes.notebook import open_results
+from ragrelay.annexes.notebook.study_results import open_results
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.parquet_files import read_parquet
 

@@ -324,7 +324,7 @@ def test_no_real_script_follows_the_words_of_a_column(tmp_path: Path) -> None:
 
     before, path = digests(), scripts / "ragrelay/base/vocabulary/columns.py"
     text = path.read_text(encoding="utf-8")
-    reworded, count = re.subn(r'((?:text|whole|real|truth)\(f?")', r"\1Now ", text)
+    reworded, count = re.subn(r'((?:text|integer|number|boolean)\(f?")', r"\1Now ", text)
     assert count > 15
     path.write_text(reworded, encoding="utf-8")
     assert digests() == before

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from ragrelay.base.errors import InputError
-from ragrelay.base.own_code import check_function
+from ragrelay.base.user_code import check_function
 
 
 def test_a_byte_order_mark_is_python(tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ from ragrelay.analysis.judge_checks import COLUMNS, analyse_judge_checks
 from ragrelay.analysis.multiplicity import holm
 from ragrelay.base.vocabulary.columns import CITED_SENTENCES
 from ragrelay.base.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, REVERSED, SWAPPED
-from ragrelay.questions.judging.asked import Judging
 from ragrelay.questions.judging.bias_checks import ANSWER_KEY, SCORE_COLUMNS, changed_templates, checked, sampled
 from ragrelay.questions.judging.check_scores import checked_scores
+from ragrelay.questions.judging.judge_requests import Judging
 from ragrelay.questions.judging.templates import JudgeTemplate
 from ragrelay.scoring.near_copies import PassageTexts
 from scipy.stats import spearmanr, ttest_1samp

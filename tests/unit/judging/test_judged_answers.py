@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from ragrelay.base.errors import InputError
 from ragrelay.base.vocabulary.names import UNSCORED
-from ragrelay.questions.judging.asked import Judging, judging
+from ragrelay.questions.judging.judge_requests import Judging, judging
 from ragrelay.questions.judging.templates import JudgeTemplate, load_judge_template
 from ragrelay.scoring.judge_scorer import JudgeCase, JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
@@ -62,9 +62,9 @@ class Judged:
 
     def job(self, scorer: JudgeScorer, retriever: str = "") -> tuple[dict[str, Any], dict[str, Any]]:
         """Files and settings of the job; where ``retriever`` is given, as those of one of several."""
-        of = f"{retriever}/" if retriever else ""
-        paths = {"answers": f"{of}descending/k1/seed1", "prompts": f"{of}descending/k1", "zeroshot": "none/k0/seed1",
-                 "contexts": f"{retriever or 'one'}.parquet"}  # fmt: skip
+        part = f"{retriever}/" if retriever else ""
+        paths = {"answers": f"{part}descending/k1/seed1", "prompts": f"{part}descending/k1",
+                 "zeroshot": "none/k0/seed1", "contexts": f"{retriever or 'one'}.parquet"}  # fmt: skip
         for name, path in paths.items():
             target = self.folder / f"cells/{name}/{path}"
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -59,27 +59,27 @@ def test_as_many_questions_as_the_job_asks(tmp_path: Path, generator: dict[str, 
 def test_tokens_per_judged_answer(tmp_path: Path, generator: dict[str, Any], made: bool) -> None:
     """Of a query with references, one answer, its baseline aside; the other query's are not judged."""
     judged = Judged(tmp_path)
-    of = {"lm": planned(tmp_path, generator, made)}
+    generators = {"lm": planned(tmp_path, generator, made)}
     files, settings, wildcards = planned_job(judged)
     texts = {name: str(some) if isinstance(some, Path) else list(map(str, some)) for name, some in files.items()}
     part = {"files": texts, "settings": settings, "wildcards": wildcards}
-    plan = plan_jobs([Job("judge_answers", "d", "lm", question="judge_answers", parts=[[part]])], of, [1])
+    plan = plan_jobs([Job("judge_answers", "d", "lm", question="judge_answers", parts=[[part]])], generators, [1])
     row, total = plan.to_dicts()
     assert row["judged_answers"] == total["judged_answers"] == 1
     told = f"lm, judge_answers: ~{row['prompt_tokens']:,.0f} prompt tokens per judged answer"
-    assert told in printed_table(plan, of)
+    assert told in printed_table(plan, generators)
 
 
 @pytest.mark.parametrize("made", [True, False])
 def test_as_many_changed_questions_as_the_checks_ask(tmp_path: Path, generator: dict[str, Any], made: bool) -> None:
     """Of the one answer that has references: they reversed, the parts swapped, the answer padded."""
     judged = Judged(tmp_path)
-    of = {"lm": planned(tmp_path, generator, made)}
-    found = work("check_judge", [planned_job(judged, "bm25", size=5)], of)
+    generators = {"lm": planned(tmp_path, generator, made)}
+    found = work("check_judge", [planned_job(judged, "bm25", size=5)], generators)
     assert found["requests"].sum() == found["prompt_id"].n_unique() == 3
     assert found["certain"].unique().to_list() == [made] and not found["cached"].any()
     if made:
         files, settings = judged.job(scorer_of(kind="llm_judge"), "bm25")
-        definition = {**of["lm"].generator, "max_tokens": 4}
+        definition = {**generators["lm"].generator, "max_tokens": 4}
         _, receipt = ask("check_judge", files, {**settings, "size": 5}, definition, tmp_path)
         assert (len(found), found["prompt_tokens"].sum()) == (receipt["made"], receipt["prompt_tokens"])

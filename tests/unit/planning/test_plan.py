@@ -36,7 +36,7 @@ def planned_files(job: Job, ks: dict[str, list[int]]) -> dict[str, KeyedFiles]:
         for name, of_k in ks.items()
         for place, k in enumerate(of_k)
     ]
-    queries, contexts = (tuple(copy(job, f"{name}/{of[0]}", of[1]) for name in ks) for of in (QUERIES, CONTEXTS))
+    queries, contexts = (tuple(copy(job, f"{name}/{each[0]}", each[1]) for name in ks) for each in (QUERIES, CONTEXTS))
     return {
         "prompts": KeyedFiles(PROMPTS, tuple(prompts)),
         "queries": KeyedFiles("<results>/{dataset}/queries.parquet", queries),

@@ -147,10 +147,10 @@ class Unfinished:
 
     def score(self, retriever: str, scorer: Mapping[str, Any], output: Path) -> None:
         """Score a retriever's viewed answers, into the score store and the table ``output``."""
-        of = {"retriever": retriever}
+        key = {"retriever": retriever}
         cells = [(ordering, k, seed) for ordering, k in self.contexts(retriever) for seed in SEEDS]
-        answers = {cell: self.path(files.answers, **of, ordering=cell[0], k=cell[1], seed=cell[2]) for cell in cells}
-        prompts = {cell[:2]: self.path(files.prompts, **of, ordering=cell[0], k=cell[1]) for cell in cells}
+        answers = {cell: self.path(files.answers, **key, ordering=cell[0], k=cell[1], seed=cell[2]) for cell in cells}
+        prompts = {cell[:2]: self.path(files.prompts, **key, ordering=cell[0], k=cell[1]) for cell in cells}
         output.parent.mkdir(parents=True, exist_ok=True)
         references = References(self.path(files.queries), {"gold": 0})
         score_answers(AnswerFiles(answers, prompts, {}), references, scorer, self.cache, output)

@@ -234,8 +234,8 @@ def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(stud
     section = study.sections[0]
 
     def warned(**tables: pl.DataFrame) -> dict[str, str]:
-        of = changed(section, **tables)
-        return dict(lead(of, 1, True)["warnings"])
+        other = changed(section, **tables)
+        return dict(lead(other, 1, True)["warnings"])
 
     utility, systems = section["utility"], section["systems"]
     holes = utility.with_columns(share_unjudged=pl.when(retriever="dense").then(0.123).otherwise(0.01))

@@ -14,9 +14,9 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.models.locations import model_path
 from ragrelay.scoring.architectures import BLOCK_ROWS, PACKED, packs
 from ragrelay.scoring.encoder import Encoder
-from ragrelay.scoring.packing import InBlocks, PackedModel
 from ragrelay.scoring.scorer import Task
 from ragrelay.scoring.scorers.bertscore import BertMeasure, Bertscore
+from ragrelay.scoring.text_packing import InBlocks, PackedModel
 
 from tests.support.tiny_encoders import FAMILIES, WORDS, build_tiny_encoder
 

@@ -120,7 +120,7 @@ def test_a_job_asks_one_generator(study: StudyOfRules, monkeypatch: pytest.Monke
     with pytest.raises(
         InputError, match=r"generators 'demo-lm' and 'judge' in a job of \{dataset\}/\{generator\}; .* ask_key$"
     ):
-        of_study._own_question(study, "mine:PerRetriever")
+        of_study._user_question(study, "mine:PerRetriever")
     monkeypatch.setattr(of_study, "question_named", lambda name: Apart())
-    found = of_study._own_question(study, "mine:Apart")
+    found = of_study._user_question(study, "mine:Apart")
     assert {(job.key["asked"], job.generator) for job in found.jobs} == {("demo-lm", "demo-lm"), ("judge", "judge")}

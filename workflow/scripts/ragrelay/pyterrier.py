@@ -19,7 +19,7 @@ import pyterrier as pt
 from ir_measures import MeanAgg
 
 from ragrelay.analysis.utility import compute_utility
-from ragrelay.annexes.notebook import Results
+from ragrelay.annexes.notebook.study_results import Results
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.io.workflow_files import ROOT
@@ -145,21 +145,21 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         return list(ONE_ROW) if not self.k or self.one_row else [*RANKED, *ONE_ROW[2:]]
 
     def _contexts(self, frame: pl.DataFrame, asked: pl.DataFrame) -> pl.DataFrame:
-        of, run = self._of, frame.select("qid", "docno", pl.col("score").cast(pl.Float64))
-        depth = max(of.config["context_depth"], self.k)
-        if of.config["datasets"][of.section["dataset"]].get("drop_identical_ids"):
+        reader, run = self._of, frame.select("qid", "docno", pl.col("score").cast(pl.Float64))
+        depth = max(reader.config["context_depth"], self.k)
+        if reader.config["datasets"][reader.section["dataset"]].get("drop_identical_ids"):
             run = without_identical_ids(run)
         contexts, _ = build_contexts(
-            ranked(run, asked), of.qrels, of.collection, depth, "a ranking given to the reader"
+            ranked(run, asked), reader.qrels, reader.collection, depth, "a ranking given to the reader"
         )
         rows = contexts.join(asked, on="qid", maintain_order="left")
         return rows.select("qid", "query", "docno", "score", pl.col("rank") - 1, "text")
 
     def _answers(self, asked: pl.DataFrame, ranking: pl.DataFrame) -> pl.DataFrame:
         """Return qid, qcontext, qanswer, qanswers, docnos."""
-        of, generator = self._of, self._of.generator
-        fingerprint = of.study.provenance["generators"][of.section["generator"]]["fingerprint"]
-        store = AnswerStore(of.cache, fingerprint)
+        reader, generator = self._of, self._of.generator
+        fingerprint = reader.study.provenance["generators"][reader.section["generator"]]["fingerprint"]
+        store = AnswerStore(reader.cache, fingerprint)
         contexts = ranking.with_columns(rank=pl.col("rank") + 1) if self.k else None
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
@@ -176,7 +176,7 @@ class Reader(pt.Transformer):  # type: ignore[misc]
             def start(definition: Mapping[str, Any], window: int | None) -> Any:
                 kind: Any = GENERATOR_KINDS[definition["engine"]]
                 engine = partial(kind.start, definition, window, definition["threads"])
-                return checked_start(definition, fingerprint, engine, of.cache)
+                return checked_start(definition, fingerprint, engine, reader.cache)
 
             keys = asked_keys({"given": [folder / "prompts.parquet"]}, self.seeds)
             generate_answers(keys, store, generator, layout, start)
@@ -247,12 +247,12 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
 
         A query without an answer has its p0 as p, if queries without results count as zero-shot in the study (default).
         """
-        of = self._of
+        reader = self._of
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
-            references = of.path(files.queries if self._gold else files.references)
-            sets = References(references, self._grades, of.config["near_copy"])
-            common: Any = {"scorer": self._definition, "cache_dir": of.cache, "threads": self._threads}
+            references = reader.path(files.queries if self._gold else files.references)
+            sets = References(references, self._grades, reader.config["near_copy"])
+            common: Any = {"scorer": self._definition, "cache_dir": reader.cache, "threads": self._threads}
             zero = _written(self._zeroshot, folder / "zero", self._zero.seeds)
             prompts = {(NO_ORDERING, 0): folder / "zero/prompts.parquet"}
             cells = {(NO_ORDERING, 0, seed): path for seed, path in zero.items()}
@@ -260,7 +260,7 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
             rows = _by_query(answers)
             written = _written(rows, folder / "own", self._zero.seeds)
             shown = rows.select("qid", docno="docnos").explode("docno").drop_nulls("docno")
-            texts = of.collection.texts(shown["docno"].unique().to_list())
+            texts = reader.collection.texts(shown["docno"].unique().to_list())
             passages = shown.with_columns(
                 text=pl.col("docno").replace_strict(texts, default="", return_dtype=pl.String)
             )
@@ -272,7 +272,7 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
                 [folder / "passages.parquet"],
             )
             score_answers(own, sets, output=folder / "own.parquet", **common)
-            empty = of.config["analysis"]["empty_rankings"] != "left_out"
+            empty = reader.config["analysis"]["empty_rankings"] != "left_out"
             tables = {ZEROSHOT: folder / "zero.parquet", GIVEN: folder / "own.parquet"}
             ranked_for = {GIVEN: rows["qid"].to_list()}
             counted = [GIVEN] if empty else []

@@ -19,10 +19,10 @@ from ragrelay.base.vocabulary.columns import (
     REFERENCES,
     STUDY_PART,
     adjusted,
-    real,
+    integer,
+    number,
     schema_of,
     text,
-    whole,
 )
 from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 
@@ -38,20 +38,20 @@ TABLE = {
     "k": CONTEXT_COLUMNS["k"],
     "references": REFERENCES,
     "measure": text("retrieval measure, at k"),
-    "n": whole("queries with utility, context use and measure", "queries"),
-    "n_null": whole("queries without one of them", "queries"),
-    "mean_context_use": real("mean over queries of context use", "nats per token"),
-    "mean_text_change": real("mean over queries of text change", "0 to 1"),
-    "rho": real("Spearman's correlation over queries of context use with utility", "−1 to 1"),
+    "n": integer("queries with utility, context use and measure", "queries"),
+    "n_null": integer("queries without one of them", "queries"),
+    "mean_context_use": number("mean over queries of context use", "nats per token"),
+    "mean_text_change": number("mean over queries of text change", "0 to 1"),
+    "rho": number("Spearman's correlation over queries of context use with utility", "−1 to 1"),
     **INTERVAL,
-    "p_value": real("two-sided p-value of rho = 0, uncorrected"),
-    **{f"n_{group}": whole(f"queries whose context was {words}", "queries") for group, words in GROUP_WORDS.items()},
+    "p_value": number("two-sided p-value of rho = 0, uncorrected"),
+    **{f"n_{group}": integer(f"queries whose context was {words}", "queries") for group, words in GROUP_WORDS.items()},
     **{
-        f"utility_{group}": real(f"mean utility of the queries whose context was {words}")
+        f"utility_{group}": number(f"mean utility of the queries whose context was {words}")
         for group, words in GROUP_WORDS.items()
     },
-    "good_from": real("median of the measure over the queries of all retrievers: from here on a context is good"),
-    "used_from": real("median of context use likewise: from here on it was used", "nats per token"),
+    "good_from": number("median of the measure over the queries of all retrievers: from here on a context is good"),
+    "used_from": number("median of context use likewise: from here on it was used", "nats per token"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }

@@ -27,10 +27,10 @@ from ragrelay.base.vocabulary.columns import (
     RESAMPLES,
     STUDY_PART,
     adjusted,
-    real,
+    integer,
+    number,
     schema_of,
     text,
-    whole,
 )
 
 LOW_P0 = 0.1
@@ -54,15 +54,15 @@ TABLE = {
     "measure": text("retrieval measure, at k"),
     "subset": text("queries: `all`, or those with a P₀ of at least 0.1"),
     "coefficient": text("`pearson` (r), `spearman` (rho) or `kendall` (tau-b)"),
-    "value": real("correlation over queries of the measure with utility", "−1 to 1"),
+    "value": number("correlation over queries of the measure with utility", "−1 to 1"),
     **INTERVAL,
-    "n": whole("queries with both", "queries"),
-    "n_null": whole("queries left out because they have no utility", "queries"),
-    "n_unmeasured": whole("queries left out because they have no measure", "queries"),
-    "p_value": real("two-sided p-value of the coefficient = 0, uncorrected"),
-    "p_permutation": real("two-sided p-value of a studentised permutation test, uncorrected"),
+    "n": integer("queries with both", "queries"),
+    "n_null": integer("queries left out because they have no utility", "queries"),
+    "n_unmeasured": integer("queries left out because they have no measure", "queries"),
+    "p_value": number("two-sided p-value of the coefficient = 0, uncorrected"),
+    "p_permutation": number("two-sided p-value of a studentised permutation test, uncorrected"),
     "verdict": text("`above zero`, `below zero` or `undecided`, of rho; empty of the other coefficients"),
-    "detectable": real(
+    "detectable": number(
         "smallest |r| or |rho| detectable with n queries at α = .05 and 80% power: r by its t-test, "
         "rho by what gives the verdict"
     ),

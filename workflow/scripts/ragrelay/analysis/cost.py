@@ -7,18 +7,18 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from ragrelay.base.vocabulary.columns import ANSWERS_PART, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import ANSWERS_PART, integer, number, schema_of, text
 from ragrelay.generation.store import KEY, AnswerStore
 
 ALL = "all"
 TABLE = {
     "retriever": text("name of the retriever, `zeroshot`, or `all`: every answer once, since retrievers share some"),
-    "k": whole("passages in the context; empty for all k together", "passages"),
-    "answers": whole("distinct answers", "answers"),
-    "prompt_tokens": whole("tokens of their prompts; empty where an endpoint did not count them", "tokens"),
-    "cached_tokens": whole("of them served from the prefix cache", "tokens"),
-    "answer_tokens": whole("tokens of the answers", "tokens"),
-    "device_seconds": real(
+    "k": integer("passages in the context; empty for all k together", "passages"),
+    "answers": integer("distinct answers", "answers"),
+    "prompt_tokens": integer("tokens of their prompts; empty where an endpoint did not count them", "tokens"),
+    "cached_tokens": integer("of them served from the prefix cache", "tokens"),
+    "answer_tokens": integer("tokens of the answers", "tokens"),
+    "device_seconds": number(
         "seconds of the devices that made them, starting the engine left out; empty per k", "seconds"
     ),
     "made_by": text("engines and devices that made them"),

@@ -21,10 +21,10 @@ from ragrelay.base.vocabulary.columns import (
     STUDY_PART,
     TEST_FAMILY,
     adjusted,
-    real,
+    integer,
+    number,
     schema_of,
     text,
-    whole,
 )
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.base.vocabulary.primary import Primary
@@ -35,16 +35,16 @@ LEVEL = 1.0 - 2.0 * ALPHA
 TESTED = {
     **CELL_COLUMNS,
     "against_retriever": text("the reference retriever"),
-    "n": whole("queries with a P of both", "queries"),
-    "n_unpaired": whole("queries with a P of one alone", "queries"),
-    "margin": real("`equivalence_margin` of the configuration", "the scorer's"),
-    "mean_difference": real("mean over queries of the retriever's P less the reference retriever's", "the scorer's"),
-    "low": real("lower end of the 90% interval", "the scorer's"),
-    "high": real("upper end of the 90% interval", "the scorer's"),
+    "n": integer("queries with a P of both", "queries"),
+    "n_unpaired": integer("queries with a P of one alone", "queries"),
+    "margin": number("`equivalence_margin` of the configuration", "the scorer's"),
+    "mean_difference": number("mean over queries of the retriever's P less the reference retriever's", "the scorer's"),
+    "low": number("lower end of the 90% interval", "the scorer's"),
+    "high": number("upper end of the 90% interval", "the scorer's"),
     "method": INTERVAL_METHOD,
-    "p_not_worse": real("one-sided p-value of a mean difference above −margin, uncorrected"),
-    "p_not_better": real("one-sided p-value of a mean difference below margin, uncorrected"),
-    "p_value": real("the larger of the two: p-value of equivalence, uncorrected"),
+    "p_not_worse": number("one-sided p-value of a mean difference above −margin, uncorrected"),
+    "p_not_better": number("one-sided p-value of a mean difference below margin, uncorrected"),
+    "p_value": number("the larger of the two: p-value of equivalence, uncorrected"),
     "reason": REASON,
 }
 COLUMNS = {
@@ -54,11 +54,11 @@ COLUMNS = {
     **TEST_FAMILY,
     "verdict": text(f"read off the interval of the verdict: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
     "reason": REASON,
-    "p_difference": real("two-sided p-value of a mean difference of 0, uncorrected"),
-    "p_difference_bonferroni": real("the same times the number of retrievers tested in the cell, at most 1"),
-    "verdict_level": real("level of the interval of the verdict: those of a cell's retrievers together have 95%"),
-    "verdict_low": real("lower end of the interval of the verdict", "the scorer's"),
-    "verdict_high": real("upper end of the interval of the verdict", "the scorer's"),
+    "p_difference": number("two-sided p-value of a mean difference of 0, uncorrected"),
+    "p_difference_bonferroni": number("the same times the number of retrievers tested in the cell, at most 1"),
+    "verdict_level": number("level of the interval of the verdict: those of a cell's retrievers together have 95%"),
+    "verdict_low": number("lower end of the interval of the verdict", "the scorer's"),
+    "verdict_high": number("upper end of the interval of the verdict", "the scorer's"),
 }
 """Columns of equivalence.csv."""
 WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", "verdict_low", "verdict_high")

@@ -10,7 +10,7 @@ import polars as pl
 from ragrelay.analysis import relay
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.labellings import ALL, HIGHEST, HOLES_ABOVE, LOWEST, NONE
-from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, Columns, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, Columns, integer, number, schema_of, text
 from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.base.vocabulary.primary import Primary
 
@@ -19,16 +19,16 @@ SWEEPS = 12
 Flags = npt.NDArray[np.bool_]
 TABLE: Columns = {
     "ordering": text("ordering of the primary comparison"),
-    "k": whole("passages in the context", "passages"),
+    "k": integer("passages in the context", "passages"),
     "references": REFERENCES,
     "measure": text("the primary comparison's measure, at k"),
     "adjusted": relay.TABLE["adjusted"],
     "labelling": text(f"what the passages without a judgement are taken for: `{NONE}` (the row of relay.csv), `{ALL}`, "
                       f"or the labelling found that has the `{LOWEST}` or the `{HIGHEST}`"),
-    "share_unjudged": real("share of the passages of the rankings' contexts without a judgement", "0 to 1"),
-    "holes": whole("these passages, each once per query", "passages"),
-    "relevant": whole("of these, taken for relevant", "passages"),
-    "grade": whole("label of a passage that is taken for relevant: the dataset's lowest reference grade"),
+    "share_unjudged": number("share of the passages of the rankings' contexts without a judgement", "0 to 1"),
+    "holes": integer("these passages, each once per query", "passages"),
+    "relevant": integer("of these, taken for relevant", "passages"),
+    "grade": integer("label of a passage that is taken for relevant: the dataset's lowest reference grade"),
     **{name: relay.TABLE[name] for name in ("n", "n_eff", "slope", "low", "high", "p_value", "verdict")},
     "reason": REASON,
 }  # fmt: skip

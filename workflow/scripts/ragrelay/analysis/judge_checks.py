@@ -17,26 +17,26 @@ from ragrelay.base.vocabulary.columns import (
     REASON,
     STUDY_PART,
     adjusted,
-    real,
+    integer,
+    number,
     schema_of,
     text,
-    whole,
 )
 from ragrelay.base.vocabulary.judge_checks import ABOUT, CHECKS, LENGTH
 
 TABLE = {
     "check": text(ABOUT),
-    "value": real("mean over queries of the score after the change less that before; of `length`, Spearman's rho of "
-                  "score and words over answers or passages"),
+    "value": number("mean over queries of the score after the change less that before; of `length`, Spearman's rho of "
+                    "score and words over answers or passages"),
     **INTERVAL,
-    "p_value": real("of a mean change of 0; empty for `length`"),
-    "n": whole("answers or passages", "answers or passages"),
-    "n_queries": whole("queries that these are of", "queries"),
-    "mean_score": real("mean score of these as they were", "the scorer's"),
-    "mean_words": real("mean length of these as they were", "words"),
-    "judgements": whole("questions about these", "questions"),
-    "share_other_word": real("share of these questions whose likeliest word is another after the change; empty for "
-                             "`length`"),
+    "p_value": number("of a mean change of 0; empty for `length`"),
+    "n": integer("answers or passages", "answers or passages"),
+    "n_queries": integer("queries that these are of", "queries"),
+    "mean_score": number("mean score of these as they were", "the scorer's"),
+    "mean_words": number("mean length of these as they were", "words"),
+    "judgements": integer("questions about these", "questions"),
+    "share_other_word": number("share of these questions whose likeliest word is another after the change; empty for "
+                               "`length`"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip
@@ -57,7 +57,7 @@ FEW = f"fewer than {QUERIES_AT_LEAST} queries"
 def analyse_judge_checks(scores: pl.DataFrame, of: Mapping[str, str]) -> pl.DataFrame:
     """Compute a row per check, with p-values adjusted over checks: COLUMNS or PASSAGE_COLUMNS.
 
-    ``scores``: SCORE_COLUMNS of judging.bias_checks or of annotations.passage_checks; ``of``: the first three columns.
+    ``scores``: SCORE_COLUMNS of bias_checks or of labels.passage_checks; ``of``: the first three columns.
     The unit is the query. A change is averaged over a query's answers or passages and tested as a gain is
     (analysis.mean_tests). rho is over all answers or passages, with a jackknife interval over queries.
     """

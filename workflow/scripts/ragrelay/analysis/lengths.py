@@ -3,22 +3,22 @@
 import polars as pl
 
 from ragrelay.base.errors import InputError
-from ragrelay.base.vocabulary.columns import ANSWERS_PART, CONTEXT_COLUMNS, real, whole
+from ragrelay.base.vocabulary.columns import ANSWERS_PART, CONTEXT_COLUMNS, integer, number
 
 QUANTILES = {"q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95}
 TABLE = {
     **CONTEXT_COLUMNS,
-    "n": whole("answers: queries x seeds, missing answers included", "answers"),
-    "mean_tokens": real("mean length of the answers that are not missing", "tokens"),
-    **{name: real(f"{at:.0%} quantile of the length", "tokens") for name, at in QUANTILES.items()},
-    "stop": whole("answers that ended by a stop string or by the model's own end", "answers"),
-    "length": whole("answers cut at max_tokens", "answers"),
-    "other": whole(
+    "n": integer("answers: queries x seeds, missing answers included", "answers"),
+    "mean_tokens": number("mean length of the answers that are not missing", "tokens"),
+    **{name: number(f"{at:.0%} quantile of the length", "tokens") for name, at in QUANTILES.items()},
+    "stop": integer("answers that ended by a stop string or by the model's own end", "answers"),
+    "length": integer("answers cut at max_tokens", "answers"),
+    "other": integer(
         "answers that ended in another way, or that don't say how; missing answers are in none of the three", "answers"
     ),
-    "blank": whole("answers without a character other than white space", "answers"),
-    "several": whole("queries with the answers of several seeds", "queries"),
-    "alike": whole("of these, those with one text from all seeds", "queries"),
+    "blank": integer("answers without a character other than white space", "answers"),
+    "several": integer("queries with the answers of several seeds", "queries"),
+    "alike": integer("of these, those with one text from all seeds", "queries"),
 }
 COLUMNS = {**ANSWERS_PART, **TABLE}
 """Columns of lengths.csv."""

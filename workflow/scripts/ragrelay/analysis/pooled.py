@@ -13,7 +13,17 @@ from ragrelay.analysis import relay, verdicts
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.relay import ALL_RANKINGS
 from ragrelay.analysis.systems import PRIMARY, systems
-from ragrelay.base.vocabulary.columns import CELL, REASON, REFERENCES, STUDY_PART, real, schema_of, text, truth, whole
+from ragrelay.base.vocabulary.columns import (
+    CELL,
+    REASON,
+    REFERENCES,
+    STUDY_PART,
+    boolean,
+    integer,
+    number,
+    schema_of,
+    text,
+)
 from ragrelay.base.vocabulary.primary import Primary
 
 ALL_DATASETS = "all datasets"
@@ -26,23 +36,23 @@ COLUMNS = {
     "scorer": STUDY_PART["scorer"],
     "question": text(f"`{SYSTEMS}`: difference of mean P of the primary pair; `{RELAY}`: slope of P on the measure "
                      "over all pairs of rankings"),
-    "adjusted": truth("of relay: whether adjusted for the query's mean measure and P₀"),
+    "adjusted": boolean("of relay: whether adjusted for the query's mean measure and P₀"),
     "retrievers": text("the two of the primary pair, or `all rankings`"),
     "generators": text("the generators over which each query's P and P₀ are averaged"),
-    "n_generators": whole("their number", "generators"),
-    "n_datasets": whole("datasets of the row", "datasets"),
+    "n_generators": integer("their number", "generators"),
+    "n_datasets": integer("datasets of the row", "datasets"),
     "ordering": text("ordering of the primary comparison"),
-    "k": whole("k of the primary comparison", "passages"),
+    "k": integer("k of the primary comparison", "passages"),
     "references": REFERENCES,
     "measure": text("of relay: the primary comparison's measure"),
-    "n": whole("queries; of relay, with contexts that differ", "queries"),
-    "estimate": real("mean difference, or slope", UNIT),
-    "error": real("standard error of the estimate", UNIT),
-    "low": real("lower end of the 95% interval", UNIT),
-    "high": real("upper end of the 95% interval", UNIT),
-    "p_value": real("two-sided p-value of 0"),
-    "margin": real("of systems: `equivalence_margin` of the configuration", "the scorer's"),
-    "tau": real("of all datasets: standard deviation between them", UNIT),
+    "n": integer("queries; of relay, with contexts that differ", "queries"),
+    "estimate": number("mean difference, or slope", UNIT),
+    "error": number("standard error of the estimate", UNIT),
+    "low": number("lower end of the 95% interval", UNIT),
+    "high": number("upper end of the 95% interval", UNIT),
+    "p_value": number("two-sided p-value of 0"),
+    "margin": number("of systems: `equivalence_margin` of the configuration", "the scorer's"),
+    "tau": number("of all datasets: standard deviation between them", UNIT),
     "verdict": text("read off the interval, with the words of systems.csv and relay.csv"),
     "reason": REASON,
 }  # fmt: skip

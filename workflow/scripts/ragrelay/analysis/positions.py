@@ -8,16 +8,16 @@ from scipy import stats
 
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.base.vocabulary.columns import CELL_COLUMNS, INTERVAL, STUDY_PART, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import CELL_COLUMNS, INTERVAL, STUDY_PART, integer, number, schema_of, text
 from ragrelay.generation.answer_files import CONTEXT, read_answers
 
 NO_POSITION = 0
 TABLE = {
     **CELL_COLUMNS,
     "relevant": text("`any number` of relevant passages in the context, or `exactly one`"),
-    "position": whole("position of a relevant passage in the prompt, 1 first; 0: no relevant passage in the context"),
-    "n": whole("queries", "queries"),
-    "mean_utility": real("mean over them of utility"),
+    "position": integer("position of a relevant passage in the prompt, 1 first; 0: no relevant passage in the context"),
+    "n": integer("queries", "queries"),
+    "mean_utility": number("mean over them of utility"),
     **INTERVAL,
 }
 SCHEMA = schema_of(TABLE)

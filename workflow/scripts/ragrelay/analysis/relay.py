@@ -13,7 +13,7 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.verdicts import ABOVE, BELOW, QUERIES_AT_LEAST, UNDECIDED
-from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, real, schema_of, text, truth, whole
+from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, boolean, integer, number, schema_of, text
 from ragrelay.base.vocabulary.names import SET_BY_DESIGN, UNSEEN
 
 ALL_RANKINGS = "all rankings"
@@ -28,25 +28,26 @@ UNIT = "P per 1 of the measure"
 TABLE = {
     "retrievers": text("two rankings, or `all rankings`: all pairs of them"),
     "ordering": text("how the context is laid out in the prompt"),
-    "k": whole("passages in the context; empty for all of them, each k with the same weight", "passages"),
+    "k": integer("passages in the context; empty for all of them, each k with the same weight", "passages"),
     "references": REFERENCES,
     "measure": text("retrieval measure, at k"),
-    "adjusted": truth("whether both differences are adjusted for the query's mean measure over the rankings and P₀"),
-    "n": whole("queries whose contexts differ (in at least one of the pairs)", "queries"),
-    "n_eff": real("effective number of these, by their part in the sum of squares of the measure", "queries"),
-    "share_same": real("share of the queries with P and a measure of both for which a pair has the same context; over "
-                       "all pairs for `all rankings`", "0 to 1"),
-    "slope": real("difference of P per difference of the measure, each less its mean over the pair's queries; on "
-                  "unseen references of P − P₀", UNIT),
-    "low": real("lower end of the 95% interval", UNIT),
-    "high": real("upper end of the 95% interval", UNIT),
-    "p_value": real("two-sided p-value of a slope of 0, with the query as the unit"),
-    "r": real("correlation of both differences; it falls with the spread of the measure where the slope doesn't",
-              "−1 to 1"),
+    "adjusted": boolean("whether both differences are adjusted for the query's mean measure over the rankings and P₀"),
+    "n": integer("queries whose contexts differ (in at least one of the pairs)", "queries"),
+    "n_eff": number("effective number of these, by their part in the sum of squares of the measure", "queries"),
+    "share_same": number("share of the queries with P and a measure of both for which a pair has the same context; "
+                         "over all pairs for `all rankings`", "0 to 1"),
+    "slope": number("difference of P per difference of the measure, each less its mean over the pair's queries; on "
+                    "unseen references of P − P₀", UNIT),
+    "low": number("lower end of the 95% interval", UNIT),
+    "high": number("upper end of the 95% interval", UNIT),
+    "p_value": number("two-sided p-value of a slope of 0, with the query as the unit"),
+    "r": number("correlation of both differences; it falls with the spread of the measure where the slope doesn't",
+                "−1 to 1"),
     "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries differ`"),
     "reason": REASON,
-    "reliability": real("share of the sum of squares of P's differences that is not the noise of the seeds", "0 to 1"),
-    "r_corrected": real("r over the root of the reliability", "−1 to 1"),
+    "reliability": number("share of the sum of squares of P's differences that is not the noise of the seeds",
+                          "0 to 1"),
+    "r_corrected": number("r over the root of the reliability", "−1 to 1"),
     "reason_corrected": text("why there is no corrected r; empty where there is one, and where there is no r"),
 }  # fmt: skip
 WITHOUT_R = dict.fromkeys(("r", "reliability", "r_corrected", "reason_corrected"))

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.base.vocabulary.columns import CELL_COLUMNS, STUDY_PART, real, whole
+from ragrelay.base.vocabulary.columns import CELL_COLUMNS, STUDY_PART, integer, number
 from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 
 TABLE = {
     **CELL_COLUMNS,
-    "n": whole("queries with two seeds or more", "queries"),
-    "q25": real("first quartile over queries of the standard deviation of a query's P over seeds", "the scorer's"),
-    "median": real("median of the same", "the scorer's"),
-    "q75": real("third quartile of the same", "the scorer's"),
-    "n_zero": whole(
+    "n": integer("queries with two seeds or more", "queries"),
+    "q25": number("first quartile over queries of the standard deviation of a query's P over seeds", "the scorer's"),
+    "median": number("median of the same", "the scorer's"),
+    "q75": number("third quartile of the same", "the scorer's"),
+    "n_zero": integer(
         "pairs of an answer and a reference whose F1 is 0 where bert-score's formula makes a positive F1 of "
         "a negative precision or recall; empty for a measure of one value",
         "pairs",

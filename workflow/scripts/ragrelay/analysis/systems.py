@@ -17,7 +17,7 @@ from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.paired_tests import POWER, detectable_effect
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST
-from ragrelay.base.vocabulary.columns import CELL_COLUMNS, REASON, STUDY_PART, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import CELL_COLUMNS, REASON, STUDY_PART, integer, number, schema_of, text
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.base.vocabulary.primary import Primary
 
@@ -27,25 +27,27 @@ TABLE = {
     "against_retriever": text("the other retriever of the pair"),
     "role": text("`primary`: the study's primary pair, tested alone; `reference`: every other retriever against the "
                  "reference retriever; `exploratory`: every other pair"),
-    "n": whole("queries with a P of both", "queries"),
-    "n_unpaired": whole("queries with a P of one alone", "queries"),
-    "margin": real("`equivalence_margin` of the configuration", "the scorer's"),
-    "mean_difference": real("mean over queries of the retriever's P less the other's", "the scorer's"),
-    "sd_difference": real("standard deviation over queries of the differences", "the scorer's"),
-    "detectable_difference": real("smallest difference found in 80% of studies of this size", "the scorer's"),
-    "queries_for_margin": whole("queries with which equivalence at the margin is found in 80% of studies", "queries"),
-    "level": real("level of the interval: those of a role's pairs in a cell together have 95% (Bonferroni)"),
-    "low": real("lower end of the interval", "the scorer's"),
-    "high": real("upper end of the interval", "the scorer's"),
-    "p_value": real("two-sided p-value of a mean difference of 0, uncorrected"),
-    "p_bonferroni": real("the same times the number of the role's pairs in the cell, at most 1"),
-    "family_size": whole("pairs of the row's role in the cell that have a test", "pairs"),
+    "n": integer("queries with a P of both", "queries"),
+    "n_unpaired": integer("queries with a P of one alone", "queries"),
+    "margin": number("`equivalence_margin` of the configuration", "the scorer's"),
+    "mean_difference": number("mean over queries of the retriever's P less the other's", "the scorer's"),
+    "sd_difference": number("standard deviation over queries of the differences", "the scorer's"),
+    "detectable_difference": number("smallest difference found in 80% of studies of this size", "the scorer's"),
+    "queries_for_margin": integer("queries with which equivalence at the margin is found in 80% of studies", "queries"),
+    "level": number("level of the interval: those of a role's pairs in a cell together have 95% (Bonferroni)"),
+    "low": number("lower end of the interval", "the scorer's"),
+    "high": number("upper end of the interval", "the scorer's"),
+    "p_value": number("two-sided p-value of a mean difference of 0, uncorrected"),
+    "p_bonferroni": number("the same times the number of the role's pairs in the cell, at most 1"),
+    "family_size": integer("pairs of the row's role in the cell that have a test", "pairs"),
     "verdict": text(f"read off the interval: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
     "reason": REASON,
-    "length_ratio": real("of the primary pair: ratio of the geometric means of 1 + the answers' tokens"),
-    "equal_length_difference": real("of the primary pair: mean difference of P at equal answer length", "the scorer's"),
-    "equal_length_low": real("lower end of its 95% interval", "the scorer's"),
-    "equal_length_high": real("upper end of its 95% interval", "the scorer's"),
+    "length_ratio": number("of the primary pair: ratio of the geometric means of 1 + the answers' tokens"),
+    "equal_length_difference": number(
+        "of the primary pair: mean difference of P at equal answer length", "the scorer's"
+    ),
+    "equal_length_low": number("lower end of its 95% interval", "the scorer's"),
+    "equal_length_high": number("upper end of its 95% interval", "the scorer's"),
     "equal_length_reason": text("why the primary pair has none; empty where it has one"),
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **TABLE}

@@ -16,9 +16,9 @@ from ragrelay.base.vocabulary.columns import (
     INTERVAL_METHOD,
     REASON,
     STUDY_PART,
-    real,
+    integer,
+    number,
     schema_of,
-    whole,
 )
 from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 
@@ -28,19 +28,19 @@ RELIABLE = 0.9
 LARGEST_SHARE = 1 - 1e-12
 TABLE = {
     **CELL_COLUMNS,
-    "n": whole("queries with a score", "queries"),
-    "n_single": whole("of them with one score alone", "queries"),
-    "n_scores": whole("scores: queries x seeds", "scores"),
-    "n_seeds": real("seeds per query, their harmonic mean where the number differs", "seeds"),
-    "mean_p": real("mean P: over queries, of each query's mean over its seeds", "the scorer's"),
-    "variance_queries": real("component of the variance of P between queries", "the scorer's²"),
-    "variance_seeds": real("component of the variance of P between the seeds of a query", "the scorer's²"),
-    "share_seeds": real("the seeds' share of the variance of single scores", "0 to 1"),
-    "standard_error_seeds": real("how far other seeds would move the cell's mean P", "the scorer's"),
-    "reliability_one": real("reliability of a query's score of one seed", "0 to 1"),
-    "reliability": real("reliability of the queries' means over their seeds, ICC(1, s)", "0 to 1"),
+    "n": integer("queries with a score", "queries"),
+    "n_single": integer("of them with one score alone", "queries"),
+    "n_scores": integer("scores: queries x seeds", "scores"),
+    "n_seeds": number("seeds per query, their harmonic mean where the number differs", "seeds"),
+    "mean_p": number("mean P: over queries, of each query's mean over its seeds", "the scorer's"),
+    "variance_queries": number("component of the variance of P between queries", "the scorer's²"),
+    "variance_seeds": number("component of the variance of P between the seeds of a query", "the scorer's²"),
+    "share_seeds": number("the seeds' share of the variance of single scores", "0 to 1"),
+    "standard_error_seeds": number("how far other seeds would move the cell's mean P", "the scorer's"),
+    "reliability_one": number("reliability of a query's score of one seed", "0 to 1"),
+    "reliability": number("reliability of the queries' means over their seeds, ICC(1, s)", "0 to 1"),
     **INTERVAL,
-    "seeds_for_reliable": whole("seeds that make the reliability 0.9 (Spearman-Brown)", "seeds"),
+    "seeds_for_reliable": integer("seeds that make the reliability 0.9 (Spearman-Brown)", "seeds"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }
@@ -48,7 +48,7 @@ SCHEMA = schema_of(TABLE)
 COLUMNS = {
     **STUDY_PART,
     **TABLE,
-    "reliability_utility": real("reliability of a query's utility, from P's and P₀'s noise over seeds", "0 to 1"),
+    "reliability_utility": number("reliability of a query's utility, from P's and P₀'s noise over seeds", "0 to 1"),
 }
 """Columns of variance.csv."""
 

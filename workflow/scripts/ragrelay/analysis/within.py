@@ -17,10 +17,10 @@ from ragrelay.base.vocabulary.columns import (
     REASON,
     REFERENCES,
     STUDY_PART,
-    real,
+    integer,
+    number,
     schema_of,
     text,
-    whole,
 )
 from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
 from ragrelay.base.vocabulary.orderings import distinct_orderings
@@ -30,17 +30,17 @@ METHOD = f"Fieller and jackknife over queries, the wider: {mean_tests.METHOD}"
 ALL_ORDERINGS = "all"
 TABLE = {
     "ordering": text("how the context is laid out in the prompt, or `all`"),
-    "k": whole("passages in the context; empty for all of them", "passages"),
+    "k": integer("passages in the context; empty for all of them", "passages"),
     "references": REFERENCES,
     "measure": text("retrieval measure, at k"),
     "retrievers": text("`all`, `without oracles` or `doses`: whose contexts of one query are compared"),
-    "n_retrievers": whole("retrievers that are compared", "retrievers"),
-    "r": real("repeated-measures correlation of the measure with P; on unseen references with P − P₀", "−1 to 1"),
+    "n_retrievers": integer("retrievers that are compared", "retrievers"),
+    "r": number("repeated-measures correlation of the measure with P; on unseen references with P − P₀", "−1 to 1"),
     **INTERVAL,
-    "p_value": real("two-sided p-value of r = 0, with the query as the unit"),
+    "p_value": number("two-sided p-value of r = 0, with the query as the unit"),
     "verdict": text("`above zero`, `below zero` or `undecided`"),
-    "n_queries": whole("queries with two answers in some ordering and k", "queries"),
-    "n": whole("values of P, each the mean over seeds of a retriever, ordering, k and query", "values"),
+    "n_queries": integer("queries with two answers in some ordering and k", "queries"),
+    "n": integer("values of P, each the mean over seeds of a retriever, ordering, k and query", "values"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }

@@ -20,8 +20,8 @@ from pydantic.json_schema import SkipJsonSchema
 
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.grid import GridSettings
-from ragrelay.base.own_code import check_function, code_hashes
 from ragrelay.base.settings import FUNCTION, JsonSchema, RefusedError, Settings, check_keys
+from ragrelay.base.user_code import check_function, code_hashes
 
 
 class CheckedStudy:

@@ -57,14 +57,14 @@ def counts(text: str) -> Counts:
 
 def flesch_reading_ease(text: str) -> float:
     """Return Flesch (1948): 206.835 - 1.015 words per sentence - 84.6 syllables per word; higher is easier."""
-    of = counts(text)
-    return 206.835 - 1.015 * of.words / of.sentences - 84.6 * of.syllables / of.words
+    size = counts(text)
+    return 206.835 - 1.015 * size.words / size.sentences - 84.6 * size.syllables / size.words
 
 
 def flesch_kincaid_grade(text: str) -> float:
     """Return Kincaid et al. (1975): 0.39 words per sentence + 11.8 syllables per word - 15.59, a school grade."""
-    of = counts(text)
-    return 0.39 * of.words / of.sentences + 11.8 * of.syllables / of.words - 15.59
+    size = counts(text)
+    return 0.39 * size.words / size.sentences + 11.8 * size.syllables / size.words - 15.59
 
 
 def coleman_liau_index(text: str) -> float:
@@ -72,14 +72,14 @@ def coleman_liau_index(text: str) -> float:
 
     The article has 0.0588; 0.058 is textstat's value, used by the studies with which we compare.
     """
-    of = counts(text)
-    return 0.058 * 100 * of.letters / of.words - 0.296 * 100 * of.sentences / of.words - 15.8
+    size = counts(text)
+    return 0.058 * 100 * size.letters / size.words - 0.296 * 100 * size.sentences / size.words - 15.8
 
 
 def automated_readability_index(text: str) -> float:
     """Return Smith and Senter (1967): 4.71 characters per word + 0.5 words per sentence - 21.43, a school grade."""
-    of = counts(text)
-    return 4.71 * of.characters / of.spaced + 0.5 * of.words / of.sentences - 21.43
+    size = counts(text)
+    return 4.71 * size.characters / size.spaced + 0.5 * size.words / size.sentences - 21.43
 
 
 INDICES = {

@@ -16,7 +16,7 @@ from ragrelay.config.schema import validated
 from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, check_scores, is_asked
 from ragrelay.prompting.templates import load_template
 from ragrelay.questions.judging.checks import check_judges
-from ragrelay.questions.own_questions import check_questions
+from ragrelay.questions.user_questions import check_questions
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
@@ -88,7 +88,7 @@ class Study(CheckedStudy):
                 check_judges(place, scorer, self)
         for annex in annexes():
             annex.check(self)
-        check_questions(self.own_questions(), self.folder)
+        check_questions(self.user_questions(), self.folder)
         check_budget_units(self.config.get("budget", {}), [self.generator(name) for name in self.used_generators()])
         check_file_names(self.grid)
         check_pathvars(self.config.get("pathvars", {}), self.name, self.folder)
@@ -130,7 +130,7 @@ class Study(CheckedStudy):
         if self.settings.analysis.empty_rankings == "left_out":
             return []
         kinds = {name: RETRIEVER_KINDS.of(self.retriever(name)) for name in self.grid.retrievers}
-        return [name for name, kind in kinds.items() if kind.whole and not kind.needs_qrels]
+        return [name for name, kind in kinds.items() if kind.searches_every_query and not kind.needs_qrels]
 
     def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
         """Return the reference sets of ``scorer`` on ``dataset``, name to lowest label: the grades, or one set."""
@@ -156,7 +156,7 @@ class Study(CheckedStudy):
         }
 
     def primary(self, dataset: str, scorer: str | None = None) -> dict[str, Any] | None:
-        """Return the primary comparison (vocabulary.primary.Primary) in a section; None without two retrievers.
+        """Return the primary comparison (base.vocabulary.primary.Primary) in a section; None without two retrievers.
 
         ``scorer``: the section's. If it lacks the primary comparison's references, its first reference set is used.
         """
@@ -188,7 +188,7 @@ class Study(CheckedStudy):
         """Return the grid's retrievers and those whose runs they use, sorted."""
         return needed(self.grid.retrievers, self.config["retrievers"])
 
-    def own_questions(self) -> list[str]:
+    def user_questions(self) -> list[str]:
         """Return the user's own questions to a model, as ``module:Class``."""
         names: list[str] = self.config.get("questions", [])
         return names

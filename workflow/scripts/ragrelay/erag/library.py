@@ -21,7 +21,7 @@ class Evaluation(NamedTuple):
     labels: pl.DataFrame
     """qid, docno, rank, label."""
     values: pl.DataFrame
-    """Columns of ``measures.SCHEMA``."""
+    """Columns of ``annexes.labels.measures.SCHEMA``."""
     means: pl.DataFrame
     """measure, k, mean."""
 

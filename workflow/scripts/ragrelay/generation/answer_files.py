@@ -10,7 +10,7 @@ import polars as pl
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.base.vocabulary.columns import CITED_SENTENCES, QID, SEED, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import CITED_SENTENCES, QID, SEED, integer, number, schema_of, text
 from ragrelay.generation.store import KEY, AnswerStore
 from ragrelay.generation.thought_marks import without_thinking
 
@@ -23,10 +23,10 @@ COLUMNS = {
     "finish_reason": text("why it ended: `stop`, `length` (cut at max_tokens) or another; why it is missing: "
                           "`refusal`, `content_filter`, `tool_calls`, `no text` (an endpoint gave none), `thinking` "
                           "(the thought before the answer did not end) or `missing` (in a file of answers)"),
-    "prompt_tokens": whole("tokens of the prompt; empty where an endpoint did not count them", "tokens"),
-    "answer_tokens": whole("tokens of the answer; empty where an endpoint did not count them", "tokens"),
-    "logprob": real("log-probability of the answer's tokens, before temperature and top-k", "nats"),
-    "dropped_passages": whole("passages left out of the prompt to fit the window", "passages"),
+    "prompt_tokens": integer("tokens of the prompt; empty where an endpoint did not count them", "tokens"),
+    "answer_tokens": integer("tokens of the answer; empty where an endpoint did not count them", "tokens"),
+    "logprob": number("log-probability of the answer's tokens, before temperature and top-k", "nats"),
+    "dropped_passages": integer("passages left out of the prompt to fit the window", "passages"),
     "cited_sentences": CITED_SENTENCES,
 }  # fmt: skip
 DROPPED = "passages dropped to fit the window"

@@ -14,7 +14,7 @@ import yaml
 
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.yaml_keys import read_yaml
-from ragrelay.base.own_code import check_function, code_hashes, function_named
+from ragrelay.base.user_code import check_function, code_hashes, function_named
 
 PLACEHOLDERS = {"zeroshot": {"query"}, "kshot": {"query", "contexts"}, "context": {"i", "text"}}
 SYSTEM = ("system_zeroshot", "system_kshot")

@@ -27,7 +27,7 @@ from typing import Any, ClassVar
 
 from ragrelay.base.annex import annexes
 from ragrelay.base.io.keyed_files import WILDCARD, KeyedFiles, of_pattern
-from ragrelay.base.own_code import module_of
+from ragrelay.base.user_code import module_of
 from ragrelay.base.vocabulary.study_file import StudyFile
 
 StudyOfRules = Any
@@ -66,7 +66,7 @@ class QuestionJob:
         return of_pattern(self.settings["patterns"][name], list(map(str, self.paths(name))))
 
     def answers(self, qids: Sequence[str], retriever: str | None = None) -> Any:
-        """Return the answers to ``qids`` in the inputs answers, prompts and zeroshot (see asking.answers.FileAnswers).
+        """Return the answers to ``qids`` in the inputs answers, prompts and zeroshot (see answers.FileAnswers).
 
         ``retriever``: the one whose answers are wanted, if the files belong to several.
         """

@@ -91,7 +91,7 @@ def _means(section: Section, qids: Sequence[str]) -> Mapping[str, Any]:
     cells, p0 = {}, []
     for key, rows in shown.group_by(CELL, maintain_order=True):
         values = {qid: (p, base) for qid, p, base in rows.select("qid", "p", "p0").iter_rows()}
-        p, base = ([_rounded(values.get(qid, (None, None))[of]) for qid in qids] for of in (0, 1))
+        p, base = ([_rounded(values.get(qid, (None, None))[place]) for qid in qids] for place in (0, 1))
         if base not in p0:
             p0.append(base)
         cells[json.dumps(key, ensure_ascii=False, separators=(",", ":"))] = [p0.index(base), p]

@@ -56,10 +56,10 @@ def facts(sections: Sequence[Section]) -> str:
     designed = len(section.grid.retrievers) - len(section.rankings)
     oracles = f", {counted(designed, 'oracle')}" if designed else ""
     ks = listing([count(k) for k in section.grid.k])
-    of = {key: {each.keys[key] for each in sections} for key in section.keys}
-    several = {key: counted(len(names), key) if len(names) > 1 else section.keys[key] for key, names in of.items()}
+    parts = {key: {each.keys[key] for each in sections} for key in section.keys}
+    several = {key: counted(len(names), key) if len(names) > 1 else section.keys[key] for key, names in parts.items()}
     return " · ".join([
-        several["dataset"] if len(of["dataset"]) > 1 else counted(n, "query", "queries"),
+        several["dataset"] if len(parts["dataset"]) > 1 else counted(n, "query", "queries"),
         f"{counted(len(section.rankings), 'retriever')}{oracles}", f"k = {ks}",
         counted(len(section.grid.seeds), "seed"), f"{several['generator']}, scored by {several['scorer']}",
     ])  # fmt: skip

@@ -30,11 +30,11 @@ def missing_answers(lengths: Iterable[pl.DataFrame]) -> list[str]:
         worst = parts.sort(pl.col("missing") / pl.col("n"), descending=True, maintain_order=True).head(1)
         for dataset, generator, retriever, n, missing in worst.iter_rows():
             if missing > MANY * n:
-                of = "without passages" if retriever == ZEROSHOT else f"with {retriever}"
+                worst_part = "without passages" if retriever == ZEROSHOT else f"with {retriever}"
                 total, lost = parts.select(pl.col("n", "missing").sum()).row(0)
                 sentences.append(
                     f"{count(lost)} of {count(total)} answers of {generator} to {dataset} are missing "
-                    f"({share(lost / total)}; {of} {share(missing / n)}): they have no score, and all "
+                    f"({share(lost / total)}; {worst_part} {share(missing / n)}): they have no score, and all "
                     "results leave them out. The reasons are on the page, under Left out."
                 )
     return sentences

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from ragrelay.base.vocabulary.columns import text, whole
+from ragrelay.base.vocabulary.columns import integer, text
 from ragrelay.generation.store import known_sum
 from ragrelay.report.display import tables
 from ragrelay.report.display.numbers import count, number
@@ -17,7 +17,7 @@ LEFT_OUT = {
     "stage": text("the stage: collection, runs, contexts, answers, generation, nuggets, scoring or annotation"),
     "dataset": text("name of the dataset in the configuration"),
     "what": text("what was left out, skipped or cut"),
-    "count": whole("how often"),
+    "count": integer("how often"),
     "detail": text("which, as far as known; JSON where it is not a text"),
 }
 MIXED = {

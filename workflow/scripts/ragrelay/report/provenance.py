@@ -28,7 +28,7 @@ REQUESTED = {
     "requested_minutes": "asked_runtime",
     "requested_mb": "asked_mem_mb",
 }
-"""What a stage has of jobs.used, with the names there."""
+"""What a stage has of report.used, with the names there."""
 ENGINE = ("engine", "version", "device", "window")
 
 
@@ -120,8 +120,8 @@ def gather_left_out(
     for stage, key, path in ((stage, key, path) for stage, files in stages for key, path in files.keyed):
         detail = {name: value for name, value in key.items() if name != "dataset"}
         for count in _read(path):
-            of = detail | count.pop("of", {})
-            records.append({"stage": stage, "dataset": key["dataset"], **count, "detail": of or None})
+            parts = detail | count.pop("of", {})
+            records.append({"stage": stage, "dataset": key["dataset"], **count, "detail": parts or None})
     for key, path in receipts.keyed:
         receipt, dataset = _read(path), key["dataset"]
         detail = {name: value for name, value in key.items() if name != "dataset"}

@@ -68,7 +68,7 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
 
     ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``), maybe
     ``references`` (names of the scorer's reference sets, if they aren't the dataset's grades) and ``primary`` (the
-    keys of vocabulary.primary.Primary); ``files`` by name, and ``retrieval`` by retriever.
+    keys of base.vocabulary.primary.Primary); ``files`` by name, and ``retrieval`` by retriever.
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
     Raises InputError for a file without one of its columns.
     """

@@ -1,6 +1,6 @@
 """Declare the columns of files between stages that no table of the report shows."""
 
-from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, real, text, whole
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, integer, number, text
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 
 CONTINUATION = text("hash of the continuation's token ids, its key in the cache")
@@ -20,24 +20,24 @@ PLAN = {
     "generator": text("generator"),
     "retriever": text("retriever, or `zeroshot`; empty for jobs of all retrievers"),
     "job": text("the rule whose jobs are counted"),
-    "cells": whole("cells", "cells"),
-    "judged_answers": whole("answers that a judge is asked about, without their baselines", "answers"),
-    "prompts": whole("distinct prompts", "prompts"),
-    "asked": whole("keys asked for: answers, or likelihoods of given texts", "keys"),
-    "cached": whole("of these, in the cache", "keys"),
-    "to_make": whole("of these, to be made", "keys"),
-    "of_answers_to_come": whole("of those to be made, likelihoods of answers that are not generated yet: at most so "
-                                "many", "keys"),
-    "requests": whole("requests to the engine", "requests"),
-    "prompt_tokens": whole("tokens that the engine gets with them", "tokens"),
-    "engine_starts": whole("jobs that have something to make", "jobs"),
-    "answer_tokens_estimate": real("estimate of the tokens of the answers to be generated", "tokens"),
-    "prefix_shared_tokens_estimate": real("estimate of the prompt tokens that the prefix cache serves", "tokens"),
-    "gpu_hours_estimate": real("estimate of the time of the GPUs, from the start of an engine to its end; empty where "
-                               "no speed is known", "hours"),
-    "disk_bytes_estimate": real("estimate of the room that this takes", "bytes"),
+    "cells": integer("cells", "cells"),
+    "judged_answers": integer("answers that a judge is asked about, without their baselines", "answers"),
+    "prompts": integer("distinct prompts", "prompts"),
+    "asked": integer("keys asked for: answers, or likelihoods of given texts", "keys"),
+    "cached": integer("of these, in the cache", "keys"),
+    "to_make": integer("of these, to be made", "keys"),
+    "of_answers_to_come": integer("of those to be made, likelihoods of answers that are not generated yet: at most so "
+                                  "many", "keys"),
+    "requests": integer("requests to the engine", "requests"),
+    "prompt_tokens": integer("tokens that the engine gets with them", "tokens"),
+    "engine_starts": integer("jobs that have something to make", "jobs"),
+    "answer_tokens_estimate": number("estimate of the tokens of the answers to be generated", "tokens"),
+    "prefix_shared_tokens_estimate": number("estimate of the prompt tokens that the prefix cache serves", "tokens"),
+    "gpu_hours_estimate": number("estimate of the time of the GPUs, from the start of an engine to its end; empty "
+                                 "where no speed is known", "hours"),
+    "disk_bytes_estimate": number("estimate of the room that this takes", "bytes"),
     "answer_tokens_from": text("what the estimate of answer tokens rests on"),
-    "tokens_per_second": real("speed of earlier jobs: answer tokens, or prompt tokens where texts are scored",
-                              "tokens/s"),
+    "tokens_per_second": number("speed of earlier jobs: answer tokens, or prompt tokens where texts are scored",
+                                "tokens/s"),
     "tokens_per_second_from": text("where the speed behind the hours is from"),
 }  # fmt: skip

@@ -37,8 +37,8 @@ class ReportedStudy:
     @property
     def missing(self) -> list[str]:
         """Return what the page opens with if many answers are missing (report.missing)."""
-        of = {(section.dataset, section.generator): section["lengths"] for section in self.sections}
-        return missing_answers(of.values())
+        lengths = {(section.dataset, section.generator): section["lengths"] for section in self.sections}
+        return missing_answers(lengths.values())
 
     @property
     def groups(self) -> list[list[Section]]:

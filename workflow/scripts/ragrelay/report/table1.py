@@ -8,9 +8,9 @@ from math import inf
 import polars as pl
 
 from ragrelay.analysis.significance import AGAINST_ASCENDING, AGAINST_REFERENCE
-from ragrelay.base.vocabulary.columns import CELL_COLUMNS, CONTEXT_COLUMNS, real, schema_of, text, truth
+from ragrelay.base.vocabulary.columns import CELL_COLUMNS, CONTEXT_COLUMNS, boolean, number, schema_of, text
 from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
-from ragrelay.report.display.numbers import number
+from ragrelay.report.display.numbers import number as shown_number
 from ragrelay.report.display.sections import Section
 
 QUANTITIES = {"utility": "mean_utility", "p": "mean_p"}
@@ -21,9 +21,9 @@ COLUMNS = {
     "quantity": text("`utility` or `p`: whose mean `value` is"),
     "references": CELL_COLUMNS["references"],
     "k": CONTEXT_COLUMNS["k"],
-    "value": real("mean over queries"),
+    "value": number("mean over queries"),
     "marks": text("† and ‡ where the tests behind them are significant, see significance.csv"),
-    "best": truth("whether no row of the same quantity, references and k has a higher value, as printed"),
+    "best": boolean("whether no row of the same quantity, references and k has a higher value, as printed"),
 }
 MARKS = (AGAINST_REFERENCE, AGAINST_ASCENDING)
 DIGITS = 3
@@ -40,7 +40,7 @@ class Value:
     best: bool = False
 
     def __str__(self) -> str:
-        return number(self.value, DIGITS) + self.marks
+        return shown_number(self.value, DIGITS) + self.marks
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ def _with_best(rows: Sequence[Row]) -> list[Row]:
                 highest[quantity, place] = max(value, highest.get((quantity, place), -inf))
 
     def marked(quantity: str, place: int, cell: Value) -> Value:
-        alike = number(cell.value, DIGITS) == number(highest[quantity, place], DIGITS)
+        alike = shown_number(cell.value, DIGITS) == shown_number(highest[quantity, place], DIGITS)
         return replace(cell, best=cell.value is not None and alike)
 
     return [

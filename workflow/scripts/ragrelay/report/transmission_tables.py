@@ -80,10 +80,11 @@ def correlation_table(section: Section, most_rows: int | None = None) -> Table:
     return table_of(
         wide_correlation(section), *OF_CELL, name("measure"),
         Column("queries", False, True, SUBSETS["all"], lambda row: SUBSETS[row["subset"]]),
-        *(between(title, of, 2, (f"{of}_low", f"{of}_high")) for of, title in titles.items()),
+        *(between(title, column, 2, (f"{column}_low", f"{column}_high")) for column, title in titles.items()),
         name("ρ is", "verdict"), numeric("p (ρ)", "p_permutation", p_value),
         numeric("Holm (ρ)", "p_permutation_holm", p_value), numeric("n", "n", count),
-        *(numeric(f"{what} ({sign})", f"{of}_p_{key}", p_value) for of, sign in (("pearson", "r"), ("kendall", "τ"))
+        *(numeric(f"{what} ({sign})", f"{column}_p_{key}", p_value)
+          for column, sign in (("pearson", "r"), ("kendall", "τ"))
           for what, key in (("p", "value"), ("Holm", "holm"))),
         REMARK, most=most_rows, later=(pl.col("subset") != "all") | LATER,
     )  # fmt: skip
@@ -111,7 +112,7 @@ def cell_table(section: Section, most_rows: int | None = None) -> Table:
         numeric("median utility", "median_utility"), numeric("no utility", "n_null", count),
         numeric("P₀ < 0.1", "n_low_p0", count), numeric("best in context", "share_best_in_context", share),
         numeric("unjudged", "share_unjudged", share),
-        *(numeric(f"mean {of}@k", of) for of in section.grid.measures if of in frame.columns),
+        *(numeric(f"mean {measure}@k", measure) for measure in section.grid.measures if measure in frame.columns),
         most=most_rows, later=LATER,
     )  # fmt: skip
 

@@ -145,7 +145,7 @@ def coupling_table(section: Section, most_rows: int | None = None) -> Table:
     known = {"r of P₀ and U": "r_p0_utility", "r given P₀": "partial_r", "ρ given P₀": "partial_rho"}
     return table_of(
         section.rows("coupling"), *OF_CELL, name("measure"), numeric("n", "n", count),
-        *(between(title, of, 2, (f"{of}_low", f"{of}_high")) for title, of in known.items()),
+        *(between(title, column, 2, (f"{column}_low", f"{column}_high")) for title, column in known.items()),
         *(numeric(f"U, {third} P₀", f"utility_{third}_p0") for third in ("low", "middle", "high")), REMARK,
         most=most_rows, later=LATER,
     )  # fmt: skip

@@ -5,21 +5,21 @@ from typing import Any
 import polars as pl
 
 from ragrelay.base.errors import InputError
-from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, real, text, whole
+from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, integer, number, text
 from ragrelay.collection.base import Collection
 
 COLUMNS = {
     "qid": QID,
-    "rank": whole("rank among the passages with text, from 1", "passages"),
+    "rank": integer("rank among the passages with text, from 1", "passages"),
     "docno": DOCNO,
-    "score": real("the retriever's score"),
+    "score": number("the retriever's score"),
     "label": LABEL._replace(about="the judgement's grade; empty where unjudged"),
     "text": text("the passage's text"),
 }
 SKIPPED_COLUMNS = {
     "qid": QID,
     "docno": DOCNO,
-    "before": whole("passages with text that rank above it", "passages"),
+    "before": integer("passages with text that rank above it", "passages"),
 }
 
 IDENTICAL_IDS = "the dataset's key drop_identical_ids says whether to leave it out"

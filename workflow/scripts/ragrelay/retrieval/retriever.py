@@ -45,7 +45,7 @@ class Retriever(Kind):
     threads: ClassVar[int] = 1
     """CPU threads of the job that makes its run. On two cores, a job with two threads waits while engines start, and
     these then cannot answer its prompts."""
-    whole: ClassVar[bool] = True
+    searches_every_query: ClassVar[bool] = True
     """Whether the kind searches for every query, so that a query without results counts as one for which it failed."""
 
     def run(self, task: RunTask) -> pl.DataFrame:

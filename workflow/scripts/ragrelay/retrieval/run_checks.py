@@ -90,7 +90,7 @@ def _measures_mark(limits: Mapping[str, int], dataset: Mapping[str, Any], cache_
     return _mark([], [dict(limits), dict(dataset)], dataset, cache_dir)
 
 
-def _mark(files: list[Path], of: list[Any], dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:
+def _mark(files: list[Path], checked: list[Any], dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:
     present = [*files, *DATASET_KINDS.of(dataset).files(Path())]
     versions = [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in present]
-    return Path(cache_dir) / "run_checks" / f"{value_hash([versions, *of])}.json"
+    return Path(cache_dir) / "run_checks" / f"{value_hash([versions, *checked])}.json"

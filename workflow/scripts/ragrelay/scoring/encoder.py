@@ -24,7 +24,7 @@ from ragrelay.base.models.hubs import check_cached
 from ragrelay.base.models.locations import check_model, is_folder, model_path
 from ragrelay.scoring.architectures import BLOCK_ROWS
 from ragrelay.scoring.embeddings import TokenEmbeddings
-from ragrelay.scoring.packing import PackedModel
+from ragrelay.scoring.text_packing import PackedModel
 from ragrelay.scoring.workers import single_core_workers
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}

@@ -12,14 +12,14 @@ from ragrelay.base.io.characters import ZERO_WIDTH, check_id, check_text
 from ragrelay.base.io.json_values import json_record
 from ragrelay.base.io.parquet_files import read_parquet
 from ragrelay.base.io.text_lines import numbered_lines
-from ragrelay.base.vocabulary.columns import QID, real, schema_of, text, truth, whole
+from ragrelay.base.vocabulary.columns import QID, boolean, integer, number, schema_of, text
 
 COLUMNS = {
     "qid": QID,
-    "nugget": whole("the nugget's place in its query's list, from 1"),
+    "nugget": integer("the nugget's place in its query's list, from 1"),
     "text": text("the nugget"),
-    "vital": truth("whether a good answer must have it; the nugget is okay otherwise"),
-    "vital_probability": real("probability of vital against vital or okay; empty for a list from a file"),
+    "vital": boolean("whether a good answer must have it; the nugget is okay otherwise"),
+    "vital_probability": number("probability of vital against vital or okay; empty for a list from a file"),
 }
 SCHEMA = schema_of(COLUMNS)
 IMPORTANCE = {"vital": True, "okay": False}
@@ -71,7 +71,7 @@ def left_out(
 ) -> list[dict[str, Any]]:
     """Return the counts (``what``, ``count``) of queries without a list, or without a vital nugget.
 
-    ``others``: lists of other queries in a file. ``written``: writing.Lists.counts, if a generator wrote the lists.
+    ``others``: lists of other queries in a file. ``written``: ``counts`` of Lists, if a generator wrote them.
     """
     listed = set(nuggets["qid"])
     vital = set(nuggets.filter("vital")["qid"])
@@ -93,12 +93,12 @@ def left_out(
 def _json_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:
     """Yield place, qid, text and whether it is vital, of each nugget."""
     lines: dict[str, int] = {}
-    for number, line in numbered_lines(path):
-        place, record = f"{path}, line {number}", json_record(path, number, line)
+    for line_number, line in numbered_lines(path):
+        place, record = f"{path}, line {line_number}", json_record(path, line_number, line)
         qid = _qid(place, record.get("qid"))
         if qid in lines:
             raise InputError(place, f"qid {qid!r} again (line {lines[qid]})", "one list for each query")
-        lines[qid] = number
+        lines[qid] = line_number
         nuggets = record.get("nuggets")
         if not isinstance(nuggets, list):
             raise InputError(place, "no list for key 'nuggets'", FORMAT)
@@ -119,8 +119,8 @@ def _nugget(place: str, nugget: Any) -> tuple[str, bool]:
 
 def _parquet_nuggets(path: Path) -> Iterator[tuple[str, str, str, bool]]:
     frame = read_parquet(path, "a Parquet file with columns qid, text, vital", ("qid", "text", "vital"))
-    for number, (qid, nugget, vital) in enumerate(frame.iter_rows(), start=1):
-        place = f"{path}, row {number}"
+    for row_number, (qid, nugget, vital) in enumerate(frame.iter_rows(), start=1):
+        place = f"{path}, row {row_number}"
         if not isinstance(vital, bool):
             raise InputError(place, f"vital {vital!r}", "true or false")
         yield place, _qid(place, qid), _text(place, nugget), vital

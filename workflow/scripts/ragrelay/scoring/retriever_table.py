@@ -12,7 +12,17 @@ import pyarrow.parquet as pq
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import atomic
-from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, REFERENCES, SEED, real, schema_of, text, truth, whole
+from ragrelay.base.vocabulary.columns import (
+    CONTEXT_COLUMNS,
+    QID,
+    REFERENCES,
+    SEED,
+    boolean,
+    integer,
+    number,
+    schema_of,
+    text,
+)
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, AnswerCells, Cell
@@ -29,16 +39,16 @@ SCORE_COLUMNS = {
     "k": CONTEXT_COLUMNS["k"],
     "seed": SEED,
     "references": REFERENCES,
-    "precision": real("precision with the best reference", "the scorer's"),
-    "recall": real("recall with the best reference", "the scorer's"),
-    "f1": real("F1, or the score, with the best reference: P of this seed", "the scorer's"),
+    "precision": number("precision with the best reference", "the scorer's"),
+    "recall": number("recall with the best reference", "the scorer's"),
+    "f1": number("F1, or the score, with the best reference: P of this seed", "the scorer's"),
     "best_docno": text("id of the best reference; empty where no one is best"),
-    "best_in_context": truth("whether the best reference was in the context"),
-    "n_references": whole("references of the query in the set", "references"),
-    "n_near_copies": whole("references that an unseen set leaves out because a passage of the context is a near copy",
-                           "references"),
-    "n_zero": whole("references of the set whose F1 is 0 where bert-score's formula makes a positive F1 of a negative "
-                    "precision or recall; empty for a measure of one value", "references"),
+    "best_in_context": boolean("whether the best reference was in the context"),
+    "n_references": integer("references of the query in the set", "references"),
+    "n_near_copies": integer("references that an unseen set leaves out because a passage of the context is a near copy",
+                             "references"),
+    "n_zero": integer("references of the set whose F1 is 0 where bert-score's formula makes a positive F1 of a "
+                      "negative precision or recall; empty for a measure of one value", "references"),
 }  # fmt: skip
 SCHEMA = schema_of(SCORE_COLUMNS)
 

@@ -20,10 +20,10 @@ from ragrelay.base.vocabulary.columns import (
     REASON,
     RESAMPLES,
     adjusted,
-    real,
+    integer,
+    number,
     schema_of,
     text,
-    whole,
 )
 
 COEFFICIENTS = ("spearman", "pearson")
@@ -36,17 +36,17 @@ TABLE = {
     "stance": text("stance of the evidence, `supports or refutes`, or `all stances`"),
     "characteristic": text("characteristic of the evidence; true counts 1, false 0"),
     "coefficient": text("`spearman` (rho) or `pearson` (r)"),
-    "value": real("correlation over pairs of the characteristic with ACU", "−1 to 1"),
+    "value": number("correlation over pairs of the characteristic with ACU", "−1 to 1"),
     **INTERVAL,
-    "n": whole("pairs with both", "pairs"),
-    "n_claims": whole("their claims", "claims"),
-    "n_missing": whole("pairs without the characteristic", "pairs"),
-    "p_value": real("two-sided p-value of the coefficient = 0, which takes the pairs for independent"),
-    "p_claims": real("the same with whole claims as the unit, on which conclusions rest"),
+    "n": integer("pairs with both", "pairs"),
+    "n_claims": integer("their claims", "claims"),
+    "n_missing": integer("pairs without the characteristic", "pairs"),
+    "p_value": number("two-sided p-value of the coefficient = 0, which takes the pairs for independent"),
+    "p_claims": number("the same with whole claims as the unit, on which conclusions rest"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
-    "df_claims": real(
+    "df_claims": number(
         "degrees of freedom of `p_claims`; few where few claims have another characteristic than the rest"
     ),
 }

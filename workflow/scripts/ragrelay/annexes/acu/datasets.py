@@ -16,21 +16,21 @@ from ragrelay.base.vocabulary.columns import (
     INTERVAL_METHOD,
     REASON,
     RESAMPLES,
-    real,
+    boolean,
+    integer,
+    number,
     schema_of,
     text,
-    truth,
-    whole,
 )
 
 RESAMPLES_AT_MOST = 2_000
 COMPOSITION = {
     "claims": UNIT_COLUMNS["claims"],
     "stance": text("stance of the evidence; empty where the claims' file has none"),
-    "relevant": truth("whether the evidence is relevant; empty where the claims' file does not say"),
-    "n": whole("pairs of claim and evidence", "pairs"),
-    "n_claims": whole("claims", "claims"),
-    "share": real("share of the set's pairs", "0 to 1"),
+    "relevant": boolean("whether the evidence is relevant; empty where the claims' file does not say"),
+    "n": integer("pairs of claim and evidence", "pairs"),
+    "n_claims": integer("claims", "claims"),
+    "share": number("share of the set's pairs", "0 to 1"),
 }
 """Columns of composition.csv."""
 MEANS = {
@@ -38,11 +38,11 @@ MEANS = {
     "generator": text("name of the generator, of characteristics that depend on it"),
     "template": text("name of the prompt, of characteristics that depend on it"),
     "characteristic": text("characteristic of the evidence; true counts 1, false 0"),
-    "mean": real("mean over pairs"),
+    "mean": number("mean over pairs"),
     **INTERVAL,
-    "n": whole("pairs with the characteristic", "pairs"),
-    "n_claims": whole("their claims", "claims"),
-    "n_missing": whole("pairs without it", "pairs"),
+    "n": integer("pairs with the characteristic", "pairs"),
+    "n_claims": integer("their claims", "claims"),
+    "n_missing": integer("pairs without it", "pairs"),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,

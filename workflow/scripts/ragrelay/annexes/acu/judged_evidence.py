@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from ragrelay.base.vocabulary.columns import real, text
+from ragrelay.base.vocabulary.columns import number, text
 from ragrelay.prompting.layout import prompt_id
 
 PROMPT = (
@@ -16,7 +16,7 @@ REFERS_FROM = 0.5
 """Evidence counts as referring to a source if yes has at least this share of the two words' probability."""
 COLUMNS = {
     "id": text("the pair's id"),
-    "p_refers": real("probability of yes among yes and no, to whether the evidence refers to an external source"),
+    "p_refers": number("probability of yes among yes and no, to whether the evidence refers to an external source"),
 }
 
 

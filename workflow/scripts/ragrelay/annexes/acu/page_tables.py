@@ -21,7 +21,7 @@ def usage_table(study: ClaimsStudy) -> Table:
         numeric("median ACU", "median_acu"),
         *(numeric(f"Δ {word}", f"mean_change_{word.lower()}", number, 2) for word in PREDICTION_WORDS),
         numeric("memory conflict", "share_conflict", share), numeric("of pairs", "n_memory", count),
-        *(numeric(title, f"share_{of}", share) for title, of in (
+        *(numeric(title, f"share_{column}", share) for title, column in (
             ("switched", "switched"), ("switched, in conflict", "switched_conflict"), ("followed", "followed"))),
         REMARK,
     )  # fmt: skip
@@ -81,8 +81,8 @@ def word_token_table(study: ClaimsStudy) -> Table:
 
 
 def _said(word: str) -> Column:
-    of = f"said_{word.lower()}"
-    return textual(word, lambda row: f"{share(row[of])} → {share(row[f'{of}_evidence'])}")
+    column = f"said_{word.lower()}"
+    return textual(word, lambda row: f"{share(row[column])} → {share(row[f'{column}_evidence'])}")
 
 
 def _part(value: float) -> str:

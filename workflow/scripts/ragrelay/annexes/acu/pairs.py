@@ -13,7 +13,7 @@ import polars as pl
 from ragrelay.annexes.acu.claims import with_stance
 from ragrelay.annexes.acu.stances import DIRECTIONS, MEANT, WORDS, contradicts
 from ragrelay.base.errors import InputError
-from ragrelay.base.vocabulary.columns import real, schema_of, text, truth
+from ragrelay.base.vocabulary.columns import boolean, number, schema_of, text
 from ragrelay.generation.likelihoods.store import KEY, LikelihoodStore
 
 SIDES = {False: "", True: "_evidence"}
@@ -22,20 +22,20 @@ COLUMNS = {
     "id": text("id of the pair of claim and evidence"),
     "claim_id": text("id of the claim"),
     "evidence_stance": text("stance of the evidence"),
-    **{f"p_{word.lower()}{ending}": real(f"probability of {word} {said} the evidence", "0 to 1")
+    **{f"p_{word.lower()}{ending}": number(f"probability of {word} {said} the evidence", "0 to 1")
        for ending, said in (("", "without"), ("_evidence", "with")) for word in WORDS},
-    **{f"change_{word.lower()}": real(f"share of the way that the probability of {word} went", "−1 to 1")
+    **{f"change_{word.lower()}": number(f"share of the way that the probability of {word} went", "−1 to 1")
        for word in WORDS},
-    "acu": real("accumulated context usage", "−1 to 1"),
-    "mass": real("the three words' probability without the evidence", "0 to 1"),
-    "mass_evidence": real("the same with the evidence", "0 to 1"),
+    "acu": number("accumulated context usage", "−1 to 1"),
+    "mass": number("the three words' probability without the evidence", "0 to 1"),
+    "mass_evidence": number("the same with the evidence", "0 to 1"),
     "prediction": text("likeliest of the three words without the evidence"),
     "prediction_evidence": text("likeliest of the three words with the evidence"),
-    "memory_conflict": truth("whether the evidence contradicts what the model said without it; empty where the "
-                             "stance is not_applicable"),
-    "switched": truth("whether the two predictions differ"),
-    "followed": truth("whether the prediction with the evidence is the one that the stance means"),
-    "evidence_perplexity": real("perplexity of the evidence without a prompt; empty without a token to score"),
+    "memory_conflict": boolean("whether the evidence contradicts what the model said without it; empty where the "
+                               "stance is not_applicable"),
+    "switched": boolean("whether the two predictions differ"),
+    "followed": boolean("whether the prediction with the evidence is the one that the stance means"),
+    "evidence_perplexity": number("perplexity of the evidence without a prompt; empty without a token to score"),
 }  # fmt: skip
 SCHEMA = schema_of(COLUMNS)
 Array = npt.NDArray[np.float64]

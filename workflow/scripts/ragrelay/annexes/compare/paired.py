@@ -9,7 +9,7 @@ from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.analysis.paired_tests import PERMUTATIONS, all_tests
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, of_difference
-from ragrelay.base.vocabulary.columns import CELL, CELL_COLUMNS, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import CELL, CELL_COLUMNS, integer, number, schema_of, text
 
 TESTED = [*CELL, "quantity"]
 FAMILY = ("quantity", "references")
@@ -31,22 +31,22 @@ QUANTITY = text("what is compared, such as p or a retrieval measure")
 TABLE = {
     **CELL_OF_BOTH,
     "quantity": QUANTITY,
-    "n": whole("queries with both values", "queries"),
-    "n_unpaired": whole("queries with one value alone", "queries"),
-    "mean_before": real("mean before", "the quantity's"),
-    "mean_after": real("mean after", "the quantity's"),
-    "mean_difference": real("mean of the paired differences", "the quantity's"),
-    "low": real("lower end of its 95% interval, by the test of p_verdict", "the quantity's"),
-    "high": real("upper end", "the quantity's"),
-    "d_z": real("Cohen's d_z: mean over standard deviation of the differences"),
-    "up": whole("queries that rose", "queries"),
-    "down": whole("queries that fell", "queries"),
-    "same": whole("queries that did not change", "queries"),
-    "p_verdict": real("p-value of the test of the verdict, as in gain.csv"),
+    "n": integer("queries with both values", "queries"),
+    "n_unpaired": integer("queries with one value alone", "queries"),
+    "mean_before": number("mean before", "the quantity's"),
+    "mean_after": number("mean after", "the quantity's"),
+    "mean_difference": number("mean of the paired differences", "the quantity's"),
+    "low": number("lower end of its 95% interval, by the test of p_verdict", "the quantity's"),
+    "high": number("upper end", "the quantity's"),
+    "d_z": number("Cohen's d_z: mean over standard deviation of the differences"),
+    "up": integer("queries that rose", "queries"),
+    "down": integer("queries that fell", "queries"),
+    "same": integer("queries that did not change", "queries"),
+    "p_verdict": number("p-value of the test of the verdict, as in gain.csv"),
     "verdict": text("of P: `better`, `worse`, `undecided` or `too few queries` after; empty for other quantities"),
-    "p_t": real("p-value of the paired t-test"),
-    "p_wilcoxon": real("p-value of Wilcoxon's signed ranks"),
-    "p_permutation": real("p-value of the sign-flip permutation test"),
+    "p_t": number("p-value of the paired t-test"),
+    "p_wilcoxon": number("p-value of Wilcoxon's signed ranks"),
+    "p_permutation": number("p-value of the sign-flip permutation test"),
     "reason": text("why there is no test"),
 }
 SCHEMA = schema_of(TABLE)
@@ -54,9 +54,9 @@ COLUMNS = {
     **SIDES,
     **TABLE,
     "family": text("family of the adjusted p-values"),
-    "p_holm": real("p_verdict by Holm's correction within the family"),
-    "p_bh": real("p_verdict by Benjamini and Hochberg's correction within the family"),
-    "family_size": whole("tests of the family", "tests"),
+    "p_holm": number("p_verdict by Holm's correction within the family"),
+    "p_bh": number("p_verdict by Benjamini and Hochberg's correction within the family"),
+    "family_size": integer("tests of the family", "tests"),
 }
 """Columns of tests.csv."""
 

@@ -11,7 +11,7 @@ from ragrelay.annexes.compare.paired import CELL_OF_BOTH, QUANTITY, SIDES
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.json_values import read_json
 from ragrelay.base.io.parquet_files import read_frame, read_whole
-from ragrelay.base.vocabulary.columns import CELL_OF_RETRIEVER, QID, real, text
+from ragrelay.base.vocabulary.columns import CELL_OF_RETRIEVER, QID, number, text
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
 HOW_COMPUTED = ("dtype", "device", "batch_tokens")
@@ -23,9 +23,9 @@ COLUMNS = {
     "qid": QID,
     "query": text("the query's text"),
     "quantity": QUANTITY,
-    "before": real("its value in the study before", "the quantity's"),
-    "after": real("its value in the study after", "the quantity's"),
-    "difference": real("after less before", "the quantity's"),
+    "before": number("its value in the study before", "the quantity's"),
+    "after": number("its value in the study after", "the quantity's"),
+    "difference": number("after less before", "the quantity's"),
 }
 """Columns of queries.csv."""
 Config = Mapping[str, Any]

@@ -18,11 +18,11 @@ from ragrelay.base.vocabulary.columns import (
     REASON,
     REFERENCES,
     STUDY_PART,
-    real,
+    boolean,
+    integer,
+    number,
     schema_of,
     text,
-    truth,
-    whole,
 )
 
 HALF = 0.5
@@ -32,18 +32,18 @@ PERCENTILES = "bootstrap percentiles over queries"
 RETRIEVERS_AT_LEAST = 3
 TABLE = {
     "source": text("annotation source"),
-    "judge": truth("whether its labels replace people's, so that results may depend on them"),
+    "judge": boolean("whether its labels replace people's, so that results may depend on them"),
     "people": text("the source whose labels are people's"),
     "references": REFERENCES,
     "quantity": text(f"`{KAPPA}`: Cohen's of relevant or not; `{WEIGHTED}`: Cohen's of the grades, squared weights; "
                      f"`{PASSAGES}`: Kendall's tau-b of the labels of one query's passages, the mean over queries; "
                      f"`{RETRIEVERS}`: Kendall's tau-b of the retrievers' means of the measure"),
     "measure": text("retrieval measure from the labels, of retrievers alone"),
-    "k": whole("its cutoff", "passages"),
-    "value": real("the agreement", "at most 1"),
+    "k": integer("its cutoff", "passages"),
+    "value": number("the agreement", "at most 1"),
     **INTERVAL,
-    "n": whole("pairs of query and passage with both labels; of retrievers, retrievers"),
-    "n_queries": whole("queries that these are of", "queries"),
+    "n": integer("pairs of query and passage with both labels; of retrievers, retrievers"),
+    "n_queries": integer("queries that these are of", "queries"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip
@@ -53,9 +53,9 @@ CONFUSION = {
     "source": TABLE["source"],
     "people": TABLE["people"],
     "references": REFERENCES,
-    "people_label": whole("label by people"),
-    "source_label": whole("label by the source; of labels from 0 to 1, 1 from 0.5 on"),
-    "pairs": whole("passages of queries with these labels", "pairs"),
+    "people_label": integer("label by people"),
+    "source_label": integer("label by the source; of labels from 0 to 1, 1 from 0.5 on"),
+    "pairs": integer("passages of queries with these labels", "pairs"),
 }
 CONFUSION_COLUMNS = {**STUDY_PART, **CONFUSION}
 """Columns of confusion.csv."""

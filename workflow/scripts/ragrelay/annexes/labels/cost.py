@@ -8,7 +8,7 @@ import polars as pl
 
 from ragrelay.analysis.cost import TABLE as ANSWERS
 from ragrelay.analysis.cost import answer_cost
-from ragrelay.base.vocabulary.columns import ANSWERS_PART, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import ANSWERS_PART, integer, number, schema_of, text
 from ragrelay.generation.store import KEY, AnswerStore, known_sum
 
 if TYPE_CHECKING:
@@ -18,12 +18,12 @@ EACH, END_TO_END = "each passage alone", "end to end"
 MEMORY = ("peak_memory_mib", "gpu_memory_mib")
 TABLE = {
     "what": text(f"answers to `{EACH}` or `{END_TO_END}`"),
-    "k": whole("passages in the context; empty for all k together", "passages"),
-    "calls": whole("distinct answers, each a call of the LLM", "calls"),
+    "k": integer("passages in the context; empty for all k together", "passages"),
+    "calls": integer("distinct answers, each a call of the LLM", "calls"),
     **{name: ANSWERS[name] for name in ("prompt_tokens", "cached_tokens", "answer_tokens", "device_seconds")},
-    "peak_memory_mib": whole("highest resident memory of the processes that made them; on a GPU, of the host", "MiB"),
-    "gpu_memory_mib": whole("most of a GPU's memory that was taken, by vLLM gpu_memory_utilization of it; empty "
-                            "without a GPU", "MiB"),
+    "peak_memory_mib": integer("highest resident memory of the processes that made them; on a GPU, of the host", "MiB"),
+    "gpu_memory_mib": integer("most of a GPU's memory that was taken, by vLLM gpu_memory_utilization of it; empty "
+                              "without a GPU", "MiB"),
     "made_by": ANSWERS["made_by"],
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
@@ -32,16 +32,16 @@ COLUMNS = {**ANSWERS_PART, **TABLE}
 
 SIDES = {"label": f"answers to `{EACH}` at ranks up to k", "answer": f"answers `{END_TO_END}` with k passages"}
 BY_K = {
-    "k": whole("passages of a ranking", "passages"),
-    **{f"{side}_calls": whole(f"calls of the LLM for {about}", "calls") for side, about in SIDES.items()},
-    **{f"{side}_tokens": whole(f"tokens of prompts, but for those from the prefix cache, and of answers: {about}",
-                               "tokens") for side, about in SIDES.items()},
-    **{f"{side}_seconds": real(f"estimate: these tokens at the speed that the store's latest parts show: {about}",
-                               "seconds") for side, about in SIDES.items()},
-    "tokens_ratio": real("answer_tokens divided by label_tokens"),
-    "seconds_ratio": real("answer_seconds divided by label_seconds"),
-    "attention_ratio": real("the same of the sums of squared lengths, of prompt and answer together: what attention "
-                            "computes (Salemi and Zamani, section 2: k² against k)"),
+    "k": integer("passages of a ranking", "passages"),
+    **{f"{side}_calls": integer(f"calls of the LLM for {about}", "calls") for side, about in SIDES.items()},
+    **{f"{side}_tokens": integer(f"tokens of prompts, but for those from the prefix cache, and of answers: {about}",
+                                 "tokens") for side, about in SIDES.items()},
+    **{f"{side}_seconds": number(f"estimate: these tokens at the speed that the store's latest parts show: {about}",
+                                 "seconds") for side, about in SIDES.items()},
+    "tokens_ratio": number("answer_tokens divided by label_tokens"),
+    "seconds_ratio": number("answer_seconds divided by label_seconds"),
+    "attention_ratio": number("the same of the sums of squared lengths, of prompt and answer together: what attention "
+                              "computes (Salemi and Zamani, section 2: k² against k)"),
 }  # fmt: skip
 BY_K_COLUMNS = {**ANSWERS_PART, **BY_K}
 """Columns of the file of cost by k."""

@@ -9,7 +9,7 @@ import polars as pl
 
 from ragrelay.annexes.labels.single_answers import PASSAGE, SingleAnswers
 from ragrelay.base.errors import InputError
-from ragrelay.base.vocabulary.columns import DOCNO, QID, REFERENCES, real, schema_of, whole
+from ragrelay.base.vocabulary.columns import DOCNO, QID, REFERENCES, integer, number, schema_of
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.near_copies import PassageTexts, shown_references
@@ -23,9 +23,9 @@ COLUMNS = {
     "references": REFERENCES,
     "qid": QID,
     "docno": DOCNO,
-    "label": real("mean over seeds of the score of the answer made with the passage alone", "the scorer's"),
-    "n_seeds": whole("seeds with a score", "seeds"),
-    "n_below_0": whole("of them with a score below 0, which counts as 0", "seeds"),
+    "label": number("mean over seeds of the score of the answer made with the passage alone", "the scorer's"),
+    "n_seeds": integer("seeds with a score", "seeds"),
+    "n_below_0": integer("of them with a score below 0, which counts as 0", "seeds"),
 }
 SCHEMA = schema_of(COLUMNS)
 _ANSWER: dict[str, type[pl.DataType]] = {

@@ -15,7 +15,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.coverage import count_missing
 from ragrelay.base.io.json_values import json_record
 from ragrelay.base.io.text_lines import numbered_lines
-from ragrelay.base.vocabulary.columns import DOCNO, QID, real, schema_of, text
+from ragrelay.base.vocabulary.columns import DOCNO, QID, number, schema_of, text
 from ragrelay.collection.base import Collection
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ COLUMNS = {
     "references": text("empty: the same for all reference sets"),
     "qid": QID,
     "docno": DOCNO,
-    "label": real("1 for a passage of a gold page, else 0"),
+    "label": number("1 for a passage of a gold page, else 0"),
 }
 
 
@@ -66,13 +66,13 @@ def gold_pages(path: Path, queries: pl.DataFrame) -> dict[str, set[str]]:
     by_text = {query: qid for qid, query in queries.select("qid", "query").iter_rows()}
     pages: dict[str, set[str]] = {}
     n_others = 0
-    for number, line in numbered_lines(path):
-        record = json_record(path, number, line)
+    for line_number, line in numbered_lines(path):
+        record = json_record(path, line_number, line)
         name = record["id"] if record.get("id") in qids else by_text.get(str(record.get("input", "")).strip())
         if name is None:
             n_others += 1
         else:
-            pages.setdefault(name, set()).update(_titles(f"{path}, line {number}", record))
+            pages.setdefault(name, set()).update(_titles(f"{path}, line {line_number}", record))
     if not pages:
         raise InputError(path, f"{n_others} records, none of a query", "the ids or texts of the dataset's queries")
     log.info("%s: pages for %d of %d queries; %d other records", path, len(pages), queries.height, n_others)

@@ -13,7 +13,7 @@ from ragrelay.analysis.correlation import RESAMPLES_AT_MOST, no_coefficient
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.annexes.labels.correlation import ROW
 from ragrelay.annexes.labels.correlation import TABLE as CORRELATIONS
-from ragrelay.base.vocabulary.columns import INTERVAL, REASON, RESAMPLES, STUDY_PART, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import INTERVAL, REASON, RESAMPLES, STUDY_PART, integer, number, schema_of, text
 from ragrelay.base.vocabulary.orderings import DESCENDING
 
 COLUMN = ["retriever", "k", "references", "quantity", "coefficient"]
@@ -26,12 +26,12 @@ TABLE = {
     **{name: CORRELATIONS[name] for name in (*COLUMN, *ROW)},
     "against_source": text("the other source with the best row of the same column"),
     "against_measure": text("its measure"),
-    "value": real("correlation of the best row", "−1 to 1"),
-    "against_value": real("correlation of the row that is compared with", "−1 to 1"),
-    "lead": real("the first less the second, over the queries that both have"),
+    "value": number("correlation of the best row", "−1 to 1"),
+    "against_value": number("correlation of the row that is compared with", "−1 to 1"),
+    "lead": number("the first less the second, over the queries that both have"),
     **INTERVAL,
-    "n": whole("queries that both have", "queries"),
-    "p_value": real("two-sided p-value of the lead = 0, by the paired bootstrap, uncorrected"),
+    "n": integer("queries that both have", "queries"),
+    "p_value": number("two-sided p-value of the lead = 0, by the paired bootstrap, uncorrected"),
     "resamples": RESAMPLES,
     "reason": REASON,
 }  # fmt: skip

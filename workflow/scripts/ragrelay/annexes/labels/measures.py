@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from ragrelay.base.errors import InputError, one_of
-from ragrelay.base.vocabulary.columns import real, schema_of, whole
+from ragrelay.base.vocabulary.columns import integer, number, schema_of
 from ragrelay.base.vocabulary.measures import COLUMNS as RANKING
 from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.base.vocabulary.names import PAPER_NAMES
@@ -16,8 +16,8 @@ CONTINUOUS = ("P", "Success", "nDCG")
 """The measures that are defined for labels between 0 and 1."""
 COLUMNS = {
     **RANKING,
-    "value": real("the measure at the cutoff, from the source's labels"),
-    "n_ranked": whole("passages of the ranking, at most k", "passages"),
+    "value": number("the measure at the cutoff, from the source's labels"),
+    "n_ranked": integer("passages of the ranking, at most k", "passages"),
 }
 SCHEMA = schema_of(COLUMNS)
 _VALUES = {name: kind for name, kind in SCHEMA.items() if name != "n_ranked"}

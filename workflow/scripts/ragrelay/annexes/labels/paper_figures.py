@@ -9,7 +9,7 @@ from ragrelay.annexes.labels.page import COEFFICIENTS
 from ragrelay.annexes.labels.sentences import QUANTITIES
 from ragrelay.annexes.labels.study import AnnotationStudy
 from ragrelay.annexes.labels.study_tables import TABLE_COLUMNS
-from ragrelay.base.vocabulary.columns import whole
+from ragrelay.base.vocabulary.columns import integer
 from ragrelay.base.vocabulary.names import PAPER_NAMES
 from ragrelay.report.display import charts
 from ragrelay.report.display.charts import Choice, Spec, Theme
@@ -20,7 +20,7 @@ ROW = [*COLUMN, "source"]
 CHOICES = ("references", "quantity", "coefficient")
 BEST_COLUMNS = {
     **{name: column for name, column in TABLE_COLUMNS.items() if name not in ("best", "holds")},
-    "chosen_at": whole("the k at which this measure is the source's best", "passages"),
+    "chosen_at": integer("the k at which this measure is the source's best", "passages"),
 }
 """Columns of the table ``annotation_best``."""
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import polars as pl
 
 from ragrelay.annexes.labels.single_answers import PASSAGE
-from ragrelay.base.vocabulary.columns import DOCNO, QID, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import DOCNO, QID, integer, schema_of, text
 from ragrelay.base.vocabulary.judge_checks import LENGTH, PADDED, PADDING, SWAPPED
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 from ragrelay.prompting.layout import prompt_id
@@ -19,7 +19,7 @@ CHECKED_PASSAGE_COLUMNS = {
     "docno": DOCNO,
     "prompt_id": text("hash of the question's texts, by which its likelihoods are cached"),
     "changed_prompt_id": CHECKED_COLUMNS["changed_prompt_id"],
-    "words": whole("words of the passage as it was", "words"),
+    "words": integer("words of the passage as it was", "words"),
 }
 SCORE_COLUMNS = score_columns(CHECKED_PASSAGE_COLUMNS)
 

@@ -38,7 +38,7 @@ class Labelled(NamedTuple):
     values: pl.DataFrame
     """values.SCHEMA."""
     utility: pl.DataFrame
-    """utility.COLUMNS."""
+    """analysis.utility.COLUMNS."""
     qrels: pl.DataFrame
 
 

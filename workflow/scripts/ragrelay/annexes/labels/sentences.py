@@ -143,15 +143,15 @@ def _over_queries(shown: AnnotationStudy, quantity: str) -> list[str]:
         sentences.append("; ".join(parts) + ".")
     if not compared:
         return sentences
-    of, columns = QUANTITIES[quantity], f"{counted(compared, 'column')} (dataset · generator · retriever)"
+    followed, columns = QUANTITIES[quantity], f"{counted(compared, 'column')} (dataset · generator · retriever)"
     if significant:
         counts = (
-            f"The best source’s lead over the next in following {of} is significant in {count(len(significant))} of "
-            f"{columns}, after Holm’s correction: {listing(significant)}."
+            f"The best source’s lead over the next in following {followed} is significant in {count(len(significant))} "
+            f"of {columns}, after Holm’s correction: {listing(significant)}."
         )
     else:
         counts = (
-            f"No lead is significant: in none of {columns} do the best source’s labels follow {of} more closely than "
-            "the next source’s, after Holm’s correction."
+            f"No lead is significant: in none of {columns} do the best source’s labels follow {followed} more closely "
+            "than the next source’s, after Holm’s correction."
         )
     return [counts, *sentences]

@@ -7,7 +7,7 @@ import polars as pl
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.hashing import text_hash
-from ragrelay.base.vocabulary.columns import DOCNO, QID, whole
+from ragrelay.base.vocabulary.columns import DOCNO, QID, integer
 from ragrelay.generation.answer_files import COLUMNS as OF_CELLS
 from ragrelay.generation.answer_files import check_refused
 from ragrelay.generation.store import KEY, AnswerStore
@@ -18,7 +18,7 @@ COLUMNS = {
     "qid": QID,
     "docno": DOCNO,
     **{name: OF_CELLS[name] for name in ("prompt_id", "seed", "answer", "finish_reason", "prompt_tokens")},
-    "cached_tokens": whole("tokens of the prompt that the engine's prefix cache served", "tokens"),
+    "cached_tokens": integer("tokens of the prompt that the engine's prefix cache served", "tokens"),
     **{name: OF_CELLS[name] for name in ("answer_tokens", "logprob", "dropped_passages")},
 }
 

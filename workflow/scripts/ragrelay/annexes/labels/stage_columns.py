@@ -2,15 +2,15 @@
 
 import polars as pl
 
-from ragrelay.base.vocabulary.columns import DOCNO, QID, Column, real, text, whole
+from ragrelay.base.vocabulary.columns import DOCNO, QID, Column, integer, number, text
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 
-SINGLE_PROMPTS = {"rank": whole("rank of the one passage of the prompt"), **PROMPT_COLUMNS}
+SINGLE_PROMPTS = {"rank": integer("rank of the one passage of the prompt"), **PROMPT_COLUMNS}
 JUDGED_LABELS = {
     "references": text("always empty: the label belongs to no reference set"),
     "qid": QID,
     "docno": DOCNO,
-    "label": real(
+    "label": number(
         "probability of the word for yes, among those for yes and no, from 0 to 1; of a grading judge the "
         "likeliest grade"
     ),

@@ -12,7 +12,7 @@ from ragrelay.annexes.labels.single_answers import PASSAGE
 from ragrelay.annexes.labels.source import ANNOTATION_KINDS, SourceData, parts
 from ragrelay.annexes.labels.values import label_values
 from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.base.vocabulary.columns import DOCNO, QID, REFERENCES, real, schema_of, text
+from ragrelay.base.vocabulary.columns import DOCNO, QID, REFERENCES, number, schema_of, text
 from ragrelay.scoring.reference_sets import read_gold
 
 File = str | Path
@@ -21,7 +21,7 @@ LABEL_COLUMNS = {
     "references": REFERENCES,
     "qid": QID,
     "docno": DOCNO,
-    "label": real("the source's label of the passage"),
+    "label": number("the source's label of the passage"),
 }
 LABELS = schema_of(LABEL_COLUMNS)
 

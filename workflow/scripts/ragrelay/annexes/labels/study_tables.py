@@ -16,22 +16,23 @@ from ragrelay.annexes.labels.leads import BEST, COLUMN, with_holds
 from ragrelay.annexes.labels.leads import COLUMNS as LEADS
 from ragrelay.annexes.labels.powered import COLUMNS as POWERED
 from ragrelay.annexes.labels.within_queries import COLUMNS as WITHIN
-from ragrelay.base.vocabulary.columns import STUDY_PART, adjusted, read_rows, text, truth
+from ragrelay.base.vocabulary.columns import STUDY_PART, adjusted, boolean, read_rows, text
 
 KEY = ("dataset", "generator")
 TABLE_COLUMNS = {
     **STUDY_PART,
     "kind": text("kind of the annotation source"),
     **CORRELATIONS,
-    "best": truth("whether no row of the same dataset, generator, retriever, k, references, quantity and coefficient "
-                  "has a higher value"),
-    "holds": truth("whether it is the best and its lead over any other source is significant (p_holm of leads < 0.05)"),
+    "best": boolean("whether no row of the same dataset, generator, retriever, k, references, quantity and coefficient "
+                    "has a higher value"),
+    "holds": boolean("whether it is the best and its lead over any other source is significant (p_holm of leads "
+                     "< 0.05)"),
 }  # fmt: skip
 """Columns of the table ``annotations`` of the report."""
 LEADS_COLUMNS = {
     **LEADS,
     **adjusted(),
-    "holds": truth("whether p_holm is below 0.05"),
+    "holds": boolean("whether p_holm is below 0.05"),
 }
 """Columns of the table ``annotation_leads`` of the report."""
 

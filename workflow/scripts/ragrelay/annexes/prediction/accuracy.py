@@ -12,18 +12,28 @@ from ragrelay.analysis.coefficients import ROUNDING, Array, pearson_features, pe
 from ragrelay.analysis.correlation import no_coefficient
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
 from ragrelay.annexes.prediction.cells import GAIN, KEYS, PART, P, PredictedCell, oriented
-from ragrelay.base.vocabulary.columns import INTERVAL, QID, REASON, STUDY_PART, adjusted, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import (
+    INTERVAL,
+    QID,
+    REASON,
+    STUDY_PART,
+    adjusted,
+    integer,
+    number,
+    schema_of,
+    text,
+)
 
 AUROC, SMARE = "auroc", "smare"
 TABLE = {
     **PART,
     "statistic": text("`auroc`: does the predictor tell queries with a gain above 0 from others? `smare`: mean "
                       "distance of a query's ranks by predictor and by target, over the number of queries"),
-    "value": real("value of the statistic", "0 to 1"),
+    "value": number("value of the statistic", "0 to 1"),
     **INTERVAL,
-    "chance": real("what a predictor without information has", "0 to 1"),
-    "n": whole("queries with both", "queries"),
-    "p_value": real("two-sided p-value of chance, uncorrected; of `auroc`"),
+    "chance": number("what a predictor without information has", "0 to 1"),
+    "n": integer("queries with both", "queries"),
+    "p_value": number("two-sided p-value of chance, uncorrected; of `auroc`"),
     "reason": REASON,
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
@@ -32,7 +42,7 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 SARE = {
     **PART,
     "qid": QID,
-    "sare": real("distance of the query's ranks by predictor and by target, over the number of queries", "0 to 1"),
+    "sare": number("distance of the query's ranks by predictor and by target, over the number of queries", "0 to 1"),
 }
 SARE_SCHEMA = schema_of(SARE)
 SARE_COLUMNS = {**STUDY_PART, **SARE}
@@ -41,12 +51,12 @@ COMPARED = {
     **PART,
     "against": text("what the predictor is compared with: the cell's best predictor, or the retrieval measure"),
     "role": text("`best`, or `measure`"),
-    "rho": real("Spearman's rho of the predictor with the target, its sign turned where less is better", "−1 to 1"),
-    "against_rho": real("the same of what it is compared with", "−1 to 1"),
-    "difference": real("the first less the second"),
+    "rho": number("Spearman's rho of the predictor with the target, its sign turned where less is better", "−1 to 1"),
+    "against_rho": number("the same of what it is compared with", "−1 to 1"),
+    "difference": number("the first less the second"),
     **INTERVAL,
-    "p_value": real("two-sided p-value of the difference = 0, uncorrected"),
-    "n": whole("queries with all three", "queries"),
+    "p_value": number("two-sided p-value of the difference = 0, uncorrected"),
+    "n": integer("queries with all three", "queries"),
     "reason": REASON,
 }
 COMPARED_SCHEMA = schema_of(COMPARED)

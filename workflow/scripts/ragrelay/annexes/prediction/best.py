@@ -12,7 +12,7 @@ from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.multiplicity import ALPHA, holm
 from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.annexes.prediction.cells import GAIN, PART, UTILITY, P, PredictedCell, oriented
-from ragrelay.base.vocabulary.columns import REASON, STUDY_PART, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import REASON, STUDY_PART, integer, number, schema_of, text
 
 WORTH_USING, NOT_BEYOND = "worth using", "not beyond P₀"
 QUERIES_AT_LEAST = 10
@@ -23,21 +23,21 @@ CONTAIN_P0 = (GAIN, UTILITY)
 CONSTANT_REST = 1e-9
 TABLE = {
     **PART,
-    "n": whole("queries with the target", "queries"),
-    "n_predictors": whole("predictors that are known of enough queries", "predictors"),
-    "rho": real("Spearman's rho of the best predictor, its sign turned where less is better", "−1 to 1"),
-    "chance": real("mean of the best rho of as many predictors where the target is shuffled over queries", "−1 to 1"),
-    "chance_high": real("95% quantile of the same", "−1 to 1"),
-    "p_value": real("share of the shuffles whose best rho is as large: of no predictor at all being related"),
-    "p_holm": real("`p_value` after Holm's correction over the cells of the target, of retrievers that rank"),
+    "n": integer("queries with the target", "queries"),
+    "n_predictors": integer("predictors that are known of enough queries", "predictors"),
+    "rho": number("Spearman's rho of the best predictor, its sign turned where less is better", "−1 to 1"),
+    "chance": number("mean of the best rho of as many predictors where the target is shuffled over queries", "−1 to 1"),
+    "chance_high": number("95% quantile of the same", "−1 to 1"),
+    "p_value": number("share of the shuffles whose best rho is as large: of no predictor at all being related"),
+    "p_holm": number("`p_value` after Holm's correction over the cells of the target, of retrievers that rank"),
     "verdict": text("`worth using`, `not beyond P₀` or `undecided`; empty of retrievers that draw from the judgements"),
     "reason": REASON,
-    "given_p0": real("of `gain` and `utility`: partial rho of this predictor and P, given P₀", "−1 to 1"),
-    "chance_given_p0": real(
+    "given_p0": number("of `gain` and `utility`: partial rho of this predictor and P, given P₀", "−1 to 1"),
+    "chance_given_p0": number(
         "mean of the best partial rho of as many predictors that say nothing of P beyond P₀", "−1 to 1"
     ),
-    "p_given_p0": real("share of the shuffles whose best partial rho is as large"),
-    "p_given_p0_holm": real("`p_given_p0` after Holm's correction, as `p_holm`"),
+    "p_given_p0": number("share of the shuffles whose best partial rho is as large"),
+    "p_given_p0_holm": number("`p_given_p0` after Holm's correction, as `p_holm`"),
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}

@@ -11,7 +11,16 @@ from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.annexes.prediction.cells import GAIN, P, PredictedCell, oriented
 from ragrelay.annexes.prediction.ensembles import PRE, QUERIES_AT_LEAST, centred_out_of_fold, matrix, out_of_fold, ridge
-from ragrelay.base.vocabulary.columns import CELL_COLUMNS, INTERVAL, REASON, STUDY_PART, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import (
+    CELL_COLUMNS,
+    INTERVAL,
+    REASON,
+    STUDY_PART,
+    integer,
+    number,
+    schema_of,
+    text,
+)
 
 SHARES = tuple(tenth / 10 for tenth in range(11))
 ENSEMBLE = "ridge, before generation"
@@ -19,10 +28,10 @@ CURVE = {
     **CELL_COLUMNS,
     "predictor": text("whose order of the queries is followed: a predictor, `ridge, before generation` (of the gain, "
                       "without the query itself), `oracle` (the gain) or `chance`"),
-    "share": real("share of the queries whose context is used, those with the best prediction", "0 to 1"),
-    "mean_p": real("mean P over all queries, P₀ for those without context", "the scorer's"),
+    "share": number("share of the queries whose context is used, those with the best prediction", "0 to 1"),
+    "mean_p": number("mean P over all queries, P₀ for those without context", "the scorer's"),
     **INTERVAL,
-    "n": whole("queries", "queries"),
+    "n": integer("queries", "queries"),
 }  # fmt: skip
 CURVE_SCHEMA = schema_of(CURVE)
 CURVE_COLUMNS = {**STUDY_PART, **CURVE}
@@ -36,14 +45,14 @@ POLICIES = {
     "references": CELL_COLUMNS["references"],
     "policy": text("`predicted`: the option with the best prediction, by a ridge regression without the query; "
                    "`always …` and `never`: the same for all; `oracle`: the best of each query"),
-    "mean_p": real("mean P over queries", "the scorer's"),
-    "regret": real("mean of the oracle's P less the policy's", "the scorer's"),
+    "mean_p": number("mean P over queries", "the scorer's"),
+    "regret": number("mean of the oracle's P less the policy's", "the scorer's"),
     **INTERVAL,
-    "better_than_fixed": real("mean of P with the predicted option less P with the best fixed one", "the scorer's"),
-    "fixed_low": real("lower end of its 95% interval"),
-    "fixed_high": real("upper end of its 95% interval"),
-    "fixed_p": real("two-sided p-value of that difference = 0"),
-    "n": whole("queries", "queries"),
+    "better_than_fixed": number("mean of P with the predicted option less P with the best fixed one", "the scorer's"),
+    "fixed_low": number("lower end of its 95% interval"),
+    "fixed_high": number("upper end of its 95% interval"),
+    "fixed_p": number("two-sided p-value of that difference = 0"),
+    "n": integer("queries", "queries"),
     "reason": REASON,
 }  # fmt: skip
 POLICIES_SCHEMA = schema_of(POLICIES)

@@ -18,7 +18,7 @@ from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.annexes.prediction.best import NOT_BEYOND, WORTH_USING, rest_given
 from ragrelay.annexes.prediction.cells import GAIN, PART, P, PredictedCell, stages
 from ragrelay.annexes.prediction.predictor import AFTER_ANSWER
-from ragrelay.base.vocabulary.columns import INTERVAL, REASON, STUDY_PART, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import INTERVAL, REASON, STUDY_PART, integer, number, schema_of, text
 
 FOLDS, INNER_FOLDS = 5, 3
 QUERIES_AT_LEAST = 20
@@ -39,19 +39,19 @@ TABLE = {
     "known": text("`before generation`: predictors that need no answer to the context; `after generation`: all"),
     "model": text("`best single`: the predictor with the largest |rho| on the fitted queries; `ridge`; "
                   "`ridge of logs`: of sign(x) · ln(1 + |x|); `gradient boosting`"),
-    "n": whole("queries", "queries"),
-    "n_predictors": whole("predictors that take part", "predictors"),
-    "rho": real("Spearman's rho over queries of the target and its prediction, made without the query", "−1 to 1"),
+    "n": integer("queries", "queries"),
+    "n_predictors": integer("predictors that take part", "predictors"),
+    "rho": number("Spearman's rho over queries of the target and its prediction, made without the query", "−1 to 1"),
     **INTERVAL,
-    "p_value": real("two-sided p-value of predictors that say nothing, by permuting the target through the whole "
-                    "cross-validation, uncorrected; empty of `gradient boosting`"),
-    "r_squared": real("1 less the squared error over that of the mean of the fitted queries"),
+    "p_value": number("two-sided p-value of predictors that say nothing, by permuting the target through the whole "
+                      "cross-validation, uncorrected; empty of `gradient boosting`"),
+    "r_squared": number("1 less the squared error over that of the mean of the fitted queries"),
     "reason": REASON,
-    "given_p0": real("of `gain`: partial rho of that prediction and P, given P₀", "−1 to 1"),
-    "p_given_p0": real("one-sided p-value of predictors that say nothing of P beyond P₀, by permuting what P₀ leaves "
-                       "of P through the whole cross-validation, uncorrected"),
-    "rho_with_p": real("of `gain`: Spearman's rho of that prediction and P", "−1 to 1"),
-    "p_with_p": real("its one-sided p-value, uncorrected"),
+    "given_p0": number("of `gain`: partial rho of that prediction and P, given P₀", "−1 to 1"),
+    "p_given_p0": number("one-sided p-value of predictors that say nothing of P beyond P₀, by permuting what P₀ leaves "
+                         "of P through the whole cross-validation, uncorrected"),
+    "rho_with_p": number("of `gain`: Spearman's rho of that prediction and P", "−1 to 1"),
+    "p_with_p": number("its one-sided p-value, uncorrected"),
     "verdict": text("`worth using`: rho is above 0 with p < 0.05, of `gain` `p_given_p0` and `p_with_p` < 0.05 too; "
                     "`not beyond P₀`: the first alone; `undecided`; empty without a test"),
 }  # fmt: skip

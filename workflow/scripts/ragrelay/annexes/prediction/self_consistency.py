@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, real, schema_of
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, number, schema_of
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.scoring.scorer import Measure, Task, make_scorer
 
@@ -18,7 +18,7 @@ COLUMNS = {
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": CONTEXT_COLUMNS["k"],
     "qid": QID,
-    "agreement": real("mean score of every two answers to the same prompt, of different seeds"),
+    "agreement": number("mean score of every two answers to the same prompt, of different seeds"),
 }
 SCHEMA = schema_of(COLUMNS)
 AT_ONCE = 2_000
@@ -48,6 +48,6 @@ def _means(measure: Measure, answers: Sequence[Sequence[str]]) -> list[float]:
     scores = measure.score([Task(group, group) for group in answers])
     pairs = [list(combinations(range(len(group)), 2)) for group in answers]
     return [
-        float(np.mean([float(scored.f1[one, other]) for one, other in of]))
-        for scored, of in zip(scores, pairs, strict=True)
+        float(np.mean([float(scored.f1[one, other]) for one, other in chosen]))
+        for scored, chosen in zip(scores, pairs, strict=True)
     ]

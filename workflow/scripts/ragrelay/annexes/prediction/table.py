@@ -7,14 +7,14 @@ import polars as pl
 
 from ragrelay.annexes.prediction.predictor import Predictor, valued
 from ragrelay.annexes.prediction.subject import Answer, Query, Subject
-from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, REASON, real, schema_of, text
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, REASON, number, schema_of, text
 
 COLUMNS = {
     "qid": QID,
     "k": CONTEXT_COLUMNS["k"],
     "ordering": text("how the context is laid out in the prompt; empty where the value depends on no ordering"),
     "predictor": text("name of the predictor (docs/predict.md)"),
-    "value": real("the predictor's value; empty where it has none", "the predictor's"),
+    "value": number("the predictor's value; empty where it has none", "the predictor's"),
     "reason": REASON._replace(about="why there is no value; empty where there is one"),
 }
 SCHEMA = schema_of(COLUMNS)

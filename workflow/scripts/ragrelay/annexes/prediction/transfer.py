@@ -15,12 +15,12 @@ from ragrelay.analysis.correlation import is_constant
 from ragrelay.annexes.prediction.cells import GAIN, P, PredictedCell, predicted_cells
 from ragrelay.annexes.prediction.ensembles import MODELS, POST, PRE, QUERIES_AT_LEAST, Model, matrix
 from ragrelay.annexes.prediction.ensembles import TABLE as OF_ENSEMBLES
-from ragrelay.base.vocabulary.columns import STUDY_PART, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import STUDY_PART, integer, schema_of, text
 
 OF_NESTED_ALONE = ("r_squared", "given_p0", "p_given_p0", "rho_with_p", "p_with_p", "verdict")
 TABLE = {
     "trained_on": text("the dataset whose queries fitted the model and chose its settings"),
-    "n_trained": whole("queries of that dataset", "queries"),
+    "n_trained": integer("queries of that dataset", "queries"),
     **{name: column for name, column in OF_ENSEMBLES.items() if name not in OF_NESTED_ALONE},
 }
 SCHEMA = schema_of(TABLE)

@@ -16,32 +16,32 @@ from ragrelay.base.vocabulary.columns import (
     INTERVAL,
     STUDY_PART,
     Columns,
+    boolean,
+    number,
     read_rows,
-    real,
     schema_of,
     text,
-    truth,
 )
 
 MARKS = {"differs_from_rel": AGAINST_REFERENCE, "differs_from_reversed": AGAINST_ASCENDING}
 """Column of the published table → the mark in significance.csv."""
 WITH_PUBLISHED = {
-    "value": real("ours"),
+    "value": number("ours"),
     **INTERVAL,
-    "published": real("the published value"),
-    "difference": real("ours less the published value"),
-    "inside": truth("whether the published value lies in our interval; empty without one"),
+    "published": number("the published value"),
+    "difference": number("ours less the published value"),
+    "inside": boolean("whether the published value lies in our interval; empty without one"),
 }
 COLUMNS = {
     **STUDY_PART,
     "quantity": text("`utility`: mean utility of the cell; `p0`: mean P of the answers without context"),
     **CELL_COLUMNS,
     **WITH_PUBLISHED,
-    "differs_from_rel": truth("whether ours differs from the reference retriever (†)"),
-    "published_differs_from_rel": truth("whether the published value has the mark †"),
-    "differs_from_reversed": truth("whether our ascending and descending orders differ (‡), at ascending"),
-    "published_differs_from_reversed": truth("whether the published value has the mark ‡, at ascending"),
-    "marks_agree": truth("whether all marks that both know agree; empty where there is none"),
+    "differs_from_rel": boolean("whether ours differs from the reference retriever (†)"),
+    "published_differs_from_rel": boolean("whether the published value has the mark †"),
+    "differs_from_reversed": boolean("whether our ascending and descending orders differ (‡), at ascending"),
+    "published_differs_from_reversed": boolean("whether the published value has the mark ‡, at ascending"),
+    "marks_agree": boolean("whether all marks that both know agree; empty where there is none"),
 }
 """Columns of cells.csv."""
 
@@ -61,8 +61,8 @@ def cells(
     """
     layout = LAYOUTS["utility"]
     types = {str: pl.String, int: pl.Int64}
-    schema = {name: types.get(of, pl.Float64 if name in ("mean_utility", "mean_p0") else pl.Boolean)  # type: ignore[call-overload]
-              for name, of in {**layout.required, **layout.optional}.items()}  # fmt: skip
+    schema = {name: types.get(converter, pl.Float64 if name in ("mean_utility", "mean_p0") else pl.Boolean)  # type: ignore[call-overload]
+              for name, converter in {**layout.required, **layout.optional}.items()}  # fmt: skip
     theirs = pl.DataFrame([{name: row.get(name) for name in schema} for row in published], schema=schema)
     theirs = theirs.rename({"mean_utility": "published"} | {mark: f"published_{mark}" for mark in MARKS})
     means, tests = read_rows(utility, UTILITY), read_rows(significance, SIGNIFICANCE)

@@ -35,9 +35,9 @@ def check_published(study: CheckedStudy) -> None:
         published = {
             row[key]
             for kind, rows in tables.items()
-            for key, of in LAYOUTS[kind].sections.items()
+            for key, named in LAYOUTS[kind].sections.items()
             for row in rows
-            if of == section
+            if named == section
         }
         for theirs, ours in names.items():
             if theirs not in published:

@@ -9,20 +9,20 @@ from ragrelay.annexes.acu.usage import ALL
 from ragrelay.annexes.acu.usage import COLUMNS as USAGE
 from ragrelay.annexes.reproduction.cells import WITH_PUBLISHED, with_difference
 from ragrelay.annexes.reproduction.published import Row
-from ragrelay.base.vocabulary.columns import STUDY_PART, read_rows, text, whole
+from ragrelay.base.vocabulary.columns import STUDY_PART, integer, read_rows, text
 
 CLAIMS = {
     "claims": text("name of the set of claims in the configuration"),
     "generator": STUDY_PART["generator"],
     "template": text("name of the prompt"),
-    "n": whole("pairs of claim and evidence, of all stances", "pairs"),
+    "n": integer("pairs of claim and evidence, of all stances", "pairs"),
     **WITH_PUBLISHED,
 }
 """Columns of claims.csv."""
 
 
 def compare_published_claims(published: Sequence[Row], usage: str | Path) -> pl.DataFrame:
-    """Compare each published mean with ours over all stances: CLAIMS. ``usage``: a file with claims.usage.COLUMNS."""
+    """Compare each published mean with ours over all stances: CLAIMS. ``usage``: a file with acu.usage.COLUMNS."""
     theirs = pl.DataFrame(published, schema={"model": pl.String, "dataset": pl.String, "mean_acu": pl.Float64})
     named = theirs.rename({"model": "generator", "dataset": "claims", "mean_acu": "published"}).drop_nulls()
     ours = read_rows([usage], USAGE).filter(stance=ALL).rename({"mean_acu": "value"})

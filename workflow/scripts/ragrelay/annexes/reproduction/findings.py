@@ -24,10 +24,10 @@ from ragrelay.base.vocabulary.columns import (
     REASON,
     REFERENCES,
     STUDY_PART,
-    real,
+    integer,
+    number,
     schema_of,
     text,
-    whole,
 )
 
 CORRELATED, FALLS, BETTER = (
@@ -43,12 +43,12 @@ COLUMNS = {
     "finding": text(f"`{CORRELATED}` (a), `{FALLS}` (b) or `{BETTER}` (c)"),
     "of": text("of which retrievers; of (c), the one with the higher measure less the other"),
     "measure": text("retrieval measure, at k"),
-    "n": whole("queries", "queries"),
-    "n_cells": whole("cells, ordering and k, that the estimate is over", "cells"),
-    "estimate": real("(a) mean over cells of Pearson's r of measure and utility; (b) mean over retrievers and "
-                     "orderings of the slope of r over k, per passage; (c) mean over cells of the difference of P"),
+    "n": integer("queries", "queries"),
+    "n_cells": integer("cells, ordering and k, that the estimate is over", "cells"),
+    "estimate": number("(a) mean over cells of Pearson's r of measure and utility; (b) mean over retrievers and "
+                       "orderings of the slope of r over k, per passage; (c) mean over cells of the difference of P"),
     **INTERVAL,
-    "p_value": real("two-sided p-value of estimate = 0, uncorrected"),
+    "p_value": number("two-sided p-value of estimate = 0, uncorrected"),
     "method": INTERVAL_METHOD,
     "verdict": text(f"`{AS_IN_THE_PAPER}` or `{OPPOSITE}` where p_value is below 0.05, else `{UNDECIDED}`"),
     "reason": REASON,
@@ -62,9 +62,9 @@ def paper_findings(
 ) -> pl.DataFrame:
     """Test the findings on one part of a study, for each of ``references``: COLUMNS without STUDY_PART.
 
-    ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value. Only the retrievers in ``rankings``
-    count, since an oracle is not a retriever that can be effective. (a) and (b) use the jackknife with Student's t,
-    which leaves out a query in all cells at once; (c) is the test of gain.csv.
+    ``utility``: analysis.utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value. Only the retrievers in
+    ``rankings`` count, since an oracle is not a retriever that can be effective. (a) and (b) use the jackknife with
+    Student's t, which leaves out a query in all cells at once; (c) is the test of gain.csv.
     """
     rows = []
     measured = retrieval.filter(pl.col("retriever").is_in(rankings), pl.col("value").is_not_nan(), measure=measure)
@@ -91,9 +91,9 @@ def correlation_findings(cells: Mapping[Place, tuple[Array, Array]], measure: st
         defined = np.isfinite(x) & np.isfinite(y)
         if no_coefficient(x[defined], y[defined], measure) is None:
             pairs[cell] = x, y
-    of = ", ".join(dict.fromkeys(retriever for retriever, _, _ in pairs))
+    retrievers = ", ".join(dict.fromkeys(retriever for retriever, _, _ in pairs))
     for finding, weights, expected in ((CORRELATED, _mean(pairs), 1), (FALLS, _slopes(pairs), -1)):
-        row: dict[str, Any] = {"finding": finding, "of": of, "n_cells": len(weights), "verdict": UNDECIDED}
+        row: dict[str, Any] = {"finding": finding, "of": retrievers, "n_cells": len(weights), "verdict": UNDECIDED}
         if not weights:
             reason = (
                 "no cell with a correlation" if finding == CORRELATED else "no retriever with a correlation at two k"
@@ -163,11 +163,11 @@ def _better(utility: pl.DataFrame, measured: pl.DataFrame, rankings: Sequence[st
         if paired.is_empty() or None in means or means[0] == means[1]:
             continue
         sign = 1 if means[0] > means[1] else -1  # type: ignore[operator]
-        of = " − ".join(names[::sign])
+        difference = " − ".join(names[::sign])
         gain = paired.with_columns(gain=sign * (pl.col("p") - pl.col("p_other")))
         values = gain.group_by("qid", maintain_order=True).agg(pl.col("gain").mean()).sort("qid")["gain"].to_numpy()
         row: dict[str, Any] = {
-            "finding": BETTER, "of": of, "n": len(values), "n_cells": paired.select(cell).n_unique(),
+            "finding": BETTER, "of": difference, "n": len(values), "n_cells": paired.select(cell).n_unique(),
             "estimate": float(values.mean()), "verdict": UNDECIDED,
         }  # fmt: skip
         if len(values) < QUERIES_AT_LEAST or is_constant(values):

@@ -15,11 +15,11 @@ from ragrelay.base.vocabulary.columns import (
     CONTEXT_COLUMNS,
     REFERENCES,
     STUDY_PART,
+    integer,
+    number,
     read_rows,
-    real,
     schema_of,
     text,
-    whole,
 )
 from ragrelay.base.vocabulary.names import UNSEEN
 
@@ -30,7 +30,7 @@ LABELS = {
     "source": text("annotation source"),
     "measure": text("retrieval measure of the ranking, from the source's labels"),
     "coefficient": text("`kendall` (tau) or `spearman` (rho), over queries, with P"),
-    "k": whole("passages in our context: the most that the study has", "passages"),
+    "k": integer("passages in our context: the most that the study has", "passages"),
     "references": REFERENCES,
     **WITH_PUBLISHED,
 }
@@ -38,8 +38,8 @@ LABELS = {
 COST = {
     **ANSWERS_PART,
     "what": text(f"`{END_TO_END}`, `{EACH}`, or `ratio` of the first to the second"),
-    "value": real("ours: device-seconds; a plain number where it is the ratio"),
-    "published": real("the published seconds, or their ratio"),
+    "value": number("ours: device-seconds; a plain number where it is the ratio"),
+    "published": number("the published seconds, or their ratio"),
 }
 """Columns of label_cost.csv."""
 RATIO = "ratio"
@@ -48,7 +48,7 @@ RATIO = "ratio"
 def compare_published_labels(published: Sequence[Row], correlations: Sequence[str | Path]) -> pl.DataFrame:
     """Compare each published correlation with P with ours at the largest k, without unseen references: LABELS.
 
-    ``correlations``: files with annotations.correlation.COLUMNS.
+    ``correlations``: files with labels.correlation.COLUMNS.
     """
     ours = read_rows(correlations, CORRELATIONS).filter(
         pl.col("quantity") == "p",
@@ -68,7 +68,7 @@ def compare_published_labels(published: Sequence[Row], correlations: Sequence[st
 def compare_published_cost(published: Sequence[Row], costs: Sequence[str | Path]) -> pl.DataFrame:
     """Compare the seconds of end-to-end answers and of answers to single passages, over all k, and their ratio: COST.
 
-    ``costs``: files with annotations.cost.COLUMNS.
+    ``costs``: files with labels.cost.COLUMNS.
     """
     ours = read_rows(costs, COSTS)
     # With a single k, its row is also the row for all k.

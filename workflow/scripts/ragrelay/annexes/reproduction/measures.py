@@ -8,7 +8,7 @@ from scipy import stats
 
 from ragrelay.analysis.significance import ASCENDING
 from ragrelay.annexes.reproduction.cells import MARKS
-from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, integer, number, schema_of, text
 
 ALL = "all datasets"
 CELLS_AT_LEAST = 3
@@ -16,18 +16,18 @@ CELLS_AT_LEAST = 3
 SUMMARY = {
     "dataset": text(f"dataset, or `{ALL}`"),
     **{name: STUDY_PART[name] for name in ("generator", "scorer")},
-    "n": whole("cells that both have", "cells"),
-    "n_published": whole("cells of the published table in these datasets", "cells"),
-    "n_with_interval": whole("of the n, those with an interval of ours", "cells"),
-    "n_inside": whole("of these, those whose published value lies in it", "cells"),
-    "mean_difference": real("mean over cells of ours less the published value"),
-    "rmse": real("root of the mean squared difference over cells"),
-    "kendall": real("Kendall's tau-b of ours and the published values over cells: do they rank alike?", "−1 to 1"),
-    "spearman": real("Spearman's rho of the same", "−1 to 1"),
-    "n_dagger": whole("cells where both have a result for †", "cells"),
-    "n_dagger_agree": whole("of these, those that agree", "cells"),
-    "n_double_dagger": whole("ascending cells where both have a result for ‡", "cells"),
-    "n_double_dagger_agree": whole("of these, those that agree", "cells"),
+    "n": integer("cells that both have", "cells"),
+    "n_published": integer("cells of the published table in these datasets", "cells"),
+    "n_with_interval": integer("of the n, those with an interval of ours", "cells"),
+    "n_inside": integer("of these, those whose published value lies in it", "cells"),
+    "mean_difference": number("mean over cells of ours less the published value"),
+    "rmse": number("root of the mean squared difference over cells"),
+    "kendall": number("Kendall's tau-b of ours and the published values over cells: do they rank alike?", "−1 to 1"),
+    "spearman": number("Spearman's rho of the same", "−1 to 1"),
+    "n_dagger": integer("cells where both have a result for †", "cells"),
+    "n_dagger_agree": integer("of these, those that agree", "cells"),
+    "n_double_dagger": integer("ascending cells where both have a result for ‡", "cells"),
+    "n_double_dagger_agree": integer("of these, those that agree", "cells"),
     "reason": REASON,
 }
 """Columns of summary.csv."""
@@ -36,13 +36,13 @@ EFFECTS = {
     "references": REFERENCES,
     "baseline": text("the retriever whose improvement is looked at"),
     "retriever": text("the retriever that is compared with it"),
-    "n": whole("cells, ordering and k, of which both tables have both retrievers", "cells"),
-    "improvement": real("mean over cells of our mean utility, retriever less baseline"),
-    "published_improvement": real("the same of the published table"),
-    "effect_ratio": real("our improvement / the published one (ER): 1 is a perfect reproduction"),
-    "relative_improvement": real("our improvement / our baseline's mean over the cells"),
-    "published_relative_improvement": real("the same of the published table"),
-    "delta_relative_improvement": real("published relative improvement less ours (ΔRI): 0 is perfect"),
+    "n": integer("cells, ordering and k, of which both tables have both retrievers", "cells"),
+    "improvement": number("mean over cells of our mean utility, retriever less baseline"),
+    "published_improvement": number("the same of the published table"),
+    "effect_ratio": number("our improvement / the published one (ER): 1 is a perfect reproduction"),
+    "relative_improvement": number("our improvement / our baseline's mean over the cells"),
+    "published_relative_improvement": number("the same of the published table"),
+    "delta_relative_improvement": number("published relative improvement less ours (ΔRI): 0 is perfect"),
     "reason": REASON,
 }
 """Columns of effects.csv."""

@@ -89,13 +89,14 @@ def read_published(path: str | Path, kind: str, names: Names) -> list[Row]:
     for name, times in Counter(columns).items():
         if times > 1:
             raise InputError(f"{path}, line {head[0]}", f"column {name!r} twice", "each column once")
-    types = {name: of for name, of in {**layout.required, **layout.optional}.items() if name in columns}
+    types = {name: converter for name, converter in {**layout.required, **layout.optional}.items() if name in columns}
     by_key: dict[tuple[Any, ...], Row] = {}
     for number, cells in rows:
         place = f"{path}, line {number}"
         if len(cells) != len(columns):
             raise InputError(place, f"{len(cells)} values", f"{len(columns)}, one for each column")
-        row = {name: _value(place, name, cells[columns.index(name)], of, layout) for name, of in types.items()}
+        given = {name: cells[columns.index(name)] for name in types}
+        row = {name: _value(place, name, given[name], converter, layout) for name, converter in types.items()}
         row |= {key: names.get(section, {}).get(row[key], row[key]) for key, section in layout.sections.items()}
         key = tuple(row[name] for name in layout.keys)
         if key in by_key:
@@ -112,14 +113,14 @@ def _cells(place: str, line: str) -> list[str]:
         raise InputError(place, f"a line that can't be read ({error})", "values with commas between them") from None
 
 
-def _value(place: str, name: str, text: str, of: Callable[[str], Any], layout: TableLayout) -> Any:
+def _value(place: str, name: str, text: str, converter: Callable[[str], Any], layout: TableLayout) -> Any:
     """Convert a cell; None if it is empty and not a key."""
     if not text and name not in layout.keys:
         return None
     try:
         # Python would also accept 1_000 and digits of other scripts as numbers.
-        if of is not str and ("_" in text or not text.isascii()):
+        if converter is not str and ("_" in text or not text.isascii()):
             raise ValueError(text)
-        return of(text)
+        return converter(text)
     except (ValueError, KeyError):
-        raise InputError(place, f"{name} {text!r}", TYPES[of]) from None
+        raise InputError(place, f"{name} {text!r}", TYPES[converter]) from None

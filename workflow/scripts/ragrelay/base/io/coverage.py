@@ -33,8 +33,9 @@ def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for row in counts:
         if "warning" in row:
-            of = (row.get("detail") or {}).get("retriever")
-            warned[row["dataset"], row["what"], row["warning"]].append(f"{row['count']:,}" + (f" ({of})" if of else ""))
+            retriever = (row.get("detail") or {}).get("retriever")
+            number = f"{row['count']:,}" + (f" ({retriever})" if retriever else "")
+            warned[row["dataset"], row["what"], row["warning"]].append(number)
     sentences = [
         f"{dataset}: {what}: {', '.join(numbers)}; {warning}." for (dataset, what, warning), numbers in warned.items()
     ]

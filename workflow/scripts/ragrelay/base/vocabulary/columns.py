@@ -47,17 +47,17 @@ def text(about: str) -> Column:
     return Column(pl.String, about)
 
 
-def whole(about: str, unit: str = "") -> Column:
+def integer(about: str, unit: str = "") -> Column:
     """Declare a column of integers."""
     return Column(pl.Int64, about, unit)
 
 
-def real(about: str, unit: str = "") -> Column:
+def number(about: str, unit: str = "") -> Column:
     """Declare a column of real numbers."""
     return Column(pl.Float64, about, unit)
 
 
-def truth(about: str) -> Column:
+def boolean(about: str) -> Column:
     """Declare a column of booleans."""
     return Column(pl.Boolean, about)
 
@@ -72,8 +72,8 @@ ANSWERS_PART = {name: STUDY_PART[name] for name in ("dataset", "generator")}
 """First columns of files that belong to one dataset and generator."""
 QID = text("the query's id")
 DOCNO = text("the passage's id")
-LABEL = whole("the judgement's grade")
-SEED = whole("the seed that the answer is sampled with")
+LABEL = integer("the judgement's grade")
+SEED = integer("the seed that the answer is sampled with")
 CITED_SENTENCES = Column(
     pl.List(pl.Struct({"text": pl.String, "citations": pl.List(pl.String)})),
     "the answer's sentences (`text`) and the ids of the passages that each cites (`citations`); empty for an answer "
@@ -83,7 +83,7 @@ CITED_SENTENCES = Column(
 CONTEXT_COLUMNS = {
     "retriever": text("name of the retriever; `zeroshot` for answers without a context"),
     "ordering": text("how the context is laid out in the prompt; `none` without a context"),
-    "k": whole("passages in the context; 0 without one", "passages"),
+    "k": integer("passages in the context; 0 without one", "passages"),
 }
 REFERENCES = text("name of the reference set; `…-unseen` leaves out the passages of the query's own context")
 CELL_COLUMNS = {**CONTEXT_COLUMNS, "references": REFERENCES}
@@ -91,15 +91,15 @@ CELL = list(CELL_COLUMNS)
 """retriever, ordering, k, references: the cell that a row of an analysis belongs to."""
 CELL_OF_RETRIEVER = CELL[1:]
 INTERVAL = {
-    "low": real("lower end of the 95% interval"),
-    "high": real("upper end of the 95% interval"),
+    "low": number("lower end of the 95% interval"),
+    "high": number("upper end of the 95% interval"),
 }
 REASON = text("why there is no value or no interval; empty where there is one")
 INTERVAL_METHOD = text("how the interval is computed")
-RESAMPLES = whole("resamples of the bootstrap; empty without one", "resamples")
+RESAMPLES = integer("resamples of the bootstrap; empty without one", "resamples")
 TEST_FAMILY = {
     "family": text("the tests that the adjusted p-values count together"),
-    "family_size": whole("tests in the family", "tests"),
+    "family_size": integer("tests in the family", "tests"),
 }
 
 
@@ -107,7 +107,7 @@ def adjusted(p_values: Mapping[str, str] | None = None) -> dict[str, Column]:
     """Return the columns that analysis.multiplicity adds for ``p_values`` (column: prefix), by default ``p_value``."""
     corrections = {"holm": "Holm's", "bh": "Benjamini and Hochberg's"}
     added = {
-        f"{prefix}_{name}": real(f"`{column}` after {whose} correction within the family")
+        f"{prefix}_{name}": number(f"`{column}` after {whose} correction within the family")
         for column, prefix in (p_values or {"p_value": "p"}).items()
         for name, whose in corrections.items()
     }

@@ -10,13 +10,13 @@ import ir_measures
 import polars as pl
 
 from ragrelay.base.errors import InputError, nearest
-from ragrelay.base.vocabulary.columns import QID, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import QID, integer, number, schema_of, text
 
 COLUMNS = {
     "qid": QID,
     "measure": text("retrieval measure, as ir_measures names it"),
-    "k": whole("cutoff", "passages"),
-    "value": real("the measure at the cutoff, of the ranking that is prompted"),
+    "k": integer("cutoff", "passages"),
+    "value": number("the measure at the cutoff, of the ranking that is prompted"),
 }
 HIGHEST_LABELS = {"gdeval": 4}
 """The highest label that a provider of ir_measures takes, for those with a limit."""
@@ -146,7 +146,7 @@ def _values(
         return values
     for measure in values:
         measure.DEFAULT = math.nan
-    qrels, rankings = ({number: of[qid] for qid, number in numbers.items()} for of in (judged, run))
+    qrels, rankings = ({number: by_qid[qid] for qid, number in numbers.items()} for by_qid in (judged, run))
     named = {number: qid for qid, number in numbers.items()}
     for result in ir_measures.iter_calc(list(values), qrels, rankings):
         values[result.measure][named[result.query_id]] = float(result.value)
@@ -163,6 +163,6 @@ def _values(
 def _by_query(table: pl.DataFrame, value: pl.Expr) -> dict[str, dict[str, Any]]:
     """Return ``value`` by query and passage, as ir_measures takes it without a conversion."""
     values: dict[str, dict[str, Any]] = defaultdict(dict)
-    for qid, docno, number in table.select("qid", "docno", value.alias("value")).iter_rows():
-        values[qid][docno] = number
+    for qid, docno, valued in table.select("qid", "docno", value.alias("value")).iter_rows():
+        values[qid][docno] = valued
     return dict(values)

@@ -14,7 +14,7 @@ class StudyFile(str):
     columns: str
     """``module:name`` of the columns' declaration, or empty."""
     part: bool
-    """Whether the columns of vocabulary.columns.STUDY_PART come first."""
+    """Whether the columns of columns.STUDY_PART come first."""
 
     def __new__(cls, path: str, rule: str, about: str, columns: str = "", part: bool = False) -> "StudyFile":
         """Prepend ``<results>/`` to ``path`` and keep the other arguments as attributes."""

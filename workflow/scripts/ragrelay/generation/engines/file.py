@@ -55,7 +55,7 @@ class File(GeneratorKind):
         return files
 
     def given(self, dataset: str, grid: GridSettings) -> dict[str, Any]:
-        """Return ``files`` (path, values in its name) and ``places`` for exchange.imported_answers.checked_answers."""
+        """Return ``files`` (path, values in its name) and ``places`` for imported_answers.checked_answers."""
         names = ("retrievers", "orderings", "seeds")
         places = {name: getattr(grid, name) for name in names} | {"ks": sorted(grid.k)}
         files = [[str(path), values] for path, values in self.files(dataset)]

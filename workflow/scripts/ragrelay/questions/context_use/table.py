@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, real, schema_of, whole
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, integer, number, schema_of
 from ragrelay.generation.likelihoods.store import LikelihoodStore
 from ragrelay.questions.context_use.requests import KEYS
 from ragrelay.scoring.squad import token_f1
@@ -12,11 +12,11 @@ COLUMNS = {
     "k": CONTEXT_COLUMNS["k"],
     "qid": QID,
     "seed": SEED,
-    "tokens": whole("tokens of the answer", "tokens"),
-    "logprob_with": real("log-probability of the answer after the prompt with its context", "nats"),
-    "logprob_without": real("log-probability of the answer after the prompt without context", "nats"),
-    "context_use": real("their difference per token", "nats per token"),
-    "text_change": real("1 − F1 of the words of the answer and of that without context", "0 to 1"),
+    "tokens": integer("tokens of the answer", "tokens"),
+    "logprob_with": number("log-probability of the answer after the prompt with its context", "nats"),
+    "logprob_without": number("log-probability of the answer after the prompt without context", "nats"),
+    "context_use": number("their difference per token", "nats per token"),
+    "text_change": number("1 − F1 of the words of the answer and of that without context", "0 to 1"),
 }
 SCHEMA = schema_of(COLUMNS)
 

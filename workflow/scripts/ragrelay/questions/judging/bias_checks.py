@@ -6,9 +6,9 @@ from dataclasses import replace
 import polars as pl
 
 from ragrelay.base.io.hashing import value_hash
-from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, Columns, real, schema_of, text, whole
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, Columns, integer, number, schema_of, text
 from ragrelay.base.vocabulary.judge_checks import ABOUT, LENGTH, PADDED, PADDING, REVERSED, SWAPPED
-from ragrelay.questions.judging.asked import ASKED_COLUMNS, Contexts, Judging, asked_about
+from ragrelay.questions.judging.judge_requests import ASKED_COLUMNS, Contexts, Judging, asked_about
 from ragrelay.questions.judging.templates import JudgeTemplate
 from ragrelay.scoring.answer_cells import COLUMNS
 from ragrelay.scoring.near_copies import PassageTexts
@@ -20,16 +20,16 @@ CHECKED_COLUMNS = {
     "retriever": CONTEXT_COLUMNS["retriever"],
     **{name: ASKED_COLUMNS[name] for name in (*COLUMNS, "number", "item", "prompt_id")},
     "changed_prompt_id": text(f"the same of the changed question; empty for `{LENGTH}`"),
-    "words": whole("words of the answer as it was", "words"),
+    "words": integer("words of the answer as it was", "words"),
 }
 SCHEMA = schema_of(CHECKED_COLUMNS)
 OF_QUESTION = ("number", "item", "prompt_id", "changed_prompt_id", "words")
 """Columns of the asked rows that differ between the questions about one answer or passage."""
 SCORES = {
-    "score": real("the judge's score as it was; of a passage, its label, or the expected grade", "the judge's"),
-    "changed_score": real(f"the score of the changed judgements; empty for `{LENGTH}`", "the judge's"),
-    "judgements": whole("questions about the answer or passage", "questions"),
-    "other_words": whole("of these, those whose likeliest word is another after the change", "questions"),
+    "score": number("the judge's score as it was; of a passage, its label, or the expected grade", "the judge's"),
+    "changed_score": number(f"the score of the changed judgements; empty for `{LENGTH}`", "the judge's"),
+    "judgements": integer("questions about the answer or passage", "questions"),
+    "other_words": integer("of these, those whose likeliest word is another after the change", "questions"),
 }
 ANSWER_KEY = ["retriever", *COLUMNS]
 """Columns that identify an answer."""

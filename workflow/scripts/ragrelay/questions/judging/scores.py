@@ -19,7 +19,7 @@ KEY = [*COLUMNS, "references"]
 def judged_scores(
     asked: pl.DataFrame, receipt: Mapping[str, Any], scorer: JudgeScorer, cache_dir: str | Path
 ) -> tuple[pa.Table, list[dict[str, Any]]]:
-    """Return the score table (scoring.retriever_table.SCHEMA) from the questions ``asked`` (judging.asked.SCHEMA).
+    """Return the score table (scoring.retriever_table.SCHEMA) from the questions ``asked`` (judge_requests.SCHEMA).
 
     A judge compares with all references at once, so best_docno, best_in_context and n_zero are null. Also returns the
     count (``what``, ``count``) of answers without a score. ``receipt``: the receipt of the job that asked.

@@ -41,7 +41,7 @@ class CheckJudge(JudgeAnswers):
         files = study.files
         of_each = study.each_retriever
         cells, contexts = (
-            [{**of, **cell} for of in of_each for cell in each] for each in (study.cells, study.contexts)
+            [{**retriever, **cell} for retriever in of_each for cell in each] for each in (study.cells, study.contexts)
         )
         return {
             "answers": files.answers.each(cells),
@@ -62,22 +62,22 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
     from ragrelay.questions.judging.bias_checks import ANSWER_KEY, checked, sampled
     from ragrelay.scoring.near_copies import PassageTexts
 
-    by, sure = read_judging(job)
+    judge, is_exact = read_judging(job)
     contexts = job.keyed("contexts").by("retriever")
-    answers = {name: job.answers(by.qids, name) for name in contexts}
+    answers = {name: job.answers(judge.qids, name) for name in contexts}
     keys = [of_retriever.keys.with_columns(retriever=pl.lit(name, pl.String)) for name, of_retriever in answers.items()]
     chosen = sampled(pl.concat(keys), ANSWER_KEY, job.settings["size"])
     tables: dict[bool, list[tuple[pl.DataFrame, pl.DataFrame]]] = {}
     for name, of_retriever in answers.items():
         some = chosen.filter(retriever=name).drop("retriever")
-        for part, certain in of_retriever.split(of_retriever.texts(some), sure) if some.height else ():
-            changed = checked(part, of_retriever.contexts, PassageTexts([contexts[name]]), by, name)
+        for part, certain in of_retriever.split(of_retriever.texts(some), is_exact) if some.height else ():
+            changed = checked(part, of_retriever.contexts, PassageTexts([contexts[name]]), judge, name)
             tables.setdefault(certain, []).append(changed)
     for certain, pairs in tables.items():
         asked = pl.concat([rows for rows, _ in pairs])
         questions = pl.concat([prompts for _, prompts in pairs])
         distinct = questions.unique("prompt_id", keep="first", maintain_order=True)
-        receipt = ask_words(distinct, by.scorer.words(), by.scorer.prefix, asker, certain)
+        receipt = ask_words(distinct, judge.scorer.words(), judge.scorer.prefix, asker, certain)
     return asked, {**receipt, "answers": chosen.height}
 
 

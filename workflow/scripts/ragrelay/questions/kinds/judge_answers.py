@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ragrelay.generation.likelihoods.asker import Asker
-    from ragrelay.questions.judging.asked import Judging
+    from ragrelay.questions.judging.judge_requests import Judging
 
 
 class JudgeAnswers(Question):
@@ -27,7 +27,7 @@ class JudgeAnswers(Question):
     ask_key = "{dataset}/{generator}/{judge}"
     asked = StudyFile("{dataset}/judged/{scorer}/{generator}/{retriever}.parquet", "score_judged_answers",
         "the questions that the model was asked about each answer, by their keys in the cache",
-        "ragrelay.questions.judging.asked:ASKED_COLUMNS")  # fmt: skip
+        "ragrelay.questions.judging.judge_requests:ASKED_COLUMNS")  # fmt: skip
     made: ClassVar = {
         "scores": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
             "score_answers, score_judged_answers",
@@ -107,15 +107,15 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
     import polars as pl
 
     from ragrelay.generation.likelihoods.word_questions import ask_words
-    from ragrelay.questions.judging.asked import asked_about
+    from ragrelay.questions.judging.judge_requests import asked_about
     from ragrelay.questions.judging.scores import KEY
     from ragrelay.scoring.near_copies import PassageTexts
 
-    by, sure = read_judging(job)
-    answers = job.answers(by.qids)
-    passages, scorer = PassageTexts(job.paths("contexts")), by.scorer
-    for some, certain in answers.split(answers.texts(answers.keys), sure):
-        asked, questions = asked_about(some, answers.contexts, passages, answers.baseline_cells, by)
+    judge, is_exact = read_judging(job)
+    answers = job.answers(judge.qids)
+    passages, scorer = PassageTexts(job.paths("contexts")), judge.scorer
+    for some, certain in answers.split(answers.texts(answers.keys), is_exact):
+        asked, questions = asked_about(some, answers.contexts, passages, answers.baseline_cells, judge)
         receipt = ask_words(questions, scorer.words(), scorer.prefix, asker, certain)
     unasked = asked.group_by(KEY).agg(pl.col("prompt_id").is_null().all())["prompt_id"].sum()
     own = answers.keys.filter(pl.col("ordering") != NO_ORDERING) if answers.baseline_cells else answers.keys
@@ -150,13 +150,13 @@ def read_judging(job: QuestionJob) -> "tuple[Judging, bool]":
     """Read what a judge's questions need. The flag is False if estimates replace missing files of the scorer."""
     from dataclasses import replace
 
-    from ragrelay.questions.judging.asked import judging
+    from ragrelay.questions.judging.judge_requests import judging
     from ragrelay.questions.judging.templates import JudgeTemplate
     from ragrelay.scoring.judge_scorer import judge_scorer
 
     settings, own = job.settings, job.paths("own")
     scorer, template = judge_scorer(settings["scorer"]), JudgeTemplate(**settings["template"])
     references = job.paths("references")
-    by = judging(scorer, template, job.path("queries"), references, own, settings["grades"], settings["near_copy"])
-    expected = {} if own else scorer.expected(by.qids)
-    return (replace(by, own=expected), False) if expected else (by, True)
+    judge = judging(scorer, template, job.path("queries"), references, own, settings["grades"], settings["near_copy"])
+    expected = {} if own else scorer.expected(judge.qids)
+    return (replace(judge, own=expected), False) if expected else (judge, True)

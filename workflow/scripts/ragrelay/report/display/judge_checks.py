@@ -41,18 +41,19 @@ def check_sentences(checks: pl.DataFrame, words: Wording) -> list[str]:
     sentences = []
     for row in checks.iter_rows(named=True):
         interval = with_interval(row["value"], row["low"], row["high"])
-        of = f"{counted(row['n'], words.noun, words.plural)} {words.of} "
-        of += counted(row["n_queries"], "query", "queries")
+        sample = f"{counted(row['n'], words.noun, words.plural)} {words.of} "
+        sample += counted(row["n_queries"], "query", "queries")
         if row["check"] == LENGTH:
             sentences.append(
                 f"Spearman’s ρ between the judge’s score and the number of words of the {words.noun} is {interval} "
-                f"({of}). This alone shows no bias: {words.longer}."
+                f"({sample}). This alone shows no bias: {words.longer}."
             )
         else:
             tested = "" if row["p_holm"] is None else f", p {_compared(row['p_holm'])} after Holm’s correction"
             sentences.append(
-                f"{_done(row['check'], words)} changes the judge’s score by {interval} on average ({of}{tested}), and "
-                f"the likeliest word in {share(row['share_other_word'])} of {counted(row['judgements'], 'judgement')}."
+                f"{_done(row['check'], words)} changes the judge’s score by {interval} on average ({sample}{tested}), "
+                f"and the likeliest word in {share(row['share_other_word'])} "
+                f"of {counted(row['judgements'], 'judgement')}."
             )
     return sentences
 

@@ -38,7 +38,7 @@ class ResultTable:
     rule: str
     """The rule that makes it."""
     columns: str
-    """``module:name`` of a mapping of vocabulary.columns."""
+    """``module:name`` of a mapping of base.vocabulary.columns."""
     about: str
     only_with: str = ""
     """The key of the configuration that it needs, if any."""

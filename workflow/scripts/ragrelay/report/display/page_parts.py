@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragrelay.report.display.chart_packing import packed
 from ragrelay.report.display.charts import Spec
 from ragrelay.report.display.outputs import Figure, Output, Part, resolve
-from ragrelay.report.display.packing import packed
 from ragrelay.report.display.tables import filled
 
 SAMPLED = "An even sample of the queries is drawn; statistics are of all queries."

@@ -17,7 +17,7 @@ from ragrelay.retrieval.retriever import Retriever, RunTask
 class Answers(Retriever):
     """The passages that answers made elsewhere name, in their order (docs/bring-your-own-answers.md)."""
 
-    whole: ClassVar[bool] = False
+    searches_every_query: ClassVar[bool] = False
 
     path: Text = Field(
         description="The files of answers, as a generator with `engine: file` has them: those that name this "

@@ -8,8 +8,8 @@ import polars as pl
 from pydantic import Field
 
 from ragrelay.base.errors import InputError
-from ragrelay.base.own_code import function_named
 from ragrelay.base.settings import Function, Name
+from ragrelay.base.user_code import function_named
 from ragrelay.collection.base import Collection
 from ragrelay.retrieval.retriever import Retriever, RunTask
 from ragrelay.retrieval.trec import RUN

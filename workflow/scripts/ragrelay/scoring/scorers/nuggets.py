@@ -94,11 +94,11 @@ class Nuggets(JudgeScorer):
         return file_of(str(self.path), dataset)
 
     def passages_read(self) -> dict[str, Any]:
-        """Return the passages from which lists are written, as arguments of nuggets.topics.read_topics."""
+        """Return the passages from which lists are written, as arguments of questions.nuggets.topics.read_topics."""
         return {"depth": self.depth, "least_label": self.least_label}
 
     def limits(self) -> dict[str, int]:
-        """Return the limits of a list, as fields of nuggets.writing.Limits."""
+        """Return the limits of a list, as fields of questions.nuggets.writing.Limits."""
         return {"window": self.window, "most": self.most, "max_tokens": self.list_tokens}
 
     def judges(self) -> list[str]:

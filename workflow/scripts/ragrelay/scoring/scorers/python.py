@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from ragrelay.base.errors import InputError
-from ragrelay.base.own_functions import PairFunction
 from ragrelay.base.settings import Function
+from ragrelay.base.user_functions import PairFunction
 from ragrelay.scoring.pair_scorer import Pairs, PairScorer, Values
 
 

@@ -48,7 +48,7 @@ ANSWERING = (
         "scoring.store", "scoring.store_filling", "workflow.jobs")),
 )  # fmt: skip
 """Modules and packages that answer a job's requests and keep the answers. They have no effect on the requests."""
-DESCRIBED = {"text": 0, "whole": 0, "real": 0, "truth": 0, "Column": 1}
+DESCRIBED = {"text": 0, "integer": 0, "number": 0, "boolean": 0, "Column": 1}
 """Functions of COLUMNS that declare a column, and the position of the description in their arguments."""
 QUIET = {"abc", "contextlib", "dataclasses", "enum", "functools", "typing", "torch.inference_mode", "torch.no_grad"}
 """Sources of decorators that change a definition and have no other effect."""

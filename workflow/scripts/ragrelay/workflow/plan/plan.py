@@ -12,7 +12,7 @@ from ragrelay.generation.requests import LENGTHS, block_tokens, prompt_lengths, 
 from ragrelay.generation.store import KEY
 from ragrelay.prompting.layout import Layout
 from ragrelay.questions.question import question_module
-from ragrelay.workflow.plan.asked import PlanAsker, PlannedJob
+from ragrelay.workflow.plan.counted_requests import PlanAsker, PlannedJob
 from ragrelay.workflow.plan.generator_plan import GeneratorPlan, Price
 from ragrelay.workflow.plan.work import WORK, Job, work
 

@@ -41,7 +41,7 @@ def plan_generation(
     limit: int | None,
     at_once: int | None = None,
 ) -> tuple[pl.DataFrame, dict[str, dict[str, int]], list[str]]:
-    """Plan ``jobs`` as planning.plan does, with numbers of shards chosen for ``auto``.
+    """Plan ``jobs`` as plan.plan does, with numbers of shards chosen for ``auto``.
 
     ``limit``: minutes of a job that generates answers; None if the profile sets none. ``at_once``: how many jobs the
     profile submits at a time; None if it submits none. Returns the plan, the numbers by dataset and generator, and

@@ -95,7 +95,7 @@ def size_note(part: Mapping[str, Any]) -> str:
     """Return a line on the primary comparison of one dataset and generator.
 
     ``part``: dataset, generator, margin, queries (path of their table), systems and variance (paths of tables of the
-    analysis, which need not exist yet), primary (see vocabulary.primary.Primary).
+    analysis, which need not exist yet), primary (see base.vocabulary.primary.Primary).
     """
     name, margin, primary = f"{part['dataset']}, {part['generator']}", part["margin"], part["primary"]
     n = pl.scan_parquet(part["queries"]).select(pl.len()).collect().item()

@@ -9,7 +9,7 @@ from snakemake.io import ancient
 
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.keyed_files import WILDCARD
-from ragrelay.base.own_code import code_hashes, names_from
+from ragrelay.base.user_code import code_hashes, names_from
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.questions.question import Inputs, Key, Question, question_module, question_named, questions
 from ragrelay.workflow.jobs.code_digest import code_digest, questions_digest
@@ -78,7 +78,7 @@ class StudyQuestion:
         }
 
     def ask_parts(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Return each part of a job that asks (see asking.parts.Part)."""
+        """Return each part of a job that asks (see questions.parts.Part)."""
         return _placed(self.parts(self.job(wildcards)))
 
     def read_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
@@ -158,11 +158,11 @@ def study_questions(study: StudyOfRules) -> list[StudyQuestion]:
     """
     return [
         *(StudyQuestion(study, question) for question in questions()),
-        *(_own_question(study, name) for name in study.own_questions()),
+        *(_user_question(study, name) for name in study.user_questions()),
     ]
 
 
-def _own_question(study: StudyOfRules, name: str) -> StudyQuestion:
+def _user_question(study: StudyOfRules, name: str) -> StudyQuestion:
     place, question = f"config key 'questions' ({name})", question_named(name)
     try:
         parts, tables = question.jobs(study), question.read_jobs(study)

@@ -102,7 +102,7 @@ STAGES = list(
     )
 )
 """All registered files except the report's tables and the result tables that these are made from."""
-tables = {name: StudyFile(of.path, of.rule, of.about, of.columns) for name, of in RESULT_TABLES.items()}
+tables = {name: StudyFile(table.path, table.rule, table.about, table.columns) for name, table in RESULT_TABLES.items()}
 """Tables from which the report's outputs are made, by name."""
 measures, utility = tables["retrieval"], tables["per_query"]
 
@@ -115,7 +115,7 @@ ANSWERED_WITH = "@{generator}"
 explorer = StudyFile(explored_queries.path.removesuffix("/{name}"), "explore_queries", "a folder of such files")
 
 RULES = {"depth": "draw_figures_at", "study": "write_page"} | {
-    of: shown.rule for annex in annexes() for of, shown in annex.shows.items()
+    shown_name: shown.rule for annex in annexes() for shown_name, shown in annex.shows.items()
 }
 """The rule that makes outputs, by ``Output.of``. For others it is `draw_figures` or `write_tables`."""
 

@@ -36,7 +36,7 @@ SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 
 def prompt_patterns(study: StudyOfRules) -> dict[str, StudyFile]:
     """Return the patterns of the prompts of all rules that generate answers, by name."""
-    others = dict(of["prompts"] for annex in annexes() for of in annex.generation(study))
+    others = dict(rule["prompts"] for annex in annexes() for rule in annex.generation(study))
     return {"prompts": files.prompts, **others}
 
 
@@ -64,7 +64,7 @@ class Plan:
     @functools.cached_property
     def generation(self) -> list[dict[str, Any]]:
         """The rules that generate answers: CELLS, and those of annexes that the study needs."""
-        return [CELLS, *(of for annex in annexes() for of in annex.generation(self.study) if of["needed"])]
+        return [CELLS, *(rule for annex in annexes() for rule in annex.generation(self.study) if rule["needed"])]
 
     @functools.cached_property
     def generation_jobs(self) -> list[dict[str, Any]]:
@@ -77,8 +77,9 @@ class Plan:
                     "generator": generator,
                     "shards": len(self.study.shards(dataset, generator)),
                 }
-                for of in self.generation:
-                    jobs.append({**split, "rule": of["rule"], "prompts": of["prompts"][0], "of_cells": of is CELLS})
+                for rule in self.generation:
+                    given = {"prompts": rule["prompts"][0], "of_cells": rule is CELLS}
+                    jobs.append({**split, "rule": rule["rule"], **given})
         return jobs
 
     @functools.cached_property
@@ -98,7 +99,7 @@ class Plan:
             for paths in part["files"].values()
             for path in paths
         ]
-        others = dict(of["prompts"] for of in self.generation if of is not CELLS)
+        others = dict(rule["prompts"] for rule in self.generation if rule is not CELLS)
         return {
             "prompts": [path for cell in cells for path in self.study.grid_paths(cell, template=templates)],
             **{name: list(self.study.grid_paths(path, template=templates)) for name, path in others.items()},
@@ -137,7 +138,7 @@ class Plan:
         for dataset in self.study.grid.datasets if "shards" in self.study.config else ():
             for generator in self.study.asked_generators():
                 key = {"dataset": dataset, "generator": generator}
-                receipts = [WILDCARD.sub("*", of["receipt"].at(**key).path) for of in self.generation]
+                receipts = [WILDCARD.sub("*", rule["receipt"].at(**key).path) for rule in self.generation]
                 splits.append(
                     {
                         **key,
@@ -150,7 +151,7 @@ class Plan:
 
     @functools.cached_property
     def sizes(self) -> list[dict[str, Any]]:
-        """Arguments of planning.table.size_note: the primary comparison of each dataset and generator."""
+        """Arguments of workflow.plan.table.size_note: the primary comparison of each dataset and generator."""
         sizes = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.grid.generators:
@@ -212,7 +213,7 @@ class Plan:
         return [*jobs, *asking_jobs(self.questions, self.fill)]
 
     def previewed_answers(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Return the arguments of planning.preview.Answered for each dataset and generator."""
+        """Return the arguments of workflow.plan.preview.Answered for each dataset and generator."""
         study, parts = self.study, []
         for dataset, generator in itertools.product(study.grid.datasets, study.grid.generators):
             imported = generator in study.imported_generators
@@ -239,9 +240,9 @@ class Plan:
         return parts
 
     def _previewed_scorer(self, key: dict[str, str]) -> dict[str, Any]:
-        """Return the arguments of planning.preview_scores.Scored."""
+        """Return the arguments of workflow.plan.preview_scores.Scored."""
         study, job = self.study, SimpleNamespace(**key)
-        tables = {of["retriever"]: files.scores.at(**key, **of) for of in study.retrievers_and_zeroshot}
+        tables = {each["retriever"]: files.scores.at(**key, **each) for each in study.retrievers_and_zeroshot}
         return {
             "name": job.scorer,
             "definition": study.scorer_of(job),
@@ -255,7 +256,7 @@ class Plan:
 
     @property
     def previewed(self) -> dict[str, Any]:
-        """Return the arguments of planning.preview_scores.Previewed but for the threads."""
+        """Return the arguments of workflow.plan.preview_scores.Previewed but for the threads."""
         study, analysis = self.study, self.study.settings.analysis
         return {
             "retrievers": study.grid.retrievers,
@@ -269,11 +270,11 @@ class Plan:
         }
 
     def used(self, asked: dict[str, dict[str, int]]) -> dict[str, Any]:
-        """Return the arguments of jobs.used.Benchmarks. ``asked``: the profile's resources by rule."""
+        """Return the arguments of report.used.Benchmarks. ``asked``: the profile's resources by rule."""
         logs = self.fill("<logs>")
         gpus = {
             f"{rule}/{dataset}/{generator}": self.study.gpus_of(generator)
-            for rule in [of["rule"] for of in self.generation]
+            for rule in [each["rule"] for each in self.generation]
             for dataset in self.study.grid.datasets
             for generator in self.study.asked_generators()
         }
@@ -283,7 +284,7 @@ class Plan:
         return {"folder": self.fill("<benchmarks>"), "plan": self.fill(files.plan), "asked": asked, "gpus": gpus}
 
     def cache_needs(self, rules: Any, indexes: Iterable[StudyFile]) -> dict[str, Any]:
-        """Return the arguments of planning.cache.Needed. ``indexes``: receipts of the study's indexes."""
+        """Return the arguments of workflow.plan.cache.Needed. ``indexes``: receipts of the study's indexes."""
         from ragrelay.generation.likelihoods.continuations import without_chat
         from ragrelay.generation.likelihoods.store import likelihood_fingerprint
         from ragrelay.questions.nuggets.writing import Limits

@@ -202,7 +202,7 @@ class Reported:
     @functools.cached_property
     def left_out_of_annexes(self) -> dict[str, tuple[str, Any, list[Any]]]:
         """Counts of annexes: stage, pattern and files by name."""
-        return {name: of for annex in annexes() for name, of in annex.left_out(self.study).items()}
+        return {name: counts for annex in annexes() for name, counts in annex.left_out(self.study).items()}
 
     @functools.cached_property
     def left_out_patterns(self) -> dict[str, StudyFile]:
@@ -225,17 +225,17 @@ class Reported:
             for retriever in study.needed_retrievers()
         ]
         answers = [
-            {"dataset": dataset, "generator": generator, **of}
+            {"dataset": dataset, "generator": generator, **retriever}
             for dataset in datasets
             for generator in study.grid.generators
-            for of in study.retrievers_and_zeroshot
+            for retriever in study.retrievers_and_zeroshot
         ]
         judged = [
-            {"dataset": dataset, "scorer": scorer, "generator": generator, **of}
+            {"dataset": dataset, "scorer": scorer, "generator": generator, **retriever}
             for dataset in datasets
             for scorer in study.judged_by
             for generator in study.grid.generators
-            for of in study.retrievers_and_zeroshot
+            for retriever in study.retrievers_and_zeroshot
         ]
         return {
             **{name: study.grid_paths(path) for name, path in LEFT_OUT.items() if name not in OF_FILES},
@@ -259,7 +259,7 @@ class Reported:
     @functools.cached_property
     def data(self) -> list[StudyFile]:
         """Data whose hashes are in the provenance."""
-        paths = [path for of in (files.queries, files.qrels, files.run) for path in self.study.grid_paths(of)]
+        paths = [path for pattern in (files.queries, files.qrels, files.run) for path in self.study.grid_paths(pattern)]
         of_annexes = [path for annex in annexes() for path in annex.data(self.study)]
         return [*paths, *self.retrieval.index_receipts, *of_annexes]
 

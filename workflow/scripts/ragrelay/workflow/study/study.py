@@ -95,12 +95,12 @@ class StudyOfRules(Study):
     @functools.cached_property
     def retriever_contexts(self) -> list[Key]:
         """The contexts of all retrievers."""
-        return [{**of, **context} for of in self.each_retriever for context in self.contexts]
+        return [{**retriever, **context} for retriever in self.each_retriever for context in self.contexts]
 
     @functools.cached_property
     def retriever_cells(self) -> list[Key]:
         """The cells of all retrievers."""
-        return [{**of, **cell} for of in self.each_retriever for cell in self.cells]
+        return [{**retriever, **cell} for retriever in self.each_retriever for cell in self.cells]
 
     @functools.cached_property
     def all_cells(self) -> list[Key]:
@@ -467,10 +467,10 @@ class StudyOfRules(Study):
     def retriever_jobs(self, generators: Iterable[str]) -> list[Key]:
         """Return a job per dataset, one of ``generators``, and retriever."""
         return [
-            {"dataset": dataset, "generator": generator, **of}
+            {"dataset": dataset, "generator": generator, **retriever}
             for dataset in self.grid.datasets
             for generator in generators
-            for of in self.each_retriever
+            for retriever in self.each_retriever
         ]
 
     def shard_keys(self, wildcards: Wildcards) -> list[Key]:

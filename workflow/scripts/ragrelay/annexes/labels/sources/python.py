@@ -5,8 +5,8 @@ from pydantic import Field
 
 from ragrelay.annexes.labels.source import ContinuousSource, SourceData
 from ragrelay.base.errors import InputError
-from ragrelay.base.own_functions import PairFunction
 from ragrelay.base.settings import Function
+from ragrelay.base.user_functions import PairFunction
 
 
 class Python(ContinuousSource, PairFunction):

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.base.vocabulary.columns import QID, real, schema_of, whole
+from ragrelay.base.vocabulary.columns import QID, integer, number, schema_of
 from ragrelay.generation.likelihoods.continuations import with_continuation, without_chat
 from ragrelay.generation.requests import window_of
 from ragrelay.generation.tokens import PromptTokenizer, plain_ids
@@ -17,13 +17,13 @@ PASSAGE_TOKENS = 512
 """Maximum tokens of the prompt and one passage, as in their code."""
 PLACE = {
     "qid": QID,
-    "rank": whole("rank of the passage among those with text, from 1; empty of a whole context"),
-    "k": whole("passages of the whole context, one text after the other; empty of a single passage"),
+    "rank": integer("rank of the passage among those with text, from 1; empty of a whole context"),
+    "k": integer("passages of the whole context, one text after the other; empty of a single passage"),
 }
 COLUMNS = {
     **PLACE,
-    "tokens": whole("tokens of the text that were scored", "tokens"),
-    "logprob": real("log-probability of the text after the query", "nats"),
+    "tokens": integer("tokens of the text that were scored", "tokens"),
+    "logprob": number("log-probability of the text after the query", "nats"),
 }
 SCHEMA = schema_of(COLUMNS)
 ASKED: dict[str, Any] = {

@@ -16,7 +16,7 @@ NOISE, DRAWS, PERSISTENCE = 0.1, 20, 0.9
 """Perturbed queries: length of the noise over that of the query, draws, and p of rank-biased overlap."""
 
 
-def question(query: Query) -> Array:
+def query_vector(query: Query) -> Array:
     """Return the query's dense vector. Raises UndefinedError if the study has none."""
     if query.vector is None:
         raise UndefinedError("no dense retriever in the study")
@@ -25,7 +25,7 @@ def question(query: Query) -> Array:
 
 def vectors(query: Query, depth: int) -> Array:
     """Dense vectors of the first ``depth`` results (results, dimensions). Raises UndefinedError if there are none."""
-    question(query)
+    query_vector(query)
     if not query.docnos:
         raise UndefinedError("nothing retrieved")
     return np.array([query.vectors[docno] for docno in query.docnos[:depth]], dtype=np.float64)
@@ -91,7 +91,7 @@ class DenseQpp(Predictor):
     name, stage, of_k, of_context = "dense_qpp", AFTER_RETRIEVAL, True, True
 
     def value(self, subject: Subject) -> float:
-        return reciprocal_volume(np.vstack([vectors(subject.query, subject.k), question(subject.query)]))
+        return reciprocal_volume(np.vstack([vectors(subject.query, subject.k), query_vector(subject.query)]))
 
 
 class DiscountedMatryoshka(Predictor):
@@ -104,7 +104,7 @@ class DiscountedMatryoshka(Predictor):
     name, stage, of_k, of_context = "discounted_matryoshka", AFTER_RETRIEVAL, True, True
 
     def value(self, subject: Subject) -> float:
-        rows = np.vstack([question(subject.query), vectors(subject.query, subject.k)])
+        rows = np.vstack([query_vector(subject.query), vectors(subject.query, subject.k)])
         return sum(reciprocal_volume(rows[: i + 1]) / math.log2(i + 1) for i in range(1, len(rows)))
 
 
@@ -126,7 +126,7 @@ class DensePerturbation(Predictor):
     name, stage = "dense_perturbation", AFTER_RETRIEVAL
 
     def value(self, subject: Subject) -> float:
-        asked = question(subject.query)
+        asked = query_vector(subject.query)
         rows = vectors(subject.query, subject.query.settings.vector_depth)
         draws = np.random.default_rng(int(text_hash(subject.query.qid)[:16], 16))
         size = NOISE * np.linalg.norm(asked) / math.sqrt(len(asked))

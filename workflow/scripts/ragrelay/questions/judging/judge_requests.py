@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from ragrelay.base.vocabulary.columns import schema_of, text, whole
+from ragrelay.base.vocabulary.columns import integer, schema_of, text
 from ragrelay.prompting.layout import prompt_id
 from ragrelay.questions.judging.templates import JudgeTemplate
 from ragrelay.scoring.answer_cells import COLUMNS, Cell
@@ -20,7 +20,7 @@ from ragrelay.scoring.sentences import numbered_citations
 
 ASKED_COLUMNS = {
     **{name: SCORE_COLUMNS[name] for name in (*COLUMNS, "references", "n_references", "n_near_copies")},
-    "number": whole("which question about the answer; empty where there is none"),
+    "number": integer("which question about the answer; empty where there is none"),
     "item": text("what the question is about, in the scorer's words; empty where there is one question"),
     "prompt_id": text("hash of the question's texts, by which its likelihoods are cached; empty for what is not asked"),
 }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.keyed_files import WILDCARD
-from ragrelay.base.own_code import check_function
+from ragrelay.base.user_code import check_function
 from ragrelay.questions.question import FUNCTIONS, Question, question_class, question_module, questions
 
 NEEDED = ("asks", "reads", "does", "key", "made")

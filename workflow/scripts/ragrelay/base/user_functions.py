@@ -7,8 +7,8 @@ from pydantic import Field
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import Kind
-from ragrelay.base.own_code import function_named
 from ragrelay.base.settings import Function
+from ragrelay.base.user_code import function_named
 
 
 class PairFunction(Kind):
