@@ -15,7 +15,6 @@ import yaml
 from ragrelay.annexes.acu.checks import acu_names
 from ragrelay.annexes.acu.source import prepare_claims
 from ragrelay.annexes.labels.file_labels import label_by_file
-from ragrelay.annexes.labels.passage_answers import checked_passages
 from ragrelay.annexes.labels.source import ANNOTATION_KINDS
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import write_parquet
@@ -27,6 +26,7 @@ from ragrelay.config.study import Study
 from ragrelay.generation.engine_use import used_in_all
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.imported.imported_answers import checked_answers
+from ragrelay.generation.imported.passage_answers import checked_passages
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.likelihoods.asker import EngineAsker
 from ragrelay.generation.likelihoods.word_questions import ask_words

@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.annexes.labels.passage_answers import checked_passages, read_single_answers
 from ragrelay.base.errors import InputError
 from ragrelay.collection.local import LocalCollection
+from ragrelay.generation.imported.passage_answers import checked_passages, read_single_answers
 
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import at, study_of

@@ -37,8 +37,8 @@ from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.scoring.scorers.python import Python
 from ragrelay.scoring.sentences import cited_sentences, numbered_citations
 
+from tests.annexes.prediction.test_predictor_values import ANSWERS, query
 from tests.support.chat_model import build_chat_model
-from tests.unit.prediction.test_predictor_values import ANSWERS, query
 
 pytestmark = pytest.mark.process
 

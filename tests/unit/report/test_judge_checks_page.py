@@ -17,9 +17,9 @@ from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study, with_files
 from ragrelay.report.table_files import write_tables
 
+from tests.annexes.labels.test_annotations_page import study as annotation_study
+from tests.annexes.labels.test_annotations_page import table
 from tests.support.report_study import write_study
-from tests.unit.annotations.test_annotations_page import study as annotation_study
-from tests.unit.annotations.test_annotations_page import table
 
 pytestmark = pytest.mark.page
 

@@ -51,7 +51,7 @@ from sklearn.linear_model import RidgeCV
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.multitest import multipletests
 
-from tests.support.claims_study import study_of as claims_study
+from tests.annexes.acu.claims_study import study_of as claims_study
 from tests.support.measured_study import POOL, Measured
 from tests.support.measured_study import demo as make_demo
 from tests.support.measured_study import pool as make_pool
@@ -398,7 +398,7 @@ LIMITS_OF_PREDICTIONS = [
 
 
 NO_PREDICTOR = ("We do not know: no predictor could be tested", "could be tested (", "No predictor of ")
-"""Of cells without a test: tests/unit/prediction/test_prediction_page.py."""
+"""Of cells without a test: tests/annexes/prediction/test_prediction_page.py."""
 
 
 # Labels: nDCG by the judgements, the answers' lengths, and P_0 as the null.

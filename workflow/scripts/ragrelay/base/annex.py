@@ -31,6 +31,8 @@ class Annex:
     """Its place among the annexes, on the page and in the documentation."""
     builds_on: ClassVar[tuple[str, ...]] = ()
     """Annexes that its modules import. Taking one of them away takes this one away as well."""
+    doors: ClassVar[tuple[str, ...]] = ()
+    """Modules of the package's top folder that are its entrances for users; they go with it."""
 
     # Configuration
 

@@ -16,7 +16,7 @@ from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.collection.local import LocalCollection
 from ragrelay.generation.store import AnswerStore
 
-from tests.unit.prediction.test_predictor_values import SCORES, TEXTS, VECTORS, query
+from tests.annexes.prediction.test_predictor_values import SCORES, TEXTS, VECTORS, query
 
 CONTEXTS = [("descending", 2), ("ascending", 2)]
 OWN = {"descending": ["d3", "d9"], "ascending": ["d4"]}

@@ -144,7 +144,7 @@ def test_no_answer_changed_only_where_all_are_the_same() -> None:
 
 
 NO_VALUE = "of a cell have no value in one study or in both, and are left out of its test"
-"""Of queries of one study alone: tests/unit/compare/test_compare.py."""
+"""Of queries of one study alone: tests/annexes/compare/test_compare.py."""
 
 
 def test_a_text_of_a_comparison_is_listed_here() -> None:

@@ -16,6 +16,8 @@ from ragrelay.base.errors import InputError
 from tests.support.notebooks import cells, shown_by
 from tests.support.sandbox import Sandbox
 
+pytestmark = pytest.mark.study
+
 NOTEBOOK = "results-in-a-notebook.ipynb"
 
 

@@ -13,11 +13,11 @@ from ragrelay.annexes.prediction.predictor import Predictor, predictors, valued
 from ragrelay.annexes.prediction.subject import Subject
 from ragrelay.base.io.atomic_files import write_parquet
 
+from tests.annexes.prediction.test_predictor_values import query
 from tests.support.asking import asked as ask
 from tests.support.asking import read
 from tests.support.sandbox import ROOT
 from tests.unit.likelihoods.test_likelihoods import by_transformers
-from tests.unit.prediction.test_predictor_values import query
 
 pytestmark = pytest.mark.engine
 

@@ -14,7 +14,7 @@ from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 
-from tests.support.claims_study import study_of
+from tests.annexes.acu.claims_study import study_of
 from tests.support.report_browser import needs_browser, opened, violations
 from tests.support.report_study import write_study
 

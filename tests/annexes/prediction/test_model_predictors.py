@@ -16,8 +16,8 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.retrieval.retrievers.rerank import rerank_contexts
 
+from tests.annexes.prediction.test_predictor_values import query
 from tests.support.tiny_encoders import build_tiny_cross_encoder
-from tests.unit.prediction.test_predictor_values import query
 
 pytestmark = pytest.mark.engine
 

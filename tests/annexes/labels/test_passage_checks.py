@@ -19,11 +19,11 @@ from ragrelay.questions.judging.check_scores import checked_scores
 from ragrelay.workflow.plan.generator_plan import GeneratorPlan
 from scipy.stats import spearmanr
 
+from tests.annexes.labels.test_judge_labels import CONTEXTS, MODEL, QUERIES
 from tests.support.asking import asked as ask
 from tests.support.asking import read
 from tests.support.asking import work as work_of
 from tests.support.sandbox import ROOT
-from tests.unit.annotations.test_judge_labels import CONTEXTS, MODEL, QUERIES
 
 pytestmark = pytest.mark.engine
 

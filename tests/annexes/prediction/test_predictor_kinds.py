@@ -10,8 +10,8 @@ from ragrelay.annexes.prediction import predictor
 from ragrelay.annexes.prediction.predictor import BEFORE_ANSWER, predictors, valued
 from ragrelay.annexes.prediction.subject import Subject
 
+from tests.annexes.prediction.test_predictor_values import query
 from tests.support.tools import load_tool
-from tests.unit.prediction.test_predictor_values import query
 
 LAST_SCORE = '''
 from ragrelay.annexes.prediction.predictor import BEFORE_ANSWER, Predictor

@@ -13,7 +13,7 @@ from ragrelay.annexes.acu.usage import ALL, SUFFICIENT, clustered_interval, numb
 from ragrelay.base.errors import InputError
 from scipy import stats
 
-from tests.support.claims_study import UNIT, characteristic_columns, claims_of, stored, study_of
+from tests.annexes.acu.claims_study import UNIT, characteristic_columns, claims_of, stored, study_of
 
 WITHOUT = [(0.6, 0.1, 0.2), (0.6, 0.1, 0.2), (0.1, 0.5, 0.3), (0.2, 0.1, 0.6)]
 GIVEN = [(0.9, 0.05, 0.01), (0.1, 0.1, 0.7), (0.1, 0.6, 0.2), (0.3, 0.4, 0.1)]

@@ -1,6 +1,10 @@
 """The target predict on a finished study."""
 
+import pytest
+
 from tests.support.sandbox import Sandbox
+
+pytestmark = pytest.mark.study
 
 
 def test_predict_needs_no_key_and_no_answer(finished: Sandbox) -> None:

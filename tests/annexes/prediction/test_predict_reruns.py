@@ -10,6 +10,8 @@ from tests.dag.test_reruns import RULE, cells
 from tests.support.changes import CODE, Change, Changes, changed
 from tests.support.sandbox import Sandbox
 
+pytestmark = pytest.mark.process
+
 STEPS = {step: RULE.findall(rules) for step, rules in cells("step of `predict`")[1:]}
 RULES = {rule for rules in STEPS.values() for rule in rules}
 HEAD, *ROWS = cells("change with `predict`")
@@ -37,7 +39,7 @@ def quality(study: Changes) -> None:
 
 CHANGES: dict[str, dict[str, Change]] = {
     "comment or docstring in the code, `touch` of every input": {
-        "docstring": lambda study: study.edit(f"{CODE}/prediction/best.py", '"""', '# A comment.\n"""New: '),
+        "docstring": lambda study: study.edit(f"{CODE}/annexes/prediction/best.py", '"""', '# A comment.\n"""New: '),
         "touch": Changes.touch,
     },
     "cutoff of a predictor": {"nqc": predicting(score_depth=50)},

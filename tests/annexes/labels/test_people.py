@@ -23,9 +23,9 @@ from ragrelay.annexes.labels.trust_page import (
 )
 from ragrelay.base.vocabulary.columns import schema_of
 
+from tests.annexes.labels.test_annotations_page import study, table
 from tests.support.scripts import named as named_files
 from tests.support.scripts import run_script
-from tests.unit.annotations.test_annotations_page import study, table
 
 CATALOGUE: dict[str, Any] = {
     "people": {"kind": "file", "path": "p"},

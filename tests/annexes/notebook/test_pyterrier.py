@@ -19,6 +19,8 @@ from ragrelay.base.errors import InputError
 from tests.support.notebooks import shown_by
 from tests.support.sandbox import Sandbox
 
+pytestmark = pytest.mark.study
+
 HERE = {"ordering": "descending", "k": 2}
 RETRIEVERS = ("bm25", "nrel")
 
