@@ -32,7 +32,7 @@ class Annex:
     builds_on: ClassVar[tuple[str, ...]] = ()
     """Annexes that its modules import. Taking one of them away takes this one away as well."""
     doors: ClassVar[tuple[str, ...]] = ()
-    """Modules of the package's top folder that are its entrances for users; they go with it."""
+    """Its entrances for users at the package's top: modules, or functions of ``__init__``. They go with it."""
 
     # Configuration
 
