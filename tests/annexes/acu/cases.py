@@ -1,9 +1,14 @@
 """Cases of claims for shared tables (tests.support.annex_cases)."""
 
+from collections.abc import Callable
+
 import polars as pl
+from ragrelay.annexes.acu.characteristics import OF_TEXTS
 from ragrelay.annexes.acu.checks import acu_names
+from ragrelay.annexes.acu.entities import capitalised
 from ragrelay.annexes.acu.prompts import build_claim_prompts, load_claim_template
 from ragrelay.annexes.acu.source import prepare_claims
+from ragrelay.annexes.acu.text_characteristics import host_of, official
 from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.config.study import Study
 
@@ -68,3 +73,10 @@ def evidence(world: World) -> Given:
 
 
 ASKED = {"judge_evidence": evidence, "score_claims": claims}
+
+
+PASSES: dict[str, Callable[[str], object]] = {
+    "names": capitalised,
+    "hosts": lambda text: (host_of(text), official(f"a://{text}")),
+    **{name: lambda text, of=function: of(text, text) for name, function in OF_TEXTS.items()},
+}

@@ -10,8 +10,8 @@ from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.prompting.templates import Template
 from ragrelay.workflow.plan.generator_plan import GeneratorPlan
 
-from tests.annexes.labels.test_judge_labels import MODEL
 from tests.support.asking import asked, read, work
+from tests.support.sandbox import MODEL
 
 pytestmark = pytest.mark.engine
 

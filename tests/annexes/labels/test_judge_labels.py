@@ -20,11 +20,10 @@ from ragrelay.questions.question import QuestionJob
 
 from tests.support.asking import asked as ask
 from tests.support.asking import read
-from tests.support.sandbox import ROOT
+from tests.support.sandbox import MODEL, ROOT
 
 pytestmark = pytest.mark.engine
 
-MODEL = str(ROOT / "resources/demo/model")
 PREFIX = "The grade is "
 QUERIES = pl.DataFrame({"qid": ["1", "2"], "query": ["what is tea", "what is iron"]})
 CONTEXTS = pl.DataFrame(

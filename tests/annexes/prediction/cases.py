@@ -1,8 +1,11 @@
 """Cases of prediction for shared tables (tests.support.annex_cases)."""
 
+from collections.abc import Callable
 from typing import Any
 
 from ragrelay.annexes.prediction.model_scores import read_quality
+from ragrelay.annexes.prediction.predictor import predictors, valued
+from ragrelay.annexes.prediction.subject import Subject
 
 from tests.support.asked_world import Given, World
 from tests.support.bad_input_changes import Case, Expected, key
@@ -38,3 +41,15 @@ def contexts(world: World) -> Given:
 
 
 ASKED = {"score_contexts": contexts}
+
+
+def predicted(text: str) -> object:
+    """All predictors, of a query, passages and answers with this text."""
+    from tests.annexes.prediction.test_predictor_values import ANSWERS, query
+
+    answers = [answer._replace(text=text) for answer in ANSWERS]
+    subject = Subject(query(text=text, texts=[text, text[::-1], text]), 3, answers)
+    return [valued(one, subject) for one in predictors({"scorers": []})]
+
+
+PASSES: dict[str, Callable[[str], object]] = {"predictors": predicted}

@@ -14,10 +14,9 @@ from ragrelay.scoring.judge_scorer import JudgeCase, JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.scoring.sentences import cited_sentences
 
-from tests.annexes.labels.test_judge_labels import MODEL
 from tests.support.asking import asked as ask
 from tests.support.asking import read
-from tests.support.sandbox import ROOT
+from tests.support.sandbox import MODEL, ROOT
 
 pytestmark = pytest.mark.engine
 

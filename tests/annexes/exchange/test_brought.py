@@ -20,6 +20,8 @@ from ragrelay.generation.imported.imported_answers import Places, checked_answer
 from tests.support.changes import Change, changed
 from tests.support.sandbox import Sandbox
 
+pytestmark = pytest.mark.process
+
 OF_CELL = "{retriever}.{ordering}.k{k}.seed{seed}"
 FORMATS = {
     "parquet": "answers.parquet",
