@@ -20,7 +20,6 @@ from ragrelay.annexes.labels.sentences import label_sentences
 from ragrelay.annexes.labels.study import TABLES, AnnotationStudy, read_annotations
 from ragrelay.annexes.labels.study_tables import TABLE_COLUMNS, gather
 from ragrelay.annexes.labels.within_queries import label_within
-from ragrelay.annexes.reproduction.study import Reproduction
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import named, schema_of
@@ -28,7 +27,6 @@ from ragrelay.report.display.chart_files import draw
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 
-from tests.support.report_browser import needs_browser, opened, violations
 from tests.support.report_study import write_study
 
 pytestmark = pytest.mark.page
@@ -197,22 +195,6 @@ def test_no_two_sentences_contradict_each_other(seed: int, tmp_path: Path) -> No
         side = {"above zero": "", "better": "", "below zero": "−", "worse": "−"}.get(word)
         ends = {one[: one.startswith("−")] for one in (value, low, high) if float(one.strip("−"))}  # 0.000 is rounded
         assert side is None or ends == {side}
-
-
-@needs_browser
-def test_labels_and_published_tables_in_a_browser(browser: Any, tmp_path: Path) -> None:
-    """Both parts of a study's page, their folds open, break no rule of axe-core."""
-    whole = read_study(**write_study(tmp_path / "study"))
-    claimed = {"claims": "mine", "generator": "lm", "template": "plain", "n": 40, "value": 0.1, "low": 0.0, "high": 0.2,
-               "published": 0.15, "difference": -0.05, "inside": True}  # fmt: skip
-    published = Reproduction({"reproduced_claims": pl.DataFrame([claimed])})
-    page = tmp_path / "index.html"
-    shown = replace(whole, parts={"labels": [drawn(1, tmp_path)], "reproduction": published})
-    page.write_text(render_page(shown), encoding="utf-8")
-    with opened(browser, page) as tab:
-        assert tab.get_by_text("1 of 1 published value in our 95% intervals").count() == 1
-        assert tab.locator("#annotations table").count() > 0
-        assert violations(tab) == []
 
 
 def test_table_marks_the_best_and_what_holds() -> None:

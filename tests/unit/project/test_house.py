@@ -51,6 +51,24 @@ def test_an_annex_imports_itself_and_those_that_it_builds_on() -> None:
         assert set(annex.builds_on) >= used - {name}
 
 
+def test_tests_import_what_their_part_of_the_package_may() -> None:
+    """Those of the core no annex and no door, and those of an annex its own and what it builds on."""
+    doors = {f"ragrelay.{door}" for door in DOORS}
+    of = {"tests.annexes", "ragrelay.annexes", *doors}
+    core = importers(ROOT / "tests", of, but=("annexes/",))
+    assert core == {}
+    for annex in annexes():
+        others = {one.name for one in annexes()} - {annex.name, *with_ground(annex.builds_on)}
+        modules = {f"{part}.annexes.{other}" for part in ("ragrelay", "tests") for other in others}
+        assert importers(ROOT / "tests/annexes" / annex.name, modules) == {}
+
+
+def with_ground(names: tuple[str, ...]) -> set[str]:
+    """These annexes and all that they build on."""
+    below = {name for annex in annexes() if annex.name in names for name in with_ground(annex.builds_on)}
+    return {*names, *below}
+
+
 def test_the_core_names_no_annex() -> None:
     """Neither in an import nor as a text, as of a module or a path; it asks all of them in turn."""
     names = "|".join(annex.name for annex in annexes())
