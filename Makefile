@@ -71,7 +71,7 @@ docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the 
 	python tools/config_reference.py
 	python tools/bad_input.py
 	python tools/result_files.py
-	python tools/predictors.py
+	$(if $(wildcard tools/predictors.py),python tools/predictors.py)
 	python tools/error_rates.py
 	python tools/papers.py
 	python -m tools.demo_page

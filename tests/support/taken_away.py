@@ -75,6 +75,11 @@ def write_again(root: Path) -> None:
         assert done.returncode == 0, f"{tool}: {done.stderr[-3000:]}"
 
 
+def rules_of(path: Path) -> list[str]:
+    """Names of the rules in a file of rules, those of its loops aside."""
+    return re.findall(r"^(?:rule|use rule \w+ as|checkpoint) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+
+
 def _scripts_of(root: Path, gone: list[Annex]) -> set[str]:
     """Scripts that only rules of these annexes name."""
     named = {path.stem: set(SCRIPT.findall(path.read_text())) for path in (root / "rules").glob("*.smk")}
