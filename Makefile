@@ -44,7 +44,7 @@ check: $(STAMP)  ## Lint, types, the unit tests that need no model, program or s
 	@ruff format --quiet --check .
 	@snakefmt --check Snakefile workflow/Snakefile rules
 	@mypy
-	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive pytest -q -n $(CORES) --dist loadfile -m "not ($(NEEDS))" tests/unit $(PYTEST)
+	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive pytest -q -n $(CORES) --dist loadfile -m "not ($(NEEDS))" tests/unit tests/annexes $(PYTEST)
 	@snakemake --cores 1 --dry-run --quiet all
 
 # Workers take file after file, long ones first (tests/conftest.py). One more than cores: the cluster's tests mostly wait.
@@ -53,7 +53,7 @@ test: $(STAMP)  ## Lint, unit, job graph and end-to-end tests: make test [PYTEST
 
 # With a seed or rules, kills alone: tests/faults/test_killed_rules.py says what they and KILLS are.
 faults: $(STAMP)  ## Every fault of docs/reliability.md and the other long tests; some need root and SLURM's packages
-	@pytest -m "full or not full" $(if $(SEED)$(RULES)$(KILLS),-s tests/faults/test_killed_rules.py,tests/faults tests/slurm $$(grep -rl --include='*.py' mark.full tests/e2e tests/unit)) $(PYTEST)
+	@pytest -m "full or not full" $(if $(SEED)$(RULES)$(KILLS),-s tests/faults/test_killed_rules.py,tests/faults tests/slurm $$(grep -rl --include='*.py' mark.full tests/e2e tests/unit tests/annexes)) $(PYTEST)
 
 lint: $(STAMP)  ## Check style, types and the workflow's manners
 	ruff check .
@@ -71,7 +71,7 @@ docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the 
 	python tools/config_reference.py
 	python tools/bad_input.py
 	python tools/result_files.py
-	python tools/predictors.py
+	$(if $(wildcard tools/predictors.py),python tools/predictors.py)
 	python tools/error_rates.py
 	python tools/papers.py
 	python -m tools.demo_page

@@ -12,6 +12,10 @@ claims = claims_of(study)
 beside, beside_claims = shown_beside(study)
 
 
+wildcard_constraints:
+    claims=NAME,
+
+
 rule prepare_claims:
     """Read claims with their evidence."""
     input:

@@ -12,6 +12,10 @@ from ragrelay.annexes.labels.rules import TABLES as LABEL_TABLES, labels_of
 labels = labels_of(study)
 
 
+wildcard_constraints:
+    source=NAME,
+
+
 rule build_single_prompts:
     """Lay out each passage alone as a prompt."""
     input:

@@ -11,6 +11,10 @@ from ragrelay.annexes.prediction.rules import TABLES as PREDICTED_TABLES
 prediction = Prediction(study, retrieval)
 
 
+wildcard_constraints:
+    reranker=NAME,
+
+
 rule count_terms:
     """Count the words of the corpus, for predictors."""
     input:

@@ -97,6 +97,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             return 2 if folder.name == "slurm" else 3
         if folder.name == "report":  # browsers
             return 4
-        return 5 if "unit" in folder.parts and folder.name != "project" else 1
+        return 5 if {"unit", "annexes"} & set(folder.parts) and folder.name != "project" else 1
 
     items.sort(key=rank)

@@ -7,6 +7,8 @@ from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
+import ragrelay
+from ragrelay.base.annex import annexes
 from ragrelay.workflow.jobs.code_digest import code_digest
 
 from tests.support.deployed import ADDRESS, SNAKEFILE, TAG, Deployed, deploy
@@ -87,9 +89,11 @@ def test_digests_are_those_of_a_checkout(deployed: Deployed) -> None:
 
 def test_the_library_is_in_the_wheel(deployed: Deployed) -> None:
     """With its parts for Python, the configuration's keys and the demo; its version is that of the distribution."""
+    modules = [f"ragrelay.{door}" for annex in annexes() for door in annex.doors if not hasattr(ragrelay, door)]
+    doors = ["ragrelay", *modules, "ragrelay.bertscore", "ragrelay.config.schema"]
     code = (
         "from importlib.metadata import version\n"
-        "import ragrelay, ragrelay.erag.library, ragrelay.bertscore, ragrelay.config.schema\n"
+        f"import {', '.join(doors)}\n"
         "from ragrelay.base.io.workflow_files import ROOT\n"
         "from ragrelay.report.provenance import _commit\n"
         "print(version('ragrelay') == ragrelay.__version__, _commit(str(ROOT)))\n"

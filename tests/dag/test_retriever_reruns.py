@@ -69,7 +69,7 @@ def counted(planned: dict[str, int]) -> dict[str, int]:
 
 
 def test_every_kind_is_tried() -> None:
-    elsewhere = {"answers"}  # of answers from a file: tests/dag/test_brought.py
+    elsewhere = {"answers"}  # of answers from a file: tests/annexes/exchange/test_brought.py
     assert {one["kind"] for one in RETRIEVERS.values()} == set(RETRIEVER_KINDS.names()) - elsewhere
     assert list(EDITS) == list(RETRIEVERS)
 

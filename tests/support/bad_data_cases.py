@@ -1,28 +1,18 @@
-"""Bad input in a study's data: queries, passages, judgements, runs, labels and claims."""
+"""Bad input in a study's data: queries, passages, judgements, runs, judges, nuggets and answers."""
 
 import gzip
 import shutil
 
 from tests.support.bad_input_changes import (
-    ACU,
     BARE_LIST,
-    BLEND,
-    CLAIMS,
     CUT_GZIP,
-    ERAG_KIND,
-    JUDGE,
-    NO_CONTEXTS,
     NUGGETS,
-    PARQUET_LABELS,
     PASSAGES,
-    PEOPLE,
     QRELS,
-    QRELS_KIND,
     QUERIES,
     RUN,
     SERVED,
     Case,
-    annotated,
     answered,
     answered_alone,
     both,
@@ -104,39 +94,6 @@ DATA_CASES = {
         Case("No known docno", file(RUN, "q1 Q0 D1 1 2.5 mine\n")),
         Case("No such file", without(RUN)),
     ],
-    "Annotation sources": [
-        Case("Unknown annotation source", annotated("qrel", QRELS_KIND)),
-        Case("A combination of an unknown source", annotated("blend", {**QRELS_KIND, **ERAG_KIND, "blend": BLEND})),
-        Case("Labels by a scorer outside the grid", annotated("erag", {"erag": {"kind": "erag", "scorer": "bleu"}})),
-        Case(
-            "Labels by a scorer without bounds",
-            annotated("erag", ERAG_KIND, key("scorers.minilm", {"kind": "length"})),
-        ),
-        Case("Labels from gold answers that are not there", annotated("gold", {"gold": {"kind": "containment"}})),
-        Case("Labels without a cutoff above 1", annotated("qrels", QRELS_KIND, key("grid.k", [1]))),
-        Case("Labels deeper than the contexts", annotated("qrels", QRELS_KIND, key("annotation_depth", 80))),
-        Case(
-            "Labels without the ordering descending",
-            annotated("qrels", QRELS_KIND, key("grid.orderings", ["ascending"])),
-        ),
-        Case("A judge that isn't there", annotated("llm", {"llm": JUDGE})),
-        Case("A grading prompt without a placeholder", both(
-            annotated("grades", {"grades": {"kind": "graded_llm", "prompt": "bare"}}),
-            file("prompts/bare.yaml", NO_CONTEXTS),
-        )),
-        Case("Labels from a file that isn't there", annotated("people", PEOPLE)),
-        Case("A file of labels with a grade that is no number", annotated("people", PEOPLE, file(
-            "people.qrels", "q1 0 d1 good\n"
-        ))),
-        Case("A file of labels with 3 columns", annotated("people", PEOPLE, file("people.qrels", "q1 d1 2\n"))),
-        Case("A flipped bit in a Parquet file of labels", annotated(
-            "people", PARQUET_LABELS, damaged_parquet("people.parquet"))),
-        Case("Labels of no query", annotated("people", PEOPLE, file("people.qrels", "7 0 d1 3\n"))),
-        Case("Labels of other passages alone", annotated("people", PEOPLE, file("people.qrels", "q1 0 D1 3\n"))),
-        Case("People that are no source of the grid", annotated("qrels", QRELS_KIND, key("agreement.people", "qrel"))),
-        Case("A random sample of unnamed people", annotated("qrels", QRELS_KIND, key("agreement.random_sample", True))),
-        Case("A threshold of κ above 1", key("agreement.least_kappa", 40)),
-    ],
     "Answers judged by a generator": [
         Case("A judge of answers that isn't there", judging("nobody")),
         Case("A judge of answers that is an endpoint", both(key("generators.judge", SERVED), judging("judge"))),
@@ -151,9 +108,6 @@ DATA_CASES = {
         Case("A judge of gold answers that are not there", judging(references="gold")),
         Case("A judge without a token for a word", both(
             judging(), judge_template('question: "{query} {references} {answer}"'), few_words
-        )),
-        Case("Labels by a judge of answers", both(
-            annotated("erag", ERAG_KIND, judging()), judge_template('question: "{query} {references} {answer}"')
         )),
     ],
     "Nuggets": [
@@ -220,27 +174,11 @@ DATA_CASES = {
         Case("A flipped bit in a Parquet file of answers", both(
             answered(path="theirs.parquet"), damaged_parquet("theirs.parquet"))),
         Case("No answer of the grid", both(answered(), key("grid.k", [2]), key("grid.seeds", [1]))),
-        Case("Labels by the answers of a file", both(answered(), annotated("erag", ERAG_KIND))),
         Case("No file of answers to single passages", answered(single_passages="{dataset}.passages.jsonl")),
         Case("An answer to a single passage that it doesn't name", answered_alone('{"qid": "q2", "answer": "tea"}')),
         Case("An answer to two passages in the place of one", answered_alone(
             '{"qid": "q2", "docnos": ["d1", "d3"], "answer": "tea"}'
         )),
         Case("Two answers to one passage", answered_alone('{"qid": "q1", "docno": "d1", "answer": "again"}')),
-    ],
-    "Claims with evidence": [
-        Case("Unknown claims", both(ACU, key("acu.claims", ["few"]))),
-        Case("Unknown template of claims", both(ACU, key("acu.prompts", ["plan"]))),
-        Case("Generator that can't score", both(ACU, key("generators.lm", {**SERVED, "base_url": "https://host/v1"}))),
-        Case("Templates of another generator", both(ACU, key("acu.prompts", {"llm": ["plain"]}))),
-        Case("Unknown judge of evidence", both(ACU, key("acu.evidence_judge", "nobody"))),
-        Case("No such file of claims", both(ACU, without(CLAIMS))),
-        Case("Address in the list of sources", both(ACU, file("bad.txt", "https://a.example/b\n"),
-                                                    key("acu.unreliable_sources", "bad.txt"))),
-        Case("Unknown stance", both(ACU, line(CLAIMS, "b,rice,grows,suports"))),
-        Case("Empty evidence", both(ACU, line(CLAIMS, "b,rice,,supports"))),
-        Case("Row of claims twice", both(ACU, line(CLAIMS, "a,rice,grows,supports"))),
-        Case("Column of claims twice", both(ACU, file(CLAIMS, "id,claim,evidence,claim\na,tea,grows,rice\n"))),
-        Case("Missing column of claims", both(ACU, file(CLAIMS, "id,claim,evidence\na,tea,grows\n"))),
     ],
 }  # fmt: skip

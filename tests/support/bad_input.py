@@ -5,6 +5,7 @@ No engine and no encoder is ever started here: a case that gets as far as that f
 
 import json
 import os
+from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,11 +13,6 @@ from unittest.mock import patch
 
 import polars as pl
 import yaml
-from ragrelay.annexes.acu.checks import acu_names
-from ragrelay.annexes.acu.source import prepare_claims
-from ragrelay.annexes.labels.file_labels import label_by_file
-from ragrelay.annexes.labels.passage_answers import checked_passages
-from ragrelay.annexes.labels.source import ANNOTATION_KINDS
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.collection import open_collection
@@ -27,6 +23,7 @@ from ragrelay.config.study import Study
 from ragrelay.generation.engine_use import used_in_all
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.imported.imported_answers import checked_answers
+from ragrelay.generation.imported.passage_answers import checked_passages
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.likelihoods.asker import EngineAsker
 from ragrelay.generation.likelihoods.word_questions import ask_words
@@ -46,6 +43,7 @@ from ragrelay.scoring.nugget_lists import of_queries, read_nuggets
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.workflow.plan.budget import check_budget
 
+from tests.support.annex_cases import of_annexes
 from tests.support.bad_input_changes import PLAN, PRESENT, Case
 
 PASSAGES = {"d1": "the heart pumps blood", "d2": "a pump moves water", "d3": "tea is grown on hills"}
@@ -54,8 +52,6 @@ FILES = {
     "small/queries.tsv": ["q1\thow does the heart pump blood", "q2\twhere does tea grow"],
     "small/qrels.txt": ["q1 0 d1 3", "q1 0 d2 0", "q2 0 d3 2", "q2 0 d1 0"],
     "small.run": ["q1 Q0 d1 1 2.5 mine", "q1 Q0 d2 2 1.5 mine", "q2 Q0 d3 1 2.0 mine"],
-    "claims.csv": ["id,claim,evidence,evidence_stance", "a,tea is a plant,tea grows,supports"],
-    "claim_prompts/plain.yaml": ['without_evidence: "{claim}"', 'with_evidence: "{evidence} {claim}"'],
     "judge_prompts/nuggets.yaml": ['question: "{query} {answer} {nugget} "'],
     "nugget_prompts/nuggets.yaml": [
         'list: "{query} {contexts}{nuggets} {most} "',
@@ -64,6 +60,12 @@ FILES = {
     ],
     "prompts/plain.yaml": ['zeroshot: "Q: {query}"', 'kshot: "{contexts}Q: {query}"', 'context: "{text} "'],
 }
+for of_annex in of_annexes("BAD_INPUT_FILES"):
+    FILES |= of_annex
+STAGES: dict[str, Callable[[Study], None]] = {}
+for of_annex in of_annexes("BAD_INPUT_STAGES"):
+    STAGES |= of_annex
+"""Jobs of annexes that read the user's files, as their scripts do it, beside queries.parquet and contexts.parquet."""
 CONFIG = """\
 study: mine
 grid:
@@ -111,13 +113,13 @@ def end_of(case: Case, folder: Path, model: Path) -> tuple[str, str]:
             study, fingerprints = start(yaml.safe_load(own.read_text(encoding="utf-8")), [own], ["prompts"])
             if budget := study.config.get("budget"):  # as the Snakefile does it before the first job
                 check_budget(budget, Path(PLAN), PRESENT, [], [], used_in_all(Path("logs")))
-            stage = "prepare_claims"
-            for name in acu_names(study.config, "claims"):
-                prepare_claims(study.config["claims"][name])
             stage = "prepare_collection"
             queries, qrels = _prepare(study)
-            stage = "label_by_file"
-            _label(study, queries, qrels)
+            stage = "build_contexts"
+            _build_contexts(study, queries, qrels)
+            for name, do in STAGES.items():
+                stage = name
+                do(study)
             stage = "read_nuggets"
             _read_nuggets(study, queries)
             stage = "write_nuggets"
@@ -160,16 +162,13 @@ def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
     return queries, qrels
 
 
-def _label(study: Study, queries: pl.DataFrame, qrels: pl.DataFrame) -> None:
-    """As build_run.py, build_contexts.py and label_by_file.py do it, with one retriever."""
+def _build_contexts(study: Study, queries: pl.DataFrame, qrels: pl.DataFrame) -> None:
+    """As build_run.py and build_contexts.py do it, with one retriever."""
     collection = open_collection(study.dataset("small"))
     run = build_run(collection, queries, qrels, study.retriever("my-run"), runs=[Path("small.run")])
     contexts, _ = build_contexts(run, qrels, collection, 50, "run of retriever my-run")
     write_parquet(queries, "queries.parquet")
     write_parquet(contexts, "contexts.parquet")
-    for name in study.config["grid"]["annotations"]:
-        if path := ANNOTATION_KINDS.of(study.config["annotations"][name]).file("small"):
-            label_by_file(Path(path), "queries.parquet", ["contexts.parquet"], study.config["annotation_depth"])
 
 
 def _nuggets(study: Study) -> list[Any]:

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
+from tests.support.annex_cases import of_annexes
 from tests.support.bad_data_cases import DATA_CASES
 from tests.support.bad_input_changes import (
     ANCHORS,
     CLOCK,
     NO_CONTEXTS,
     PLACEHOLDER,
-    PUBLISHED,
     QUERIES,
     QUESTION,
     SERVED,
@@ -27,7 +27,6 @@ from tests.support.bad_input_changes import (
     model_key,
     own_question,
     planned,
-    published,
     reranker,
     set_variable,
     unset,
@@ -73,30 +72,10 @@ CASES = {
         Case("Unknown kind", key("retrievers.rel", {"kind": "orcale", "min_label": 2})),
         Case("Unknown reference retriever", key("analysis.reference_retriever", "real")),
         Case("Primary retriever that the grid does not have", key("analysis.primary", {"retriever": "real"})),
-        Case("Published table that is missing", key("published.utility", "table1.csv")),
-        Case("Published table without a column", published("dataset,retriever\n")),
-        Case("Published value that is no number", published(PUBLISHED.replace("0.1", "+.1†"))),
-        Case("Published cell twice", published(PUBLISHED + PUBLISHED.splitlines()[1] + "\n")),
-        Case(
-            "Name that the published table does not have",
-            both(published(PUBLISHED), key("published.names", {"retrievers": {"oracle": "rel"}})),
-        ),
-        Case(
-            "Name of a published table that nothing here has",
-            both(published(PUBLISHED), key("published.names", {"retrievers": {"bm25": "bm52"}})),
-        ),
-        Case("Published labels without annotation sources", both(
-            file("labels.csv", "retriever,dataset,annotation,measure,coefficient,value\n"),
-            key("published.labels", "labels.csv"),
-        )),
         Case("k = 0", key("grid.k", [0, 1])),
         Case("k that is no integer", key("grid.k", [1, 2.5])),
         Case("k that is a text", key("grid.k", ["5"])),
         Case("Truth value that is a text", key("context_use", "true")),
-        Case("Reranker of predictors that is none", key("prediction.reranker", "bm25")),
-        Case("Judge of predictors that the grid does not have", key("prediction.judge", "llm")),
-        Case("Agreement by an unknown scorer", key("prediction.agreement_scorers", ["mini-lm"])),
-        Case("Quality of passages that is missing", key("prediction.passage_quality", "quality.parquet")),
         Case("k beyond the context's depth", key("grid.k", [5, 60])),
         Case("k twice", key("grid.k", [1, 1])),
         Case("Seed twice", key("grid.seeds", [1, 2, 1])),
@@ -251,7 +230,6 @@ CASES = {
         Case("Braces in the cache's path", key("cache_dir", "cache/{user}")),
         Case("NUL in the cache's path", key("cache_dir", "cache\0")),
         Case("Braces in a path variable", key("pathvars", {"results": "results{1}"})),
-        Case("Braces in a compared study's path", key("compare", {"before": "results/{study}", "after": "mine"})),
         Case("Another name than the dataset's in a path", key("retrievers.my-run.path", "{corpus}.run")),
         Case("NUL in a model's path", key("generators.lm.model", "./lm\0")),
         Case("A file in the place of the results", file("results", "")),
@@ -260,3 +238,6 @@ CASES = {
     ],
     **DATA_CASES,
 }  # fmt: skip
+for of_annex in of_annexes("BAD_INPUT"):
+    for group, added in of_annex.items():
+        CASES[group] = [*CASES.get(group, []), *added]

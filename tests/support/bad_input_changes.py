@@ -19,6 +19,11 @@ NO_TENSORS = b"\x02" + bytes(7) + b"{}"
 """A safetensors file without tensors."""
 
 
+FINE = "fine"
+Expected = tuple[str, Change, str]
+"""What is wrong, the change that makes it so, and a part of the line that it ends in; FINE if there is none."""
+
+
 @dataclass(frozen=True)
 class Case:
     """``change`` gets the configuration, to be changed, in the study's folder; the environment is put back after it."""
@@ -117,21 +122,6 @@ def planned(of: str = PRESENT, gpu_hours: float | None = None) -> Change:
     return change
 
 
-PUBLISHED = "dataset,retriever,ordering,k,references,mean_utility\ndl19,bm25,descending,2,strict,0.1\n"
-
-
-def published(content: str) -> Change:
-    """A published table of this content."""
-    return both(file("table1.csv", content), key("published.utility", "table1.csv"))
-
-
-CLAIMS = "claims.csv"
-ACU = both(
-    key("acu.claims", ["mine"]), key("acu.prompts", ["plain"]), key("acu.generators", ["lm"]),
-    key("claims", {"mine": {"source": "local", "path": CLAIMS}}),
-)  # fmt: skip
-
-
 def reranker(name: str, first_stage: str) -> dict[str, Any]:
     return {"kind": "rerank", "first_stage": first_stage, "model": "castorini/monot5-base-msmarco"}
 
@@ -193,19 +183,8 @@ NO_CONTEXTS = PLACEHOLDER.replace("{contexts}Q: {question}", "Q: {query}")
 
 CLOCK = b"It is {{ strftime_now('%d %b %Y') }}. {{ messages[0].content }}"
 
-QRELS_KIND, ERAG_KIND = {"qrels": {"kind": "qrels"}}, {"erag": {"kind": "erag"}}
-JUDGE = {"kind": "llm", "generator": "lmm", "prompt": "plain"}
-PEOPLE = {"people": {"kind": "file", "path": "people.qrels"}}
-PARQUET_LABELS = {"people": {"kind": "file", "path": "people.parquet"}}
-
 BARE_LIST = 'list: "{query} {contexts}"\ncontext: "{text} "\nimportance: "{query} {nugget} "\n'
 NUGGETS = '{"qid": "q1", "nuggets": [{"text": "it pumps", "importance": "vital"}]}\n'
-BLEND = {"kind": "combination", "sources": ["qrel", "erag"], "combine": "mean"}
-
-
-def annotated(name: str, catalogue: dict[str, Any], *changes: Change) -> Change:
-    """Asks for the annotation source ``name`` of ``catalogue``."""
-    return both(key("grid.annotations", [name]), key("annotations", catalogue), *changes)
 
 
 def damaged_parquet(name: str) -> Change:

@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from ragrelay.annexes.labels.file_labels import read_labels
-from ragrelay.annexes.prediction.model_scores import read_quality
 from ragrelay.base.errors import InputError
 from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
 from ragrelay.collection.answer_formats.file_patterns import AnswerFile
 from ragrelay.scoring.nugget_lists import read_nuggets
 from ragrelay.workflow.jobs.scripts import job_log
+
+from tests.support.annex_cases import of_annexes
 
 N = 40
 ANSWERS: dict[str, list[Any]] = {
@@ -33,9 +33,7 @@ ANSWERS: dict[str, list[Any]] = {
 }
 FILES: dict[str, dict[str, list[Any]]] = {
     "answers": ANSWERS,
-    "labels": {"qid": ANSWERS["qid"], "docno": ["d1", "d2"] * (N // 2), "label": list(range(N))},
     "nuggets": {"qid": ["q1"] * N, "text": ANSWERS["answer"], "vital": [True, False] * (N // 2)},
-    "quality": {"docno": ANSWERS["qid"], "quality": [number / 7 for number in range(N)]},
     "result": {**ANSWERS, "f1": [number / 7 for number in range(N)]},
 }
 
@@ -54,11 +52,12 @@ def read_result(path: Path) -> pl.DataFrame:
 
 READERS: dict[str, Callable[[Path], pl.DataFrame]] = {
     "answers": lambda path: read_answer_rows([AnswerFile(path, {})]),
-    "labels": read_labels,
     "nuggets": read_nuggets,
-    "quality": read_quality,
     "result": read_result,
 }
+for of_annex in of_annexes("FLIPPED"):
+    FILES |= {name: columns for name, (columns, _) in of_annex.items()}
+    READERS |= {name: read for name, (_, read) in of_annex.items()}
 
 
 def read_flipped(path: Path, reader: str, times: int, seed: int) -> Counter[str]:

@@ -5,26 +5,22 @@ FINE is a study that gets as far as its engine; anything else is part of the one
 
 import json
 from collections.abc import Iterator
-from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
+from tests.support.annex_cases import of_annexes
 from tests.support.bad_input import CONFIG
 from tests.support.bad_input_changes import (
-    JUDGE,
+    FINE,
     PASSAGES,
-    PEOPLE,
     PLAN,
-    PUBLISHED,
     QRELS,
     QUERIES,
     RUN,
     SERVED,
     Case,
     Change,
-    annotated,
+    Expected,
     answered,
     both,
     endpoint,
@@ -33,19 +29,17 @@ from tests.support.bad_input_changes import (
     line,
     model_file,
     model_key,
-    published,
     set_variable,
     without,
 )
 
-FINE = "fine"
 LONG = "x" * 100_000
-Expected = tuple[str, Change, str]
 
 
 def campaign() -> Iterator[tuple[Case, str]]:
     """Every case with what it must end in."""
-    for part in (TYPES, BOUNDS, NAMES, ADDRESSES, SECRETS, MODELS, TEMPLATES, FILES, RECENT, UNUSUAL, FINE_ONES):
+    own = (TYPES, BOUNDS, NAMES, ADDRESSES, SECRETS, MODELS, TEMPLATES, FILES, RECENT, UNUSUAL, FINE_ONES)
+    for part in (*own, *of_annexes("HOSTILE")):
         for what, change, expected in part:
             yield Case(what, change), expected
 
@@ -117,7 +111,7 @@ SECRETS: list[Expected] = [
         ("datasets.small.path", "s3://me:pass@bucket/x"), ("generators.lm.notice", "key AKIAIOSFODNN7EXAMPLE"),
         ("generators.lm.stop", ["gsk_aB3dE6gH9jK1aB3dE6gH9jK1"]), ("pathvars.results", "x/?token=abcdefgh"),
         ("generators.lm.chat_template_kwargs", {"deep": [{"er": "xoxb-123456789012-abcdef"}]}),
-        ("generators.lm.revision", "hf_abcdefghijklmnopqrstuvwxyz"), ("compare.before", "glpat-aB3dE6gH9jK1aB3dE6gH"),
+        ("generators.lm.revision", "hf_abcdefghijklmnopqrstuvwxyz"),
     )
 ]  # fmt: skip
 for what, value in (("a blank", "a b\t"), ("another script", "ключ"), ("a tab", "a\tb")):
@@ -178,13 +172,6 @@ def _answers(name: str, content: str | bytes) -> Change:
     return both(file(name, content), key("grid.generators", ["lm", "theirs"]), key("generators.theirs", entry))
 
 
-def _people(**columns: Any) -> Change:
-    """Labels by people from a Parquet file of these columns, where they are others than one right row has."""
-    entry = {"people": {"kind": "file", "path": "people.parquet"}}
-    frame = pl.DataFrame({"qid": ["q1"], "docno": ["d1"], "label": [2], **columns})
-    return annotated("people", entry, lambda _: frame.write_parquet("people.parquet"))
-
-
 def _plan(content: str | bytes) -> Change:
     """A budget, and a plan of this content."""
     return both(key("budget.tokens", 9), lambda _: Path(PLAN).parent.mkdir(), file(PLAN, content))
@@ -192,7 +179,6 @@ def _plan(content: str | bytes) -> Change:
 
 ANSWER = '{"qid": "q2", "answer": "tea", "retriever": "rel", "k": 1, '
 CITED = '{"topic_id": "q2", "run_id": "rel", "references": ["d3"], '
-ROW = "d,rel,descending,2,lenient,0.1\n"
 RECENT: list[Expected] = [
     *((f"answers: {text[len(ANSWER):][:30]!r}", answered(text), expected) for text, expected in (
         (ANSWER + f'"docnos": "{"[" * 100_000}"}}', "docnos '[[["), (ANSWER + '"docnos": ["d3\\u0000"]}', "U+0000"),
@@ -220,37 +206,16 @@ RECENT: list[Expected] = [
         ("a.parquet", "", "no readable Parquet file"), ("a.parquet", b"PAR1" * 9, "no readable Parquet file"),
         ("a.csv.gz", "qid,answer\nq1,tea\n", "can't be read"), ("a.json", '[\n{"qid": "q1"}\n]', "line 1"),
     )),
-    *((f"people's labels: {columns}", _people(**columns), expected) for columns, expected in (
-        ({"label": [1e300]}, "1e+300"), ({"label": [float("inf")]}, "inf"), ({"label": [True]}, "Boolean"),
-        ({"qid": [["q1"]]}, "column qid"), ({"qid": [1.0]}, "Float64"), ({"docno": ["d1\u200b"]}, "U+200B"),
-        ({"docno": [b"d1"]}, "large_binary"), ({"docno": [""]}, "docno ''"),
-    )),
-    ("an empty file of labels", annotated(
-        "people", {"people": {"kind": "file", "path": "p.parquet"}}, file("p.parquet", "")), "no readable Parquet"),
-    ("a judge's grade beyond its scale", annotated("grades", {"grades": {
-        "kind": "graded_llm", "relevant": 4, "prompt": "plain"}}), "annotations.grades.relevant"),
-    ("a judge that is a file", annotated("llm", {"llm": {**JUDGE, "generator": "theirs"}}, answered()), "generator"),
-    *((f"{path}: {value}", annotated("people", PEOPLE, file("people.qrels", "q1 0 d1 1\n"), key(path, value)), path)
-      for path, value in (("agreement.least_kappa", float("nan")), ("agreement.least_kappa", "0.4"),
-                          ("agreement.random_sample", 1), ("agreement.people", ["people"]), ("agreement", []))),
     *((f"{path}: {value}", key(path, value), path) for path, value in (
         ("budget.tokens", float("nan")), ("budget.tokens", float("inf")), ("budget.tokens", 0.5),
         ("budget.tokens", "9"), ("budget.gpu_hours", float("nan")), ("budget.gpu_hours", float("inf")), ("budget", []),
-        ("run_metadata", "false"), ("run_metadata", 1), ("prediction.score_share", 0),
-        ("prediction.score_share", float("nan")), ("prediction.feedback_depth", 1),
-        ("prediction.same_meaning", 1.5),
+        ("run_metadata", "false"), ("run_metadata", 1),
     )),
     *((f"plan: {content[:20]!r}", _plan(content), "a damaged plan") for content in (
         "", "{", "[]", "{}", '{"planned": 1, "of": "x", "needs": null}', b"\xff\xfe", "[" * 100_000)),
-    *((f"published: {text[:40]!r}", published(PUBLISHED.splitlines()[0] + end + text), expected)
-      for text, end, expected in (
-        (ROW.replace("2", "2_0"), "\n", "k '2_0'"), (ROW.replace("2", "\u0662"), "\n", "k '\u0662'"),
-        (ROW.replace("0.1", "1_0"), "\n", "mean_utility '1_0'"), (ROW.replace("0.1", "1e400"), "\n", "'1e400'"),
-        ('"' + ROW, "\n", "can't be read"),
-        (ROW, ",k\n", "column 'k' twice"))),
     *((f"a path too long: {path}", key(path, "x" * 300 + end), "File name too long") for path, end in (
         ("datasets.small.path", ""), ("cache_dir", ""), ("retrievers.my-run.path", ""), ("generators.lm.model", "/y"),
-        ("published.utility", ".csv"))),
+    )),
     ("a path of answers too long", both(answered(), key("generators.theirs.path", "x" * 300 + ".csv")), "too long"),
     ("a ranking of answers that are not there", both(key("retrievers.mine", {"kind": "answers", "path": "x.csv"}),
                                                      key("grid.retrievers", ["mine"])), "no file x.csv"),
@@ -288,14 +253,11 @@ UNUSUAL: list[Expected] = [
     ("a vocabulary's size in quotation marks", model_key("vocab_size", "7"), "one that does not load (StrictDataclass"),
     ("a tokenizer that is a link to itself", lambda _: (
         Path("lm/tokenizer.json").unlink(), Path("lm/tokenizer.json").symlink_to("tokenizer.json")), "no tokenizer"),
-    ("half of the labels foreign", annotated("people", PEOPLE, file("people.qrels", "q1 0 d1 1\nq7 0 d1 1\n")), FINE),
     ("gold answers of nulls", file("small/answers.jsonl", '{"qid": "q1", "answers": [null]}\n'), "jsonl, line 1"),
     ("gold answers of nobody", file("small/answers.jsonl", '{"qid": "q9", "answers": ["x"]}\n'), "none for any query"),
     ("queries in UTF-16", file(QUERIES, "q1\thow\nq2\tx\n".encode("utf-16")), "line 1: found byte"),
     ("blanks that are none in a qrels file", line(QRELS, "q1\u00a00\u00a0d3\u00a03"), "line 5: found 1 columns"),
     ("a run of other passages", file(RUN, "q1 Q0 zz 1 1 t\nq2 Q0 zz 1 1 t\n"), "no docno with a text"),
-    ("dates for labels", _people(label=[date(2026, 1, 1)]), "column label"),
-    ("dates for qids", _people(qid=[datetime(2026, 1, 1)]), "found qid '2026-01-01 00"),
 ]  # fmt: skip
 FINE_ONES: list[Expected] = [
     ("a passage of a hundred thousand letters", line(PASSAGES, json.dumps({"doc_id": "d9", "text": LONG})), FINE),

@@ -17,6 +17,7 @@ import yaml
 from tests.support.forked_python import run_snakemake
 
 ROOT = Path(__file__).parents[2]
+MODEL = str(ROOT / "resources/demo/model")
 PARTS = (
     "Snakefile",
     "rules",

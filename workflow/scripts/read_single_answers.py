@@ -3,11 +3,11 @@
 import polars as pl
 from ragrelay.analysis.lengths import check_answered
 from ragrelay.annexes.labels.file_labels import ranked_passages
-from ragrelay.annexes.labels.passage_answers import checked_passages, read_single_answers
 from ragrelay.annexes.labels.single_answers import COLUMNS
 from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.collection import open_collection
+from ragrelay.generation.imported.passage_answers import checked_passages, read_single_answers
 from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):

@@ -7,12 +7,9 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.annexes.labels.passage_answers import checked_passages, read_single_answers
 from ragrelay.base.errors import InputError
 from ragrelay.collection.local import LocalCollection
-
-from tests.unit.config.test_config import check_error
-from tests.unit.conftest import at, study_of
+from ragrelay.generation.imported.passage_answers import checked_passages, read_single_answers
 
 FILE = "alone.jsonl"
 
@@ -72,22 +69,3 @@ def test_what_a_study_takes(collection: LocalCollection, tmp_path: Path) -> None
     assert [one["count"] for one in counts] == [1, 1, 2], "another seed, another query, no answer with seed 6"
     with pytest.raises(InputError, match=r"the files: found 0 of 2 answers to ranked passages.*'q1', docno 'd2'"):
         read_single_answers(rows, ["q1"], ranked.with_columns(docno=pl.lit("d8")).unique(), [5, 6], "the files")
-
-
-def test_keys(config: dict[str, Any], tmp_path: Path) -> None:
-    """eRAG takes a generator of files with this key, and not without."""
-    (tmp_path / "all.jsonl").write_text("")
-    (tmp_path / "alone.small.jsonl").write_text("")
-    at(config, "grid.annotations", ["erag"])
-    at(config, "annotations", {"erag": {"kind": "erag"}})
-    at(config, "grid.scorers", ["rouge"])
-    at(config, "scorers", {"rouge": {"kind": "rouge", "variant": "rouge1"}})
-    files = {"engine": "file", "path": "all.jsonl"}
-    at(config, "generators.lm", files)
-    check_error(config, tmp_path, ["'annotations.erag.generator'", "key single_passages in its entry"])
-    at(config, "generators.lm", {**files, "single_passages": "alone.{k}.jsonl"})
-    check_error(config, tmp_path, ["'generators.lm.single_passages'", "{k} in", "among dataset, seed"])
-    at(config, "generators.lm", {**files, "single_passages": "none.{dataset}.jsonl"})
-    check_error(config, tmp_path, ["'generators.lm.single_passages'", "no file none.small.jsonl"])
-    at(config, "generators.lm", {**files, "single_passages": "alone.{dataset}.jsonl"})
-    assert study_of(config, tmp_path).generator("lm")["single_passages"] == "alone.{dataset}.jsonl"

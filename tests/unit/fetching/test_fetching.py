@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 from ragrelay.retrieval.terrier import VERSION
 from ragrelay.workflow.fetching.downloads import (
@@ -33,11 +32,6 @@ FETCH = (
     "from ragrelay.workflow.fetching.inputs import *; print(fetch_hub_files('lab/lm', None, {part!r}, 'config key x'))"
 )
 MODEL, TOKENIZER, ADAPTER = (FETCH.format(part=part) for part in ("model", "tokenizer", "adapter"))
-CLAIMS = {
-    "source": "huggingface", "id": "lab/claims", "subset": "default", "split": "test",
-    "revision": "refs/convert/parquet",
-}  # fmt: skip
-READ = f"from ragrelay.annexes.acu.source import *; print(list(CLAIM_KINDS.of({CLAIMS}).records()))"
 CHECK = "from ragrelay.base.models.hubs import *; check_cached('lab/lm', None, 'generator'); print('there')"
 
 
@@ -96,20 +90,6 @@ def test_adapter(ask: Ask, tmp_path: Path) -> None:
         (folder / "adapter_model.safetensors").write_bytes(NO_TENSORS)
         assert ask(ADAPTER, HF_ENDPOINT=hub.url).startswith("{'commit'")
     assert ask(CHECK, HF_HUB_OFFLINE="1") == "there"
-
-
-def test_a_data_set_of_claims(ask: Ask, tmp_path: Path) -> None:
-    """The files of the subset and split alone are read; the message names what lacks."""
-    folder = tmp_path / "claims"
-    for split, claim in (("test", "Water is wet"), ("train", "Fire is cold")):
-        (folder / "default" / split).mkdir(parents=True)
-        pl.DataFrame({"claim": [claim]}).write_parquet(folder / "default" / split / "0000.parquet")
-    place = "data set lab/claims at refs/convert/parquet"
-    assert f"{place}: found 'lab/claims' unavailable" in ask(READ, HF_ENDPOINT="http://127.0.0.1:9")
-    with FakeHub({"datasets/lab/claims": folder}) as hub:
-        assert ask(READ, HF_ENDPOINT=hub.url) == f"[('{place}, row 1', {{'claim': 'Water is wet'}})]"
-        other = READ.replace("'split': 'test'", "'split': 'dev'")
-        assert f"{place}: found no file default/dev/*.parquet" in ask(other, HF_ENDPOINT=hub.url)
 
 
 @needs_terrier

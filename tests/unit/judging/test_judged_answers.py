@@ -16,8 +16,7 @@ from ragrelay.scoring.sentences import cited_sentences
 
 from tests.support.asking import asked as ask
 from tests.support.asking import read
-from tests.support.sandbox import ROOT
-from tests.unit.annotations.test_judge_labels import MODEL
+from tests.support.sandbox import MODEL, ROOT
 
 pytestmark = pytest.mark.engine
 

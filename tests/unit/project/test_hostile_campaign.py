@@ -7,8 +7,8 @@ import pytest
 
 from tests.support.bad_input import EngineStartedError, end_of
 from tests.support.bad_input_cases import CASES
-from tests.support.bad_input_changes import Case
-from tests.support.hostile_campaign import FINE, campaign
+from tests.support.bad_input_changes import FINE, Case
+from tests.support.hostile_campaign import campaign
 
 pytestmark = pytest.mark.engine
 

@@ -5,59 +5,89 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from ragrelay.base.annex import annexes
+
+from tests.support.imports import PACKAGE, imported, importers
 from tests.support.sandbox import ROOT
 
-PACKAGE = ROOT / "workflow" / "scripts" / "ragrelay"
-# Each may import those before it. The ground floor is the first line.
+# Each may import those before it. The ground floor comes first, and the doors stand where one gets to by them.
 ORDER = (
-    "errors", "readability", "settings", "io", "vocabulary", "grid", "own_code", "kinds", "own_functions",
-    "answer_formats", "models",
-    "display", "collection", "jobs", "prompting", "retrieval", "generation", "exchange", "likelihoods", "nuggets",
-    "scoring", "judging", "fetching", "analysis", "context_use", "context_perplexity", "annotations", "claims",
-    "asking", "planning", "erag",
-    "bertscore", "prediction", "reproduction", "compare", "explorer", "report", "config", "study", "results",
-    "pyterrier",
+    "base", "collection", "retrieval", "prompting", "generation", "scoring", "bertscore", "questions", "analysis",
+    "report", "config", "workflow", "annexes", "erag", "pyterrier",
 )  # fmt: skip
-
-
-def is_typing(node: ast.AST) -> bool:
-    """Whether a statement is for types alone, and never runs."""
-    return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+DOORS = {door for annex in annexes() for door in annex.doors}
 
 
 def imports(folder: Path) -> Iterator[tuple[str, str, str]]:
     """(package, package that it imports, file) of every import under ``folder``, at the top or in a function."""
     for path in sorted(folder.rglob("*.py")):
         relative = path.relative_to(folder)
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        types = {id(one) for node in ast.walk(tree) if is_typing(node) for one in ast.walk(node)}
-        for node in ast.walk(tree):
-            names: list[str] = []
-            if id(node) in types:
-                continue
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module == PACKAGE.name:
-                names = [f"{PACKAGE.name}.{alias.name}" for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and node.module:
-                names = [node.module]
-            for name in names:
-                if name.startswith(f"{PACKAGE.name}."):
-                    yield relative.parts[0].removesuffix(".py"), name.split(".")[1], str(relative)
+        for name in dict.fromkeys(imported(path)):
+            if name.startswith(f"{PACKAGE.name}."):
+                yield relative.parts[0].removesuffix(".py"), name.split(".")[1], str(relative)
 
 
 def test_every_package_has_its_place() -> None:
     left_out = ("__init__.py", "__pycache__", "py.typed")
     found = {path.stem for path in PACKAGE.iterdir() if path.name not in left_out}
-    assert found == set(ORDER)
+    assert found == {name for name in ORDER if name in found or name not in ("erag", "pyterrier")}
 
 
 def test_imports_go_down() -> None:
     """So that there is no cycle of packages: what is below knows nothing of what is above it."""
     place = {name: number for number, name in enumerate(ORDER)}
-    seen = list(imports(PACKAGE))
+    seen = set(imports(PACKAGE))
     assert len(seen) > 300
-    assert [climb for climb in seen if place[climb[1]] > place[climb[0]]] == []
+    assert sorted(climb for climb in seen if place[climb[1]] > place[climb[0]]) == []
+
+
+def test_an_annex_imports_itself_and_those_that_it_builds_on() -> None:
+    of = {annex.name: annex for annex in annexes()}
+    assert set(of) == {path.parent.name for path in (PACKAGE / "annexes").glob("*/annex.py")}
+    for name, annex in of.items():
+        others = {f"ragrelay.annexes.{other}" for other in of.keys() - {name, *annex.builds_on}}
+        assert importers(PACKAGE / "annexes" / name, others) == {}
+        used = {other for other in of if importers(PACKAGE / "annexes" / name, {f"ragrelay.annexes.{other}"})}
+        assert set(annex.builds_on) >= used - {name}
+
+
+def test_tests_import_what_their_part_of_the_package_may() -> None:
+    """Those of the core no annex and no door, and those of an annex its own and what it builds on."""
+    doors = {f"ragrelay.{door}" for door in DOORS}
+    of = {"tests.annexes", "ragrelay.annexes", *doors}
+    core = importers(ROOT / "tests", of, but=("annexes/",))
+    assert core == {}
+    for annex in annexes():
+        others = {one.name for one in annexes()} - {annex.name, *with_ground(annex.builds_on)}
+        modules = {f"{part}.annexes.{other}" for part in ("ragrelay", "tests") for other in others}
+        assert importers(ROOT / "tests/annexes" / annex.name, modules) == {}
+
+
+def with_ground(names: tuple[str, ...]) -> set[str]:
+    """These annexes and all that they build on."""
+    below = {name for annex in annexes() if annex.name in names for name in with_ground(annex.builds_on)}
+    return {*names, *below}
+
+
+def test_the_core_names_no_annex() -> None:
+    """Neither in an import nor as a text, as of a module or a path; it asks all of them in turn."""
+    names = "|".join(annex.name for annex in annexes())
+    named = re.compile(rf"\bannexes[./]({names})\b" if names else "(?!)")
+    own_rules = {f"{annex.name}.smk" for annex in annexes()}
+    files = [path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] != "annexes"]
+    files += [path for path in (ROOT / "rules").glob("*.smk") if path.name not in own_rules] + [ROOT / "Snakefile"]
+    files += core_scripts()
+    found = {str(path.relative_to(ROOT)) for path in files if named.search(path.read_text(encoding="utf-8"))}
+    doors = {str((PACKAGE / door).relative_to(ROOT)) for door in DOORS}
+    opened = str((PACKAGE / "__init__.py").relative_to(ROOT))  # its functions that are doors
+    assert {name for name in found if not name.startswith(tuple(doors))} == ({opened} if "open" in DOORS else set())
+
+
+def core_scripts() -> list[Path]:
+    """The scripts of rules that belong to no annex."""
+    own_rules = {f"{annex.name}.smk" for annex in annexes()}
+    texts = [path.read_text() for path in (ROOT / "rules").glob("*.smk") if path.name not in own_rules]
+    return [ROOT / "workflow/scripts" / name for text in texts for name in re.findall(r"scripts/(\w+\.py)", text)]
 
 
 def defined(sort: type[ast.ClassDef] | type[ast.Assign]) -> dict[str, list[str]]:
@@ -72,20 +102,25 @@ def defined(sort: type[ast.ClassDef] | type[ast.Assign]) -> dict[str, list[str]]
     return found
 
 
+OF_KINDS = ("engines", "formats", "predictors", "questions", "retrievers", "scorers", "sources")
+"""Folders whose modules are kinds."""
+
+
 def test_one_word_is_one_class() -> None:
-    """Apart from kinds, which are named as their modules, and from what is declared here and shown there."""
+    """Apart from kinds and annexes, named as their modules, and from what is declared here and shown there."""
     classes = defined(ast.ClassDef)
-    twice = {name for name, files in classes.items() if len([f for f in files if f.count("/") == 1]) > 1}
-    assert twice == {"Column", "Table"}
-    once = ("Study", "Section", "Grid", "KeyedFiles")
+    apart = re.compile(rf"[^/]*$|.*\b({'|'.join(OF_KINDS)})/|.*/annex\.py$")
+    twice = {name for name, files in classes.items() if len([f for f in files if not apart.match(f)]) > 1}
+    assert twice - {"Settings"} == {"Column", "Grid", "Table"}
+    once = ("Study", "Section", "KeyedFiles")
     assert [classes[name] for name in once] == [
-        ["config/study.py"], ["report/display/sections.py"], ["report/display/sections.py"], ["base/io/keyed_files.py"],
+        ["config/study.py"], ["report/display/sections.py"], ["base/io/keyed_files.py"],
     ]  # fmt: skip
 
 
 def test_words_of_the_vocabulary_are_defined_there_alone() -> None:
     constants = defined(ast.Assign)
-    words = {name: files for name, files in constants.items() if any(f.startswith("vocabulary/") for f in files)}
+    words = {name: files for name, files in constants.items() if any(f.startswith("base/vocabulary/") for f in files)}
     assert {"UNSEEN", "ZEROSHOT", "NO_ORDERING", "CELL"} <= set(words)
     own = {"COLUMNS", "LABEL", "PERMUTATIONS", "RANDOM"}  # each module's own: its table's columns, a pattern, a number
     assert {name: files for name, files in words.items() if len(files) > 1 and name not in own} == {}

@@ -15,6 +15,7 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+from ragrelay.base.annex import annexes
 from ragrelay.config.schema import KINDS
 from ragrelay.workflow.jobs.code_digest import SCRIPTS
 
@@ -172,8 +173,12 @@ def test_lock_has_what_the_package_depends_on(name: str) -> None:
         assert requirement.specifier.contains(found[canonicalize_name(requirement.name)]), requirement
 
 
-@pytest.mark.parametrize(("extra", "module"), [("bertscore", "ragrelay.bertscore"), ("erag", "ragrelay.erag.library")])
-def test_extras_have_what_their_part_of_the_library_imports(extra: str, module: str) -> None:
+DOORS = {door for annex in annexes() for door in annex.doors} & set(PROJECT["optional-dependencies"])
+
+
+@pytest.mark.parametrize("extra", ["bertscore", *sorted(DOORS)])
+def test_extras_have_what_their_part_of_the_library_imports(extra: str) -> None:
+    module = {"erag": "ragrelay.erag.library"}.get(extra, f"ragrelay.{extra}")
     names = {canonicalize_name(requirement.name) for requirement in [*depends_on(""), *depends_on(extra)]}
     assert distributions(imported_files(files_of(module))) - names == set()
 

@@ -15,11 +15,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.annexes.acu.characteristics import OF_TEXTS
-from ragrelay.annexes.acu.entities import capitalised
-from ragrelay.annexes.acu.text_characteristics import host_of, official
-from ragrelay.annexes.prediction.predictor import predictors, valued
-from ragrelay.annexes.prediction.subject import Subject
 from ragrelay.base.errors import printable
 from ragrelay.base.io.characters import check_query, check_text, count_unseen, is_seen
 from ragrelay.base.io.secret_values import SentKey, secret_in
@@ -37,8 +32,8 @@ from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.scoring.scorers.python import Python
 from ragrelay.scoring.sentences import cited_sentences, numbered_citations
 
+from tests.support.annex_cases import of_annexes
 from tests.support.chat_model import build_chat_model
-from tests.unit.prediction.test_predictor_values import ANSWERS, query
 
 pytestmark = pytest.mark.process
 
@@ -93,13 +88,6 @@ def exported(text: str) -> object:
     return read
 
 
-def predicted(text: str) -> object:
-    """All predictors, of a query, passages and answers with this text."""
-    answers = [answer._replace(text=text) for answer in ANSWERS]
-    subject = Subject(query(text=text, texts=[text, text[::-1], text]), 3, answers)
-    return [valued(one, subject) for one in predictors({"scorers": []})]
-
-
 def scorers() -> Iterator[tuple[str, Callable[[str, str], Any]]]:
     """Every scorer that takes an answer and a reference, with a text against itself and its letters backwards."""
     keys: dict[str, list[dict[str, Any]]] = {
@@ -124,18 +112,16 @@ PASSES: dict[str, Callable[[str], object]] = {
     "export": exported,
     "near copies": copies,
     "nuggets": lambda text: (folded(text), read_list(text), read_list(f'["{text}'), read_list("", [text])),
-    "names": capitalised,
-    "hosts": lambda text: (host_of(text), official(f"a://{text}")),
     "secrets": secret_in,
     "a sent key": lambda text: (SentKey("sk-a1b2c3d4e5f6").is_in(text.encode()), SentKey("a1" * 20).hidden(text)),
     "thoughts": thought,
     "characters": lambda text: (is_seen(text), count_unseen("texts", [text]), check_text("place", text)),
     "a query's characters": lambda text: check_query("place", text.replace("\n", " ")),
     "page": lambda text: (script_json({"text": text}), escape(text), printable(text)),
-    **{name: lambda text, of=function: of(text, text) for name, function in OF_TEXTS.items()},
     **{name: partial(of_pair, pair) for name, pair in scorers()},
-    "predictors": predicted,
 }
+for of_annex in of_annexes("PASSES"):
+    PASSES |= of_annex
 SLOWER = ("predictors", "bleu", "chrf", "rouge", "flesch")
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.analysis.judge_checks import COLUMNS, PASSAGE_COLUMNS
-from ragrelay.annexes.labels.trust_page import checks_page_table, trust_sentences
+from ragrelay.analysis.judge_checks import COLUMNS
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.base.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, REVERSED
@@ -18,8 +17,6 @@ from ragrelay.report.reading import read_study, with_files
 from ragrelay.report.table_files import write_tables
 
 from tests.support.report_study import write_study
-from tests.unit.annotations.test_annotations_page import study as annotation_study
-from tests.unit.annotations.test_annotations_page import table
 
 pytestmark = pytest.mark.page
 
@@ -75,21 +72,6 @@ def test_only_scorers_with_checks_have_their_table(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.glob("*_demo-lm_*.csv")} == {
         "judge_checks_b_demo-lm_checked.csv", "cost_a_demo-lm_minilm.csv", "cost_b_demo-lm_checked.csv"
     }  # fmt: skip
-
-
-def test_sentences_and_table_of_judges_of_passages() -> None:
-    """Each with its dataset, source and judge; a study without checks has none."""
-    shown = annotation_study(table())
-    assert checks_page_table(shown).rows == []
-    keys = {"dataset": "demo", "source": "grades", "judge": "lm"}
-    rows = [{name: {**keys, **row}.get(name) for name in PASSAGE_COLUMNS} for row in ROWS[1:]]
-    checked = replace(shown, checks=pl.DataFrame(rows, schema=schema_of(PASSAGE_COLUMNS)))
-    padded, length = (one for one in trust_sentences(checked) if one.startswith("demo · grades · lm: "))
-    assert f"Padding a passage with {PADDING_WORDS} words changes the judge’s score by 0.123" in padded
-    assert "(100 passages of 36 queries, p < 0.001" in padded and "words of the passage is 0.500" in length
-    found = checks_page_table(checked)
-    assert [column.title for column in found.columns][:5] == ["dataset", "source", "judge", "check", "passages"]
-    assert found.rows[0][:5] == ["demo", "grades", "lm", f"padded with {PADDING_WORDS} words", "100"]
 
 
 def test_the_padding_is_counted() -> None:

@@ -31,6 +31,8 @@ class Annex:
     """Its place among the annexes, on the page and in the documentation."""
     builds_on: ClassVar[tuple[str, ...]] = ()
     """Annexes that its modules import. Taking one of them away takes this one away as well."""
+    doors: ClassVar[tuple[str, ...]] = ()
+    """Its entrances for users at the package's top: modules, or functions of ``__init__``. They go with it."""
 
     # Configuration
 

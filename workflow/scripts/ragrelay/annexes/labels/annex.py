@@ -14,6 +14,7 @@ class Labels(Annex):
     """Label passages by people, judges and eRAG, and correlate the labels with answers (target `erag`)."""
 
     order = 2
+    doors = ("erag",)
     keys = LabelKeys
     grid_keys = LabelGridKeys
     kinds: ClassVar = {"annotations": ANNOTATION_KINDS}

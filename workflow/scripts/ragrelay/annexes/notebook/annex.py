@@ -7,4 +7,5 @@ class Notebook(Annex):
     """Read the results of a study in a notebook (`ragrelay.open`, `ragrelay.pyterrier`)."""
 
     order = 7
+    doors = ("open", "pyterrier")
     has_rules = False

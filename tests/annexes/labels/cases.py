@@ -1,0 +1,148 @@
+"""Cases of labels for shared tables (tests.support.annex_cases)."""
+
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from ragrelay.annexes.labels.file_labels import label_by_file, read_labels
+from ragrelay.annexes.labels.passage_checks import build_check_prompts
+from ragrelay.annexes.labels.source import ANNOTATION_KINDS
+from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.config.study import Study
+from ragrelay.prompting.layout import build_single_prompts
+from ragrelay.prompting.templates import load_template
+
+from tests.support.asked_world import Given, World
+from tests.support.bad_input_changes import (
+    FINE,
+    NO_CONTEXTS,
+    Case,
+    Change,
+    Expected,
+    answered,
+    both,
+    damaged_parquet,
+    file,
+    judge_template,
+    judging,
+    key,
+)
+from tests.support.sandbox import ROOT
+
+QRELS_KIND, ERAG_KIND = {"qrels": {"kind": "qrels"}}, {"erag": {"kind": "erag"}}
+JUDGE = {"kind": "llm", "generator": "lmm", "prompt": "plain"}
+PEOPLE = {"people": {"kind": "file", "path": "people.qrels"}}
+PARQUET_LABELS = {"people": {"kind": "file", "path": "people.parquet"}}
+BLEND = {"kind": "combination", "sources": ["qrel", "erag"], "combine": "mean"}
+
+
+def annotated(name: str, catalogue: dict[str, Any], *changes: Change) -> Change:
+    """Asks for the annotation source ``name`` of ``catalogue``."""
+    return both(key("grid.annotations", [name]), key("annotations", catalogue), *changes)
+
+
+BAD_INPUT = {
+    "Annotation sources": [
+        Case("Unknown annotation source", annotated("qrel", QRELS_KIND)),
+        Case("A combination of an unknown source", annotated("blend", {**QRELS_KIND, **ERAG_KIND, "blend": BLEND})),
+        Case("Labels by a scorer outside the grid", annotated("erag", {"erag": {"kind": "erag", "scorer": "bleu"}})),
+        Case(
+            "Labels by a scorer without bounds",
+            annotated("erag", ERAG_KIND, key("scorers.minilm", {"kind": "length"})),
+        ),
+        Case("Labels from gold answers that are not there", annotated("gold", {"gold": {"kind": "containment"}})),
+        Case("Labels without a cutoff above 1", annotated("qrels", QRELS_KIND, key("grid.k", [1]))),
+        Case("Labels deeper than the contexts", annotated("qrels", QRELS_KIND, key("annotation_depth", 80))),
+        Case(
+            "Labels without the ordering descending",
+            annotated("qrels", QRELS_KIND, key("grid.orderings", ["ascending"])),
+        ),
+        Case("A judge that isn't there", annotated("llm", {"llm": JUDGE})),
+        Case("A grading prompt without a placeholder", both(
+            annotated("grades", {"grades": {"kind": "graded_llm", "prompt": "bare"}}),
+            file("prompts/bare.yaml", NO_CONTEXTS),
+        )),
+        Case("Labels from a file that isn't there", annotated("people", PEOPLE)),
+        Case("A file of labels with a grade that is no number", annotated("people", PEOPLE, file(
+            "people.qrels", "q1 0 d1 good\n"
+        ))),
+        Case("A file of labels with 3 columns", annotated("people", PEOPLE, file("people.qrels", "q1 d1 2\n"))),
+        Case("A flipped bit in a Parquet file of labels", annotated(
+            "people", PARQUET_LABELS, damaged_parquet("people.parquet"))),
+        Case("Labels of no query", annotated("people", PEOPLE, file("people.qrels", "7 0 d1 3\n"))),
+        Case("Labels of other passages alone", annotated("people", PEOPLE, file("people.qrels", "q1 0 D1 3\n"))),
+        Case("People that are no source of the grid", annotated("qrels", QRELS_KIND, key("agreement.people", "qrel"))),
+        Case("A random sample of unnamed people", annotated("qrels", QRELS_KIND, key("agreement.random_sample", True))),
+        Case("A threshold of κ above 1", key("agreement.least_kappa", 40)),
+    ],
+    "Answers judged by a generator": [
+        Case("Labels by a judge of answers", both(
+            annotated("erag", ERAG_KIND, judging()), judge_template('question: "{query} {references} {answer}"')
+        )),
+    ],
+    "Imported answers": [
+        Case("Labels by the answers of a file", both(answered(), annotated("erag", ERAG_KIND))),
+    ],
+}  # fmt: skip
+
+
+def label_by_files(study: Study) -> None:
+    """As label_by_file.py does it."""
+    for name in study.config["grid"]["annotations"]:
+        if path := ANNOTATION_KINDS.of(study.config["annotations"][name]).file("small"):
+            label_by_file(Path(path), "queries.parquet", ["contexts.parquet"], study.config["annotation_depth"])
+
+
+BAD_INPUT_STAGES = {"label_by_file": label_by_files}
+
+
+def _people(**columns: Any) -> Change:
+    """Labels by people from a Parquet file of these columns, where they are others than one right row has."""
+    entry = {"people": {"kind": "file", "path": "people.parquet"}}
+    frame = pl.DataFrame({"qid": ["q1"], "docno": ["d1"], "label": [2], **columns})
+    return annotated("people", entry, lambda _: frame.write_parquet("people.parquet"))
+
+
+HOSTILE: list[Expected] = [
+    *((f"people's labels: {columns}", _people(**columns), expected) for columns, expected in (
+        ({"label": [1e300]}, "1e+300"), ({"label": [float("inf")]}, "inf"), ({"label": [True]}, "Boolean"),
+        ({"qid": [["q1"]]}, "column qid"), ({"qid": [1.0]}, "Float64"), ({"docno": ["d1\u200b"]}, "U+200B"),
+        ({"docno": [b"d1"]}, "large_binary"), ({"docno": [""]}, "docno ''"),
+    )),
+    ("an empty file of labels", annotated(
+        "people", {"people": {"kind": "file", "path": "p.parquet"}}, file("p.parquet", "")), "no readable Parquet"),
+    ("a judge's grade beyond its scale", annotated("grades", {"grades": {
+        "kind": "graded_llm", "relevant": 4, "prompt": "plain"}}), "annotations.grades.relevant"),
+    ("a judge that is a file", annotated("llm", {"llm": {**JUDGE, "generator": "theirs"}}, answered()), "generator"),
+    *((f"{path}: {value}", annotated("people", PEOPLE, file("people.qrels", "q1 0 d1 1\n"), key(path, value)), path)
+      for path, value in (("agreement.least_kappa", float("nan")), ("agreement.least_kappa", "0.4"),
+                          ("agreement.random_sample", 1), ("agreement.people", ["people"]), ("agreement", []))),
+    ("half of the labels foreign", annotated("people", PEOPLE, file("people.qrels", "q1 0 d1 1\nq7 0 d1 1\n")), FINE),
+    ("dates for labels", _people(label=[date(2026, 1, 1)]), "column label"),
+    ("dates for qids", _people(qid=[datetime(2026, 1, 1)]), "found qid '2026-01-01 00"),
+]  # fmt: skip
+
+
+N = 40
+FLIPPED: dict[str, Any] = {
+    "labels": (
+        {"qid": [f"q{number}" for number in range(N)], "docno": ["d1", "d2"] * (N // 2), "label": list(range(N))},
+        read_labels,
+    )
+}
+GRADES = load_template(ROOT / "config/prompts/grades.yaml")
+
+
+def judged_passages(world: World) -> Given:
+    write_parquet(build_single_prompts(world.queries, world.contexts, GRADES, 4), world.path("single.parquet"))
+    return {"prompts": world.files("single")}, {"words": ["0", "1", "2", "3"], "begins": ""}, {}
+
+
+def checked_passages(world: World) -> Given:
+    _, prompts = build_check_prompts(world.queries, [world.contexts], GRADES, 4, 4)
+    write_parquet(prompts, world.path("checks.parquet"))
+    return {"prompts": world.files("checks")}, {"words": ["0", "1", "2", "3"], "begins": ""}, {}
+
+
+ASKED = {"judge_passages": judged_passages, "check_passages": checked_passages}

@@ -1,0 +1,75 @@
+"""Each annex can be taken away, with those that build on it, and all together: what is left works and is tested.
+
+Of one annex, another each day, in every run; of all others, and with the tests of what is left, among the long tests.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from datetime import date
+from pathlib import Path
+
+import pytest
+from ragrelay.base.annex import annexes
+
+from tests.support.imports import importers
+from tests.support.sandbox import CORES, ROOT, jobs_of
+from tests.support.taken_away import copy_of_repository, rules_of, take_away, with_dependents, write_again
+
+pytestmark = pytest.mark.process
+
+NAMES = [annex.name for annex in annexes()]
+TODAYS = NAMES[date.today().toordinal() % len(NAMES)] if NAMES else ""
+EACH = [pytest.param([name], id=name) for name in NAMES]
+ALL = pytest.param(NAMES, id="all")
+LONG = [pytest.param(*one.values, id=one.id, marks=pytest.mark.full) for one in [*EACH, ALL] if one.id != TODAYS]
+PARTS = ("workflow/scripts", "tests", "tools", "benchmarks")
+
+
+def run_in(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a module of Python in a copy, which finds the copy's package alone."""
+    environment = {**os.environ, "PYTHONPATH": "", "HF_HUB_OFFLINE": "1"}
+    done = subprocess.run([sys.executable, "-m", *command], cwd=root, env=environment, text=True, capture_output=True)
+    assert done.returncode == 0, (done.stdout + done.stderr)[-6000:]
+    return done
+
+
+@pytest.mark.parametrize("names", [*(one for one in EACH if one.id == TODAYS), *LONG])
+def test_nothing_that_is_left_needs_what_is_gone(tmp_path: Path, names: list[str]) -> None:
+    """No import of it is left, and the demo has the same jobs."""
+    root = copy_of_repository(tmp_path / "copy")
+    gone = take_away(root, with_dependents(names))
+    assert {part: found for part in PARTS if (found := importers(root / part, gone))} == {}
+    planned = jobs_of(run_in(root, "snakemake", "--cores", "1", "--dry-run"))
+    assert planned["report"] == planned["generate_answers"] == 1
+    assert planned == jobs_of(run_in(ROOT, "snakemake", "--cores", "1", "--dry-run", "--forceall"))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("names", [*EACH, ALL])
+def test_what_is_left_passes_its_tests(tmp_path: Path, names: list[str]) -> None:
+    """Those of `make check`, after `make docs` has written what follows from the code."""
+    root = copy_of_repository(tmp_path / "copy")
+    take_away(root, with_dependents(names))
+    write_again(root)
+    needs = re.search("^NEEDS := (.*)$", (root / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    assert needs is not None
+    run_in(root, "pytest", "--collect-only", "-q", "tests")
+    run_in(root, "pytest", "-q", "-n", str(CORES), "--dist", "loadfile", "-m", f"not ({needs[1]})", "tests")
+
+
+def test_an_annex_goes_with_those_that_build_on_it() -> None:
+    for annex in annexes():
+        gone = with_dependents([annex.name])
+        assert annex.name in gone and not [
+            one.name for one in annexes() if one.name not in gone and set(one.builds_on) & set(gone)
+        ]
+
+
+def test_a_rule_is_of_one_file() -> None:
+    """Also of the rules that no study of these tests loads."""
+    names = Counter(name for path in (ROOT / "rules").glob("*.smk") for name in rules_of(path))
+    assert len(names) > 40 and [name for name, count in names.items() if count > 1] == []
+    assert {path.stem for path in (ROOT / "rules").glob("*.smk")} >= {one.name for one in annexes() if one.has_rules}

@@ -1,0 +1,128 @@
+"""A copy of the repository without some annexes, as one has it who takes them away."""
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import yaml
+from ragrelay.base.annex import Annex, annexes
+
+from tests.support.imports import importers
+from tests.support.sandbox import ROOT
+
+PACKAGE = Path("workflow/scripts/ragrelay")
+SCRIPT = re.compile(r"scripts/(\w+\.py)")
+
+
+def with_dependents(names: Iterable[str]) -> list[str]:
+    """Annexes that go when those of ``names`` go: these, and those that build on any of them."""
+    gone = set(names)
+    while added := {annex.name for annex in annexes() if gone & set(annex.builds_on)} - gone:
+        gone |= added
+    return [annex.name for annex in annexes() if annex.name in gone]
+
+
+def copy_of_repository(folder: Path) -> Path:
+    """Copy what git knows of, or would add."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, check=True, text=True, capture_output=True,
+    ).stdout.split("\0")  # fmt: skip
+    for name in filter(None, listed):
+        if (ROOT / name).exists():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    return folder
+
+
+def take_away(root: Path, names: Iterable[str]) -> set[str]:
+    """Take annexes out of the copy at ``root``, and write its generated files anew. Return the modules that are gone.
+
+    Of each go the folder, the doors, the rules with their scripts, the tests, and its keys in config/; of tools and
+    benchmarks those that import any of this.
+    """
+    gone = [annex for annex in annexes() if annex.name in set(names)]
+    modules = {f"ragrelay.annexes.{annex.name}" for annex in gone}
+    scripts = _scripts_of(root, gone)
+    for annex in gone:
+        shutil.rmtree(root / PACKAGE / "annexes" / annex.name)
+        shutil.rmtree(root / "tests/annexes" / annex.name, ignore_errors=True)
+        (root / f"rules/{annex.name}.smk").unlink(missing_ok=True)
+        modules |= {_without_door(root / PACKAGE, door) for door in annex.doors}
+    for name in scripts:
+        (root / "workflow/scripts" / name).unlink()
+    for path in (root / "config").glob("*.yaml"):
+        path.write_text(_without_keys(path.read_text(encoding="utf-8"), gone), encoding="utf-8")
+        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+        if not any(value for key, value in config.items() if key != "study"):
+            path.unlink()  # a study of these annexes alone
+    while found := {f"{part}.{name[:-3]}".replace("/", ".") for part in ("tools", "benchmarks")
+                    for name in importers(root / part, modules)}:  # fmt: skip
+        for name in found:
+            (root / f"{name.replace('.', '/')}.py").unlink()
+        modules |= found
+    return modules
+
+
+def write_again(root: Path) -> None:
+    """Write what `make docs` writes from code."""
+    for tool in ("config_reference", "bad_input", "result_files", "papers"):
+        done = subprocess.run([sys.executable, f"tools/{tool}.py"], cwd=root, text=True, capture_output=True)
+        assert done.returncode == 0, f"{tool}: {done.stderr[-3000:]}"
+
+
+def rules_of(path: Path) -> list[str]:
+    """Names of the rules in a file of rules, those of its loops aside."""
+    return re.findall(r"^(?:rule|use rule \w+ as|checkpoint) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def _scripts_of(root: Path, gone: list[Annex]) -> set[str]:
+    """Scripts that only rules of these annexes name."""
+    named = {path.stem: set(SCRIPT.findall(path.read_text())) for path in (root / "rules").glob("*.smk")}
+    names = {annex.name for annex in gone}
+    kept = {script for rules, scripts in named.items() if rules not in names for script in scripts}
+    return {script for rules in names & named.keys() for script in named[rules]} - kept
+
+
+def _without_door(package: Path, door: str) -> str:
+    """Remove a module of the package's top, or a function of its ``__init__``, with the comment above it."""
+    if (package / door).is_dir():
+        shutil.rmtree(package / door)
+    elif (package / f"{door}.py").is_file():
+        (package / f"{door}.py").unlink()
+    else:
+        path = package / "__init__.py"
+        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        [node] = [one for one in ast.parse("".join(lines)).body if getattr(one, "name", None) == door]
+        start = node.lineno - 1
+        while lines[start - 1].startswith("#"):
+            start -= 1
+        path.write_text("".join([*lines[:start], *lines[node.end_lineno :]]).rstrip() + "\n", encoding="utf-8")
+    return f"ragrelay.{door}"
+
+
+def _without_keys(text: str, gone: list[Annex]) -> str:
+    """A configuration without the keys of these annexes, at the top and in the grid, and without comments on them."""
+    top = {key for annex in gone if annex.keys for key in annex.keys.model_fields}
+    grid = {key for annex in gone if annex.grid_keys for key in annex.grid_keys.model_fields}
+    kept: list[str] = []
+    section, leaving, level = "", False, 0
+    for line in text.splitlines(keepends=True):
+        indent = len(line) - len(line.lstrip(" "))
+        if leaving and (not line.strip() or indent > level):
+            continue
+        leaving = False
+        if found := re.match(r" *(\w+):", line):
+            section = found[1] if indent == 0 else section
+            leaving = found[1] in top if indent == 0 else indent == 2 and section == "grid" and found[1] in grid
+        if leaving:
+            level = indent
+            while kept and kept[-1].lstrip().startswith("#") and len(kept[-1]) - len(kept[-1].lstrip(" ")) == indent:
+                kept.pop()
+            continue
+        kept.append(line)
+    return "".join(kept)
