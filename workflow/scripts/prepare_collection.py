@@ -20,8 +20,6 @@ with job_log(snakemake.log[0], snakemake.input):
     for imported in checked["answers"]:
         checked_answers(**imported, collection=collection, qids=queries["qid"].to_list())
     for imported in checked["passages"]:
-        from ragrelay.annexes.labels.passage_answers import checked_passages  # here, since the annex may be absent
-
         checked_passages(**imported, collection=collection)
     write_parquet(queries, snakemake.output.queries)
     write_parquet(qrels, snakemake.output.qrels)
