@@ -48,12 +48,19 @@ check: $(STAMP)  ## Lint, types, the unit tests that need no model, program or s
 	@snakemake --cores 1 --dry-run --quiet all
 
 # Workers take file after file, long ones first (tests/conftest.py). One more than cores: the cluster's tests mostly wait.
-test: $(STAMP)  ## Lint, unit, job graph and end-to-end tests: make test [PYTEST="-k utility"]
-	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive pytest -n $$(($(CORES) + 1)) --dist loadfile --no-loadscope-reorder $(PYTEST)
+RUN := OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive pytest -n $$(($(CORES) + 1)) --no-loadscope-reorder
+test: $(STAMP)  ## The tests of make check, and one each of a whole study, a page, a cluster, a failure: make test
+	@$(RUN) --dist loadfile -m "gate or not ($(NEEDS))" $(PYTEST)
 
-# With a seed or rules, kills alone: tests/faults/test_killed_rules.py says what they and KILLS are.
-faults: $(STAMP)  ## Every fault of docs/reliability.md and the other long tests; some need root and SLURM's packages
-	@pytest -m "full or not full" $(if $(SEED)$(RULES)$(KILLS),-s tests/faults/test_killed_rules.py,tests/faults tests/slurm $$(grep -rl --include='*.py' mark.full tests/e2e tests/unit tests/annexes)) $(PYTEST)
+# With a seed or rules, kills alone: KILLED says what they and KILLS are. Its tests take longest, so workers share them.
+KILLED := tests/faults/test_killed_rules.py
+faults: $(STAMP)  ## All other tests, before a release: engines, kills, SLURM, simulations; some need root and SLURM's packages
+ifneq ($(SEED)$(RULES)$(KILLS),)
+	@pytest -m full -s $(KILLED) $(PYTEST)
+else
+	@ends=0; run() { $(RUN) "$$@" $(PYTEST) || [ $$? -eq 5 ] || ends=1; }; \
+	run --dist loadfile -m "($(NEEDS)) and not gate" --ignore $(KILLED); run --dist worksteal -m full $(KILLED); exit $$ends
+endif
 
 lint: $(STAMP)  ## Check style, types and the workflow's manners
 	ruff check .

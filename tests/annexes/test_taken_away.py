@@ -18,7 +18,7 @@ from tests.support.imports import importers
 from tests.support.sandbox import CORES, ROOT, jobs_of
 from tests.support.taken_away import copy_of_repository, rules_of, take_away, with_dependents, write_again
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.gate]
 
 NAMES = [annex.name for annex in annexes()]
 TODAYS = NAMES[date.today().toordinal() % len(NAMES)] if NAMES else ""

@@ -55,6 +55,7 @@ def test_the_makers_of_most_inputs_are_known(clean: Sandbox) -> None:
     assert made["generate_answers"] == made["view_answers"] == made["describe_scores"] == "build_prompts"
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("target", ["prefetch", "all_runs", "all_prompts", "all_answers", "all_scores", "report"])
 def test_targets(clean: Sandbox, target: str) -> None:
     assert target in clean.planned(target)
@@ -200,6 +201,7 @@ def test_wrong_configurations_end_in_one_line(tmp_path: Path, change: dict, expe
     assert expected in done.stdout + done.stderr
 
 
+@pytest.mark.gate
 def test_usable_as_a_module(tmp_path: Path) -> None:
     """Another workflow brings its own configuration and takes every rule."""
     study = Sandbox(tmp_path / "study")
@@ -272,6 +274,7 @@ def test_a_view_whose_input_is_replaced_is_told_if_it_no_longer_only_follows(tmp
     assert [line.split()[3] for line in told] == ([] if follows else ["ours_view_answers:"])
 
 
+@pytest.mark.gate
 def test_lint(clean: Sandbox) -> None:
     done = subprocess.run([sys.executable, "-m", "snakemake", "--lint"], cwd=ROOT, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr

@@ -215,6 +215,7 @@ def test_snippets_use_only_what_they_define() -> None:
     assert [(block.page, names) for block in snippets if (names := undefined(block.content))] == []
 
 
+@pytest.mark.gate
 def test_every_target_is_in_the_list() -> None:
     table = (ROOT / "docs/commands.md").read_text(encoding="utf-8").partition("| target |")[2].partition("\n\n")[0]
     listed = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", ([*row.split("|"), ""])[1])}
@@ -247,6 +248,7 @@ def test_as_a_module(folder: Path, tmp_path: Path, environment: dict[str, str]) 
     assert "ragrelay_generate_answers" in done.stdout + done.stderr
 
 
+@pytest.mark.gate
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
@@ -258,6 +260,7 @@ def test_links_lead_somewhere(path: Path) -> None:
             assert anchor in {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}, anchor
 
 
+@pytest.mark.gate
 def test_files_that_the_pages_name_exist() -> None:
     """Of the project's own: below its root, its tests, its package or its scripts. A reader's own begin with my_."""
     scripts = ROOT / "workflow/scripts"

@@ -10,6 +10,8 @@ import pytest
 from tests.support.changes import CHANGES, CODE, RETRIEVERS, Changes, changed, seed_and_run
 from tests.support.sandbox import ROOT, Sandbox
 
+pytestmark = pytest.mark.gate
+
 TABLES = (ROOT / "docs/reruns.md").read_text(encoding="utf-8").split("## What reruns")[1].split("\n## ")[0]
 RULE = re.compile(r"`(\w+)`")
 

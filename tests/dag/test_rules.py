@@ -15,6 +15,8 @@ from tests.support.code_edits import edit_functions
 from tests.support.loaded_rules import loaded_rules
 from tests.support.sandbox import ROOT
 
+pytestmark = pytest.mark.gate
+
 FILES = sorted((ROOT / "rules").glob("*.smk"))
 SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
 OF_QUESTIONS = {"ask_question.py", "read_replies.py"}

@@ -91,6 +91,7 @@ def warmer_and_another_oracle(study: Changes) -> None:
     study.entry("retrievers", "nrel", seed=7)
 
 
+@pytest.mark.gate
 def test_a_change_that_is_taken_back_after_its_generation_was_killed(
     copied: Callable[[], Sandbox], finished: Sandbox
 ) -> None:
@@ -126,6 +127,7 @@ def test_two_failures_after_two_changes(copied: Callable[[], Sandbox], tmp_path:
         assert made == undisturbed.contents()
 
 
+@pytest.mark.gate
 def test_files_of_failed_jobs_are_not_kept(copied: Callable[[], Sandbox]) -> None:
     done = copied().snakemake("--keep-incomplete", check=False)
     said = done.stdout + done.stderr

@@ -12,6 +12,8 @@ import pytest
 from tests.e2e.test_result_files import files_with_declared_columns
 from tests.support.sandbox import GOLD, MODEL, Sandbox
 
+pytestmark = pytest.mark.gate
+
 
 def by_transformers(prompt: str, continuation: str) -> float:
     """The log-probability of ``continuation`` after ``prompt``, the mean over its tokens, in one float32 pass."""

@@ -15,6 +15,8 @@ from ragrelay.workflow.jobs.cache_check import check_cache
 from benchmarks.verdict_signs import gains, wrong_words
 from tests.support.sandbox import Sandbox
 
+pytestmark = pytest.mark.gate
+
 GRADES = {"lenient": 2, "strict": 3}
 CONTRACT = {
     "collection/queries.parquet": ["qid", "query"],

@@ -24,6 +24,7 @@ RETRIEVERS = ("bm25", "rel", "nrel")
 GROUPS = ("collection", "contexts", "analysis", "report")
 
 
+@pytest.mark.gate
 def test_one_gpu_job_per_retriever_and_one_for_zeroshot(submitted: SlurmStudy) -> None:
     jobs = submitted.gpu_jobs()
     assert list(map(what, jobs)) == ["generate_answers small_demo-lm_0"]
@@ -31,24 +32,28 @@ def test_one_gpu_job_per_retriever_and_one_for_zeroshot(submitted: SlurmStudy) -
     assert {job["NodeList"] for job in jobs} == {"gpu1"}
 
 
+@pytest.mark.gate
 def test_nothing_else_has_a_gpu(submitted: SlurmStudy) -> None:
     others = [job for job in submitted.jobs() if job["Partition"] != "gpu"]
     assert {job["Partition"] for job in others} == {"cpu"}
     assert not [job for job in others if "gpu" in job["AllocTRES"] or "generate" in job["Comment"]]
 
 
+@pytest.mark.gate
 def test_every_job_succeeded_at_once_and_was_charged_to_the_account(submitted: SlurmStudy) -> None:
     jobs = submitted.jobs()
     assert {job["State"] for job in jobs} == {"COMPLETED"}
     assert {job["Account"] for job in jobs} == {submitted.cluster.account}
 
 
+@pytest.mark.gate
 def test_light_rules_go_as_groups(submitted: SlurmStudy) -> None:
     names = Counter(what(job).split()[0] for job in submitted.jobs())
     groups = {group: sum(names[name] for name in names if name.startswith(f"{group}_")) for group in GROUPS}
     assert groups == {"collection": 1, "contexts": len(RETRIEVERS), "analysis": 1, "report": 1}, names
 
 
+@pytest.mark.gate
 def test_same_files_as_without_slurm(submitted: SlurmStudy, finished: Sandbox) -> None:
     assert submitted.tables() == finished.tables()
 
@@ -68,6 +73,7 @@ def test_the_page_has_what_was_requested_and_the_executor_its_report(submitted: 
     assert {*pl.read_csv(report)["RuleName"]} == {job["Comment"] for job in submitted.jobs()}
 
 
+@pytest.mark.gate
 def test_second_run_submits_nothing(submitted: SlurmStudy) -> None:
     before = len(submitted.jobs())
     done = submitted.snakemake()

@@ -9,7 +9,7 @@ from ragrelay.annexes.acu.prompts import load_claim_template
 
 from tests.support.sandbox import MODEL, ROOT, Sandbox
 
-pytestmark = pytest.mark.study
+pytestmark = [pytest.mark.study, pytest.mark.gate]
 
 
 def test_probabilities_are_those_of_transformers(optional: Sandbox) -> None:

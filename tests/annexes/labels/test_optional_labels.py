@@ -11,7 +11,7 @@ from tests.support.changes import changed
 from tests.support.optional_study import SOURCES
 from tests.support.sandbox import Sandbox
 
-pytestmark = pytest.mark.study
+pytestmark = [pytest.mark.study, pytest.mark.gate]
 
 
 def test_a_passage_that_is_a_k_1_context_is_generated_once_and_labelled_with_its_p(optional: Sandbox) -> None:

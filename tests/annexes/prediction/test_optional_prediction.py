@@ -5,7 +5,7 @@ import pytest
 from tests.annexes.prediction.predicted_study import check_predictions
 from tests.support.sandbox import Sandbox
 
-pytestmark = pytest.mark.study
+pytestmark = [pytest.mark.study, pytest.mark.gate]
 
 
 def test_predictors_of_the_answers_are_of_the_study(optional: Sandbox) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from tests.support.sandbox import Sandbox
 
-pytestmark = pytest.mark.study
+pytestmark = [pytest.mark.study, pytest.mark.gate]
 
 
 def test_the_study_is_compared_with_published_tables(optional: Sandbox) -> None:

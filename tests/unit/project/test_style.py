@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.sandbox import ROOT
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.gate]
 
 TOOLS = {
     "ruff check": ["ruff", "check", "."],

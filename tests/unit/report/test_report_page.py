@@ -52,6 +52,7 @@ def numbers_of(texts: list[str]) -> list[float]:
     return [float(match[0].replace("−", "-")) for match in found if match]
 
 
+@pytest.mark.gate
 @needs_browser
 def test_charts_are_drawn(browser: Any, page_file: Path):
     with opened(browser, page_file) as tab:
@@ -88,6 +89,7 @@ def test_a_retriever_has_one_colour_in_all_charts(browser: Any, page_file: Path)
             assert {retriever: fill.lower() for retriever, fill in legend} == expected
 
 
+@pytest.mark.gate
 @needs_browser
 def test_sorting_by_click_and_by_key(browser: Any, page_file: Path):
     with opened(browser, page_file) as tab:
@@ -136,6 +138,7 @@ def test_filters_and_the_choice_of_quantity(browser: Any, page_file: Path):
         assert not set(column(tab, "s1-table1-table", 2)) & set(utility)
 
 
+@pytest.mark.gate
 @needs_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_fits_a_phone_and_follows_the_colour_scheme(browser: Any, page_file: Path, scheme: str):
