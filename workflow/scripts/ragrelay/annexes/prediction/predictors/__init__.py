@@ -1,1 +1,1 @@
-"""Predictors, a family of them per module; predictor.all_predictors finds every class here."""
+"""Predictors, a family of them per module; predictor.predictors finds every class here."""
