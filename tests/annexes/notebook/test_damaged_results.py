@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.annexes.notebook import open_results
+from ragrelay.annexes.notebook.study_results import open_results
 from ragrelay.base.errors import InputError
 
 from tests.unit.io.test_parquet_files import FRAME

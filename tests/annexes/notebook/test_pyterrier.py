@@ -13,7 +13,7 @@ import pytest
 import ragrelay
 from ir_measures import nDCG
 from ragrelay import pyterrier as ours
-from ragrelay.annexes.notebook import Results
+from ragrelay.annexes.notebook.study_results import Results
 from ragrelay.base.errors import InputError
 
 from tests.support.notebooks import shown_by

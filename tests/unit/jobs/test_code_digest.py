@@ -236,6 +236,7 @@ def test_what_a_column_says_counts_for_nothing(digest: Callable[..., str]) -> No
         "class Column: ...\ndef text(about): return Column(1, about)\nA = {{'a': text('{}'), 'b': Column({}, 'b')}}\n"
     )
     files = {
+        "ragrelay/base/__init__.py": "",
         "ragrelay/base/vocabulary/__init__.py": "",
         "ragrelay/indirect.py": "from ragrelay.base.vocabulary.columns import A, text\n"
         "depth = {'c': text('a name'), **A}\n",

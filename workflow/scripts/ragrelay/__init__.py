@@ -6,10 +6,10 @@ __version__ = "0.1.0"
 # The import is inside the function and by name: a job's code includes this module and all that it imports above, and
 # every module of the package would depend on all others through this one.
 def open(folder):  # type: ignore[no-untyped-def]
-    """Return the ``ragrelay.annexes.notebook.Results`` of a finished study, by its folder: tables, answers, figure.
+    """Return the ``ragrelay.annexes.notebook.study_results.Results`` of a finished study, by its folder: tables, answers, figure.
 
     ``ragrelay.open("results/demo")``. Raises InputError where there is no such folder.
     """
     from importlib import import_module
 
-    return import_module("ragrelay.annexes.notebook").open_results(folder)
+    return import_module("ragrelay.annexes.notebook.study_results").open_results(folder)

@@ -19,7 +19,7 @@ import pyterrier as pt
 from ir_measures import MeanAgg
 
 from ragrelay.analysis.utility import compute_utility
-from ragrelay.annexes.notebook import Results
+from ragrelay.annexes.notebook.study_results import Results
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.io.workflow_files import ROOT
