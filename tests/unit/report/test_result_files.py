@@ -2,8 +2,8 @@
 
 import re
 
-from ragrelay.report.display.outputs import resolve
 from ragrelay.base.annex import annexes
+from ragrelay.report.display.outputs import resolve
 from ragrelay.workflow.study.files import result_files
 
 from tests.support.sandbox import ROOT

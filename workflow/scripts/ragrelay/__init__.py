@@ -6,7 +6,7 @@ __version__ = "0.1.0"
 # The import is inside the function and by name: a job's code includes this module and all that it imports above, and
 # every module of the package would depend on all others through this one.
 def open(folder):  # type: ignore[no-untyped-def]
-    """Return the ``ragrelay.annexes.notebook.study_results.Results`` of a finished study, by its folder: tables, answers, figure.
+    """Return a finished study by its folder: tables, answers, figure (annexes.notebook.study_results.Results).
 
     ``ragrelay.open("results/demo")``. Raises InputError where there is no such folder.
     """
