@@ -8,13 +8,13 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-import yaml
 from ragrelay.base.annex import Annex, annexes
 
 from tests.support.imports import importers
 from tests.support.sandbox import ROOT
 
 PACKAGE = Path("workflow/scripts/ragrelay")
+COMMITTER = ["-c", "user.name=a", "-c", "user.email=a@b"]
 SCRIPT = re.compile(r"scripts/(\w+\.py)")
 
 
@@ -27,7 +27,7 @@ def with_dependents(names: Iterable[str]) -> list[str]:
 
 
 def copy_of_repository(folder: Path) -> Path:
-    """Copy what git knows of, or would add."""
+    """Copy what git knows of, or would add, into a repository of its own."""
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT, check=True, text=True, capture_output=True,
@@ -36,6 +36,8 @@ def copy_of_repository(folder: Path) -> Path:
         if (ROOT / name).exists():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    for command in (["init", "--quiet"], ["add", "."], [*COMMITTER, "commit", "--quiet", "-m", "all"]):
+        subprocess.run(["git", *command], cwd=folder, check=True)
     return folder
 
 
@@ -57,13 +59,16 @@ def take_away(root: Path, names: Iterable[str]) -> set[str]:
         (root / "workflow/scripts" / name).unlink()
     for path in (root / "config").glob("*.yaml"):
         path.write_text(_without_keys(path.read_text(encoding="utf-8"), gone), encoding="utf-8")
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
-        if not any(value for key, value in config.items() if key != "study"):
-            path.unlink()  # a study of these annexes alone
     while found := {f"{part}.{name[:-3]}".replace("/", ".") for part in ("tools", "benchmarks")
                     for name in importers(root / part, modules)}:  # fmt: skip
         for name in found:
             (root / f"{name.replace('.', '/')}.py").unlink()
+            for record in (root / "benchmarks/results").glob(f"{name.split('.')[-1]}*.json"):
+                record.unlink()
+            for page in (root / "docs").glob("*.md"):
+                block = rf"<!-- [^<>]*, by {name.replace('.', '/')}\.py -->\n.*?\n<!-- -->\n"
+                text = re.sub(block, "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+                page.write_text(text, encoding="utf-8")
         modules |= found
     return modules
 
@@ -125,4 +130,4 @@ def _without_keys(text: str, gone: list[Annex]) -> str:
                 kept.pop()
             continue
         kept.append(line)
-    return "".join(kept)
+    return re.sub(r"^grid:\n(?!  )", "", "".join(kept), flags=re.MULTILINE)

@@ -3,8 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import at, study_of
+from tests.unit.exchange.test_file_engine import brought  # noqa: F401
 
 
 def test_keys(config: dict[str, Any], tmp_path: Path) -> None:
@@ -24,3 +27,27 @@ def test_keys(config: dict[str, Any], tmp_path: Path) -> None:
     check_error(config, tmp_path, ["'generators.lm.single_passages'", "no file none.small.jsonl"])
     at(config, "generators.lm", {**files, "single_passages": "alone.{dataset}.jsonl"})
     assert study_of(config, tmp_path).generator("lm")["single_passages"] == "alone.{dataset}.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("changes", "parts"),
+    [
+        (
+            {"grid.annotations": ["erag"], "annotations": {"erag": {"kind": "erag"}}},
+            ["'annotations.erag.generator'", "generator lm, which answers no prompts"],
+        ),
+        (
+            {"grid.annotations": ["llm"], "annotations": {"llm": {"kind": "llm", "generator": "lm"}}},
+            ["'annotations.llm.generator'", "lm, with engine file"],
+        ),
+    ],
+)
+def test_sources_that_need_an_engine(
+    brought: dict[str, Any],  # noqa: F811
+    tmp_path: Path,
+    changes: dict[str, Any],
+    parts: list[str],
+) -> None:
+    for path, value in changes.items():
+        at(brought, path, value)
+    check_error(brought, tmp_path, parts)

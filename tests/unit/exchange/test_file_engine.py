@@ -55,14 +55,6 @@ def test_definition_has_its_own_keys_alone(brought: dict[str, Any], tmp_path: Pa
         ({"generators.lm.engine": "fiel"}, ["did you mean 'file'?"]),
         ({"context_use": True}, ["'context_use' (lm)", "engine: vllm"]),
         (
-            {"grid.annotations": ["erag"], "annotations": {"erag": {"kind": "erag"}}},
-            ["'annotations.erag.generator'", "generator lm, which answers no prompts"],
-        ),
-        (
-            {"grid.annotations": ["llm"], "annotations": {"llm": {"kind": "llm", "generator": "lm"}}},
-            ["'annotations.llm.generator'", "lm, with engine file"],
-        ),
-        (
             {"grid.retrievers": ["named"], "retrievers.named": {"kind": "answers", "path": "x.csv"}},
             ["'retrievers.named.path'", "no file x.csv"],
         ),

@@ -124,22 +124,3 @@ def test_scorers(
     config["scorers"]["it"] = given
     completed = study_of(config, tmp_path).scorer("it")
     assert (value_hash(completed, 8), make_scorer(completed, tmp_path).fingerprint) == (definition, fingerprinted)
-
-
-SOURCE_HASHES: list[tuple[dict[str, Any], str]] = [
-    ({"kind": "qrels"}, "06f24ac7"),
-    ({"kind": "erag"}, "35969b51"),
-    ({"kind": "erag", "scorer": "minilm", "threshold": 1}, "61c7ba57"),
-    ({"kind": "containment"}, "bc86fc35"),
-    ({"kind": "llm"}, "a8edf281"),
-    ({"kind": "llm", "generator": "demo-lm", "yes_word": "ja", "threshold": 0.5}, "579b2957"),
-    ({"kind": "combination", "sources": ["qrels", "erag"], "combine": "mean"}, "c1a76cba"),
-]
-
-
-@pytest.mark.parametrize(("given", "definition"), SOURCE_HASHES)
-def test_annotation_sources(config: dict[str, Any], tmp_path: Path, given: dict[str, Any], definition: str) -> None:
-    """Of what decides the labels, which checks of a judge don't."""
-    config["annotations"] = {"it": given}
-    completed = study_of(config, tmp_path).config["annotations"]["it"]
-    assert value_hash({key: value for key, value in completed.items() if key != "bias_checks"}, 8) == definition

@@ -26,4 +26,4 @@ def test_a_job_gets_a_plain_text() -> None:
 
 def test_no_two_files_have_one_path() -> None:
     paths = [file.path for file in files.STAGES]
-    assert len(set(paths)) == len(paths) > 70
+    assert len(set(paths)) == len(paths) > 40
