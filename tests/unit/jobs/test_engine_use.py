@@ -19,7 +19,7 @@ from tests.support.waiting import wait_for
 JOB = """
 import sys, time
 sys.path.insert(0, "workflow/scripts")
-from ragrelay.jobs import engine_use
+from ragrelay.generation import engine_use
 engine_use.RENEWED_EVERY = 0.01
 with engine_use.counted(sys.argv[1], gpus=4):
     engine_use.add_tokens(7)
