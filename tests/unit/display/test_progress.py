@@ -16,7 +16,7 @@ from tests.support.sandbox import ROOT
 JOB = """
 import sys
 sys.path.insert(0, {scripts!r})
-from ragrelay.display import progress
+from ragrelay.base.display import progress
 progress.PAUSE = progress.PAUSE_SHARE = 0.0
 with progress.prefixed({name!r}):
     answers = progress.Progress(2000, "answers")

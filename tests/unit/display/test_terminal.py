@@ -15,7 +15,7 @@ import sys, logging
 sys.path.insert(0, {scripts!r})
 from ragrelay.base.errors import InputError
 from ragrelay.workflow.jobs.scripts import job_log
-from ragrelay.display import progress
+from ragrelay.base.display import progress
 codes = {codes!r}
 sys.stderr.isatty = lambda: True
 with job_log("log.txt", job=codes):
