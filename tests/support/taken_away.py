@@ -68,14 +68,15 @@ def take_away(root: Path, names: Iterable[str]) -> set[str]:
             for page in (root / "docs").glob("*.md"):
                 block = rf"<!-- [^<>]*, by {name.replace('.', '/')}\.py -->\n.*?\n<!-- -->\n"
                 text = re.sub(block, "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
-                page.write_text(text, encoding="utf-8")
+                link = rf"\[([^\[\]]*)\]\([^()]*benchmarks/results/{name.split('.')[-1]}\w*\.json\)"
+                page.write_text(re.sub(link, r"\1", text), encoding="utf-8")
         modules |= found
     return modules
 
 
 def write_again(root: Path) -> None:
     """Write what `make docs` writes from code."""
-    for tool in ("config_reference", "bad_input", "result_files", "papers"):
+    for tool in ("config_reference", "bad_input", "result_files", "papers", "error_rates", "performance"):
         done = subprocess.run([sys.executable, f"tools/{tool}.py"], cwd=root, text=True, capture_output=True)
         assert done.returncode == 0, f"{tool}: {done.stderr[-3000:]}"
 
