@@ -49,7 +49,7 @@ rule export_tables:
         "../envs/report.yaml"
     params:
         study=study.name,
-        code=code_of("export_tables.py"),
+        code=code_of("export_tables.py", *exports.registries),
     script:
         "../workflow/scripts/export_tables.py"
 
@@ -73,7 +73,7 @@ rule describe_results:
     params:
         study=study.name,
         questions=shown_questions,
-        code=code_of("describe_results.py"),
+        code=code_of("describe_results.py", *exports.registries),
     script:
         "../workflow/scripts/describe_results.py"
 

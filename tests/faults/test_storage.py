@@ -1,5 +1,6 @@
 """A store that is damaged, shared or out of room, and folders that can't be written."""
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -45,6 +46,7 @@ def test_two_workflows_share_a_store(copied: Copy, finished: Sandbox, tmp_path: 
     faulty = Faulty(copied(), finished)
     first = faulty.study
     second = first.copied_to(tmp_path / "second")
+    shutil.rmtree(second.folder / "cache/answers")
     second.config["cache_dir"] = str(first.folder / "cache")
     second.write_config()
     drivers = [study.start(faulty.target) for study in (first, second)]
@@ -59,8 +61,12 @@ def test_two_workflows_share_a_store(copied: Copy, finished: Sandbox, tmp_path: 
 def test_full_disk(copied: Copy, finished: Sandbox) -> None:
     """No room for more parts: the message says so; with room, the rest is made."""
     faulty = Faulty(copied(), finished)
+    aside = faulty.store.rename(faulty.store.with_name("aside"))
+    size = sum(path.stat().st_size for path in aside.rglob("*.parquet")) // 1024 + 100
     faulty.store.mkdir()
-    with mounted(faulty.store, "-t", "tmpfs", "-o", "size=100k", "tmpfs"):
+    with mounted(faulty.store, "-t", "tmpfs", "-o", f"size={size}k", "tmpfs"):
+        shutil.copytree(aside, faulty.store, dirs_exist_ok=True)
+        shutil.rmtree(aside)
         done = faulty.study.snakemake(faulty.target, check=False)
         assert done.returncode != 0
         assert "No space left on device; free some space there" in done.stdout + done.stderr
@@ -80,7 +86,7 @@ def test_read_only_results(copied: Copy, finished: Sandbox) -> None:
         done = faulty.study.snakemake(faulty.target, check=False)
         assert done.returncode != 0
         assert "Read-only file system" in done.stdout + done.stderr
-        assert not faulty.parts()
+        assert len(faulty.keys()) == faulty.others
     faulty.check_recovery()
 
 
@@ -94,7 +100,7 @@ def test_engine_without_memory(copied: Copy, finished: Sandbox) -> None:
     assert lines
     assert "found a failed start" in lines[0]
     assert "cpu_kvcache_gib" in lines[0]
-    assert not faulty.parts()
+    assert len(faulty.keys()) == faulty.others
     faulty.study.config["generators"]["demo-lm"]["cpu_kvcache_gib"] = 1
     faulty.study.write_config()
     faulty.check_recovery()

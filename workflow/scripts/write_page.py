@@ -9,6 +9,7 @@ from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.report.page import render_page
 from ragrelay.report.questions import read_questions
 from ragrelay.report.reading import read_study, with_files
+from ragrelay.report.study import AnnexPart
 from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
@@ -23,12 +24,16 @@ with job_log(snakemake.log[0], snakemake.input):
         left_out=inputs.left_out,
         pooled=inputs.get("pooled"),
     )
-    parts = {name: (import_module(module), given) for name, (module, given) in params.annexes.items()}
+    parts = [
+        AnnexPart(part, shown["module"], shown["template"], shown["link"])
+        for shown in params.annexes
+        if (part := import_module(shown["module"]).read(files, inputs, shown["given"]))
+    ]
     study = replace(
         study,
         notices=[*params.notices, *study.notices],
         judges=params.judges,
-        parts={name: module.read(files, inputs, given) for name, (module, given) in parts.items()},
+        parts=parts,
         questions=read_questions(params.questions, inputs.asked),
     )
     page = snakemake.output[0]

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.annexes.acu.annex import Acu
 from ragrelay.annexes.acu.outputs import OUTPUTS
 from ragrelay.annexes.acu.page import report_acu
 from ragrelay.annexes.acu.page_tables import acu_correlation_table
@@ -13,6 +14,7 @@ from ragrelay.annexes.acu.sentences import claim_sentences
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
+from ragrelay.report.study import AnnexPart
 
 from tests.annexes.acu.claims_study import study_of
 from tests.support.report_browser import needs_browser, opened, violations
@@ -40,7 +42,7 @@ def test_page_in_a_browser(browser: Any, tmp_path: Path) -> None:
 def test_it_is_a_section_of_the_study_where_there_is_one(tmp_path: Path) -> None:
     study = read_study(**write_study(tmp_path))
     assert 'id="acu"' not in render_page(study)
-    page = render_page(replace(study, parts={"acu": study_of(tmp_path)}))
+    page = render_page(replace(study, parts=[AnnexPart(study_of(tmp_path), Acu().page_part, Acu.template, Acu.link)]))
     assert 'id="acu"' in page and '<a href="#acu">Claims</a>' in page and 'data-chart="acu-acu_usage"' in page
 
 

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from ragrelay.annexes.labels import page as annotations
 from ragrelay.annexes.labels import paper_figures
+from ragrelay.annexes.labels.annex import Labels
 from ragrelay.annexes.labels.choices import label_choices
 from ragrelay.annexes.labels.correlation import label_correlations
 from ragrelay.annexes.labels.cost import COLUMNS as COST
@@ -26,6 +27,7 @@ from ragrelay.base.vocabulary.columns import named, schema_of
 from ragrelay.report.display.chart_files import draw
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
+from ragrelay.report.study import AnnexPart
 
 from tests.support.report_study import write_study
 
@@ -227,7 +229,7 @@ def test_page_has_the_part_with_names_escaped(tmp_path: Path) -> None:
     whole = read_study(**write_study(tmp_path / "study"))
     link = '<a href="#annotations">Labels</a>'
     assert link not in render_page(whole)
-    page = render_page(replace(whole, parts={"labels": read}))
+    page = render_page(replace(whole, parts=[AnnexPart(read, Labels().page_part, Labels.template, Labels.link)]))
     assert link in page
     assert "1,234" in page and "annotations1-annotations" in page
     warning = "demo: results from labels of qrels rest on a judge"

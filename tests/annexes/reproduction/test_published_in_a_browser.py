@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from ragrelay.annexes.labels.annex import Labels
+from ragrelay.annexes.reproduction import annex
 from ragrelay.annexes.reproduction.study import Reproduction
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
+from ragrelay.report.study import AnnexPart
 
 from tests.annexes.labels.test_annotations_page import drawn
 from tests.support.report_browser import needs_browser, opened, violations
@@ -22,7 +25,11 @@ def test_labels_and_published_tables_in_a_browser(browser: Any, tmp_path: Path) 
                "published": 0.15, "difference": -0.05, "inside": True}  # fmt: skip
     published = Reproduction({"reproduced_claims": pl.DataFrame([claimed])})
     page = tmp_path / "index.html"
-    shown = replace(whole, parts={"labels": [drawn(1, tmp_path)], "reproduction": published})
+    labels = AnnexPart([drawn(1, tmp_path)], Labels().page_part, Labels.template, Labels.link)
+    compared = AnnexPart(
+        published, annex.Reproduction().page_part, annex.Reproduction.template, annex.Reproduction.link
+    )
+    shown = replace(whole, parts=[labels, compared])
     page.write_text(render_page(shown), encoding="utf-8")
     with opened(browser, page) as tab:
         assert tab.get_by_text("1 of 1 published value in our 95% intervals").count() == 1

@@ -92,6 +92,11 @@ class Annex:
         """The package of its questions to a model, ``questions``; None if there is none."""
         return f"{PACKAGE}.{self.name}.questions" if self._has("questions") else None
 
+    @property
+    def registries(self) -> list[str]:
+        """The modules that list its files, figures and tables."""
+        return [f"{PACKAGE}.{self.name}.{module}" for module in ("files", "outputs") if self._has(module)]
+
     def present(self, study: Any) -> Mapping[str, Any]:
         """Return the values of ``only_with`` in its tables and figures, and whether a study has what each needs."""
         return {}

@@ -5,7 +5,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ragrelay.base.annex import annexes
 from ragrelay.report import answer_findings, findings, verdict_sentences
 from ragrelay.report.display.outputs import Figure, Table, available
 from ragrelay.report.display.page import Page
@@ -55,7 +54,7 @@ def _entries(study: ReportedStudy) -> dict[str, str]:
     links = {
         "main": ("Report", True),
         "explorer": ("Queries", study.explorer),
-        **{annex.link[0]: (annex.link[1], study.parts.get(annex.name)) for annex in annexes() if annex.template},
+        **{shown.link[0]: (shown.link[1], True) for shown in study.parts},
         QUESTIONS: ("Questions", study.questions),
     }
     return {anchor: title for anchor, (title, shown) in links.items() if shown}
@@ -64,12 +63,11 @@ def _entries(study: ReportedStudy) -> dict[str, str]:
 def _annexes(study: ReportedStudy, page: Page) -> dict[str, Any]:
     """Return the variables of the templates of annexes' parts, their templates, and their warnings."""
     values: dict[str, Any] = {"annex_templates": [], "annex_warnings": []}
-    for annex in annexes():
-        if part := study.parts.get(annex.name):
-            module = import_module(annex.page_part)
-            values |= module.values(part, page, MOST_ROWS)
-            values["annex_templates"].append(annex.template)
-            values["annex_warnings"] += module.warnings(part)
+    for shown in study.parts:
+        module = import_module(shown.module)
+        values |= module.values(shown.part, page, MOST_ROWS)
+        values["annex_templates"].append(shown.template)
+        values["annex_warnings"] += module.warnings(shown.part)
     return values
 
 

@@ -13,6 +13,19 @@ from ragrelay.report.questions import ShownQuestion
 
 
 @dataclass(frozen=True)
+class AnnexPart:
+    """A part of the page that an annex makes (base.annex.Annex)."""
+
+    part: Any
+    """What ``read`` of the annex's module ``page_part`` returned."""
+    module: str
+    """That module."""
+    template: str
+    link: tuple[str, str]
+    """Anchor and title in the header of the page."""
+
+
+@dataclass(frozen=True)
 class ReportedStudy:
     """All data that the page shows."""
 
@@ -25,8 +38,8 @@ class ReportedStudy:
     """Folders of the query explorer's data, parallel to the sections, or none."""
     notices: Sequence[str] = ()
     """What readers must know about its generators."""
-    parts: Mapping[str, Any] = field(default_factory=dict)
-    """The parts of annexes that it has, by the name of the annex (base.annex)."""
+    parts: Sequence[AnnexPart] = ()
+    """The parts of annexes that it has, in the order of the page."""
     judges: Mapping[str, str] = field(default_factory=dict)
     """The generators whose judgements are a scorer's scores, by scorer."""
     pooled: pl.DataFrame | None = None

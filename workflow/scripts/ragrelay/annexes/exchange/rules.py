@@ -3,6 +3,7 @@
 import functools
 
 from ragrelay.annexes.exchange import files
+from ragrelay.base.annex import annexes
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.workflow.study.reported import MEASURED, Reported
 from ragrelay.workflow.study.study import StudyOfRules, Wildcards
@@ -27,6 +28,11 @@ class Exports:
         """The tables of the analysis as Parquet, and their data card."""
         names = [*self.reported.section_patterns, *MEASURED, *self.reported.pooled]
         return [files.exported_table.at(name=name) for name in names]
+
+    @property
+    def registries(self) -> list[str]:
+        """The modules that list the annexes' files and tables, which the exports describe."""
+        return [module for annex in annexes() for module in annex.registries]
 
     def about(self, wildcards: Wildcards) -> dict[str, str]:
         """Return the keys of TREC RAG's records that describe a generator's run."""

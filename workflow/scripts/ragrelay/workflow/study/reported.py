@@ -318,9 +318,14 @@ class Reported:
         return [*modules(OUTPUTS), *(annex.page_part for annex in annexes() if annex.template)]
 
     @functools.cached_property
-    def annex_parts(self) -> dict[str, Any]:
-        """The module and the values of each annex's part of the page."""
-        return {annex.name: (annex.page_part, annex.page_params(self.study)) for annex in annexes() if annex.template}
+    def annex_parts(self) -> list[dict[str, Any]]:
+        """Of each annex's part of the page: the fields of AnnexPart but what is read, and the values that it needs."""
+        return [
+            {"module": annex.page_part, "template": annex.template, "link": annex.link, "given": given}
+            for annex in annexes()
+            if annex.template
+            for given in [annex.page_params(self.study)]
+        ]
 
     @functools.cached_property
     def left_out_table(self) -> Any:
