@@ -50,7 +50,7 @@ check: $(STAMP)  ## Lint, types, the unit tests that need no model, program or s
 # Workers take file after file, long ones first (tests/conftest.py). One more than cores: the cluster's tests mostly wait.
 RUN := OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive pytest -n $$(($(CORES) + 1)) --no-loadscope-reorder
 test: $(STAMP)  ## The tests of make check, and one each of a whole study, a page, a cluster, a failure: make test
-	@$(RUN) --dist loadfile -m "gate or not ($(NEEDS))" $(PYTEST)
+	@$(RUN) --dist loadfile -m "(gate and not full) or not ($(NEEDS))" $(PYTEST)
 
 # With a seed or rules, kills alone: KILLED says what they and KILLS are. Its tests take longest, so workers share them.
 KILLED := tests/faults/test_killed_rules.py
@@ -59,7 +59,7 @@ ifneq ($(SEED)$(RULES)$(KILLS),)
 	@pytest -m full -s $(KILLED) $(PYTEST)
 else
 	@ends=0; run() { $(RUN) "$$@" $(PYTEST) || [ $$? -eq 5 ] || ends=1; }; \
-	run --dist loadfile -m "($(NEEDS)) and not gate" --ignore $(KILLED); run --dist worksteal -m full $(KILLED); exit $$ends
+	run --dist loadfile -m "($(NEEDS)) and (full or not gate)" --ignore $(KILLED); run --dist worksteal -m full $(KILLED); exit $$ends
 endif
 
 lint: $(STAMP)  ## Check style, types and the workflow's manners
