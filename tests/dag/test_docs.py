@@ -270,7 +270,8 @@ def test_links_lead_somewhere(path: Path) -> None:
 def test_files_that_the_pages_name_exist() -> None:
     """Of the project's own: below its root, its tests, its package or its scripts. A reader's own begin with my_."""
     scripts = ROOT / "workflow/scripts"
-    bases = (ROOT, ROOT / "tests", scripts / "ragrelay", scripts, ROOT / "workflow/report", ROOT / "rules")
+    bases = (ROOT, ROOT / "tests", scripts / "ragrelay", scripts, ROOT / "workflow/report", ROOT / "rules",
+             *(scripts / "ragrelay/annexes").iterdir())  # fmt: skip
     named = {
         (page.name, path)
         for page in PAGES
