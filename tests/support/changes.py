@@ -128,7 +128,7 @@ FUSED = {"kind": "fusion", "retrievers": ["rel", "mine"]}
 GRADED = {"kind": "graded", "min_label": 2, "max_label": 0, "relevant": 1}
 CHANGES: dict[str, dict[str, Change]] = {
     "comment or docstring, in the configuration, a template or the code": {
-        "docstring": lambda study: study.edit(f"{CODE}/vocabulary/orderings.py", '"""', '# A comment.\n"""New: '),
+        "docstring": lambda study: study.edit(f"{CODE}/base/vocabulary/orderings.py", '"""', '# A comment.\n"""New: '),
         "template": lambda study: study.edit("config/prompts/tian2025.yaml", "\n", "\n# new\n"),
         "configuration": lambda study: study.append("config/config.yaml", "\n# new\n"),
     },
