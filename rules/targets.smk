@@ -4,6 +4,8 @@ Input: what the other files of rules make; logs and receipts where they are.
 Output: none; plan and plan_receipt, which their rule writes without Snakemake's knowing.
 """
 
+from ragrelay.workflow.jobs.stale_files import KEPT
+
 
 rule fetch_inputs:
     """Download all that the grid needs: models, ir_datasets collections, Terrier."""
@@ -129,6 +131,7 @@ rule stale:
     params:
         folder=workflow.pathvars.apply("<results>"),
         patterns=lambda wildcards: snakemake_internals.output_patterns(workflow),
+        kept=[*KEPT, *(name for annex in annexes() for name in annex.kept)],
         code=code_of("list_stale.py"),
     script:
         "../workflow/scripts/list_stale.py"

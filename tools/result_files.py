@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 from ragrelay.base.vocabulary.columns import STUDY_PART, Column  # noqa: E402
 from ragrelay.base.vocabulary.study_file import StudyFile  # noqa: E402
 from ragrelay.report.display.outputs import resolve  # noqa: E402
-from ragrelay.report.outputs import OUTPUTS, RESULT_TABLES  # noqa: E402
+from ragrelay.report.registry import OUTPUTS, RESULT_TABLES  # noqa: E402
 from ragrelay.workflow.study.files import result_files  # noqa: E402
 
 HEAD = """# Results: every file and column

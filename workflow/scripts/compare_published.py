@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+from ragrelay.annexes.reproduction.outputs import OUTPUTS
 from ragrelay.annexes.reproduction.study import Reproduction
 from ragrelay.annexes.reproduction.write import compare_published
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.report.display.outputs import Table
-from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.table_files import write_table
 from ragrelay.workflow.jobs.scripts import job_log
 

@@ -3,7 +3,7 @@
 from ragrelay.base.display.terminal import say, tell
 from ragrelay.workflow.jobs.stale_files import list_stale
 
-stale = list(list_stale(snakemake.params.folder, snakemake.params.patterns))
+stale = list(list_stale(snakemake.params.folder, snakemake.params.patterns, snakemake.params.kept))
 if stale:
     say(*stale)
 tell(f"{len(stale)} files of {snakemake.params.folder} are not of the present configuration.")

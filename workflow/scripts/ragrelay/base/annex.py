@@ -10,18 +10,11 @@ import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 from ragrelay.base.settings import Settings
 
 PACKAGE = "ragrelay.annexes"
-
-
-class Shown(NamedTuple):
-    """What figures and tables can show: the names that distinguish its files, and the rule that makes these."""
-
-    keys: tuple[str, ...]
-    rule: str
 
 
 class Annex:
@@ -70,8 +63,8 @@ class Annex:
     """Its tables from which figures and tables are made (report.display.outputs.ResultTable)."""
     outputs: ClassVar[Sequence[Any]] = ()
     """Its figures and tables (report.display.outputs.Output)."""
-    shows: ClassVar[Mapping[str, Shown]] = {}
-    """What these show, by ``Output.of``."""
+    shows: ClassVar[Mapping[str, str]] = {}
+    """The rule that makes these, by ``Output.of``; its ``outputs.py`` adds that to KEYS of report.display.outputs."""
     pages: ClassVar[tuple[str, ...]] = ()
     """Patterns of its pages below the results."""
     kept: ClassVar[tuple[str, ...]] = ()
@@ -88,14 +81,9 @@ class Annex:
         return self._module("files")
 
     @property
-    def questions(self) -> str | None:
-        """The package of its questions to a model, ``questions``; None if there is none."""
-        return f"{PACKAGE}.{self.name}.questions" if self._has("questions") else None
-
-    @property
     def registries(self) -> list[str]:
-        """The modules that list its files, figures and tables."""
-        return [f"{PACKAGE}.{self.name}.{module}" for module in ("files", "outputs") if self._has(module)]
+        """Its modules that a list of all files, figures and tables is made from."""
+        return [f"{PACKAGE}.{self.name}.{module}" for module in ("annex", "files", "outputs") if self._has(module)]
 
     def present(self, study: Any) -> Mapping[str, Any]:
         """Return the values of ``only_with`` in its tables and figures, and whether a study has what each needs."""

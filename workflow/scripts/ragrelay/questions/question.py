@@ -17,7 +17,6 @@ heavy libraries inside functions, because Snakemake imports every question when 
 """
 
 import importlib
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -25,15 +24,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
-from ragrelay.base.annex import annexes
 from ragrelay.base.io.keyed_files import WILDCARD, KeyedFiles, of_pattern
 from ragrelay.base.user_code import module_of
 from ragrelay.base.vocabulary.study_file import StudyFile
 
 StudyOfRules = Any
 """The study that rules see (workflow.study.study.StudyOfRules), which is above this package."""
-PACKAGE = "ragrelay.questions.kinds"
-"""The package of the core's questions. Those of an annex are in its own (base.annex)."""
 FUNCTIONS = ("ask", "plan", "read")
 """The functions of a question's module that run in jobs."""
 Key = Mapping[str, str]
@@ -196,10 +192,14 @@ def question_module(name: str) -> ModuleType:
 
 @cache
 def _packages() -> dict[str, str]:
-    """Return the package of each question, by its name."""
-    folders = [PACKAGE, *(annex.questions for annex in annexes() if annex.questions)]
-    paths = {name: importlib.import_module(name).__path__ for name in folders}
-    return {each.name: name for name, path in paths.items() for each in pkgutil.iter_modules(path)}
+    """Return the package of each question, by its name: the core's, and ``questions`` of the annexes' folders."""
+    package = Path(__file__).parents[1]
+    folders = [package / "questions/kinds", *sorted(package.glob("annexes/*/questions"))]
+    return {
+        path.stem: ".".join((package.name, *folder.relative_to(package).parts))
+        for folder in folders
+        for path in folder.glob("[!_]*.py")
+    }
 
 
 def question_files() -> Iterator[list[StudyFile]]:

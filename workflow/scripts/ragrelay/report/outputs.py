@@ -4,7 +4,6 @@ To add a figure, add its entry, which names the function that draws it. To add a
 the columns), a ResultTable if that writes a new file, and an entry.
 """
 
-from ragrelay.base.annex import annexes
 from ragrelay.report import answer_outputs
 from ragrelay.report import context_use_outputs as context_use
 from ragrelay.report.display.outputs import SIZED, Figure, Output, Part, ResultTable, Table
@@ -47,7 +46,6 @@ RESULT_TABLES = {
                     "the study's answers over its generators, by dataset, and over all datasets", "several"),
         *answer_outputs.RESULT_TABLES,
         *context_use.RESULT_TABLES,
-        *(table for annex in annexes() for table in annex.result_tables),
     )
 }  # fmt: skip
 WITH_BASELINE = {
@@ -293,6 +291,5 @@ OUTPUTS: tuple[Output, ...] = (
         "Mean P, mean utility and mean retrieval measures of every cell.",
         "all", "ragrelay.report.transmission_tables:cell_table", limited=True,
     ),
-    *(output for annex in annexes() for output in annex.outputs),
 )  # fmt: skip
 """In the order of the page."""

@@ -7,7 +7,7 @@ from ragrelay.annexes.acu.checks import acu_generators, acu_names, check_acu
 from ragrelay.annexes.acu.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.acu.settings import AcuKeys
 from ragrelay.annexes.acu.source import CLAIM_KINDS
-from ragrelay.base.annex import Annex, Shown
+from ragrelay.base.annex import Annex
 
 
 class Acu(Annex):
@@ -19,7 +19,7 @@ class Acu(Annex):
     reserved = ("acu",)
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
-    shows: ClassVar = {"claims": Shown((), "report_acu")}
+    shows: ClassVar = {"claims": "report_acu"}
     pages = ("report/acu.html",)
     template = "acu_section.html.j2"
     link = ("acu", "Claims")

@@ -1,8 +1,9 @@
 """Register the report's tables and figures on claims."""
 
-from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Table
+from ragrelay.report.display.outputs import KEYS, Figure, Output, Part, ResultTable, Table
 
 PAPER = "Hagström et al., ACL 2025"
+KEYS["claims"] = ()
 RESULT_TABLES = (
     ResultTable("acu_pairs", "acu/tables/pairs.csv", "analyse_acu", "ragrelay.annexes.acu.tables:PAIRS",
                 "a row per claim and evidence: probabilities, predictions, ACU, characteristics", "acu"),

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from ragrelay.annexes.compare.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.compare.settings import CompareKeys
-from ragrelay.base.annex import Annex, Shown
+from ragrelay.base.annex import Annex
 
 
 class Compare(Annex):
@@ -17,7 +17,7 @@ class Compare(Annex):
     without_effect = ("compare",)
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
-    shows: ClassVar = {"comparison": Shown((), "compare_studies")}
+    shows: ClassVar = {"comparison": "compare_studies"}
     pages = ("compare/*/index.html",)
     kept = ("compare",)
 

@@ -1,7 +1,8 @@
 """Register the tables and figures of a comparison of two studies."""
 
-from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Table
+from ragrelay.report.display.outputs import KEYS, Figure, Output, Part, ResultTable, Table
 
+KEYS["comparison"] = ()
 RESULT_TABLES = (
     ResultTable("compared_tests", "compare/{pair}/tests.csv", "compare_studies",
                 "ragrelay.annexes.compare.paired:COLUMNS",

@@ -7,7 +7,7 @@ from ragrelay.annexes.labels.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.labels.settings import LabelGridKeys, LabelKeys
 from ragrelay.annexes.labels.source import ANNOTATION_KINDS, parts
 from ragrelay.annexes.labels.source_checks import check_annotations
-from ragrelay.base.annex import Annex, Shown
+from ragrelay.base.annex import Annex
 
 
 class Labels(Annex):
@@ -21,7 +21,7 @@ class Labels(Annex):
     chosen = ("annotations",)
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
-    shows: ClassVar = {"annotations": Shown(("scorer",), "draw_annotations")}
+    shows: ClassVar = {"annotations": "draw_annotations"}
     generates = ("generate_single_answers",)
     hashes = "ragrelay.annexes.labels.data_hashes:label_hashes"
     template = "annotations.html.j2"

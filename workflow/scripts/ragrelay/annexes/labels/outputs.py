@@ -1,8 +1,9 @@
 """Register the report's tables and figures on annotation sources, per scorer."""
 
-from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Table
+from ragrelay.report.display.outputs import KEYS, Figure, Output, Part, ResultTable, Table
 
 LABELS = "{dataset}/annotations/labels/{scorer}/{generator}"
+KEYS["annotations"] = ("scorer",)
 RESULT_TABLES = (
     ResultTable("label_correlation", f"{LABELS}/correlation.csv", "correlate_labels",
                 "ragrelay.annexes.labels.correlation:COLUMNS",

@@ -16,8 +16,8 @@ from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.base.vocabulary.orderings import named_orderings
 from ragrelay.report.display.outputs import resolve
 from ragrelay.report.display.sections import Section
-from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.reading import PER_RETRIEVER, read_section
+from ragrelay.report.registry import OUTPUTS
 from ragrelay.report.verdict_sentences import Conclusion, answers
 from ragrelay.workflow.jobs.unreadable_files import naming_the_damaged
 from ragrelay.workflow.study import files

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 from ragrelay.annexes.prediction.checks import check_prediction, rerankers
 from ragrelay.annexes.prediction.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.prediction.settings import PredictionKeys
-from ragrelay.base.annex import Annex, Shown
+from ragrelay.base.annex import Annex
 
 
 class Prediction(Annex):
@@ -18,7 +18,7 @@ class Prediction(Annex):
     without_effect = ("prediction",)
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
-    shows: ClassVar = {"prediction": Shown(("dataset", "generator", "scorer"), "report_predictions")}
+    shows: ClassVar = {"prediction": "report_predictions"}
     pages = ("report/predict.html",)
 
     def check(self, study: Any) -> None:

@@ -7,7 +7,7 @@ from ragrelay.annexes.reproduction.checks import check_published
 from ragrelay.annexes.reproduction.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.reproduction.published import LAYOUTS
 from ragrelay.annexes.reproduction.settings import PublishedKeys
-from ragrelay.base.annex import Annex, Shown
+from ragrelay.base.annex import Annex
 
 
 class Reproduction(Annex):
@@ -20,7 +20,7 @@ class Reproduction(Annex):
     without_effect = ("published",)
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
-    shows: ClassVar = {"reproduction": Shown((), "compare_published")}
+    shows: ClassVar = {"reproduction": "compare_published"}
     template = "reproduction.html.j2"
     link = ("reproduction", "Published tables")
 

@@ -1,8 +1,9 @@
 """Register the report's comparisons with published tables."""
 
-from ragrelay.report.display.outputs import Output, Part, ResultTable, Table
+from ragrelay.report.display.outputs import KEYS, Output, Part, ResultTable, Table
 
 MODULE = "ragrelay.annexes.reproduction"
+KEYS["reproduction"] = ()
 RESULT_TABLES = (
     ResultTable("reproduced_cells", "reproduction/cells.csv", "compare_published", f"{MODULE}.cells:COLUMNS",
                 "mean utility of every cell that a published table has, with the published value and marks",

@@ -6,11 +6,8 @@ imports no data or chart library.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
-
-from ragrelay.base.annex import annexes
 
 PICTURES = ("svg", "png", "pdf")
 """File endings of every figure."""
@@ -19,13 +16,13 @@ ONE_COLUMN, TWO_COLUMNS = 241, 506
 SIZES = {"one-column": ONE_COLUMN, "two-column": TWO_COLUMNS}
 SIZED = tuple(f"{size}.{ending}" for size in SIZES for ending in PICTURES)
 """File endings of a figure that is drawn in both sizes."""
-KEYS = {
+KEYS: dict[str, tuple[str, ...]] = {
     "section": ("dataset", "generator", "scorer"),
     "depth": ("dataset", "generator", "scorer", "depth"),
     "group": ("generator", "scorer"),
     "study": (),
 }
-"""What an output of the core can show, with the names that distinguish its files."""
+"""What an output can show, with the names that distinguish its files. The ``outputs.py`` of an annex adds its own."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +48,7 @@ class Figure:
     kind: ClassVar = "figure"
     name: str
     of: str
-    """What it shows: a name of KEYS, or of an annex's ``shows``."""
+    """What it shows: a name of KEYS."""
     draw: str
     """A function of what ``of`` names and the theme; for SIZED endings also of the width in points."""
     needs: tuple[str, ...]
@@ -118,12 +115,6 @@ class Table:
 Output = Figure | Table
 
 
-@cache
-def keys_of(of: str) -> tuple[str, ...]:
-    """Return the names that distinguish the files of outputs ``of`` a name of KEYS, or of what an annex shows."""
-    return KEYS[of] if of in KEYS else next(annex.shows[of].keys for annex in annexes() if of in annex.shows)
-
-
 @dataclass(frozen=True)
 class Part:
     """A part of a page: its heading and introduction; ``{measure}`` and the like are filled in in both."""
@@ -133,8 +124,8 @@ class Part:
 
 
 def file_name(output: Output, ending: str, keys: Mapping[str, str]) -> str:
-    """Return the name of an output's file; ``keys`` has the names of ``keys_of``."""
-    return "_".join([output.name, *(keys[key] for key in keys_of(output.of))]) + f".{ending}"
+    """Return the name of an output's file; ``keys`` has the names of KEYS[output.of]."""
+    return "_".join([output.name, *(keys[key] for key in KEYS[output.of])]) + f".{ending}"
 
 
 def available(outputs: Iterable[Output], result_tables: Iterable[str]) -> list[Any]:

@@ -4,22 +4,21 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ragrelay.base.annex import annexes
-
-KEPT = {"plan.csv", "plan.json", "report/pages.js", *(name for annex in annexes() for name in annex.kept)}
+KEPT = ("plan.csv", "plan.json", "report/pages.js")
 """Files below the results that other configurations or commands make; never stale."""
 
 
-def list_stale(folder: str | Path, patterns: Iterable[str]) -> Iterator[Path]:
+def list_stale(folder: str | Path, patterns: Iterable[str], kept: Iterable[str] = KEPT) -> Iterator[Path]:
     """Yield the files below ``folder`` that none of ``patterns`` matches, sorted.
 
-    ``patterns``: regular expressions of the rules' outputs, with the configuration's names for wildcards. A file below
-    a folder that is an output belongs to the rule.
+    ``kept``: files and folders below it that are never stale. ``patterns``: regular expressions of the rules' outputs,
+    with the configuration's names for wildcards. A file below a folder that is an output belongs to the rule.
     """
+    never = set(kept)
     made = [re.compile(pattern) for pattern in patterns]
     for path in sorted(path for path in Path(folder).rglob("*") if path.is_file()):
         inside = path.relative_to(folder)
-        if {inside.parts[0], inside.as_posix()} & KEPT or inside.name.startswith("."):
+        if {inside.parts[0], inside.as_posix()} & never or inside.name.startswith("."):
             continue
         above = [path, *(parent for parent in path.parents if Path(folder) in parent.parents)]
         if not any(pattern.fullmatch(str(name)) for name in above for pattern in made):

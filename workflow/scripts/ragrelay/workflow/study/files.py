@@ -18,8 +18,9 @@ from ragrelay.questions.kinds.judge_answers import JudgeAnswers
 from ragrelay.questions.kinds.score_context_use import ScoreContextUse
 from ragrelay.questions.kinds.write_nuggets import WriteNuggets
 from ragrelay.questions.question import question_files
-from ragrelay.report.display.outputs import Figure, Table, keys_of
-from ragrelay.report.outputs import OUTPUTS, RESULT_TABLES, WITH_BASELINE
+from ragrelay.report.display.outputs import KEYS, Figure, Table
+from ragrelay.report.outputs import WITH_BASELINE
+from ragrelay.report.registry import OUTPUTS, RESULT_TABLES
 
 # fmt: off
 fetched = StudyFile("fetched/{fetched}.json", "fetch_input", "receipt of what was fetched from a hub or a catalogue")
@@ -115,7 +116,7 @@ ANSWERED_WITH = "@{generator}"
 explorer = StudyFile(explored_queries.path.removesuffix("/{name}"), "explore_queries", "a folder of such files")
 
 RULES = {"depth": "draw_figures_at", "study": "write_page"} | {
-    shown_name: shown.rule for annex in annexes() for shown_name, shown in annex.shows.items()
+    shown: rule for annex in annexes() for shown, rule in annex.shows.items()
 }
 """The rule that makes outputs, by ``Output.of``. For others it is `draw_figures` or `write_tables`."""
 
@@ -130,7 +131,7 @@ def result_files() -> Iterator[StudyFile]:
     yield from STAGES
     yield from tables.values()
     for output in OUTPUTS:
-        stem = "_".join([output.name, *(f"{{{key}}}" for key in keys_of(output.of))])
+        stem = "_".join([output.name, *(f"{{{key}}}" for key in KEYS[output.of])])
         rule = RULES.get(output.of)
         if isinstance(output, Figure):
             path = f"report/figures/{stem}.{{{'|'.join(output.endings)}}}"

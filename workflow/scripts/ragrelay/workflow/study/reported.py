@@ -11,8 +11,8 @@ from ragrelay.base.annex import annexes
 from ragrelay.base.io.workflow_files import ROOT
 from ragrelay.base.vocabulary.names import SET_BY_DESIGN
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.report.display.outputs import KEYS, Output, available, file_name, keys_of, modules
-from ragrelay.report.outputs import OUTPUTS, RESULT_TABLES
+from ragrelay.report.display.outputs import KEYS, Output, available, file_name, modules
+from ragrelay.report.registry import OUTPUTS, RESULT_TABLES
 from ragrelay.workflow.study import files
 from ragrelay.workflow.study.retrieval import Retrieval
 from ragrelay.workflow.study.study import Key, StudyOfRules, Wildcards
@@ -85,13 +85,13 @@ class Reported:
                 category=f"{output.kind.capitalize()}s",
                 labels={
                     output.kind: output.name,
-                    **{key: part[key] for key in keys_of(output.of)},
+                    **{key: part[key] for key in KEYS[output.of]},
                     "format": ending,
                 },
             )
             for output in outputs
             for ending in output.endings
-            for part in keys or [{key: f"{{{key}}}" for key in keys_of(output.of)}]
+            for part in keys or [{key: f"{{{key}}}" for key in KEYS[output.of]}]
         ]
 
     # Sections
