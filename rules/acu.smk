@@ -9,7 +9,7 @@ from ragrelay.annexes.acu import files as claim_files
 from ragrelay.annexes.acu.rules import claims_of, shown_beside
 
 claims = claims_of(study)
-beside, beside_claims = shown_beside(study)
+beside, beside_claims, beside_modules = shown_beside(study)
 
 
 wildcard_constraints:
@@ -116,7 +116,7 @@ rule report_acu:
         beside=beside,
         study=study.name,
         notices=reported.notices({u["generator"] for u in claims.units}),
-        code=code_of("report_acu.py", *reported.modules("claims"), *beside.values()),
+        code=code_of("report_acu.py", *reported.modules("claims"), *beside_modules),
     script:
         "../workflow/scripts/report_acu.py"
 

@@ -13,6 +13,7 @@ from ragrelay.annexes.acu.source import CLAIM_FORMATS, CLAIM_KINDS
 from ragrelay.base.annex import annexes
 from ragrelay.base.errors import InputError
 from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.report.display.outputs import modules
 from ragrelay.workflow.jobs.scripts import on_terminal
 from ragrelay.workflow.study.files import made_by
 from ragrelay.workflow.study.reported import Reported
@@ -131,8 +132,12 @@ def claims_of(study: StudyOfRules) -> Claims:
     return Claims(study)
 
 
-def shown_beside(study: StudyOfRules) -> tuple[dict[str, str], dict[str, Any]]:
-    """Return the parts of other annexes on the page of claims, template to module, and their inputs."""
+def shown_beside(study: StudyOfRules) -> tuple[dict[str, str], dict[str, Any], list[str]]:
+    """Return the parts of other annexes on the page of claims: template to module, inputs, and modules of their code."""
     inputs = {annex: annex.beside(study, "acu") for annex in annexes()}
-    parts = {annex.template: annex.page_part for annex, needed in inputs.items() if needed}
-    return parts, {name: path for needed in inputs.values() for name, path in needed.items()}
+    shown = [annex for annex, needed in inputs.items() if needed]
+    return (
+        {annex.template: annex.page_part for annex in shown},
+        {name: path for needed in inputs.values() for name, path in needed.items()},
+        [module for annex in shown for module in (annex.page_part, *modules(annex.outputs))],
+    )
