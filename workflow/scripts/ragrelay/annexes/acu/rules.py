@@ -133,7 +133,7 @@ def claims_of(study: StudyOfRules) -> Claims:
 
 
 def shown_beside(study: StudyOfRules) -> tuple[dict[str, str], dict[str, Any], list[str]]:
-    """Return the parts of other annexes on the page of claims: template to module, inputs, and modules of their code."""
+    """Return the parts of other annexes on the page of claims: template to module, inputs, modules of the code."""
     inputs = {annex: annex.beside(study, "acu") for annex in annexes()}
     shown = [annex for annex, needed in inputs.items() if needed]
     return (
