@@ -321,10 +321,14 @@ class Reported:
     def annex_parts(self) -> list[dict[str, Any]]:
         """Of each annex's part of the page: the fields of AnnexPart but what is read, and the values that it needs."""
         return [
-            {"module": annex.page_part, "template": annex.template, "link": annex.link, "given": given}
+            {
+                "module": annex.page_part,
+                "template": annex.template,
+                "link": annex.link,
+                "given": annex.page_params(self.study),
+            }
             for annex in annexes()
             if annex.template
-            for given in [annex.page_params(self.study)]
         ]
 
     @functools.cached_property
