@@ -7,6 +7,7 @@ are drawn too. It goes in pieces. A call does as many as it can in ``--seconds``
 the same command goes on from there, and writes the JSON when all are done. The paper's grid is a piece that may take
 several calls: its jobs keep their answers, and its seconds are added up. On a machine without a GPU, ``--size toy
 --encoder toy`` and small numbers run the same on CPU, which says nothing about speed (tests/unit/project/test_gpu.py).
+``--pieces bertscore`` does that piece alone, which needs torch and neither vLLM nor Snakemake's jobs.
 """
 
 import os
@@ -21,7 +22,6 @@ from typing import Any
 
 import torch
 import yaml
-from ragrelay.config.study import Study
 
 from benchmarks.shared import record
 from benchmarks.shared.dummy_models import ENCODERS, GENERATORS, write_encoder, write_generator
@@ -39,6 +39,8 @@ RUNS = {"poor": 0.1, "middling": 0.5, "fair": 0.8, "good": 0.95, "best": 1.0}
 
 def definition(model: Path, size: str) -> dict[str, Any]:
     """A generator with all keys, as the paper decodes."""
+    from ragrelay.config.study import Study  # it needs the providers of measures, which not every piece does
+
     config = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
     base = Study(config, ROOT, [ROOT / "config/prompts"]).generator("demo-lm")
     large = {"dtype": "bfloat16", "quantization": "fp8", "max_tokens": 300, "max_model_len": 4096}
@@ -94,6 +96,7 @@ def main() -> None:
     parser = record.arguments(__doc__)
     parser.add_argument("--work", type=Path, default=Path("cache/benchmarks/gpu"), help="where pieces are kept")
     parser.add_argument("--seconds", type=float, default=540, help="of this call")
+    parser.add_argument("--pieces", nargs="+", metavar="PIECE", help="these alone")
     parser.add_argument("--size", choices=list(GENERATORS), default="8b")
     parser.add_argument("--encoder", choices=list(ENCODERS), default="bert-large")
     parser.add_argument("--layer", type=int, default=18)
@@ -110,9 +113,12 @@ def main() -> None:
     given = parser.parse_args()
     on_gpu = torch.cuda.is_available()
     device = torch.cuda.get_device_name(0) if on_gpu else "CPU"
-    sizes = {name: value for name, value in vars(given).items() if name not in ("out", "work", "seconds", "started")}
+    other = ("out", "work", "seconds", "pieces", "started")
+    sizes = {name: value for name, value in vars(given).items() if name not in other}
     kept = Pieces(given.work, {**sizes, "device": device})
-    generator = definition(write_generator(given.work.resolve() / f"generator-{given.size}", given.size), given.size)
+    alone = given.pieces == ["bertscore"]
+    model = write_generator(given.work.resolve() / f"generator-{given.size}", given.size)
+    generator = {} if alone else definition(model, given.size)
     encoder = write_encoder(given.work.resolve() / f"encoder-{given.encoder}", given.encoder)
     shapes = list(zip(given.tokens[::2], given.tokens[1::2], strict=True))
     # Goals are for the sizes that they were set for.
@@ -129,7 +135,10 @@ def main() -> None:
             grid, given.work.resolve() / "grid", given, generator, encoder, kept.seconds("grid")
         ),
     }  # fmt: skip
-    if not kept.run(pieces, given.seconds):
+    if unknown := [name for name in given.pieces or () if name not in pieces]:
+        parser.error(f"--pieces: found {unknown[0]!r}; expected some of {', '.join(pieces)}")
+    wanted = {name: piece for name, piece in pieces.items() if given.pieces is None or name in given.pieces}
+    if not kept.run(wanted, given.seconds):
         print(f"Not all is done; the same command goes on ({given.work}).")
         return
     setting = (

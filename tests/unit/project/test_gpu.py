@@ -50,6 +50,19 @@ def test_every_piece_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert list((tmp_path / "work/grid/results/grid/drawn/prompts").rglob("k1.parquet"))
 
 
+def test_a_piece_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    options = [word for name, value in TOY.items() for word in (f"--{name}", str(value))]
+    command = ["gpu.py", "--out", str(tmp_path / "gpu.json"), "--work", str(tmp_path / "work"), *options]
+    monkeypatch.setattr(sys, "argv", [*command, "--pieces", "bertscore"])
+    gpu.main()
+    figures = json.loads((tmp_path / "gpu.json").read_text())["figures"]
+    assert figures and all(label.startswith("BERTScore: ") for label in figures)
+    monkeypatch.setattr(sys, "argv", [*command, "--pieces", "encoder"])
+    with pytest.raises(SystemExit):
+        gpu.main()
+    assert "--pieces: found 'encoder'; expected some of generation, " in capsys.readouterr().err
+
+
 def test_pieces_go_on_where_they_stopped(tmp_path: Path) -> None:
     calls: list[str] = []
 
