@@ -146,6 +146,8 @@ def main() -> None:
         f"{given.prompts} prompts of 5 passages x 5 seeds; grid: {given.retrievers} runs x 2 orderings x k to "
         f"{given.k} x {given.seeds} seeds"
     )
+    if given.pieces:
+        setting += f"; done here: {', '.join(given.pieces)}"
     figures: dict[str, Figure] = kept.figures()
     record.write_record(given, setting, figures, ["torch", "transformers", "bert-score"])
 

@@ -235,7 +235,7 @@ def test_a_batch_takes_half_of_a_gpus_free_memory(monkeypatch: pytest.MonkeyPatc
     )
     gpu, gib = torch.device("cuda"), 2**30
     assert encoder.batch_tokens(torch.device("cpu"), large) == 8192
-    for free, expected in ((1, 8192), (16, 32_768), (139, 131_072)):
+    for free, expected in ((1, 8192), (6, 12_288), (139, 16_384)):
         monkeypatch.setattr(torch.cuda, "mem_get_info", lambda device, free=free: (free * gib, 200 * gib))
         assert encoder.batch_tokens(gpu, large) == expected
         assert encoder.fits_memory(free * gib // 2, gpu) and not encoder.fits_memory(free * gib // 2 + 1, gpu)

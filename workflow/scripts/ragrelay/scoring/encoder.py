@@ -36,8 +36,8 @@ CHECKED = "The embedding of a text must not depend on the texts that are encoded
 STACKS = ("layer", "encoder.layer", "encoder.block", "block", "transformer.layer", "layers")
 BATCH_TOKENS = 8192
 """Minimum padded tokens of a batch."""
-MOST_BATCH_TOKENS = 131_072
-"""Maximum padded tokens of a batch: a larger batch is no faster, since all of a GPU's multipliers are busy."""
+MOST_BATCH_TOKENS = 16_384
+"""Maximum padded tokens of a batch. They keep all of a GPU's multipliers busy, and a larger batch pads more."""
 WIDTHS = 16
 """Memory per token while a layer is computed, in rows of the widest layer, with room to spare: input, queries, keys,
 values, their attention, the intermediate layer before and after its activation, and memory freed late."""
