@@ -37,14 +37,15 @@ if lacking := [name for name in NEEDED if find_spec(name) is None]:
         "by `make setup` or from envs/host.yaml"
     )
 
+from ragrelay.base.display.terminal import tell, tell_uncaught
+
+# Snakemake catches Ctrl-C only while jobs run. What is imported below takes a second.
+sys.excepthook = tell_uncaught
+
 from ragrelay.config.config_files import check_file
 from ragrelay.report.display.page_list import list_pages
-from ragrelay.base.display.terminal import tell, tell_uncaught
 from ragrelay.base.io.workflow_files import ROOT
 from ragrelay.workflow.jobs.scripts import on_terminal
-
-# Snakemake catches Ctrl-C only while jobs run.
-sys.excepthook = tell_uncaught
 
 CATALOGUE = "config/config.yaml"
 with on_terminal():

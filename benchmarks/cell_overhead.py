@@ -15,8 +15,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import polars as pl
-from ragrelay.analysis.holes import JudgedRankings
-from ragrelay.analysis.transmission import Comparisons, Rankings, ScoresOfAnswers, analyse_transmission
+from ragrelay.analysis.transmission import (
+    Comparisons,
+    JudgedRankings,
+    Rankings,
+    ScoresOfAnswers,
+    Transmission,
+    transmission_tables,
+)
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.base.io.atomic_files import write_csv, write_parquet
 from ragrelay.base.vocabulary.measures import measure_ranking
@@ -27,6 +33,7 @@ from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.prompting.layout import zeroshot_prompts
 from ragrelay.scoring import query_scores
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
+from ragrelay.workflow.study.files import modules_of
 from threadpoolctl import threadpool_limits
 
 from benchmarks.shared import pairs, record
@@ -111,14 +118,14 @@ class Grid:
             pl.read_parquet(self.contexts[name], columns=columns).select(pl.lit(name).alias("retriever"), "*")
             for name in retrieval
         )
-        made = analyse_transmission(
+        transmission = Transmission(
             ScoresOfAnswers(utility, {name: self.scores[name] for name in retrieval}),
             Rankings(retrieval, dict.fromkeys(retrieval, "bm25"), contexts, JudgedRankings(ranked, qrels, 2)),
             Comparisons("rel", 0.02, None),
             resamples=10_000,
             seed=0,
         )
-        for name, table in made._asdict().items():
+        for name, table in transmission_tables(transmission, modules_of("analyse_transmission")):
             write_csv(table, self.demo.folder / f"{name}.csv")
 
 

@@ -78,7 +78,8 @@ rule analyse_transmission:
         },
         kinds=study.retriever_kinds,
         relevant=study.lowest_grade_of,
-        code=code_of("analyse_transmission.py"),
+        tables=files.modules_of("analyse_transmission"),
+        code=code_of("analyse_transmission.py", *files.modules_of("analyse_transmission").values()),
     script:
         "../workflow/scripts/analyse_transmission.py"
 

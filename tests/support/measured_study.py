@@ -16,11 +16,17 @@ from typing import Any
 
 import ir_measures
 import polars as pl
-from ragrelay.analysis.holes import JudgedRankings
 from ragrelay.analysis.lengths import answer_lengths
 from ragrelay.analysis.positions import utility_by_position
 from ragrelay.analysis.spread import seed_spread
-from ragrelay.analysis.transmission import Comparisons, Rankings, ScoresOfAnswers, analyse_transmission
+from ragrelay.analysis.transmission import (
+    Comparisons,
+    JudgedRankings,
+    Rankings,
+    ScoresOfAnswers,
+    Transmission,
+    transmission_tables,
+)
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.analysis.variance import decompose_variance
 from ragrelay.base.io.keyed_files import KeyedFiles
@@ -29,6 +35,7 @@ from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.report.display.outputs import resolve
 from ragrelay.report.display.sections import Grid, Section
 from ragrelay.report.outputs import RESULT_TABLES
+from ragrelay.workflow.study.files import modules_of
 
 from tests.support.report_study import GRID, PRIMARY, complete
 from tests.support.sandbox import ROOT
@@ -102,7 +109,7 @@ def section_of(measured: Measured, folder: Path, resamples: int = RESAMPLES) -> 
         .with_columns(rank=pl.int_range(1, pl.len() + 1).over("retriever", "qid"))
         .select("retriever", "qid", "rank", docno="docnos")
     )
-    analysis = analyse_transmission(
+    transmission = Transmission(
         ScoresOfAnswers(
             folder / "utility.parquet",
             {name: path for name, path in scores.items() if name != "zeroshot"},
@@ -124,7 +131,7 @@ def section_of(measured: Measured, folder: Path, resamples: int = RESAMPLES) -> 
         rows.select("qid", "docnos").write_parquet(path)
     prompts = KeyedFiles("prompts/{retriever}-{ordering}-{k}.parquet", tuple(sorted(folder.glob("prompts/*"))))
     tables = {
-        **analysis._asdict(),
+        **dict(transmission_tables(transmission, modules_of("analyse_transmission"))),
         "per_query": per_query,
         "retrieval": measured.retrieval,
         "cost": measured.cost,

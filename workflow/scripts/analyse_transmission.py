@@ -1,12 +1,19 @@
-"""Analyse relevance transmission: the tables of ``Analysis``.
+"""Analyse relevance transmission: the tables that are made from a Transmission.
 
-params: patterns, kinds (of the retrievers), resamples, seed, reference_retriever (may be None), equivalence_margin,
-primary (may be None), relevant (the lowest label that binary measures count as relevant).
+params: tables (the module of each, by name), patterns, kinds (of the retrievers), resamples, seed, reference_retriever
+(may be None), equivalence_margin, primary (may be None), relevant (the lowest label that binary measures count as
+relevant).
 """
 
 import polars as pl
-from ragrelay.analysis.holes import JudgedRankings
-from ragrelay.analysis.transmission import Comparisons, Rankings, ScoresOfAnswers, analyse_transmission
+from ragrelay.analysis.transmission import (
+    Comparisons,
+    JudgedRankings,
+    Rankings,
+    ScoresOfAnswers,
+    Transmission,
+    transmission_tables,
+)
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.columns import named
@@ -26,7 +33,7 @@ with job_log(snakemake.log[0], snakemake.input):
     )
     contexts = read_answers(files["prompts"], ["qid", "docnos"])
     lengths = mean_lengths(files["answers"]) if files["answers"].paths else None
-    analysis = analyse_transmission(
+    transmission = Transmission(
         ScoresOfAnswers(snakemake.input.utility, files["scores"].by("retriever"), lengths),
         Rankings(files["retrieval"].by("retriever"), snakemake.params.kinds, contexts, judged),
         Comparisons(
@@ -36,5 +43,5 @@ with job_log(snakemake.log[0], snakemake.input):
         ),
         **snakemake.params.draws,
     )
-    for name, table in analysis._asdict().items():
+    for name, table in transmission_tables(transmission, snakemake.params.tables):
         write_csv(named(table, snakemake.wildcards), snakemake.output[name])

@@ -5,9 +5,10 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.analysis.holes import JudgedRankings, LabelledLists, holes
+from ragrelay.analysis.holes import LabelledLists, holes
 from ragrelay.analysis.labellings import ALL, HIGHEST, LOWEST, NONE, answers_by_labelling
 from ragrelay.analysis.relay import ALL_RANKINGS, relay
+from ragrelay.analysis.transmission import JudgedRankings
 from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.base.vocabulary.primary import Primary
 

@@ -9,17 +9,24 @@ from types import SimpleNamespace
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.analysis.holes import JudgedRankings
 from ragrelay.analysis.summary import utility_summary
-from ragrelay.analysis.transmission import Analysis, Comparisons, Rankings, ScoresOfAnswers, analyse_transmission
+from ragrelay.analysis.transmission import (
+    Comparisons,
+    JudgedRankings,
+    Rankings,
+    ScoresOfAnswers,
+    Transmission,
+    transmission_tables,
+)
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.generation.answer_files import read_answers
+from ragrelay.workflow.study import files
 from scipy import stats
 
 from tests.support.scripts import named
 
-TABLES = Analysis._fields
+TABLES = files.modules_of("analyse_transmission")
 SCORES = {"scores": "{retriever}.parquet", "uses": "{retriever}", "contexts": "{retriever}"}
 MEASURES = {"retrieval": "{retriever}.measures.parquet"}
 RANKINGS = {"rankings": "contexts/{retriever}.parquet"}
@@ -175,6 +182,7 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
                 equivalence_margin=0.02,
                 primary=None,
                 relevant=1,
+                tables=TABLES,
             ),
         )
         made.append({path.name: path.read_bytes() for path in folder.iterdir()})
@@ -241,6 +249,7 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
             equivalence_margin=0.02,
             primary=None,
             relevant=1,
+            tables=TABLES,
         ),
     )
     assert set(pl.read_csv(tables["significance"])["mark"]) == {"‡"}
@@ -253,20 +262,21 @@ def test_without_answers_without_context_p_and_transmission_within_queries_are_l
     write_utility(compute_utility(scores, "relative"), tmp_path / "utility.parquet")
     contexts = read_answers(KeyedFiles(PROMPTS["prompts"], tuple(map(Path, prompts(tmp_path)))), ["qid", "docnos"])
     judged = JudgedRankings(ranked(), pl.read_parquet(judgements(tmp_path)), 1)
-    found = analyse_transmission(
+    transmission = Transmission(
         ScoresOfAnswers(tmp_path / "utility.parquet", {name: scores[name] for name in retrieval}),
         Rankings(retrieval, KINDS, contexts, judged),
         Comparisons("rel", 0.02, None),
         resamples=100,
         seed=0,
     )
-    for row in found.utility.filter(retriever="bm25").iter_rows(named=True):
+    found = dict(transmission_tables(transmission, TABLES))
+    for row in found["utility"].filter(retriever="bm25").iter_rows(named=True):
         expected = means.filter(ordering=row["ordering"], k=row["k"])["f1"].item()
         assert row["mean_p"] == pytest.approx(expected)
         assert (row["n"], row["mean_p0"], row["mean_utility"], row["n_null"]) == (20, None, None, 20)
-    assert found.gain["n"].sum() == 0 and found.coupling.is_empty()
-    assert set(found.gain["reason"]) == {"no query has both P and P₀"}
-    assert found.within["r"].null_count() == 0 and found.equivalence["p_value"].null_count() == 0
+    assert found["gain"]["n"].sum() == 0 and found["coupling"].is_empty()
+    assert set(found["gain"]["reason"]) == {"no query has both P and P₀"}
+    assert found["within"]["r"].null_count() == 0 and found["equivalence"]["p_value"].null_count() == 0
 
 
 def test_an_answer_that_is_missing_is_no_empty_ranking(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array, concordances
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.paired_tests import POWER
+from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import of_correlation
 from ragrelay.base.vocabulary.columns import (
     CELL_COLUMNS,
@@ -98,6 +99,12 @@ class PairedColumns:
     def digest(self) -> bytes:
         """Hash the data: cells share a digest if their data are equal, as both subsets are where no P_0 is low."""
         return hashlib.sha256(self.utility.tobytes() + b"/" + self.measure.tobytes()).digest()
+
+
+def table(given: Transmission) -> pl.DataFrame:
+    """Return the table of ``COLUMNS`` for ``given``."""
+    parts = (transmission(*of_retriever, given.resamples, given.seed) for of_retriever in given.each_retriever())
+    return with_adjusted(pl.concat(parts))
 
 
 def is_constant(column: Array) -> bool:

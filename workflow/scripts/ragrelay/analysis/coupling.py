@@ -11,6 +11,7 @@ from ragrelay.analysis import bootstrap
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array, pearson_features, pearson_left_out, pearson_of_sums
 from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
 from ragrelay.base.vocabulary.columns import (
     CELL,
@@ -49,6 +50,11 @@ TABLE = {
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of coupling.csv."""
+
+
+def table(given: Transmission) -> pl.DataFrame:
+    """Return the table of ``COLUMNS`` for ``given``."""
+    return pl.concat(couplings(*of_retriever) for of_retriever in given.each_retriever())
 
 
 def couplings(utility: pl.DataFrame, retrieval: pl.DataFrame) -> pl.DataFrame:

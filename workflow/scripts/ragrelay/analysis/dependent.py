@@ -14,6 +14,7 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import no_coefficient
 from ragrelay.analysis.significance import ASCENDING
+from ragrelay.analysis.transmission import Transmission
 from ragrelay.base.vocabulary.columns import (
     CONTEXT_COLUMNS,
     INTERVAL,
@@ -74,6 +75,11 @@ class Contrast:
     """The two cells that the row names."""
     weights: Mapping[ContextCell, float]
     """Each cell's weight in the difference."""
+
+
+def table(given: Transmission) -> pl.DataFrame:
+    """Return the table of ``COLUMNS`` for ``given``."""
+    return with_adjusted(differences(given.cells, given.measured, given.resamples, given.seed))
 
 
 def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:

@@ -10,6 +10,7 @@ from ragrelay.analysis import mean_tests, multiplicity, paired_tests
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
+from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, enough, of_difference
 from ragrelay.base.vocabulary.columns import (
     CELL,
@@ -65,6 +66,13 @@ TABLE = {
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
 """Columns of gain.csv."""
+
+
+def table(given: Transmission) -> pl.DataFrame:
+    """Return the table of ``COLUMNS`` for ``given``."""
+    return with_adjusted(
+        pl.concat(gains(utility, given.resamples, given.seed) for utility, _ in given.each_retriever())
+    )
 
 
 def gains(utility: pl.DataFrame, permutations: int, seed: int) -> pl.DataFrame:

@@ -10,6 +10,7 @@ import polars as pl
 from ragrelay.analysis import relay
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.labellings import ALL, HIGHEST, HOLES_ABOVE, LOWEST, NONE
+from ragrelay.analysis.transmission import JudgedRankings, Transmission
 from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, Columns, integer, number, schema_of, text
 from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.base.vocabulary.primary import Primary
@@ -38,17 +39,6 @@ COLUMNS = {**STUDY_PART, **TABLE}
 _OF_SLOPE = ("n", "n_eff", "slope", "low", "high", "p_value", "verdict", "reason")
 
 
-class JudgedRankings(NamedTuple):
-    """The data that the measures were computed from."""
-
-    rankings: pl.DataFrame
-    """retriever, qid, rank, docno."""
-    qrels: pl.DataFrame
-    """qid, docno, label."""
-    relevant: int
-    """The lowest label that binary measures count as relevant, and the label of holes assumed relevant."""
-
-
 class Holes(NamedTuple):
     """H passages without a judgement: their ``query`` (H,), and ``hole``, ``ranking``, ``rank`` of each occurrence.
 
@@ -59,6 +49,12 @@ class Holes(NamedTuple):
     hole: npt.NDArray[np.intp]
     ranking: npt.NDArray[np.intp]
     rank: npt.NDArray[np.intp]
+
+
+def table(given: Transmission) -> pl.DataFrame:
+    """Return the table of ``COLUMNS`` for ``given``."""
+    _, kinds, contexts, judged = given.rankings
+    return holes(given.cells, given.measured, contexts, kinds, judged, given.compared.primary)
 
 
 def holes(

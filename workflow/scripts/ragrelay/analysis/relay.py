@@ -12,6 +12,7 @@ from ragrelay.analysis import mean_tests
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import ABOVE, BELOW, QUERIES_AT_LEAST, UNDECIDED
 from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, boolean, integer, number, schema_of, text
 from ragrelay.base.vocabulary.names import SET_BY_DESIGN, UNSEEN
@@ -88,6 +89,12 @@ class Sums(NamedTuple):
     compared: int
     noise: float = np.nan
     """The part of the sum of pp that comes from seeds; NaN if unknown."""
+
+
+def table(given: Transmission) -> pl.DataFrame:
+    """Return the table of ``COLUMNS`` for ``given``."""
+    rankings = given.rankings
+    return relay(given.cells, given.measured, rankings.contexts, rankings.kinds, given.by_seed)
 
 
 def relay(

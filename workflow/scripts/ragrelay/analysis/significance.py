@@ -12,6 +12,7 @@ from ragrelay.analysis import multiplicity, paired_tests
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.transmission import Transmission
 from ragrelay.base.vocabulary.columns import (
     CELL_COLUMNS,
     INTERVAL,
@@ -79,6 +80,14 @@ class Side:
     ordering: str
     has: np.ndarray
     values: dict[str, np.ndarray]
+
+
+def table(given: Transmission) -> pl.DataFrame:
+    """Return the table of ``COLUMNS`` for ``given``."""
+    parts = (
+        comparisons(utility, given.reference, given.resamples, given.seed) for utility, _ in given.each_retriever()
+    )
+    return with_adjusted(pl.concat(parts))
 
 
 def comparisons(

@@ -4,6 +4,7 @@ import polars as pl
 from scipy import special
 
 from ragrelay.analysis.correlation import LOW_P0, is_constant
+from ragrelay.analysis.transmission import Transmission
 from ragrelay.base.vocabulary.columns import (
     CELL,
     CELL_COLUMNS,
@@ -14,6 +15,7 @@ from ragrelay.base.vocabulary.columns import (
     integer,
     number,
 )
+from ragrelay.base.vocabulary.names import ZEROSHOT
 
 METHOD = "t over queries"
 CELL_OF_CONTEXTS = ["retriever", "ordering", "k"]
@@ -43,6 +45,13 @@ COLUMNS = {
     "{measure}": number("mean over queries of each retrieval measure of the grid, at k"),
 }
 """Columns of utility.csv."""
+
+
+def table(given: Transmission) -> pl.DataFrame:
+    """Return the table of ``COLUMNS`` for ``given``."""
+    summaries = [utility_summary(given.utility_of(ZEROSHOT), None)]
+    summaries += [utility_summary(utility, measures) for utility, measures in given.each_retriever()]
+    return with_unjudged(pl.concat(summaries, how="diagonal"), given.rankings.contexts, given.rankings.judged.qrels)
 
 
 def utility_summary(utility: pl.DataFrame, retrieval: pl.DataFrame | None) -> pl.DataFrame:

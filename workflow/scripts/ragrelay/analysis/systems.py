@@ -16,6 +16,7 @@ from ragrelay.analysis.equivalence import difference, known, testable, words_of
 from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.paired_tests import POWER, detectable_effect
+from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST
 from ragrelay.base.vocabulary.columns import CELL_COLUMNS, REASON, STUDY_PART, integer, number, schema_of, text
 from ragrelay.base.vocabulary.names import UNSEEN
@@ -70,6 +71,13 @@ WORDS = {
 ASSUMED_SD = 0.2
 """Assumed standard deviation over queries of a difference of P while there are no answers; TREC DL has .15 to .25."""
 CAUTION = 1.5
+
+
+def table(given: Transmission) -> pl.DataFrame:
+    """Return the table of ``COLUMNS`` for ``given``."""
+    reference_retriever, margin, primary = given.compared
+    retrievers = list(given.rankings.retrieval)
+    return systems(given.cells, retrievers, reference_retriever, primary, margin, given.answers.lengths)
 
 
 def systems(

@@ -1,38 +1,21 @@
-"""Analyse one generator's answers under one scorer, a retriever at a time."""
+"""What the tables of one generator's answers under one scorer are computed from.
 
-from collections.abc import Mapping
+A table is a module of this folder with its ``COLUMNS`` and a function ``table`` of a Transmission; report/outputs.py
+lists it.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
-from ragrelay.analysis import correlation, dependent, gain, significance
-from ragrelay.analysis.coupling import couplings
-from ragrelay.analysis.equivalence import equivalences
-from ragrelay.analysis.holes import JudgedRankings, holes
-from ragrelay.analysis.relay import relay
-from ragrelay.analysis.summary import utility_summary, with_unjudged
-from ragrelay.analysis.systems import systems
 from ragrelay.analysis.utility import scores_by_seed
-from ragrelay.analysis.within import within_queries
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.primary import Primary
-
-
-class Analysis(NamedTuple):
-    """The tables, each made by the module of its name; ``utility`` by summary, ``differences`` by dependent."""
-
-    utility: pl.DataFrame
-    correlation: pl.DataFrame
-    significance: pl.DataFrame
-    differences: pl.DataFrame
-    gain: pl.DataFrame
-    within: pl.DataFrame
-    relay: pl.DataFrame
-    holes: pl.DataFrame
-    systems: pl.DataFrame
-    equivalence: pl.DataFrame
-    coupling: pl.DataFrame
 
 
 class ScoresOfAnswers(NamedTuple):
@@ -44,6 +27,17 @@ class ScoresOfAnswers(NamedTuple):
     """Each retriever's file of scores of single answers."""
     lengths: pl.DataFrame | None = None
     """See systems."""
+
+
+class JudgedRankings(NamedTuple):
+    """The data that the measures were computed from."""
+
+    rankings: pl.DataFrame
+    """retriever, qid, rank, docno."""
+    qrels: pl.DataFrame
+    """qid, docno, label."""
+    relevant: int
+    """The lowest label that binary measures count as relevant, and the label of holes assumed relevant."""
 
 
 class Rankings(NamedTuple):
@@ -69,48 +63,53 @@ class Comparisons(NamedTuple):
     """The comparison that is tested alone."""
 
 
-def analyse_transmission(
-    answers: ScoresOfAnswers, rankings: Rankings, compared: Comparisons, resamples: int, seed: int
-) -> Analysis:
-    """Compute the tables; ``resamples`` and ``seed`` are for the bootstrap and the permutations."""
-    retrieval, kinds, contexts, judged = rankings
-    reference_retriever, margin, primary = compared
-    rows = pl.scan_parquet(answers.utility)
+@dataclass(frozen=True)
+class Transmission:
+    """One generator's answers under one scorer; ``resamples`` and ``seed`` are for bootstrap and permutations."""
 
-    def of(retriever: str) -> pl.DataFrame:
-        return rows.filter(pl.col("retriever") == retriever).collect()
+    answers: ScoresOfAnswers
+    rankings: Rankings
+    compared: Comparisons
+    resamples: int
+    seed: int
 
-    reference = None
-    if reference_retriever is not None and reference_retriever in retrieval:
-        reference = of(reference_retriever)
-    summaries = [utility_summary(of(ZEROSHOT), None)]
-    correlations, tests, gains, coupled = [], [], [], []
-    for retriever, path in retrieval.items():
-        table, measures = of(retriever), pl.read_parquet(path)
-        summaries.append(utility_summary(table, measures))
-        correlations.append(correlation.transmission(table, measures, resamples, seed))
-        tests.append(significance.comparisons(table, reference, resamples, seed))
-        gains.append(gain.gains(table, resamples, seed))
-        coupled.append(couplings(table, measures))
-    cells, measured = _all_cells(rows, retrieval)
-    return Analysis(
-        with_unjudged(pl.concat(summaries, how="diagonal"), contexts, judged.qrels),
-        correlation.with_adjusted(pl.concat(correlations)),
-        significance.with_adjusted(pl.concat(tests)),
-        dependent.with_adjusted(dependent.differences(cells, measured, resamples, seed)),
-        gain.with_adjusted(pl.concat(gains)),
-        within_queries(cells, measured, kinds),
-        relay(cells, measured, contexts, kinds, scores_by_seed(answers.scores)),
-        holes(cells, measured, contexts, kinds, judged, primary),
-        systems(cells, list(retrieval), reference_retriever, primary, margin, answers.lengths),
-        equivalences(cells, reference_retriever, margin, primary),
-        pl.concat(coupled),
-    )
+    def utility_of(self, retriever: str) -> pl.DataFrame:
+        """Return a retriever's rows of the utility file, or those of the answers without context."""
+        return pl.scan_parquet(self.answers.utility).filter(pl.col("retriever") == retriever).collect()
+
+    def each_retriever(self) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+        """Yield utility and measures of one retriever after another, so that memory has those of one."""
+        for retriever, path in self.rankings.retrieval.items():
+            yield self.utility_of(retriever), pl.read_parquet(path)
+
+    @cached_property
+    def reference(self) -> pl.DataFrame | None:
+        """Utility of the reference retriever, if the study has it."""
+        name = self.compared.reference_retriever
+        return None if name is None or name not in self.rankings.retrieval else self.utility_of(name)
+
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """Utility of all retrievers, with the columns that comparing retrievers needs."""
+        columns = ["retriever", "ordering", "k", "references", "qid", "p", "p0", "utility"]
+        rows = pl.scan_parquet(self.answers.utility)
+        return rows.filter(pl.col("retriever") != ZEROSHOT).select(columns).collect()
+
+    @cached_property
+    def measured(self) -> pl.DataFrame:
+        """Measures of all retrievers, in their order."""
+        return pl.concat(
+            pl.read_parquet(path).select(pl.lit(name).alias("retriever"), "*")
+            for name, path in self.rankings.retrieval.items()
+        )
+
+    @cached_property
+    def by_seed(self) -> pl.DataFrame:
+        """See utility.scores_by_seed."""
+        return scores_by_seed(self.answers.scores)
 
 
-def _all_cells(rows: pl.LazyFrame, retrieval: Mapping[str, str | Path]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Read utility and measures of all retrievers in their order, with the columns that comparing retrievers needs."""
-    columns = ["retriever", "ordering", "k", "references", "qid", "p", "p0", "utility"]
-    utility = rows.filter(pl.col("retriever") != ZEROSHOT).select(columns).collect()
-    measures = [pl.read_parquet(path).select(pl.lit(name).alias("retriever"), "*") for name, path in retrieval.items()]
-    return utility, pl.concat(measures)
+def transmission_tables(given: Transmission, modules: Mapping[str, str]) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Yield each table with its name; ``modules``: the module that computes it, by name."""
+    for name, module in modules.items():
+        yield name, import_module(module).table(given)

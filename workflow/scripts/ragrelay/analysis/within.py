@@ -10,6 +10,7 @@ from ragrelay.analysis import mean_tests
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, UNDECIDED, of_correlation
 from ragrelay.base.vocabulary.columns import (
     INTERVAL,
@@ -47,6 +48,11 @@ TABLE = {
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of within.csv."""
+
+
+def table(given: Transmission) -> pl.DataFrame:
+    """Return the table of ``COLUMNS`` for ``given``."""
+    return within_queries(given.cells, given.measured, given.rankings.kinds)
 
 
 def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:

@@ -126,6 +126,11 @@ def made_by(rule: str) -> dict[str, StudyFile]:
     return {name: table for name, table in tables.items() if table.rule == rule}
 
 
+def modules_of(rule: str) -> dict[str, str]:
+    """Return the modules with the columns of the tables made by a rule, by the tables' names."""
+    return {name: table.columns.partition(":")[0] for name, table in RESULT_TABLES.items() if table.rule == rule}
+
+
 def result_files() -> Iterator[StudyFile]:
     """Yield all files: STAGES, the tables from which outputs are made, then the report's tables and figures."""
     yield from STAGES
