@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from ragrelay.base.errors import InputError
+from ragrelay.generation import endpoint_replies
 from ragrelay.generation.endpoint import EndpointEngine
 from ragrelay.generation.generator import NEUTRAL, Request
 from ragrelay.generation.store import TOKEN_SCORES
@@ -106,12 +107,25 @@ def test_token_ids_give_the_answers_of_vllm_in_the_job(
             assert row[name] == pytest.approx(rows[row["prompt_id"], row["seed"]][name], abs=1e-3)
 
 
+@pytest.fixture
+def phrases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo's tokenizer has tokens of whole phrases: its prompts have fewer tokens than words."""
+    monkeypatch.setattr(endpoint_replies, "READ_SHARE", 0.4)
+
+
+def test_a_text_of_fewer_tokens_than_words_is_refused_with_the_way_out(model: Path, endpoint: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=r"29 tokens read .*, which has 55 words; expected .*, key tokenizer, so that"):
+        asked(endpoint, requests(model, chat=False, as_ids=False))
+
+
+@pytest.mark.usefixtures("phrases")
 def test_texts_are_the_same_but_for_special_tokens_in_passages(model: Path, endpoint: dict[str, Any]) -> None:
     ids, texts = (asked(endpoint, requests(model, chat=False, as_ids=as_ids)) for as_ids in (True, False))
     assert without_literals(texts) == without_literals(ids)
     assert texts["p2", 1][2] < ids["p2", 1][2], "the server reads </s> and <s> as single tokens; we do not"
 
 
+@pytest.mark.usefixtures("phrases")
 def test_chat_completions_are_the_chat_template(model: Path, endpoint: dict[str, Any]) -> None:
     chat = {**endpoint, "chat": True}
     system = "answer in one sentence"

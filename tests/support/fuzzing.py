@@ -154,8 +154,12 @@ def try_reply(content: bytes) -> bool:
         assert b"\\ud800" in content
         return False
     body = json.loads(content)
-    assert row["answer"] == (body["choices"][0]["text"] or "").strip()
-    assert row["answer"].encode("utf-8").decode("utf-8") == row["answer"]
+    text = body["choices"][0]["text"]
+    assert (row["answer"] or "") == (text or "").strip()
+    if row["answer"] is None:  # missing, with why
+        assert row["finish_reason"] not in ("stop", "length")
+    else:
+        assert text is not None and row["answer"].encode("utf-8").decode("utf-8") == row["answer"]
     counts = [row["prompt_tokens"], row["answer_tokens"]]
     assert counts == [(body.get("usage") or {}).get(name) for name in ("prompt_tokens", "completion_tokens")]
     assert all(count is None or (type(count) is int and 0 <= count < 2**63) for count in counts)

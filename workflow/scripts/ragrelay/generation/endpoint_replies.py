@@ -186,6 +186,8 @@ def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens
     if read is not None and read < (ids or READ_SHARE * words):
         found = f"{read} tokens read (usage.prompt_tokens) of prompt {request.prompt_id[:16]}, which has "
         expected = "the whole prompt: a server with a longer window (Ollama: num_ctx), or shorter prompts"
+        if not ids:
+            expected += "; where tokens of the model span words, key tokenizer, so that ids are sent and counted"
         raise InputError(place, found + (f"{ids} tokens" if ids else f"{words} words"), expected)
     made = row["answer_tokens"]
     if ids and made is not None and row["finish_reason"] == "length" and made < max_tokens:

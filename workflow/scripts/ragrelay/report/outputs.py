@@ -1,7 +1,7 @@
 """Register a study's figures and tables: rules, drawing, writing, the page and the captions loop over these entries.
 
-To add a figure, add its entry, which names the function that draws it. To add a table, add its analysis (which declares
-the columns), a ResultTable if that writes a new file, and an entry.
+To add a figure, add its entry, which names the function that draws it. To add a table, add its analysis, a module with
+``COLUMNS`` and ``table`` (analysis/transmission.py), a ResultTable and an entry; tests/e2e/test_additions.py does both.
 """
 
 from ragrelay.report import answer_outputs

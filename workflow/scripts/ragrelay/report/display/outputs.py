@@ -16,6 +16,8 @@ ONE_COLUMN, TWO_COLUMNS = 241, 506
 SIZES = {"one-column": ONE_COLUMN, "two-column": TWO_COLUMNS}
 SIZED = tuple(f"{size}.{ending}" for size in SIZES for ending in PICTURES)
 """File endings of a figure that is drawn in both sizes."""
+AS_WRITTEN = "as written"
+"""The page shows all columns of the first of a section's ``needs``, in their order."""
 KEYS: dict[str, tuple[str, ...]] = {
     "section": ("dataset", "generator", "scorer"),
     "depth": ("dataset", "generator", "scorer", "depth"),
@@ -88,7 +90,7 @@ class Table:
     caption: str
     part: str = ""
     show: str = ""
-    """A function of what ``of`` names that returns the argument of ``macro``."""
+    """A function of what ``of`` names that returns the argument of ``macro``, or AS_WRITTEN."""
     files: Mapping[str, str] = field(default_factory=lambda: {"csv": ""})
     """Ending → function that returns a data frame (csv, and Parquet next to it) or text (tex); empty: the rows of the
     first of ``needs``."""
@@ -104,7 +106,7 @@ class Table:
 
     @property
     def functions(self) -> tuple[str, ...]:
-        return tuple(name for name in (self.show, *self.files.values()) if name)
+        return tuple(name for name in (self.show, *self.files.values()) if name not in ("", AS_WRITTEN))
 
     @property
     def endings(self) -> tuple[str, ...]:

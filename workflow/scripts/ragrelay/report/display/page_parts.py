@@ -5,8 +5,8 @@ from typing import Any
 
 from ragrelay.report.display.chart_packing import packed
 from ragrelay.report.display.charts import Spec
-from ragrelay.report.display.outputs import Figure, Output, Part, resolve
-from ragrelay.report.display.tables import filled
+from ragrelay.report.display.outputs import AS_WRITTEN, Figure, Output, Part, resolve
+from ragrelay.report.display.tables import filled, table_as_written
 
 SAMPLED = "An even sample of the queries is drawn; statistics are of all queries."
 
@@ -45,7 +45,10 @@ def page_parts(
                     items.append({"macro": "figure", "anchor": item_anchor, "title": title,
                                   "note": " ".join(notes).strip()})  # fmt: skip
                 elif output.show:
-                    table = resolve(output.show)(shown, *limit)
+                    if output.show == AS_WRITTEN:
+                        table = table_as_written(shown.rows(output.needs[0]), *limit)
+                    else:
+                        table = resolve(output.show)(shown, *limit)
                     table = filled(table) if output.macro == "plain" else table
                     if table.rows:
                         items.append({"macro": output.macro, "anchor": f"{item_anchor}-table", "title": title,

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.base.vocabulary.columns import CELL_COLUMNS, STUDY_PART
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.report.display.numbers import MISSING, count, number, share, with_interval
 
@@ -120,6 +121,23 @@ def table_of(frame: pl.DataFrame, *columns: Column, most: int | None = None, lat
     rows = first_rows(frame, most, later)
     shown = [[column.text(row) for column in columns] for row in rows.iter_rows(named=True)]
     return Table(columns, shown, frame.height - rows.height)
+
+
+def table_as_written(frame: pl.DataFrame, most: int | None = None) -> Table:
+    """Build a table with all columns of ``frame`` but dataset, generator and scorer, which a section has once."""
+
+    def column(of: str, dtype: pl.DataType) -> Column:
+        title = of.replace("_", " ")
+        if of == "k":
+            return depth()
+        if dtype == pl.Boolean:
+            return yes_no(title, of)
+        if dtype.is_numeric():
+            return numeric(title, of, count if dtype.is_integer() else number)
+        return name(title, of) if of in CELL_COLUMNS else textual(title, of)
+
+    columns = [column(of, dtype) for of, dtype in frame.schema.items() if of not in STUDY_PART]
+    return table_of(frame, *columns, most=most)
 
 
 def _word(value: Any) -> str:
