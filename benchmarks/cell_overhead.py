@@ -21,7 +21,7 @@ from ragrelay.analysis.transmission import (
     Rankings,
     ScoresOfAnswers,
     Transmission,
-    transmission_tables,
+    analyse_transmission,
 )
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.base.io.atomic_files import write_csv, write_parquet
@@ -125,7 +125,7 @@ class Grid:
             resamples=10_000,
             seed=0,
         )
-        for name, table in transmission_tables(transmission, modules_of("analyse_transmission")):
+        for name, table in analyse_transmission(transmission, modules_of("analyse_transmission")):
             write_csv(table, self.demo.folder / f"{name}.csv")
 
 

@@ -10,7 +10,7 @@ rule compute_utility:
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
         uses=study.context_uses,
-        contexts=study.rankings_of,
+        contexts=of_job(study.rankings_of),
     output:
         files.utility,
     log:
@@ -20,7 +20,7 @@ rule compute_utility:
     params:
         patterns={"scores": files.scores, "uses": files.context_use, "contexts": files.contexts},
         order=study.order,
-        mode=study.utility_mode,
+        mode=of_job(study.utility_mode),
         counted=study.counted_at_zero(),
         code=code_of("compute_utility.py"),
     script:
@@ -40,7 +40,7 @@ rule decompose_variance:
     params:
         patterns={"scores": files.scores},
         order=study.order,
-        mode=study.utility_mode,
+        mode=of_job(study.utility_mode),
         code=code_of("decompose_variance.py"),
     script:
         "../workflow/scripts/decompose_variance.py"
@@ -68,7 +68,7 @@ rule analyse_transmission:
     params:
         **study.analysis("reference_retriever", "equivalence_margin"),
         draws=study.draws,
-        primary=study.primary_of,
+        primary=of_job(study.primary),
         patterns={
             "retrieval": files.measures,
             "prompts": files.prompts,
@@ -77,7 +77,7 @@ rule analyse_transmission:
             "answers": files.answers,
         },
         kinds=study.retriever_kinds,
-        relevant=study.lowest_grade_of,
+        relevant=of_job(study.lowest_grade),
         tables=files.modules_of("analyse_transmission"),
         code=code_of("analyse_transmission.py", *files.modules_of("analyse_transmission").values()),
     script:
@@ -99,8 +99,8 @@ rule describe_answers:
     params:
         patterns={"answers": files.answers},
         order=study.order,
-        fingerprint=study.fingerprint_of,
-        devices=study.devices_of,
+        fingerprint=of_job(study.fingerprint_of),
+        devices=of_job(study.devices_of),
         cache_dir=study.cache_dir,
         code=code_of("describe_answers.py"),
     script:
@@ -122,7 +122,7 @@ rule describe_scores:
         "../envs/analysis.yaml"
     params:
         patterns={"scores": files.scores, "prompts": files.prompts},
-        grades=study.grades_of_dataset,
+        grades=of_job(study.grades),
         code=code_of("describe_scores.py"),
     script:
         "../workflow/scripts/describe_scores.py"

@@ -25,14 +25,14 @@ for question in questions:
             **question.ask_constraints,
         conda:
             "../envs/generation.yaml"
-        threads: question.of_asked(study.threads_of_engine)
+        threads: question.of_asked(study.threads_of)
         resources:
             **machine("engine"),
             gpu=question.of_asked(study.gpus_of),
         params:
             question=question.name,
             parts=question.ask_parts,
-            generator=question.of_asked(study.generator_named),
+            generator=question.of_asked(study.generator_of_jobs),
             fingerprint=question.of_asked(study.likelihoods_of),
             cache_dir=study.cache_dir,
             code=question.ask_code,
@@ -56,7 +56,7 @@ for question in questions:
             question=question.name,
             asks=question.question.asks,
             parts=question.read_parts,
-            generator=question.of_asked(study.generator_named),
+            generator=question.of_asked(study.generator_of_jobs),
             fingerprint=question.of_asked(study.likelihoods_of),
             texts=question.of_asked(study.text_likelihoods_of),
             cache_dir=study.cache_dir,

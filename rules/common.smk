@@ -15,7 +15,7 @@ from ragrelay.workflow.study.asking import shown_tables, study_questions
 from ragrelay.workflow.study.plan import Plan
 from ragrelay.workflow.study.reported import LENGTHS, Reported
 from ragrelay.workflow.study.retrieval import Retrieval
-from ragrelay.workflow.study.study import NAME, StudyOfRules, any_of, code_of
+from ragrelay.workflow.study.study import NAME, StudyOfRules, any_of, code_of, of_job
 
 STARTED = time.time()
 
@@ -74,4 +74,4 @@ def following(paths_of):
     return lambda wildcards: [ancient(path) for path in paths_of(wildcards)]
 
 
-ENGINE = {**machine("engine"), "gpu": study.gpus}
+ENGINE = {**machine("engine"), "gpu": of_job(study.gpus_of)}

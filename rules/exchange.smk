@@ -16,7 +16,7 @@ rule export_answers:
         queries=files.queries,
         prompts=study.prompts_of(files.prompts, study.all_cells),
         answers=files.answers.each(study.all_cells),
-        passages=study.passages_of_retrievers,
+        passages=of_job(study.passages_of_retrievers),
     output:
         trec_rag=exported_files.exported_trec_rag.each(study.all_cells),
         pyterrier=exported_files.exported_pyterrier.each(study.all_cells),

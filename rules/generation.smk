@@ -33,7 +33,7 @@ rule build_prompts:
         "../envs/analysis.yaml"
     params:
         patterns={"prompts": files.prompts},
-        template=study.template_of_job,
+        template=of_job(study.template_parts),
         code=code_of("build_prompts.py"),
     script:
         "../workflow/scripts/build_prompts.py"
@@ -51,7 +51,7 @@ use rule build_prompts as build_zeroshot_prompts with:
 rule generate_answers:
     """Have a generator answer the prompts of all retrievers, and zero-shot, into the store."""
     input:
-        fetched=study.fetched_for_generator,
+        fetched=study.fetched_for("generator"),
         prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         with_context=study.prompts_with_context(study.retriever_contexts),
         queries=files.queries,
@@ -65,16 +65,16 @@ rule generate_answers:
     priority: 5  # before scores
     conda:
         "../envs/generation.yaml"
-    threads: study.threads_of
+    threads: of_job(study.threads_of)
     resources:
         **ENGINE,
     params:
         patterns=PROMPT_FILES,
-        generator=study.generator_of,
-        fingerprint=study.fingerprint_of,
-        template=study.template_of_generator,
+        generator=of_job(study.generator_of_jobs),
+        fingerprint=of_job(study.fingerprint_of),
+        template=lambda wildcards: study.template_parts(study.template_of(wildcards.generator)),
         seeds=study.grid.seeds,
-        shards=study.shards_of,
+        shards=of_job(study.number_of_shards),
         cache_dir=study.cache_dir,
     script:
         "../workflow/scripts/generate_answers.py"
@@ -97,9 +97,9 @@ rule view_answers:
         "../envs/analysis.yaml"
     params:
         patterns={"prompts": files.prompts, "answers": files.answers},
-        fingerprint=study.fingerprint_of,
+        fingerprint=of_job(study.fingerprint_of),
         seeds=study.grid.seeds,  # of these, it counts what was left out
-        thinking=study.thinking_of,
+        thinking=of_job(study.thinking_of),
         cache_dir=study.cache_dir,
         code=code_of("view_answers.py"),
     script:
@@ -120,8 +120,8 @@ use rule view_answers as view_zeroshot_answers with:
 rule read_answers:
     """Read imported answers of a retriever from their files, with the passages that they were made with."""
     input:
-        files=study.answer_files_of,
-        dataset_files=study.dataset_files_of,
+        files=of_job(study.answer_files),
+        dataset_files=of_job(study.dataset_files),
         queries=files.queries,
         qrels=files.qrels,
         contexts=files.contexts,
@@ -139,17 +139,17 @@ rule read_answers:
         "../envs/retrieval.yaml"
     params:
         patterns={"prompts": files.imported_contexts, "answers": files.answers},
-        dataset=study.dataset_of,
-        imported=study.imported_answers_of,
-        code=code_of("read_answers.py", study.dataset_module),
+        dataset=of_job(study.dataset_of_jobs),
+        imported=of_job(study.imported_answers),
+        code=code_of("read_answers.py", of_job(study.dataset_module)),
     script:
         "../workflow/scripts/read_answers.py"
 
 
 use rule read_answers as read_zeroshot_answers with:
     input:
-        files=study.answer_files_of,
-        dataset_files=study.dataset_files_of,
+        files=of_job(study.answer_files),
+        dataset_files=of_job(study.dataset_files),
         queries=files.queries,
     output:
         answers=study.imported_zeroshot_cells,

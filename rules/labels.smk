@@ -30,7 +30,7 @@ rule build_single_prompts:
         "../envs/analysis.yaml"
     params:
         depth=study.config["annotation_depth"],
-        template=study.template_of_job,
+        template=of_job(study.template_parts),
         code=code_of("build_single_prompts.py"),
     script:
         "../workflow/scripts/build_single_prompts.py"
@@ -38,7 +38,7 @@ rule build_single_prompts:
 
 use rule generate_answers as generate_single_answers with:
     input:
-        fetched=study.fetched_for_generator,
+        fetched=study.fetched_for("generator"),
         single=labels.single_prompts_of,
         queries=files.queries,
         # Runs after the grid's own jobs, so that answers in both are generated once.
@@ -66,8 +66,8 @@ rule view_single_answers:
         "../envs/analysis.yaml"
     params:
         seeds=study.grid.seeds,
-        fingerprint=study.fingerprint_of,
-        thinking=study.thinking_of,
+        fingerprint=of_job(study.fingerprint_of),
+        thinking=of_job(study.thinking_of),
         cache_dir=study.cache_dir,
         code=code_of("view_single_answers.py"),
     script:
@@ -77,8 +77,10 @@ rule view_single_answers:
 rule read_single_answers:
     """Read imported answers to single passages from their files."""
     input:
-        files=study.passage_answer_files_of,
-        dataset_files=study.dataset_files_of,
+        files=lambda wildcards: [
+            path for path, _ in study.passage_answers(wildcards.generator, wildcards.dataset)["files"]
+        ],
+        dataset_files=of_job(study.dataset_files),
         queries=files.queries,
         contexts=files.contexts.each(study.each_retriever),
     output:
@@ -92,10 +94,10 @@ rule read_single_answers:
     conda:
         "../envs/retrieval.yaml"
     params:
-        dataset=study.dataset_of,
-        imported=study.passage_answers,
+        dataset=of_job(study.dataset_of_jobs),
+        imported=of_job(study.passage_answers),
         depth=study.config["annotation_depth"],
-        code=code_of("read_single_answers.py", study.dataset_module),
+        code=code_of("read_single_answers.py", of_job(study.dataset_module)),
     script:
         "../workflow/scripts/read_single_answers.py"
 
@@ -119,7 +121,7 @@ rule label_passages:
         **machine("scoring"),
     params:
         **study.scoring,
-        code=code_of("label_passages.py", study.scorer_module),
+        code=code_of("label_passages.py", of_job(study.scorer_module)),
     script:
         "../workflow/scripts/label_passages.py"
 
@@ -127,7 +129,7 @@ rule label_passages:
 rule label_by_pages:
     """Label passages by whether they belong to a query's gold pages."""
     input:
-        dataset_files=study.dataset_files_of,
+        dataset_files=of_job(study.dataset_files),
         contexts=files.contexts.each(study.each_retriever),
         queries=files.queries,
         pages=labels.file_of,
@@ -140,8 +142,8 @@ rule label_by_pages:
     conda:
         "../envs/retrieval.yaml"
     params:
-        dataset=study.dataset_of,
-        code=code_of("label_by_pages.py", study.dataset_module),
+        dataset=of_job(study.dataset_of_jobs),
+        code=code_of("label_by_pages.py", of_job(study.dataset_module)),
     script:
         "../workflow/scripts/label_by_pages.py"
 
@@ -231,8 +233,8 @@ rule describe_label_cost:
         "../envs/analysis.yaml"
     params:
         patterns={"answers": files.answers},
-        fingerprint=study.fingerprint_of,
-        devices=study.devices_of,
+        fingerprint=of_job(study.fingerprint_of),
+        devices=of_job(study.devices_of),
         cache_dir=study.cache_dir,
         code=code_of("describe_label_cost.py"),
     script:
@@ -255,7 +257,7 @@ rule measure_agreement:
         "../envs/analysis.yaml"
     params:
         **labels.agreement,
-        lowest_grade=study.lowest_grade_of,
+        lowest_grade=of_job(study.lowest_grade),
         code=code_of("measure_agreement.py", *labels.modules),
     script:
         "../workflow/scripts/measure_agreement.py"

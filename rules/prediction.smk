@@ -18,8 +18,8 @@ wildcard_constraints:
 rule count_terms:
     """Count the words of the corpus, for predictors."""
     input:
-        passages=study.passage_files_of,
-        fetched=study.fetched_for_dataset,
+        passages=of_job(study.passage_files),
+        fetched=study.fetched_for("dataset"),
         queries=files.queries,
     output:
         prediction_files.terms,
@@ -32,9 +32,9 @@ rule count_terms:
     resources:
         **machine("index"),
     params:
-        dataset=study.dataset_of,
+        dataset=of_job(study.dataset_of_jobs),
         cache_dir=study.cache_dir,
-        code=code_of("count_terms.py", study.dataset_module),
+        code=code_of("count_terms.py", of_job(study.dataset_module)),
     script:
         "../workflow/scripts/count_terms.py"
 
@@ -86,7 +86,7 @@ rule check_quality:
 rule score_agreement:
     """Score the self-consistency of answers over seeds, for predictors."""
     input:
-        fetched=study.fetched_for_scorer,
+        fetched=study.fetched_for("scorer"),
         answers=study.answers_of_retriever,
     output:
         prediction_files.agreement,
@@ -101,8 +101,8 @@ rule score_agreement:
         **machine("scoring"),
     params:
         patterns={"answers": files.answers},
-        scorer=study.scorer_of,
-        code=code_of("score_agreement.py", study.scorer_module),
+        scorer=of_job(study.scorer_of_jobs),
+        code=code_of("score_agreement.py", of_job(study.scorer_module)),
     script:
         "../workflow/scripts/score_agreement.py"
 
@@ -113,7 +113,7 @@ rule predict_utility:
         **prediction.given,
         queries=files.queries,
         run=files.run,
-        contexts=study.passages_of_job,
+        contexts=of_job(study.passages_of),
         terms=prediction_files.terms,
         index=prediction.vector_index,
         fetched=prediction.fetched_for_vectors,
@@ -129,9 +129,9 @@ rule predict_utility:
     params:
         **prediction.params,
         dense=prediction.vector_definition,
-        dataset=study.dataset_of,
-        fingerprint=study.fingerprint_of,
-        code=code_of("predict_utility.py", study.dataset_module, *PREDICTOR_MODULES),
+        dataset=of_job(study.dataset_of_jobs),
+        fingerprint=of_job(study.fingerprint_of),
+        code=code_of("predict_utility.py", of_job(study.dataset_module), *PREDICTOR_MODULES),
     script:
         "../workflow/scripts/predict_utility.py"
 

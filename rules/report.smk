@@ -105,7 +105,7 @@ rule explore_queries:
         answers=study.answers_with_context(study.retriever_cells),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
         scores=files.scores.each(study.retrievers_and_zeroshot),
-        contexts=study.passages_of_retrievers,
+        contexts=of_job(study.passages_of_retrievers),
         retrieval=files.measures.each(study.each_retriever),
         utility=files.utility,
     output:

@@ -30,8 +30,8 @@ rule fetch_input:
 rule prepare_collection:
     """Write a dataset's judged queries and its judgements as tables."""
     input:
-        fetched=study.fetched_for_dataset,
-        dataset_files=study.dataset_files_of,
+        fetched=study.fetched_for("dataset"),
+        dataset_files=of_job(study.dataset_files),
     output:
         queries=files.queries,
         qrels=files.qrels,
@@ -42,12 +42,12 @@ rule prepare_collection:
     conda:
         "../envs/retrieval.yaml"
     params:
-        definition=study.dataset_of,
-        drop_identical_ids=study.drop_identical_ids_of,
+        definition=of_job(study.dataset_of_jobs),
+        drop_identical_ids=of_job(study.drop_identical_ids),
         # Checked before any engine starts. A param derived from output never makes a job run again.
         checked=study.checked_files_of,
         cache_dir=study.cache_dir,
-        code=code_of("prepare_collection.py", study.dataset_module),
+        code=code_of("prepare_collection.py", of_job(study.dataset_module)),
     script:
         "../workflow/scripts/prepare_collection.py"
 
@@ -55,7 +55,7 @@ rule prepare_collection:
 rule prepare_references:
     """Collect the passages that are judged at or above the lowest grade."""
     input:
-        dataset_files=study.dataset_files_of,
+        dataset_files=of_job(study.dataset_files),
         queries=files.queries,
         qrels=files.qrels,
     output:
@@ -67,9 +67,9 @@ rule prepare_references:
     conda:
         "../envs/retrieval.yaml"
     params:
-        definition=study.dataset_of,
-        grades=study.grades_of_dataset,
-        code=code_of("prepare_references.py", study.dataset_module),
+        definition=of_job(study.dataset_of_jobs),
+        grades=of_job(study.grades),
+        code=code_of("prepare_references.py", of_job(study.dataset_module)),
     script:
         "../workflow/scripts/prepare_references.py"
 
@@ -119,12 +119,12 @@ rule build_run:
     resources:
         **machine("retrieval"),
     params:
-        dataset=study.dataset_of,
+        dataset=of_job(study.dataset_of_jobs),
         definition=retrieval.definition_of,
-        drop_identical_ids=study.drop_identical_ids_of,
+        drop_identical_ids=of_job(study.drop_identical_ids),
         metadata=retrieval.metadata_of,
         cache_dir=study.cache_dir,
-        code=code_of("build_run.py", retrieval.module_of, study.dataset_module),
+        code=code_of("build_run.py", retrieval.module_of, of_job(study.dataset_module)),
     script:
         "../workflow/scripts/build_run.py"
 
@@ -132,7 +132,7 @@ rule build_run:
 rule build_contexts:
     """Take each query's best passages with text, to `context_depth`."""
     input:
-        dataset_files=study.dataset_files_of,
+        dataset_files=of_job(study.dataset_files),
         queries=files.queries,
         qrels=files.qrels,
         run=files.run,
@@ -145,9 +145,9 @@ rule build_contexts:
     conda:
         "../envs/retrieval.yaml"
     params:
-        dataset=study.dataset_of,
+        dataset=of_job(study.dataset_of_jobs),
         depth=study.settings.context_depth,
-        code=code_of("build_contexts.py", study.dataset_module),
+        code=code_of("build_contexts.py", of_job(study.dataset_module)),
     script:
         "../workflow/scripts/build_contexts.py"
 
@@ -169,9 +169,9 @@ rule measure_retrieval:
     params:
         measures=study.grid.measures,
         ks=sorted(study.grid.k),
-        relevant=study.lowest_grade_of,
+        relevant=of_job(study.lowest_grade),
         zeros=lambda wildcards: wildcards.retriever in study.counted_at_zero(),
-        identical_ids=lambda wildcards: study.drop_identical_ids_of(wildcards) is None,
+        identical_ids=lambda wildcards: study.drop_identical_ids(wildcards.dataset) is None,
         code=code_of("measure_retrieval.py"),
     script:
         "../workflow/scripts/measure_retrieval.py"

@@ -11,8 +11,8 @@ SCORED_FILES = {"answers": files.answers, "prompts": files.prompts, "zeroshot": 
 rule encode_references:
     """Encode the references for a scorer, into the cache."""
     input:
-        fetched=study.fetched_for_scorer,
-        references=study.references_of,
+        fetched=study.fetched_for("scorer"),
+        references=of_job(study.references_of),
     output:
         files.encoded_references,
     log:
@@ -26,9 +26,9 @@ rule encode_references:
     resources:
         **machine("scoring"),
     params:
-        scorer=study.scorer_of,
+        scorer=of_job(study.scorer_of_jobs),
         cache_dir=study.cache_dir,
-        code=code_of("encode_references.py", study.scorer_module),
+        code=code_of("encode_references.py", of_job(study.scorer_module)),
     script:
         "../workflow/scripts/encode_references.py"
 
@@ -54,8 +54,8 @@ rule fill_scores:
     resources:
         **machine("scoring"),
     params:
-        scorer=study.scorer_of,
-        shards=study.shards_of,
+        scorer=of_job(study.scorer_of_jobs),
+        shards=of_job(study.number_of_shards),
         cache_dir=study.cache_dir,
         patterns=SCORED_FILES,
     script:
@@ -66,11 +66,11 @@ rule score_answers:
     """Write the scores of a retriever's answers against every reference set."""
     input:
         **study.reference_files,
-        filled=following(study.score_receipts_of),
+        filled=following(of_job(study.score_receipts)),
         answers=study.answers_with_context(study.cells),
         prompts=study.prompts_with_context(study.contexts),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
-        contexts=lambda wildcards: [study.passages_of_job(wildcards)],
+        contexts=lambda wildcards: [study.passages_of(wildcards.generator)],
     output:
         files.scores,
     log:
@@ -84,7 +84,7 @@ rule score_answers:
     params:
         **study.scoring,
         patterns=SCORED_FILES,
-        code=code_of("score_answers.py", study.scorer_module),
+        code=code_of("score_answers.py", of_job(study.scorer_module)),
     script:
         "../workflow/scripts/score_answers.py"
 
@@ -92,7 +92,7 @@ rule score_answers:
 use rule score_answers as score_zeroshot_answers with:
     input:
         **study.reference_files,
-        filled=following(study.score_receipts_of),
+        filled=following(of_job(study.score_receipts)),
         answers=files.zeroshot_answers.each(study.zeroshot_cells),
         prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         zeroshot=[],
@@ -108,7 +108,7 @@ use rule score_answers as score_zeroshot_answers with:
 rule read_nuggets:
     """Read lists of nuggets from a file."""
     input:
-        file=study.nugget_file_of,
+        file=of_job(study.nugget_file),
         queries=files.queries,
     output:
         nuggets=files.nuggets,

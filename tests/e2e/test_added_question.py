@@ -7,7 +7,7 @@ import polars as pl
 
 from tests.support.sandbox import ROOT, Sandbox, jobs_of
 
-QUESTIONS = "workflow/scripts/ragrelay/asking/questions"
+QUESTIONS = "workflow/scripts/ragrelay/questions/kinds"
 PAGE = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("## A question to a model")[1]
 SUFFICIENT = PAGE.split("```python\n")[1].split("```")[0]
 """The example for contributors: whether the best passage of each query is enough to answer it."""

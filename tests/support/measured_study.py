@@ -25,7 +25,7 @@ from ragrelay.analysis.transmission import (
     Rankings,
     ScoresOfAnswers,
     Transmission,
-    transmission_tables,
+    analyse_transmission,
 )
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.analysis.variance import decompose_variance
@@ -131,7 +131,7 @@ def section_of(measured: Measured, folder: Path, resamples: int = RESAMPLES) -> 
         rows.select("qid", "docnos").write_parquet(path)
     prompts = KeyedFiles("prompts/{retriever}-{ordering}-{k}.parquet", tuple(sorted(folder.glob("prompts/*"))))
     tables = {
-        **dict(transmission_tables(transmission, modules_of("analyse_transmission"))),
+        **dict(analyse_transmission(transmission, modules_of("analyse_transmission"))),
         "per_query": per_query,
         "retrieval": measured.retrieval,
         "cost": measured.cost,

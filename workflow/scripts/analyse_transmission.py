@@ -12,7 +12,7 @@ from ragrelay.analysis.transmission import (
     Rankings,
     ScoresOfAnswers,
     Transmission,
-    transmission_tables,
+    analyse_transmission,
 )
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import keyed_files
@@ -43,5 +43,5 @@ with job_log(snakemake.log[0], snakemake.input):
         ),
         **snakemake.params.draws,
     )
-    for name, table in transmission_tables(transmission, snakemake.params.tables):
+    for name, table in analyse_transmission(transmission, snakemake.params.tables):
         write_csv(named(table, snakemake.wildcards), snakemake.output[name])

@@ -16,7 +16,7 @@ from ragrelay.analysis.transmission import (
     Rankings,
     ScoresOfAnswers,
     Transmission,
-    transmission_tables,
+    analyse_transmission,
 )
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.base.io.keyed_files import KeyedFiles
@@ -269,7 +269,7 @@ def test_without_answers_without_context_p_and_transmission_within_queries_are_l
         resamples=100,
         seed=0,
     )
-    found = dict(transmission_tables(transmission, TABLES))
+    found = dict(analyse_transmission(transmission, TABLES))
     for row in found["utility"].filter(retriever="bm25").iter_rows(named=True):
         expected = means.filter(ordering=row["ordering"], k=row["k"])["f1"].item()
         assert row["mean_p"] == pytest.approx(expected)

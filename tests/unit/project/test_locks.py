@@ -99,14 +99,17 @@ def depends_on(extra: str) -> list[Requirement]:
 def imported(script: str, env: str) -> set[str]:
     """Distributions that a script and the package modules it reaches import, at the top or in a function."""
     # Functions of questions to models run in the jobs that import the question by name, and nowhere else.
-    questions = list((SCRIPTS / "ragrelay/asking/questions").glob("*.py"))
+    homes = ("questions/kinds", *(f"annexes/{annex.name}/questions" for annex in annexes()))
+    questions = [path for home in homes for path in (SCRIPTS / "ragrelay" / home).glob("*.py")]
     asks = script in ("ask_question.py", "read_replies.py")
-    ends = () if asks else questions
+    # The rules of an annex are for the process that plans, wherever a question's class names them.
+    rules = list((SCRIPTS / "ragrelay/annexes").glob("*/rules.py"))
+    ends = [*rules, *([] if asks else questions)]
     reached = imported_files([SCRIPTS / script, *(questions if asks else [])], ends=ends)
     # A job imports the kind that it asks for by name.
     packages = [KINDS[sort].package for sort in STAGE_KINDS.get(env, ())]
     modules = [file for package in packages for file in files_of(package)[-1].parent.glob("*.py")]
-    return distributions(imported_files([*reached, *modules], ends=ends))
+    return distributions(imported_files([*reached, *modules], ends=ends) - set(rules))
 
 
 # Looks at every file of every installed package: seconds.

@@ -6,7 +6,7 @@ import pytest
 from ragrelay.base.io.yaml_keys import read_yaml
 from ragrelay.workflow.jobs.code_digest import code_digest
 from ragrelay.workflow.study import files
-from ragrelay.workflow.study.study import StudyOfRules, any_of, code_of
+from ragrelay.workflow.study.study import StudyOfRules, any_of, code_of, of_job
 
 from tests.support.sandbox import ROOT
 
@@ -41,13 +41,14 @@ def test_paths_go_over_the_grid_or_over_given_names(study: StudyOfRules) -> None
 def test_functions_of_wildcards_give_what_the_catalogue_says(study: StudyOfRules) -> None:
     generator, dataset = study.grid.generators[0], study.grid.datasets[0]
     wildcards = SimpleNamespace(generator=generator, dataset=dataset)
-    assert study.fingerprint_of(wildcards) == f"hash of {generator}"
-    assert study.threads_of(wildcards) == study.generator(generator)["threads"]
-    assert study.dataset_of(wildcards)["references"] == {}
-    assert "shards" not in study.dataset_of(wildcards)
-    assert study.drop_identical_ids_of(wildcards) is None
+    assert of_job(study.fingerprint_of)(wildcards) == f"hash of {generator}"
+    assert of_job(study.threads_of)(wildcards) == study.generator(generator)["threads"]
+    assert of_job(study.number_of_shards)(wildcards) == len(study.shards(dataset, generator))
+    of_jobs = of_job(study.dataset_of_jobs)
+    assert of_jobs(wildcards)["references"] == {} and "shards" not in of_jobs(wildcards)
+    assert of_job(study.drop_identical_ids)(wildcards) is None
     study.dataset(dataset)["drop_identical_ids"] = False
-    assert study.drop_identical_ids_of(wildcards) is False and "drop_identical_ids" not in study.dataset_of(wildcards)
+    assert study.drop_identical_ids(dataset) is False and "drop_identical_ids" not in of_jobs(wildcards)
     prompts = study.prompts_with_context(study.contexts)
     assert prompts(wildcards)[0] == files.prompts.at(template=study.generator(generator)["prompt"], **study.contexts[0])
     assert study.makers == {prompts: "build_prompts"}
@@ -56,9 +57,9 @@ def test_functions_of_wildcards_give_what_the_catalogue_says(study: StudyOfRules
 def test_only_a_scorer_with_a_model_has_jobs_that_score_for_all_retrievers(study: StudyOfRules) -> None:
     [encoder] = study.grid.scorers
     study.config["scorers"] = {**study.config["scorers"], "words": {"kind": "token_f1"}}
-    of_job = {"dataset": study.grid.datasets[0], "generator": study.grid.generators[0]}
-    assert study.score_receipts_of(SimpleNamespace(scorer=encoder, **of_job)) == [files.score_receipt.at(shard=0)]
-    assert study.score_receipts_of(SimpleNamespace(scorer="words", **of_job)) == []
+    key = (study.grid.datasets[0], study.grid.generators[0])
+    assert study.score_receipts(*key, encoder) == [files.score_receipt.at(shard=0)]
+    assert study.score_receipts(*key, "words") == []
 
 
 def test_a_digest_is_computed_for_a_job_with_its_own_modules() -> None:

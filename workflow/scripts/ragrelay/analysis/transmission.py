@@ -109,7 +109,7 @@ class Transmission:
         return scores_by_seed(self.answers.scores)
 
 
-def transmission_tables(given: Transmission, modules: Mapping[str, str]) -> Iterator[tuple[str, pl.DataFrame]]:
+def analyse_transmission(given: Transmission, modules: Mapping[str, str]) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield each table with its name; ``modules``: the module that computes it, by name."""
     for name, module in modules.items():
         yield name, import_module(module).table(given)

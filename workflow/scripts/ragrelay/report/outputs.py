@@ -248,11 +248,11 @@ OUTPUTS: tuple[Output, ...] = (
         "Correlation over queries of the context’s measure with utility, with intervals",
         "Pearson's r, Spearman's rho and Kendall's tau-b over queries of each measure with utility, with 95% "
         "intervals, n and p-values, or the reason why there is none.",
-        "relayed", "ragrelay.report.transmission_tables:correlation_table",
-        {"csv": "ragrelay.report.transmission_tables:wide_correlation",
+        "relayed", "ragrelay.report.analyse_transmission:correlation_table",
+        {"csv": "ragrelay.report.analyse_transmission:wide_correlation",
          "tex": "ragrelay.report.latex_long:correlation_latex",
          "unseen.tex": "ragrelay.report.latex_long:unseen_correlation_latex"},
-        "ragrelay.report.transmission_tables:WIDE_CORRELATION", limited=True, baseline=True,
+        "ragrelay.report.analyse_transmission:WIDE_CORRELATION", limited=True, baseline=True,
     ),
     Table(
         "differences", "section", ("differences",),
@@ -265,7 +265,7 @@ OUTPUTS: tuple[Output, ...] = (
         "significance", "section", ("significance",), "Paired t-tests behind the marks † and ‡",
         "The paired tests behind the marks † and ‡ (Student's t, Wilcoxon, permutation), with effect sizes and "
         "p-values adjusted within their families. On unseen references, † compares scores on different reference sets.",
-        "tests", "ragrelay.report.transmission_tables:significance_table",
+        "tests", "ragrelay.report.analyse_transmission:significance_table",
         {"csv": "", "tex": "ragrelay.report.latex_long:significance_latex",
          "unseen.tex": "ragrelay.report.latex_long:unseen_significance_latex"},
         limited=True,
@@ -275,9 +275,9 @@ OUTPUTS: tuple[Output, ...] = (
         "How often the best reference was in the context{without}",
         "How often the reference nearest to the answer was in the answer's own context, and utility against "
         "references that were not.",
-        "copying", "ragrelay.report.transmission_tables:copying_table",
-        {"csv": "ragrelay.report.transmission_tables:copying_frame"},
-        "ragrelay.report.transmission_tables:COPYING",
+        "copying", "ragrelay.report.analyse_transmission:copying_table",
+        {"csv": "ragrelay.report.analyse_transmission:copying_frame"},
+        "ragrelay.report.analyse_transmission:COPYING",
     ),
     Table(
         "unseen", "section", ("utility", "significance"), "{means} on unseen references", "",
@@ -289,7 +289,7 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "cells", "section", ("utility",), "Every cell of the study",
         "Mean P, mean utility and mean retrieval measures of every cell.",
-        "all", "ragrelay.report.transmission_tables:cell_table", limited=True,
+        "all", "ragrelay.report.analyse_transmission:cell_table", limited=True,
     ),
 )  # fmt: skip
 """In the order of the page."""

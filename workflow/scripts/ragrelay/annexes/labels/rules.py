@@ -106,7 +106,7 @@ class Labels:
     def limits_of(self, wildcards: Wildcards) -> dict[str, int]:
         """Return the depth to which rankings are labelled, and the lowest grade that counts as relevant."""
         depth: int = self.study.config["annotation_depth"]
-        return {"depth": depth, "lowest_grade": self.study.lowest_grade_of(wildcards)}
+        return {"depth": depth, "lowest_grade": self.study.lowest_grade(wildcards.dataset)}
 
     def reference_sets_of(self, wildcards: Wildcards) -> list[str]:
         """Return the names of the reference sets of P, including the unseen ones."""

@@ -86,7 +86,7 @@ class JudgeAnswers(Question):
     def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         scorer = key["scorer"]
         return {
-            "scorer": study.scorer_named(scorer),
+            "scorer": study.scorer_of_jobs(scorer),
             "template": study.judge_template_parts(scorer),
             "grades": study.reference_sets(key["dataset"], scorer),
             "near_copy": study.near_copy_of(scorer),
@@ -99,7 +99,7 @@ class JudgeAnswers(Question):
         return [study.scorer_module(key["scorer"])]
 
     def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
-        return {"scorer": study.scorer_named(key["scorer"])}
+        return {"scorer": study.scorer_of_jobs(key["scorer"])}
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":

@@ -53,7 +53,7 @@ class WriteNuggets(Question):
 
     def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         writer = self.asker(study, key)
-        by = {"generator": study.generator_named(writer), "fingerprint": study.likelihoods_of(writer)}
+        by = {"generator": study.generator_of_jobs(writer), "fingerprint": study.likelihoods_of(writer)}
         return {**self.settings(study, key), **by}
 
 

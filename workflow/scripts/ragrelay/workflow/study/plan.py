@@ -4,7 +4,6 @@ import functools
 import itertools
 from collections.abc import Iterable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from snakemake.io import apply_wildcards
@@ -218,12 +217,12 @@ class Plan:
         for dataset, generator in itertools.product(study.grid.datasets, study.grid.generators):
             imported = generator in study.imported_generators
             key = {"dataset": dataset, "generator": generator, "template": study.template_of(generator)}
-            passages, job = study.passages_of(generator), SimpleNamespace(**key)
+            passages = study.passages_of(generator)
             named = {
                 "prompts": [*files.prompts.each(study.retriever_contexts), files.zeroshot_prompts],
                 "answers": files.answers.each(study.all_cells),
                 "passages": passages.each(study.each_retriever),
-                "ranked": study.rankings_of(job),
+                "ranked": study.rankings_of(generator),
                 "queries": [files.queries],
             }
             parts.append(
@@ -231,7 +230,7 @@ class Plan:
                     "dataset": dataset,
                     "generator": generator,
                     "fingerprint": None if imported else study.fingerprints[generator],
-                    "thinking": None if imported else study.thinking_of(job),
+                    "thinking": None if imported else study.thinking_of(generator),
                     "files": {name: [self.fill(path.at(**key)) for path in paths] for name, paths in named.items()},
                     "patterns": {**ANSWERED, "passages": passages},
                     "scorers": [self._previewed_scorer(key | {"scorer": name}) for name in study.grid.scorers],
@@ -241,16 +240,16 @@ class Plan:
 
     def _previewed_scorer(self, key: dict[str, str]) -> dict[str, Any]:
         """Return the arguments of workflow.plan.preview_scores.Scored."""
-        study, job = self.study, SimpleNamespace(**key)
+        study, dataset, scorer = self.study, key["dataset"], key["scorer"]
         tables = {each["retriever"]: files.scores.at(**key, **each) for each in study.retrievers_and_zeroshot}
         return {
-            "name": job.scorer,
-            "definition": study.scorer_of(job),
-            "references": self.fill(study.references_of(job).at(**key)),
-            "grades": study.grades_of(job),
+            "name": scorer,
+            "definition": study.scorer_of_jobs(scorer),
+            "references": self.fill(study.references_of(scorer).at(**key)),
+            "grades": study.reference_sets(dataset, scorer),
             "near_copy": study.settings.near_copy,
-            "mode": study.utility_mode(job),
-            "primary": study.primary_of(job),
+            "mode": study.utility_mode(scorer),
+            "primary": study.primary(dataset, scorer),
             "tables": {retriever: self.fill(path) for retriever, path in tables.items()},
         }
 

@@ -32,7 +32,7 @@ class Retrieval:
         """
         for dataset in self.study.grid.datasets:
             if Path(fill(files.queries.at(dataset=dataset))).exists():
-                runs, definition = self.study.imported_runs(dataset), self.study.dataset_named(dataset)
+                runs, definition = self.study.imported_runs(dataset), self.study.dataset_of_jobs(dataset)
                 check_joined(runs, self.study.grid.measures, definition, self.study.cache_dir)
 
     @functools.cached_property
@@ -104,7 +104,7 @@ class Retrieval:
 
     def dataset_of_corpus(self, wildcards: Wildcards) -> dict[str, Any]:
         """Return the definition of a dataset with a job's corpus."""
-        return self.study.dataset_named(self.corpora[wildcards.corpus])
+        return self.study.dataset_of_jobs(self.corpora[wildcards.corpus])
 
     def corpus_module(self, wildcards: Wildcards) -> str:
         """Return the module of the kind of a dataset with a job's corpus."""

@@ -4,6 +4,7 @@ Nothing here imports Snakemake: rules pass these functions to it, and it calls t
 """
 
 import functools
+import inspect
 import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -41,6 +42,12 @@ OfJob = Callable[[Wildcards], Any]
 def any_of(names: Iterable[str]) -> str:
     """Return a regular expression that matches any of ``names``, and nothing if there are none."""
     return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def of_job(function: Callable[..., Any]) -> OfJob:
+    """Return ``function`` for a rule: each of its arguments is the job's wildcard of that name."""
+    names = tuple(inspect.signature(function).parameters)
+    return lambda wildcards: function(*(getattr(wildcards, name) for name in names))
 
 
 def code_of(script: str, *modules: str | Callable[[Wildcards], str]) -> Callable[[Wildcards], str]:
@@ -171,21 +178,14 @@ class StudyOfRules(Study):
         """The imported generators whose answers to single passages are read from files."""
         return [name for name in self.imported_generators if "single_passages" in self.generator(name)]
 
-    def passage_answer_files_of(self, wildcards: Wildcards) -> list[str]:
-        """Return a job's files of imported answers to single passages."""
-        return [path for path, _ in self.passage_answers(wildcards)["files"]]
-
-    def _passage_answers(self, generator: str, dataset: str) -> dict[str, Any]:
+    def passage_answers(self, generator: str, dataset: str) -> dict[str, Any]:
+        """Return imported answers to single passages: files, each with the values in its name, and the seeds."""
         kind = GENERATOR_KINDS.of(self.generator(generator))
         return {"files": kind.passage_files(dataset), "seeds": self.grid.seeds}
 
-    def passage_answers(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return a job's imported answers to single passages: files, each with the values in its name, and seeds."""
-        return self._passage_answers(wildcards.generator, wildcards.dataset)
-
     def all_passage_answers(self, dataset: str) -> list[dict[str, Any]]:
         """Return the files of imported answers to single passages of every generator that has them."""
-        return [self._passage_answers(name, dataset) for name in self.passage_answerers]
+        return [self.passage_answers(name, dataset) for name in self.passage_answerers]
 
     def imported_answers(self, generator: str, dataset: str) -> dict[str, Any]:
         """Return the files of imported answers, each with the values in its name, and the grid's cells."""
@@ -193,13 +193,9 @@ class StudyOfRules(Study):
         answers: dict[str, Any] = kind.given(dataset, self.grid)
         return answers
 
-    def imported_answers_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the files of a job's imported answers, each with the values in its name, and the grid's cells."""
-        return self.imported_answers(wildcards.generator, wildcards.dataset)
-
-    def answer_files_of(self, wildcards: Wildcards) -> list[str]:
-        """Return the paths of a job's imported answers."""
-        return [path for path, _ in self.imported_answers_of(wildcards)["files"]]
+    def answer_files(self, generator: str, dataset: str) -> list[str]:
+        """Return the paths of imported answers."""
+        return [path for path, _ in self.imported_answers(generator, dataset)["files"]]
 
     def checked_files_of(self, wildcards: Wildcards, output: Any) -> dict[str, Any]:
         """Return the files and grades of a job's dataset, which are checked before any engine starts.
@@ -237,13 +233,13 @@ class StudyOfRules(Study):
         """The downloads that the grid needs, by name."""
         return required_downloads(self)
 
+    def fetched_for(self, wildcard: str) -> OfJob:
+        """Return a function from wildcards to receipts of the downloads of a job's dataset, generator or scorer."""
+        return lambda wildcards: self.fetched(f"{wildcard}s", getattr(wildcards, wildcard))
+
     def fetched(self, section: str, entry: str) -> list[StudyFile]:
         """Return receipts of the downloads of an entry of the catalogue."""
         return files.fetched.each({"fetched": name} for name in downloads_of(section, self.config[section][entry]))
-
-    def fetched_for_dataset(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return receipts of the downloads of a job's dataset."""
-        return self.fetched("datasets", wildcards.dataset)
 
     def dataset_files(self, dataset: str) -> list[str]:
         """Return the files of a local dataset; none for a catalogued one."""
@@ -252,14 +248,6 @@ class StudyOfRules(Study):
     def passage_files(self, dataset: str) -> list[str]:
         """Return the files of a local dataset from which an index is built."""
         return [path for path in self.dataset_files(dataset) if Path(path).stem.startswith("passages")]
-
-    def dataset_files_of(self, wildcards: Wildcards) -> list[str]:
-        """Return the files of a job's dataset."""
-        return self.dataset_files(wildcards.dataset)
-
-    def passage_files_of(self, wildcards: Wildcards) -> list[str]:
-        """Return the files of a job's dataset from which an index is built."""
-        return self.passage_files(wildcards.dataset)
 
     def imported_runs(self, dataset: str) -> list[dict[str, Any]]:
         """Return the run files of the grid's retrievers for a dataset: path, name and definition of the retriever."""
@@ -270,73 +258,45 @@ class StudyOfRules(Study):
             for path in RETRIEVER_KINDS.of(definition).files(dataset)
         ]
 
-    def dataset_named(self, name: str) -> dict[str, Any]:
+    def dataset_of_jobs(self, dataset: str) -> dict[str, Any]:
         """Return a dataset's definition without the keys for its references, its jobs and its rankings."""
-        definition = {**self.dataset(name), "references": {}}
+        definition = {**self.dataset(dataset), "references": {}}
         return {key: value for key, value in definition.items() if key not in ("shards", "drop_identical_ids")}
 
-    def drop_identical_ids_of(self, wildcards: Wildcards) -> bool | None:
+    def drop_identical_ids(self, dataset: str) -> bool | None:
         """Return whether rankings leave out a passage with the id of its query; None if the study does not say."""
-        said: bool | None = self.dataset(wildcards.dataset).get("drop_identical_ids")
+        said: bool | None = self.dataset(dataset).get("drop_identical_ids")
         return said
 
-    def dataset_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the definition of a job's dataset, as `dataset_named` does."""
-        return self.dataset_named(wildcards.dataset)
+    def dataset_module(self, dataset: str) -> str:
+        """Return the module of a dataset's kind."""
+        return DATASET_KINDS.module(self.dataset(dataset))
 
-    def dataset_module(self, wildcards: Wildcards) -> str:
-        """Return the module of the kind of a job's dataset."""
-        return DATASET_KINDS.module(self.dataset(wildcards.dataset))
+    def lowest_grade(self, dataset: str) -> int:
+        """Return the lowest grade that counts as relevant in a dataset."""
+        return min(self.grades(dataset).values())
 
-    def grades_of_dataset(self, wildcards: Wildcards) -> dict[str, int]:
-        """Return the lowest grade of each reference set of a job's dataset."""
-        return self.grades(wildcards.dataset)
-
-    def lowest_grade_of(self, wildcards: Wildcards) -> int:
-        """Return the lowest grade that counts as relevant in a job's dataset."""
-        return min(self.grades(wildcards.dataset).values())
-
-    def shards_of(self, wildcards: Wildcards) -> int:
+    def number_of_shards(self, dataset: str, generator: str) -> int:
         """Return the number of jobs that share the answers of a generator, and their scores."""
-        return len(self.shards(wildcards.dataset, wildcards.generator))
+        return len(self.shards(dataset, generator))
 
-    def template_of_job(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the parts of a job's template."""
-        return self.template_parts(wildcards.template)
+    def fingerprint_of(self, generator: str) -> str:
+        """Return the fingerprint of a generator of the grid."""
+        return self.fingerprints[generator]
 
-    def template_of_generator(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the parts of the template of a job's generator."""
-        return self.template_parts(self.template_of(wildcards.generator))
-
-    def fingerprint_of(self, wildcards: Wildcards) -> str:
-        """Return the fingerprint of a job's generator."""
-        return self.fingerprints[wildcards.generator]
-
-    def threads_of(self, wildcards: Wildcards) -> int:
-        """Return the number of CPU threads of the engine of a job's generator."""
-        return self.threads_of_engine(wildcards.generator)
-
-    def threads_of_engine(self, generator: str) -> int:
+    def threads_of(self, generator: str) -> int:
         """Return the number of CPU threads of the engine of ``generator``."""
         threads: int = self.generator(generator)["threads"]
         return threads
 
-    def devices_of(self, wildcards: Wildcards) -> int:
-        """Return the number of GPUs over which the engine of a job's generator splits the model."""
-        devices: int = self.generator(wildcards.generator).get("tensor_parallel_size", 1)
+    def devices_of(self, generator: str) -> int:
+        """Return the number of GPUs over which the engine of ``generator`` splits the model."""
+        devices: int = self.generator(generator).get("tensor_parallel_size", 1)
         return devices
 
-    def gpus(self, wildcards: Wildcards) -> int:
-        """Return the number of GPUs of a job with an engine; 0 if the model is served elsewhere."""
-        return self.gpus_of(wildcards.generator)
-
     def gpus_of(self, generator: str) -> int:
-        """Return the number of GPUs of a job with the engine of ``generator``."""
+        """Return the number of GPUs of a job with the engine of ``generator``; 0 if the model is served elsewhere."""
         return GENERATOR_KINDS.of(self.generator(generator)).gpus()
-
-    def grades_of(self, wildcards: Wildcards) -> dict[str, int]:
-        """Return the lowest label of each set of references with which a job's scorer compares answers."""
-        return self.reference_sets(wildcards.dataset, wildcards.scorer)
 
     def shards(self, dataset: str, generator: str = "") -> range:
         """Return the numbers of the shards of a dataset's answers; without ``generator``, of other jobs."""
@@ -364,9 +324,9 @@ class StudyOfRules(Study):
         """Return a template's parts. As params they make jobs rerun, while a comment in the file does not."""
         return vars(load_template(self.template_path(name)))
 
-    def template_parts(self, name: str) -> dict[str, Any]:
+    def template_parts(self, template: str) -> dict[str, Any]:
         """Return the parts of a template without those that only the checks of a judge use."""
-        return {part: text for part, text in self.whole_template(name).items() if part != "swapped"}
+        return {part: text for part, text in self.whole_template(template).items() if part != "swapped"}
 
     def grid_paths(self, pattern: StudyFile, **more: Iterable[str]) -> list[StudyFile]:
         """Fill ``pattern`` with all of the grid's names, or with those that ``more`` has for a wildcard."""
@@ -446,22 +406,18 @@ class StudyOfRules(Study):
             return files.imported_passages.at(generator=generator)
         return files.contexts
 
-    def passages_of_job(self, wildcards: Wildcards) -> StudyFile:
-        """Pattern of the passages that the answers of a job's generator were made with, by retriever."""
-        return self.passages_of(wildcards.generator)
-
-    def passages_of_retrievers(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the passages behind the answers of a job's generator, of every retriever."""
-        return self.passages_of(wildcards.generator).each(self.each_retriever)
+    def passages_of_retrievers(self, generator: str) -> list[StudyFile]:
+        """Return the passages behind the answers of a generator, of every retriever."""
+        return self.passages_of(generator).each(self.each_retriever)
 
     @functools.cached_property
     def context_uses(self) -> list[StudyFile]:
         """The tables of context use of every retriever; none if the configuration doesn't ask for them."""
         return files.context_use.each(self.each_retriever if self.settings.context_use else [])
 
-    def rankings_of(self, wildcards: Wildcards) -> list[StudyFile]:
+    def rankings_of(self, generator: str) -> list[StudyFile]:
         """Return every retriever's contexts if answers may be missing for a reason other than an empty ranking."""
-        missing = may_miss_answers(self.generator(wildcards.generator))
+        missing = may_miss_answers(self.generator(generator))
         return files.contexts.each(self.each_retriever if missing else [])
 
     def retriever_jobs(self, generators: Iterable[str]) -> list[Key]:
@@ -473,26 +429,20 @@ class StudyOfRules(Study):
             for retriever in self.each_retriever
         ]
 
-    def shard_keys(self, wildcards: Wildcards) -> list[Key]:
-        """Return a key per shard of a job's dataset and generator, to fill in paths."""
-        return [{"shard": shard} for shard in self.shards(wildcards.dataset, wildcards.generator)]
-
     def receipts_of(self, pattern: StudyFile) -> OfJob:
         """Return a function from wildcards to the receipts of all shards."""
-        return lambda wildcards: pattern.each(self.shard_keys(wildcards))
+        return of_job(
+            lambda dataset, generator: pattern.each({"shard": shard} for shard in self.shards(dataset, generator))
+        )
 
-    def generator_named(self, name: str) -> dict[str, Any]:
+    def generator_of_jobs(self, generator: str) -> dict[str, Any]:
         """Return a generator's definition without the keys that only the plan or the page uses."""
         left_out = ("tokens_per_second", "notice")
-        return {key: value for key, value in self.generator(name).items() if key not in left_out}
+        return {key: value for key, value in self.generator(generator).items() if key not in left_out}
 
-    def generator_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the definition of a job's generator, as `generator_named` does."""
-        return self.generator_named(wildcards.generator)
-
-    def thinking_of(self, wildcards: Wildcards) -> Any:
-        """Return the marks around the thoughts of a job's generator."""
-        return thought_marks(self.generator(wildcards.generator))
+    def thinking_of(self, generator: str) -> Any:
+        """Return the marks around a generator's thoughts."""
+        return thought_marks(self.generator(generator))
 
     def text_likelihoods_of(self, generator: str) -> str:
         """Return the fingerprint of a generator's likelihoods of texts without a chat template."""
@@ -502,68 +452,52 @@ class StudyOfRules(Study):
         """Return the fingerprint of a generator's likelihoods."""
         return likelihood_fingerprint(self.generator(generator), cache_dir=self.cache_dir)
 
-    def fetched_for_generator(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return receipts of the downloads of a job's generator."""
-        return self.fetched("generators", wildcards.generator)
-
-    def fetched_for_scorer(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return receipts of the downloads of a job's scorer."""
-        return self.fetched("scorers", wildcards.scorer)
-
     def scorer_kind(self, name: str) -> Any:
         """Return the kind of a scorer, with its keys."""
         return SCORER_KINDS.of(self.scorer(name))
 
-    def scorer_named(self, name: str) -> dict[str, Any]:
+    def scorer_of_jobs(self, scorer: str) -> dict[str, Any]:
         """Return a scorer's definition without the keys that only the analysis or the checks of a judge use."""
-        return {key: value for key, value in self.scorer(name).items() if key not in ("utility", "bias_checks")}
+        return {key: value for key, value in self.scorer(scorer).items() if key not in ("utility", "bias_checks")}
 
-    def scorer_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the definition of a job's scorer, as `scorer_named` does."""
-        return self.scorer_named(wildcards.scorer)
+    def scorer_module(self, scorer: str) -> str:
+        """Return the module of a scorer's kind."""
+        return SCORER_KINDS.module(self.scorer(scorer))
 
-    def scorer_module(self, wildcards: Wildcards | str) -> str:
-        """Return the module of the kind of a scorer, given its name or a job's wildcards."""
-        return SCORER_KINDS.module(self.scorer(wildcards if isinstance(wildcards, str) else wildcards.scorer))
-
-    def references_of(self, wildcards: Wildcards) -> StudyFile:
-        """Return the file of a job's references: judged passages, or the queries' gold answers."""
-        gold = self.scorer(wildcards.scorer)["references"] == "gold"
+    def references_of(self, scorer: str) -> StudyFile:
+        """Return the file of a scorer's references: judged passages, or the queries' gold answers."""
+        gold = self.scorer(scorer)["references"] == "gold"
         return files.queries if gold else files.references
 
     @functools.cached_property
     def reference_files(self) -> dict[str, Any]:
         """The inputs of a job's scorer besides answers."""
-        return {"references": self.references_of, "encoded": files.encoded_references}
+        return {"references": of_job(self.references_of), "encoded": files.encoded_references}
 
     @functools.cached_property
     def scorers_with_model(self) -> list[str]:
         """The grid's computed scorers whose scores one job per shard makes, since loading their model takes long."""
         return [name for name in self.computed_scorers if self.scorer_kind(name).loads_model]
 
-    def score_receipts_of(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the receipts of the scores of a job's scorer, if it has a model; others score in the job itself."""
-        filled = wildcards.scorer in self.scorers_with_model
-        return files.score_receipt.each(self.shard_keys(wildcards)) if filled else []
+    def score_receipts(self, dataset: str, generator: str, scorer: str) -> list[StudyFile]:
+        """Return the receipts of the scores of a scorer with a model; others score in the jobs that write tables."""
+        shards = self.shards(dataset, generator) if scorer in self.scorers_with_model else ()
+        return files.score_receipt.each({"shard": shard} for shard in shards)
 
     @functools.cached_property
     def scoring(self) -> dict[str, Any]:
         """Params of all jobs that score answers."""
         return {
-            "scorer": self.scorer_of,
-            "grades": self.grades_of,
+            "scorer": of_job(self.scorer_of_jobs),
+            "grades": of_job(self.reference_sets),
             "near_copy": self.settings.near_copy,
             "cache_dir": self.cache_dir,
         }
 
-    def utility_mode(self, wildcards: Wildcards) -> str:
-        """Return whether the utility of a job's scorer is relative or absolute."""
-        mode: str = self.scorer(wildcards.scorer)["utility"]
+    def utility_mode(self, scorer: str) -> str:
+        """Return whether the utility of a scorer is relative or absolute."""
+        mode: str = self.scorer(scorer)["utility"]
         return mode
-
-    def primary_of(self, wildcards: Wildcards) -> Any:
-        """Return the primary comparison of a job's dataset and scorer."""
-        return self.primary(wildcards.dataset, wildcards.scorer)
 
     def near_copy_of(self, scorer: str) -> float | None:
         """Return the threshold of near copies, for scorers that leave them out of unseen references."""
@@ -593,6 +527,6 @@ class StudyOfRules(Study):
         """Return whether a scorer works without lists of nuggets that a generator writes."""
         return scorer not in self.nuggets_of or not self.nuggets_of[scorer].written_by
 
-    def nugget_file_of(self, wildcards: Wildcards) -> Any:
-        """Return the file with lists of nuggets of a job's scorer and dataset."""
-        return self.nuggets_of[wildcards.scorer].file(wildcards.dataset)
+    def nugget_file(self, scorer: str, dataset: str) -> Any:
+        """Return the file with lists of nuggets of a scorer for a dataset."""
+        return self.nuggets_of[scorer].file(dataset)
