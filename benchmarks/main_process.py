@@ -3,12 +3,14 @@
     python benchmarks/main_process.py --out main_process.json
 
 Runs of 120 and 500 jobs of 0.2 s, two at a time; their shells are counted, too. Then a run on a stand-in for a cluster
-(waiting/) with the limit of profiles/slurm: 50 jobs have ended, 50 run for a minute, 50 wait. On SLURM itself, 50 jobs
-would each start Python and Snakemake, which takes more CPU time on this machine than what is measured. In a look at
-jobs of the workflow Snakemake also computes their params and looks up their inputs, which these jobs don't have.
+(waiting/) with the limit of profiles/slurm: 50 jobs have ended, 50 run for a minute, 50 wait. With ``--slurm``, on
+the tests' SLURM instead (root, its packages), where each job starts Python and Snakemake: 16 have ended, 8 run for a minute, 50
+wait. In a look at jobs of the workflow Snakemake also computes their params and looks up their inputs, which these jobs
+don't have.
 """
 
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Mapping
@@ -18,10 +20,17 @@ from typing import Any
 
 from benchmarks.shared import pairs, record
 from benchmarks.shared.workflow import ROOT, run
+from tests.support.cluster import Cluster
 
 QUICK = (120, 500)
 SECONDS = 60
 CLUSTER = {"quick": 50, "slow": 50, "waiting": 50}
+ON_SLURM = {"quick": 16, "slow": 8, "waiting": 50}
+SLURM = (
+    "--executor", "slurm", "--jobs", "8", "--latency-wait", "10", "--slurm-init-seconds-before-status-checks", "5",
+    "--slurm-status-command", "squeue",
+    "--default-resources", "slurm_partition=cpu", "slurm_account=bench", "runtime=10", "mem_mb=1000",
+)  # fmt: skip
 SIDES = {"as it is": False, "patched": True}
 Spent = dict[str, float]
 
@@ -64,8 +73,21 @@ def compared(jobs: Mapping[str, int], options: tuple[str, ...], rounds: int) -> 
 def main() -> None:
     parser = record.arguments(__doc__)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--slurm", action="store_true")
     given = parser.parse_args()
     figures: dict[str, record.Figure] = {}
+    if given.slurm:
+        cluster = Cluster("bench")
+        try:
+            cluster.start()
+            os.environ |= cluster.environment
+            found = compared(ON_SLURM, SLURM, given.rounds)
+        finally:
+            cluster.stop()
+        figures |= {f"SLURM, 50 jobs wait: {label}": one for label, one in found.items()}
+        setting = f"the main process from its first job to its last, on SLURM, {given.rounds} rounds"
+        record.write_record(given, setting, figures, ["snakemake", "snakemake-executor-plugin-slurm"])
+        return
     for number in QUICK:
         found = compared({"quick": number}, ("--cores", "2"), given.rounds)
         figures |= {f"{number} quick jobs: {label}": one for label, one in found.items()}
