@@ -3,10 +3,10 @@
     python benchmarks/main_process.py --out main_process.json
 
 Runs of 120 and 500 jobs of 0.2 s, two at a time; their shells are counted, too. Then a run on a stand-in for a cluster
-(waiting/) with the limit of profiles/slurm: 50 jobs have ended, 50 run for a minute, 50 wait. With ``--slurm``, on
-the tests' SLURM instead (root, its packages), where each job starts Python and Snakemake: 16 have ended, 8 run for a minute, 50
-wait. In a look at jobs of the workflow Snakemake also computes their params and looks up their inputs, which these jobs
-don't have.
+(waiting/) with the limit of profiles/slurm: 50 jobs have ended, 50 run for a minute, 50 wait. With ``--slurm``, on the
+tests' SLURM instead (root, its packages), where each job starts Python and Snakemake: 16 have ended, 8 run for a
+minute, 50 wait. In a look at jobs of the workflow Snakemake also computes their params and looks up their inputs, which
+these jobs don't have.
 """
 
 import json
