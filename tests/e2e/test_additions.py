@@ -30,14 +30,14 @@ def table(given: Transmission) -> pl.DataFrame:
     return best.group_by(CELL, maintain_order=True).first().select(*CELL, "qid", "p")
 ''',
     f"{PACKAGE}/report/outputs.py": (
-        "        *answer_outputs.RESULT_TABLES,\n",
+        "RESULT_TABLES = {\n    table.name: table\n    for table in (\n",
         """        ResultTable("best", f"{ANALYSIS}/best.csv", "analyse_transmission", "ragrelay.analysis.best:COLUMNS",
                     "the query with the best answer of each cell"),
 """,
     ),
 }
 ENTRY = (
-    "    *answer_outputs.OUTPUTS,\n",
+    "OUTPUTS: tuple[Output, ...] = (\n",
     """    Table("best", "section", ("best",), "Best answers", "Of each cell.", "answers", "as written"),
 """,
 )
@@ -52,7 +52,7 @@ def again(section, theme):
     return utility_by_k(section, theme)
 ''',
     f"{PACKAGE}/report/outputs.py": (
-        "    *answer_outputs.OUTPUTS,\n",
+        "OUTPUTS: tuple[Output, ...] = (\n",
         """    Figure("again", "section", "ragrelay.report.again:again", ("utility",), "answers", "Again", "Again."),
 """,
     ),

@@ -11,9 +11,9 @@ import pytest
 from ragrelay.base.errors import InputError
 from ragrelay.report import figures_by_k, paper_figures, scatter
 from ragrelay.report.display.chart_files import draw
-from ragrelay.report.display.chart_packing import packed
 from ragrelay.report.display.charts import Spec
 from ragrelay.report.display.outputs import SIZES, Figure, available, resolve
+from ragrelay.report.display.page import packed
 from ragrelay.report.display.palette import looks
 from ragrelay.report.display.sections import Section
 from ragrelay.report.figure_files import draw_figures

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from ragrelay.base.errors import InputError
 from ragrelay.base.vocabulary.columns import STUDY_PART
-from ragrelay.report import analyse_transmission as tables
 from ragrelay.report import statistics_tables
+from ragrelay.report import transmission_tables as tables
 from ragrelay.report.display.numbers import number
 from ragrelay.report.display.outputs import available, file_name, resolve
 from ragrelay.report.display.sections import Section

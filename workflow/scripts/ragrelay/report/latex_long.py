@@ -7,12 +7,12 @@ from typing import Any
 import polars as pl
 
 from ragrelay.base.vocabulary.columns import CELL
-from ragrelay.report.analyse_transmission import wide_correlation
 from ragrelay.report.display.numbers import count, p_value, with_interval
 from ragrelay.report.display.sections import Section
 from ragrelay.report.figures_by_k import COEFFICIENTS
 from ragrelay.report.latex import escape, in_latex, line
 from ragrelay.report.table1 import UNSEEN_NOTE
+from ragrelay.report.transmission_tables import wide_correlation
 
 Row = dict[str, Any]
 NAMES = {"pearson": "Pearson's $r$", "spearman": r"Spearman's $\rho$", "kendall": r"Kendall's $\tau_b$"}

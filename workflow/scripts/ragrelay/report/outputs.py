@@ -4,12 +4,12 @@ To add a figure, add its entry, which names the function that draws it. To add a
 ``COLUMNS`` and ``table`` (analysis/transmission.py), a ResultTable and an entry; tests/e2e/test_additions.py does both.
 """
 
-from ragrelay.report import answer_outputs
-from ragrelay.report import context_use_outputs as context_use
 from ragrelay.report.display.outputs import SIZED, Figure, Output, Part, ResultTable, Table
 
 PAPER = "Tian et al., ECIR 2025"
 ANALYSIS = "{dataset}/analysis/{scorer}/{generator}"
+SCORES = "{dataset}/described/scores/{scorer}/{generator}"
+ANSWERS = "{dataset}/described/answers/{generator}"
 RESULT_TABLES = {
     table.name: table
     for table in (
@@ -44,8 +44,23 @@ RESULT_TABLES = {
                     "ragrelay.base.vocabulary.measures:COLUMNS", "retrieval measures of every query"),
         ResultTable("pooled", "pooled.csv", "pool_samples", "ragrelay.analysis.pooled:COLUMNS",
                     "the study's answers over its generators, by dataset, and over all datasets", "several"),
-        *answer_outputs.RESULT_TABLES,
-        *context_use.RESULT_TABLES,
+        ResultTable("variance", f"{ANALYSIS}/variance.csv", "decompose_variance",
+                    "ragrelay.analysis.variance:COLUMNS", "share of the variance of P due to seeds"),
+        ResultTable("positions", f"{SCORES}/positions.csv", "describe_scores", "ragrelay.analysis.positions:COLUMNS",
+                    "mean utility by the position of a relevant passage in the prompt"),
+        ResultTable("spread", f"{SCORES}/spread.csv", "describe_scores", "ragrelay.analysis.spread:COLUMNS",
+                    "variation of P from seed to seed"),
+        ResultTable("lengths", f"{ANSWERS}/lengths.csv", "describe_answers", "ragrelay.analysis.lengths:COLUMNS",
+                    "how long the answers are and how they end"),
+        ResultTable("cost", f"{ANSWERS}/cost.csv", "describe_answers", "ragrelay.analysis.cost:COLUMNS",
+                    "what the answers cost when they were generated"),
+        ResultTable("judge_checks", f"{ANALYSIS}/judge_checks.csv", "analyse_judge_checks",
+                    "ragrelay.analysis.judge_checks:COLUMNS",
+                    "by how much a judge's scores change with the order of what it is shown and with the answer's "
+                    "length", "bias_checks"),
+        ResultTable("context_use", f"{ANALYSIS}/context_use.csv", "split_utility",
+                    "ragrelay.analysis.context_use_split:COLUMNS",
+                    "utility by whether the context was good and whether it was used", "context_use"),
     )
 }  # fmt: skip
 WITH_BASELINE = {
@@ -248,11 +263,11 @@ OUTPUTS: tuple[Output, ...] = (
         "Correlation over queries of the context’s measure with utility, with intervals",
         "Pearson's r, Spearman's rho and Kendall's tau-b over queries of each measure with utility, with 95% "
         "intervals, n and p-values, or the reason why there is none.",
-        "relayed", "ragrelay.report.analyse_transmission:correlation_table",
-        {"csv": "ragrelay.report.analyse_transmission:wide_correlation",
+        "relayed", "ragrelay.report.transmission_tables:correlation_table",
+        {"csv": "ragrelay.report.transmission_tables:wide_correlation",
          "tex": "ragrelay.report.latex_long:correlation_latex",
          "unseen.tex": "ragrelay.report.latex_long:unseen_correlation_latex"},
-        "ragrelay.report.analyse_transmission:WIDE_CORRELATION", limited=True, baseline=True,
+        "ragrelay.report.transmission_tables:WIDE_CORRELATION", limited=True, baseline=True,
     ),
     Table(
         "differences", "section", ("differences",),
@@ -265,7 +280,7 @@ OUTPUTS: tuple[Output, ...] = (
         "significance", "section", ("significance",), "Paired t-tests behind the marks † and ‡",
         "The paired tests behind the marks † and ‡ (Student's t, Wilcoxon, permutation), with effect sizes and "
         "p-values adjusted within their families. On unseen references, † compares scores on different reference sets.",
-        "tests", "ragrelay.report.analyse_transmission:significance_table",
+        "tests", "ragrelay.report.transmission_tables:significance_table",
         {"csv": "", "tex": "ragrelay.report.latex_long:significance_latex",
          "unseen.tex": "ragrelay.report.latex_long:unseen_significance_latex"},
         limited=True,
@@ -275,21 +290,98 @@ OUTPUTS: tuple[Output, ...] = (
         "How often the best reference was in the context{without}",
         "How often the reference nearest to the answer was in the answer's own context, and utility against "
         "references that were not.",
-        "copying", "ragrelay.report.analyse_transmission:copying_table",
-        {"csv": "ragrelay.report.analyse_transmission:copying_frame"},
-        "ragrelay.report.analyse_transmission:COPYING",
+        "copying", "ragrelay.report.transmission_tables:copying_table",
+        {"csv": "ragrelay.report.transmission_tables:copying_frame"},
+        "ragrelay.report.transmission_tables:COPYING",
     ),
     Table(
         "unseen", "section", ("utility", "significance"), "{means} on unseen references", "",
         "copying", "ragrelay.report.table1:unseen_table1", {}, macro="first_table",
         note="{no_zero_shot}",
     ),
-    *context_use.OUTPUTS,
-    *answer_outputs.OUTPUTS,
+    Table(
+        "context_use", "section", ("context_use",),
+        "Context use of the answers, and mean utility by whether the context was good and used",
+        "How much likelier the context makes the answer, and mean utility by whether the context was good and whether "
+        "it was used.",
+        "used", "ragrelay.report.context_use_page:used_table",
+    ),
+    Table(
+        "judge_checks", "section", ("judge_checks",), "The judge’s bias by position and length",
+        "By how much a judge's scores change when references or passages are shown in reverse order, when the parts of "
+        "its question are swapped and when answers are padded, with 95% intervals over queries; and Spearman's rho of "
+        "score and length.",
+        "judge", "ragrelay.report.display.judge_checks:judge_checks_table",
+        note="p-values are those of a mean change of 0, adjusted over the checks of this table. Other word: share of "
+        "the judgements whose likeliest word is another after the change.",
+    ),
+    Figure(
+        "position", "section", "ragrelay.report.position:position_chart", ("positions",), "answers",
+        "Utility and the position of the relevant passage",
+        "Mean utility of the queries that had a relevant passage at a position of the prompt (1 is the first), and of "
+        "those whose context had none, with 95% intervals; a panel per ordering. A query with several relevant "
+        "passages counts at each of their positions.",
+        "Queries with a relevant passage at a position of the prompt (1 is the first); “none”: no relevant passage in "
+        "the context. A query with several counts at each of their positions, unless you choose exactly one. Bars are "
+        "95% intervals.",
+    ),
+    Table(
+        "positions", "section", ("positions",), "Utility by the position of the relevant passage",
+        "Mean utility of the queries with a relevant passage at each position of the prompt, with 95% intervals.",
+    ),
+    Figure(
+        "spread", "section", "ragrelay.report.spread:spread_by_k", ("spread",), "answers", "Spread from seed to seed",
+        "Variation of P from seed to seed: the standard deviation of a query's P over seeds, as median and "
+        "quartiles over queries, against k.",
+        "Standard deviation of a query’s P over seeds: median and quartiles over queries. 0: every seed gave an "
+        "equally good answer.",
+    ),
+    Table(
+        "spread", "section", ("spread",), "Spread from seed to seed",
+        "Quartiles over queries of the standard deviation of a query's P over seeds.",
+    ),
+    Table(
+        "variance", "section", ("variance",),
+        "Share of the variance of P due to seeds, and reliability of a query’s mean over seeds",
+        "The share of the variance of P that is between queries and the share due to the language model's sampling "
+        "(seeds), and the reliability of the mean over so many seeds.",
+        "answers", "ragrelay.report.statistics_tables:variance_table", limited=True,
+    ),
+    Figure(
+        "lengths", "section", "ragrelay.report.lengths:length_by_k", ("lengths",), "answers", "Length of the answers",
+        "Tokens of the answers against k: median and quartiles over queries and seeds, a panel per ordering.",
+        "Median and quartiles over queries and seeds.",
+    ),
+    Figure(
+        "ends", "section", "ragrelay.report.lengths:ends_by_k", ("lengths",), "answers", "How the answers end",
+        "How answers end: at the end-of-sequence token or a stop string, cut at max_tokens, or otherwise. Shares of "
+        "answers, against k.",
+        "From the full colour to the palest: at the end of the sequence (or a stop string), cut at max_tokens, "
+        "otherwise.",
+    ),
+    Table(
+        "lengths", "section", ("lengths",), "Answers: length in tokens, and ends",
+        "Length of the answers in tokens, and how they end, per cell.",
+        "answers", "ragrelay.report.answer_tables:length_table", limited=True,
+    ),
+    Figure(
+        "cost", "section", "ragrelay.report.cost:tokens_by_k", ("cost",), "answers", "Cost of the answers",
+        "Tokens of prompts (computed, or served from the prefix cache) and answers by retriever and k, and "
+        "device time: what the answers cost when they were generated, in whichever run.",
+        "Tokens of the distinct answers of all orderings and seeds. From the full colour to the palest: prompt tokens "
+        "computed, prompt tokens served from the prefix cache, answer tokens. Device-seconds were measured "
+        "when the answers were generated, without starting the engine.",
+    ),
+    Table(
+        "cost", "section", ("cost",), "Cost of the answers when they were generated",
+        "Tokens of prompts and answers and device time by retriever and k: what the answers cost when they were "
+        "generated, in whichever run.",
+        "answers", "ragrelay.report.answer_tables:cost_table",
+    ),
     Table(
         "cells", "section", ("utility",), "Every cell of the study",
         "Mean P, mean utility and mean retrieval measures of every cell.",
-        "all", "ragrelay.report.analyse_transmission:cell_table", limited=True,
+        "all", "ragrelay.report.transmission_tables:cell_table", limited=True,
     ),
 )  # fmt: skip
 """In the order of the page."""
