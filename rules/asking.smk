@@ -3,9 +3,9 @@
 A job that asks has one engine for all parts of the question, such as all retrievers' answers; a job that reads makes the
 table of one part. The receipt is ancient(): a job that reads does not run because another part was asked.
 
-Then the checks of judges for bias by position and length: their prompts and their analysis.
-Input: the files that the question's class names; queries, contexts; judge_checks_scores, passage_checks_scores.
-Output: receipts, rows asked, tables; texts and log-probabilities in cache_dir; passage_checks, passage_checks_prompts.
+Then the analysis of the checks of scorers' judges for bias by position and length.
+Input: the files that the question's class names; judge_checks_scores.
+Output: receipts, rows asked, tables; texts and log-probabilities in cache_dir.
 """
 
 for question in questions:

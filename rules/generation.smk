@@ -40,6 +40,7 @@ rule build_prompts:
 
 
 use rule build_prompts as build_zeroshot_prompts with:
+    """Lay out the queries alone as prompts."""
     input:
         queries=files.queries,
     output:
@@ -107,6 +108,7 @@ rule view_answers:
 
 
 use rule view_answers as view_zeroshot_answers with:
+    """Write the answers without context from the store."""
     input:
         prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         receipts=following(study.receipts_of(files.receipt)),
@@ -147,6 +149,7 @@ rule read_answers:
 
 
 use rule read_answers as read_zeroshot_answers with:
+    """Read imported answers without context from their files."""
     input:
         files=of_job(study.answer_files),
         dataset_files=of_job(study.dataset_files),

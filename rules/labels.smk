@@ -37,6 +37,7 @@ rule build_single_prompts:
 
 
 use rule generate_answers as generate_single_answers with:
+    """Have a generator answer the prompts of single passages, into the store."""
     input:
         fetched=study.fetched_for("generator"),
         single=labels.single_prompts_of,
@@ -284,6 +285,7 @@ rule build_check_prompts:
 
 
 use rule analyse_judge_checks as analyse_passage_checks with:
+    """Test whether a judge's labels follow position or length."""
     input:
         label_files.passage_checks_scores,
     output:

@@ -83,6 +83,7 @@ rule draw_figures:
 
 
 use rule draw_figures as draw_figures_at with:
+    """Draw the figures of one k."""
     output:
         reported.paths(reported.outputs("depth")),
     log:

@@ -90,6 +90,7 @@ rule score_answers:
 
 
 use rule score_answers as score_zeroshot_answers with:
+    """Write the scores of the answers without context."""
     input:
         **study.reference_files,
         filled=following(of_job(study.score_receipts)),

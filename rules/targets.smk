@@ -171,6 +171,7 @@ rule cache:
 
 
 use rule cache as cache_prune with:
+    """List, or with prune=remove remove, what no study needs of the cache."""
     log:
         "<logs>/cache_prune.log",
     localrule: True

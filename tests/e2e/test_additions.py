@@ -1,6 +1,7 @@
-"""What one adds has a home: how few files a figure, a table with its analysis and a stage touch, and that they work.
+"""What one adds has a home: how few files a table with its analysis and a stage touch, and that they work.
 
-Kinds: tests/unit/kinds; questions: tests/unit/project/test_contributing.py; annexes: tests/annexes/test_taken_away.py.
+Figures: test_added_output.py; questions: test_added_question.py; kinds: tests/unit/kinds; annexes:
+tests/annexes/test_taken_away.py.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,22 +42,6 @@ ENTRY = (
     """    Table("best", "section", ("best",), "Best answers", "Of each cell.", "answers", "as written"),
 """,
 )
-FIGURE: Addition = {
-    f"{PACKAGE}/report/again.py": '''"""Mean P against k, once more."""
-
-from ragrelay.report.figures_by_k import utility_by_k
-
-
-def again(section, theme):
-    """Draw it."""
-    return utility_by_k(section, theme)
-''',
-    f"{PACKAGE}/report/outputs.py": (
-        "OUTPUTS: tuple[Output, ...] = (\n",
-        """    Figure("again", "section", "ragrelay.report.again:again", ("utility",), "answers", "Again", "Again."),
-""",
-    ),
-}
 STAGE: Addition = {
     f"{PACKAGE}/collection/query_words.py": '''"""How many words each query has."""
 
@@ -122,15 +107,14 @@ def add(study: Sandbox, additions: Addition) -> None:
             path.write_text(before.replace(line, line + text), encoding="utf-8")
 
 
-def test_a_figure_touches_two_files_and_a_table_with_its_analysis_too(copied: Callable[[], Sandbox]) -> None:
-    """Each beside its test. The rule, the job, the report's files, the page and the files' list follow."""
-    assert (len(FIGURE), len(TABLE)) == (2, 2)
+def test_a_table_with_its_analysis_touches_two_files(copied: Callable[[], Sandbox]) -> None:
+    """The rule, the job, the report's files, the page and the files' list follow."""
+    assert len(TABLE) == 2
     study = copied()
     add(study, TABLE)
     add(study, {f"{PACKAGE}/report/outputs.py": ENTRY})
-    add(study, FIGURE)
     planned = study.planned()
-    assert planned["analyse_transmission"] == planned["draw_figures"] == planned["write_page"] == 1
+    assert planned["analyse_transmission"] == planned["write_tables"] == planned["write_page"] == 1
     assert not {"generate_answers", "score_answers", "compute_utility"} & set(planned)
     study.snakemake("report")
     (made,) = study.results.glob("small/analysis/*/*/best.csv")
@@ -139,9 +123,8 @@ def test_a_figure_touches_two_files_and_a_table_with_its_analysis_too(copied: Ca
     assert best.height == utility.filter(pl.col("retriever") != "zeroshot").height > 8
     assert best.join(utility, on=cells).filter(pl.col("p") < pl.col("mean_p")).is_empty()
     assert list((study.results / "report/tables").glob("best_*.csv"))
-    assert {path.suffix for path in (study.results / "report/figures").glob("again_*")} == {".svg", ".png", ".pdf"}
     page = (study.results / "report/index.html").read_text(encoding="utf-8")
-    assert "Best answers" in page and ">Again<" in page and study.planned() == {}
+    assert "Best answers" in page and study.planned() == {}
 
 
 def test_a_stage_touches_four_files(copied: Callable[[], Sandbox]) -> None:

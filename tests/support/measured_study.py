@@ -47,7 +47,7 @@ MARGIN, RESAMPLES = 0.02, 300
 
 @dataclass(frozen=True)
 class Measured:
-    """What was measured: frames with the columns of tools/demo_tables.py, and ``qrels`` (qid, docno, label)."""
+    """What was measured: frames as in resources/demo/measured, and ``qrels`` (qid, docno, label)."""
 
     name: str
     scores: pl.DataFrame

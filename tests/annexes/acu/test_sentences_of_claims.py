@@ -33,7 +33,7 @@ LISTED = {
 """Estimand, rows, n and test of every kind of sentence."""
 
 
-# Claims: the made-up likelihoods of tests/support/claims_study.py, from its probabilities.
+# Claims: the made-up likelihoods of tests/annexes/acu/claims_study.py, from its probabilities.
 
 TOWARDS = {
     "supports": "+--", "insufficient-supports": "++-", "insufficient-neutral": "-+-",

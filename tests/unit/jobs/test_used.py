@@ -32,10 +32,10 @@ def test_time_and_memory_of_each_rule_with_what_to_ask_for(benchmarks: Path) -> 
 
 
 def test_beside_what_was_asked_and_planned(benchmarks: Path) -> None:
-    """An engine has four GPUs. Two rules of the plan have their benchmarks in one folder."""
+    """An engine has four GPUs. A rule has several rows in the plan."""
     plan = benchmarks / "plan.csv"
     plan.write_text(
-        "dataset,job,gpu_hours_estimate\ndl19,generate_zeroshot_answers,1.5\ndl19,generate_answers,7\n"
+        "dataset,job,gpu_hours_estimate\ndl19,generate_answers,1.5\ndl19,generate_answers,7\n"
         "dl19,judge_answers,\ntotal,,8.5\n"
     )
     asked = {"generate_answers": {"runtime": 480, "mem_mb": 32000}}

@@ -1,4 +1,4 @@
-"""Declare the columns of files between stages that no table of the report shows."""
+"""Declare the columns of plan.csv, and of files between stages that no table of the report shows."""
 
 from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, integer, number, text
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
@@ -18,7 +18,7 @@ PLAN = {
     "dataset": text("dataset, or set of claims; `total` in the last row, where a key that several jobs share counts "
                     "once"),
     "generator": text("generator"),
-    "retriever": text("retriever, or `zeroshot`; empty for jobs of all retrievers"),
+    "retriever": text("retriever; empty for jobs of all retrievers"),
     "job": text("the rule whose jobs are counted"),
     "cells": integer("cells", "cells"),
     "judged_answers": integer("answers that a judge is asked about, without their baselines", "answers"),

@@ -75,12 +75,11 @@ class _Job(NamedTuple):
 
 
 def _planned(plan: Path) -> dict[str, float]:
-    """Return the planned GPU-hours by rule, zero-shot answers under `generate_answers` as in the benchmark files."""
+    """Return the planned GPU-hours by rule."""
     if not plan.is_file():
         return {}
-    rule = pl.col("job").str.replace("_zeroshot", "")
     rows = pl.read_csv(plan, schema_overrides={"gpu_hours_estimate": pl.Float64}).filter(pl.col("dataset") != "total")
-    sums = rows.drop_nulls("gpu_hours_estimate").group_by(rule).agg(pl.col("gpu_hours_estimate").sum())
+    sums = rows.drop_nulls("gpu_hours_estimate").group_by("job").agg(pl.col("gpu_hours_estimate").sum())
     return dict(sums.iter_rows())
 
 

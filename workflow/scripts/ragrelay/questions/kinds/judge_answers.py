@@ -20,7 +20,7 @@ class JudgeAnswers(Question):
 
     asks, reads = "judge_answers", "score_judged_answers"
     does = (
-        "Ask a judge about the answers of a retriever, into the store.",
+        "Ask a judge about the answers of all retrievers, into the store.",
         "Compute scores from a judge's probabilities.",
     )
     key = "{dataset}/{scorer}/{generator}/{retriever}"

@@ -106,6 +106,7 @@ STAGES = list(
 tables = {name: StudyFile(table.path, table.rule, table.about, table.columns) for name, table in RESULT_TABLES.items()}
 """Tables from which the report's outputs are made, by name."""
 measures, utility = tables["retrieval"], tables["per_query"]
+"""Of every query. The table `utility` has the means."""
 
 ZEROSHOT_KEY = {"retriever": "zeroshot", "ordering": "none", "k": 0}
 zeroshot_prompts, zeroshot_answers, zeroshot_scores, zeroshot_left_out, imported_zeroshot = (

@@ -63,7 +63,7 @@ def code_of(script: str, *modules: str | Callable[[Wildcards], str]) -> Callable
 class StudyOfRules(Study):
     """A validated study with the definitions, paths and cells that rules need.
 
-    Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
+    Methods whose arguments are names of wildcards go into rules by of_job; others return a function of wildcards.
     """
 
     fingerprints: dict[str, str]
