@@ -123,7 +123,7 @@ def add(study: Sandbox, additions: Addition) -> None:
 
 
 def test_a_figure_touches_two_files_and_a_table_with_its_analysis_too(copied: Callable[[], Sandbox]) -> None:
-    """Each beside its test. The rule, the job, the report's files, the page and the files' list follow."""
+    """Tests aside, that is all: the rule, the job, the report's files, the page and the files' list follow."""
     assert (len(FIGURE), len(TABLE)) == (2, 2)
     study = copied()
     add(study, TABLE)
@@ -145,7 +145,7 @@ def test_a_figure_touches_two_files_and_a_table_with_its_analysis_too(copied: Ca
 
 
 def test_a_stage_touches_four_files(copied: Callable[[], Sandbox]) -> None:
-    """Beside its test: function with columns, script, rule, file. An edit of the function reruns it alone."""
+    """Its test aside, they are the function with columns, script, rule and file; an edit reruns the stage alone."""
     assert len(STAGE) == 4
     study = copied()
     add(study, STAGE)
