@@ -63,7 +63,7 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_sessionfinish() -> None:
-    """They clean up when Python ends."""
+    """Undo the freeze, so that the libraries clean up when Python ends."""
     UNFREEZE()
 
 

@@ -50,7 +50,7 @@ def test_nothing_that_is_left_needs_what_is_gone(tmp_path: Path, names: list[str
 @pytest.mark.full
 @pytest.mark.parametrize("names", [*EACH, ALL])
 def test_what_is_left_passes_its_tests(tmp_path: Path, names: list[str]) -> None:
-    """Those of `make check`, after `make docs` has written what follows from the code."""
+    """The tests are those of `make check`, after `make docs` has written what follows from the code."""
     root = copy_of_repository(tmp_path / "copy")
     take_away(root, with_dependents(names))
     write_again(root)
@@ -69,7 +69,7 @@ def test_an_annex_goes_with_those_that_build_on_it() -> None:
 
 
 def test_a_rule_is_of_one_file() -> None:
-    """Also of the rules that no study of these tests loads."""
+    """Rules that no study of these tests loads are checked too."""
     names = Counter(name for path in (ROOT / "rules").glob("*.smk") for name in rules_of(path))
     assert len(names) > 40 and [name for name, count in names.items() if count > 1] == []
     assert {path.stem for path in (ROOT / "rules").glob("*.smk")} >= {one.name for one in annexes() if one.has_rules}

@@ -45,7 +45,7 @@ def test_a_question_in_one_file(finished: Sandbox, tmp_path: Path) -> None:
 
 
 def test_a_question_beside_the_study(finished: Sandbox, tmp_path: Path) -> None:
-    """One file and one key: it is in the plan, in SLURM's dry run and in `status`, on the page and in the crate."""
+    """One file and one key put it into the plan, SLURM's dry run, `status`, the page and the crate."""
     study = finished.copied_to(tmp_path / "study")
     path = study.folder / "my_questions.py"
     path.write_text(ABSTAINS, encoding="utf-8")

@@ -128,7 +128,7 @@ def test_a_table_with_its_analysis_touches_two_files(copied: Callable[[], Sandbo
 
 
 def test_a_stage_touches_four_files(copied: Callable[[], Sandbox]) -> None:
-    """Beside its test: function with columns, script, rule, file. An edit of the function reruns it alone."""
+    """Its test aside, they are the function with columns, script, rule and file; an edit reruns the stage alone."""
     assert len(STAGE) == 4
     study = copied()
     add(study, STAGE)

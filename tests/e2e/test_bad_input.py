@@ -66,7 +66,7 @@ def test_corrected_errors_are_not_told_again(spoilt: Sandbox) -> None:
 
 
 def test_unusable_configuration(tmp_path: Path) -> None:
-    """One line on the terminal, with no word of Snakemake's or Python's around it."""
+    """One line says so on the terminal, with no word of Snakemake's or Python's around it."""
     study = Sandbox(tmp_path / "study")
     study.config["grid"] = {**study.config["grid"], "retreivers": ["bm25"]}
     study.write_config()

@@ -62,7 +62,7 @@ def answers(results: Path, generator: dict[str, Any]) -> list[Rows]:
 @pytest.mark.full
 @pytest.mark.parametrize("batch_invariant", [False, True])
 def test_answers_do_not_depend_on_the_batch(finished: Sandbox, batch_invariant: bool) -> None:
-    """Byte for byte; with split attention on CPU, log-probabilities of about a quarter of the answers moved."""
+    """They are equal byte for byte; split attention on CPU moved log-probabilities of about a quarter of them."""
     import torch
     from ragrelay.generation.engine import check_batch_invariance
 

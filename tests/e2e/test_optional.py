@@ -69,7 +69,7 @@ def test_nothing_is_scored_twice(optional: Sandbox, tmp_path: Path) -> None:
 
 
 def test_the_plan_counts_the_jobs_that_score_texts_as_they_then_are(optional: Sandbox) -> None:
-    """Asked for, requests and tokens, by the receipts; a likelihood that jobs share is made by the first of them."""
+    """Requests and tokens are those of the receipts; a likelihood that jobs share is made by the first of them."""
     results = optional.results
     receipts = {
         "score_context_use": "small/asked/score_context_use/demo-lm.json",

@@ -12,7 +12,7 @@ from tests.support.sandbox import Sandbox
 
 
 def test_the_queries_that_are_finished(copied: Callable[[], Sandbox]) -> None:
-    """During a run, from a part of the answers; study, cache and Snakemake's files stay as they are."""
+    """A run's preview counts them from a part of the answers; study, cache and Snakemake's files stay as they are."""
     study = copied()
     result = pl.read_csv(study.results / "small/analysis/minilm/demo-lm/gain.csv")
     [queries] = study.results.glob("small/collection/queries.parquet")

@@ -9,7 +9,7 @@ MADE = ("generated/demo-lm/shard0.json", "references/minilm.json", "scores/minil
 
 
 def test_what_is_cached_serves_and_nothing_is_written(copied: Callable[[], Sandbox]) -> None:
-    """Answers, embeddings and scores of one retriever; one more seed ends in one line, before an engine starts."""
+    """One retriever's results come again from the cache; one more seed ends in one line, before an engine starts."""
     study = copied()
     study.config["cache_mode"] = "read-only"
     study.write_config()

@@ -41,7 +41,7 @@ VALUES = ("answer", "finish_reason", "prompt_tokens", "answer_tokens", "logprob"
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """With defaults of its own, as many models have them: the server uses them where a request is silent."""
+    """Build a model with defaults of its own, as many have: the server uses them where a request is silent."""
     folder = build_chat_model(tmp_path_factory.mktemp("served") / "model")
     own = {"do_sample": True, "temperature": 0.7, "top_k": 1, "top_p": 0.5, "min_p": 0.5, "repetition_penalty": 1.5}
     (folder / "generation_config.json").write_text(json.dumps(own))

@@ -34,7 +34,7 @@ def run_small(study: Sandbox, config: dict[str, Any], small: dict[str, Any], tar
 
 @pytest.mark.full
 def test_tian_2025(tmp_path: Path) -> None:
-    """Table 1 next to what is printed, and Figures 3 to 5, of queries in the place of DL 2019."""
+    """Table 1 stands next to what is printed, and Figures 3 to 5 are of these queries in the place of DL 2019."""
     study = Sandbox(tmp_path / "study")
     config = configuration("paper")
     config["published"]["names"]["datasets"] = {"dl19": "small"}
@@ -49,7 +49,7 @@ def test_tian_2025(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_tian_2026(tmp_path: Path) -> None:
-    """Predictors of each retriever, and Table 1's correlations; too few queries for Table 2's regressions."""
+    """Table 1's correlations have predictors of each retriever; Table 2's regressions have too few queries."""
     study = Sandbox(tmp_path / "study")
     config = configuration("tian2026")
     template = next(iter(config["generators"].values()))["prompt"]
@@ -64,7 +64,7 @@ def test_tian_2026(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_hagstrom_2025(tmp_path: Path) -> None:
-    """Three sets of claims, each model with the prompts that the paper chose for it, beside the printed means."""
+    """Three sets of claims are asked with each model's prompts of the paper and stand beside the printed means."""
     study = Sandbox(tmp_path / "study")
     config = configuration("hagstrom2025")
     names = config["acu"]["generators"]

@@ -45,7 +45,7 @@ def test_files_have_the_columns_of_the_contract(finished: Sandbox, path: str) ->
 
 
 def test_the_cache_is_as_it_was_made(finished: Sandbox) -> None:
-    """Indexes that were searched, embeddings that were matched, and parts."""
+    """Indexes that were searched, embeddings that were matched, and parts still agree with their hashes."""
     cache = finished.folder / "cache"
     assert {path.parent.parent.name for path in cache.glob("*/*/hashes.json")} == {"indexes", "references"}
     assert not list(check_cache(cache))
@@ -90,7 +90,7 @@ def test_no_answer_is_made_twice(finished: Sandbox) -> None:
 
 
 def test_p_and_utility_equal_bert_score_by_hand(finished: Sandbox) -> None:
-    """eq. 1 and 2 of Tian et al. with the package bert-score itself, for a query of a k = 2 cell."""
+    """Eq. 1 and 2 of Tian et al. are computed with the package bert-score, for a query of a k = 2 cell."""
     import bert_score
 
     folder = finished.results / "small"
@@ -139,7 +139,7 @@ def test_report_is_whole(finished: Sandbox) -> None:
 
 
 def test_every_word_of_the_page_has_the_sign_of_the_paired_mean_gain(finished: Sandbox) -> None:
-    """By the script that checks other studies, so that it reads the page's sentences as they are worded."""
+    """The script that checks other studies finds no wrong word, so it reads the page's sentences as they are."""
     cells = gains(finished.results)
     checked, wrong = wrong_words(cells, finished.results)
     assert wrong == []

@@ -85,7 +85,7 @@ def test_every_function_that_a_job_calls_is_in_its_digest(
 
 
 def sites(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
-    """Where the behaviour of a function can be edited: numbers, comparisons, what it gives, itself."""
+    """Yield the nodes where the behaviour of a function can be edited: numbers, comparisons, returns, itself."""
     waiting: list[ast.AST] = [function]
     while waiting:
         node = waiting.pop()
@@ -128,7 +128,7 @@ def edited(file: str, line: int, chance: random.Random) -> tuple[Node, str] | No
 def test_an_edit_of_a_function_that_a_job_calls_changes_its_digest(
     name: str, jobs: list[dict[str, Any]], tmp_path: Path
 ) -> None:
-    """All functions, each with a random edit: its definition's hash is another. And for some of them, the digests."""
+    """A random edit of any function changes the hash of its definition, and for a sample of them the digests."""
     of_place: dict[tuple[str, int], set[tuple[str, tuple[str, ...]]]] = {}
     for job in jobs:
         for file, line in job["called"]:

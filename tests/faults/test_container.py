@@ -16,7 +16,7 @@ pytestmark = pytest.mark.full
 
 
 def test_the_steps_make_an_environment_that_runs_a_study(tmp_path: Path) -> None:
-    """A cut of the demo; `make setup` has nothing left to do, and the image's command is a whole run."""
+    """`make setup` has nothing left to do, the image's command plans a whole run, and a cut of the demo is run."""
     base = steps(ROOT / "Dockerfile")[0][1]
     root = BareRoot(tmp_path / "root", base)
     root.build(ROOT / "Dockerfile")

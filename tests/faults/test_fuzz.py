@@ -15,7 +15,7 @@ EXAMPLES = -(-20_000 // len(NAMES))
 
 @pytest.mark.parametrize("name", NAMES)
 def test_inputs_made_of_good_ones(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Made again by setting RAGRELAY_FUZZ_SEED to what was printed."""
+    """Setting RAGRELAY_FUZZ_SEED to what was printed makes the same inputs again."""
     seed = int(os.environ.get("RAGRELAY_FUZZ_SEED", secrets.randbits(32)))
     with capsys.disabled():
         print(f"\n{name}: RAGRELAY_FUZZ_SEED={seed}")

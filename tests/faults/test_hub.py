@@ -83,7 +83,7 @@ KILLS: dict[str, tuple[signal.Signals, str, int]] = {
 @pytest.mark.full
 @pytest.mark.parametrize("case", KILLS)
 def test_the_same_command_after_fetching_was_killed(study: HubStudy, tmp_path: Path, case: str) -> None:
-    """After a change of model or revision: the receipts and the hub's files are those of an undisturbed run."""
+    """After a change of model or revision, the receipts and the hub's files are those of an undisturbed run."""
     number, end, times = KILLS[case]
     if "v2" in end:
         study.config["generators"]["demo-lm"]["revision"] = "v2"
@@ -118,7 +118,7 @@ def test_the_same_command_after_fetching_was_killed(study: HubStudy, tmp_path: P
 
 
 def test_incomplete_model(study: HubStudy, tmp_path: Path) -> None:
-    """What the hub has must be whole: here its tokenizer lacks."""
+    """What the hub has must be whole: here its tokenizer is missing."""
     folder = tmp_path / "model"
     shutil.copytree(ROOT / "resources/demo/model", folder)
     (folder / "tokenizer.json").unlink()

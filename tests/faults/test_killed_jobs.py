@@ -29,7 +29,7 @@ def results(cache: Path) -> dict[str, bytes]:
 
 
 def check_end(job: str, cache: Path) -> None:
-    """To the end, and once more without a disturbance: nothing was made twice, nothing is left, the same bytes.
+    """Run to the end, and once undisturbed: nothing was made twice, nothing is left, the bytes are the same.
 
     The undisturbed job's cache has its rows in fewer parts.
     """
@@ -71,14 +71,14 @@ def check_kills(job: str, folder: Path, draw: random.Random, places: int) -> Non
 
 @pytest.mark.parametrize("job", PLACES)
 def test_killed_once(tmp_path: Path, job: str) -> None:
-    """At a place that is drawn once and for all."""
+    """The place is drawn once and for all."""
     check_kills(job, tmp_path, random.Random(f"{job} 1"), 1)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("job", PLACES)
 def test_killed_at_drawn_places(tmp_path: Path, job: str) -> None:
-    """At 50 in all. Other places every time; ``KILL_SEED`` draws the same again."""
+    """All jobs together are killed at 50 places, others every time; ``KILL_SEED`` draws the same again."""
     seed = os.environ.get("KILL_SEED") or str(random.SystemRandom().randrange(10**6))
     print(f"KILL_SEED={seed}")
     check_kills(job, tmp_path, random.Random(f"{job} {seed}"), PLACES[job])
@@ -86,7 +86,7 @@ def test_killed_at_drawn_places(tmp_path: Path, job: str) -> None:
 
 @pytest.mark.full
 def test_ten_thousand_judgements(tmp_path: Path) -> None:
-    """By the demo's model, the worst judge there is: every one has probabilities, and being killed changes none."""
+    """The demo's model is the worst judge there is, yet all have probabilities, and kills change none."""
     cache, fresh = tmp_path / "cache", tmp_path / "fresh"
     for killed in ((12_000, "rows"), (3, "half a part")):
         before = parts(cache)

@@ -51,14 +51,14 @@ def test_every_question_is_killed_here() -> None:
 
 
 def test_killed_once(tmp_path: Path) -> None:
-    """One job after the other, of all questions, in one process."""
+    """One process asks all questions, one job after the other."""
     check_kills("questions", tmp_path, random.Random("questions 1"), 1)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("name", INPUTS)
 def test_killed_at_drawn_places(tmp_path: Path, name: str) -> None:
-    """Other places every time; ``KILL_SEED`` draws the same again."""
+    """The places are others every time; ``KILL_SEED`` draws the same again."""
     seed = os.environ.get("KILL_SEED") or str(random.SystemRandom().randrange(10**6))
     print(f"KILL_SEED={seed}")
     check_kills(name, tmp_path, random.Random(f"{name} {seed}"), 3)

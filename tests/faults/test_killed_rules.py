@@ -177,7 +177,7 @@ class Campaign:
 
     @cached_property
     def jobs(self) -> dict[str, Job]:
-        """Those that run after the change, by name."""
+        """Return the jobs that run after the change, by name."""
         found = json.loads((self.base.folder / "jobs.json").read_text(encoding="utf-8"))
         jobs = {name: Job(*job) for name, job in found.items()}
         return {name: job for name, job in jobs.items() if job.runs and job.output}
@@ -206,7 +206,7 @@ class Campaign:
         return [work for work in (Work(*json.loads(line)) for line in lines) if work.rule == rule]
 
     def rules(self) -> list[str]:
-        """Those with jobs that run, each after the rules that it follows."""
+        """Return the rules with jobs that run, each after the rules that it follows."""
         last = {job.rule: len(self.before[name]) for name, job in sorted(self.jobs.items(), key=self._place)}
         return sorted(last, key=lambda rule: last[rule])
 
@@ -246,7 +246,7 @@ class Campaign:
         return sorted(name for name, job in self.jobs.items() if job.rule == rule)
 
     def kill(self, rule: str) -> Kill:
-        """As the seed draws it, within what the rule's jobs do."""
+        """Draw a kill by the seed, within what the rule's jobs do."""
         draw, works = random.Random(f"{self.seed} {self.change} {rule}"), self.works(rule)
         renames = min((work.renames for work in works), default=0)
         seconds = min((work.seconds for work in works), default=0.0)
@@ -256,7 +256,7 @@ class Campaign:
         return Kill(how, unit, round(amount[unit], 2), times)
 
     def followers(self, rules: Iterable[str]) -> set[str]:
-        """For each of the rules' jobs one that follows it, with little else to be made before."""
+        """Choose for each of the rules' jobs one that follows it, with little else to be made before."""
         draw, chosen = random.Random(f"{self.seed} {self.change} {rules}"), set()
         for name in (name for rule in rules for name in self.of(rule)):
             following = sorted(set(self.jobs[name].followed_by) & self.jobs.keys()) or [name]

@@ -20,7 +20,7 @@ Copy = Callable[[], Sandbox]
 @pytest.mark.full
 @pytest.mark.parametrize("seeds", [range(1, 13)], ids=len)
 def test_kill_nine_at_random_moments(copied: Copy, finished: Sandbox, seeds: range) -> None:
-    """Killed, retried and killed again; after the last kill the message says what to do."""
+    """Each attempt is killed and retried; after the last kill the message says what to do."""
     faulty = Faulty(copied(), finished)
     moments = [random.Random(seed).randrange(4) for seed in seeds]
     output = faulty.disturb(moments, kill, "--retries", str(len(seeds) - 1))
@@ -31,7 +31,7 @@ def test_kill_nine_at_random_moments(copied: Copy, finished: Sandbox, seeds: ran
 
 @pytest.mark.full
 def test_cancelled_as_slurm_does_it(copied: Copy, finished: Sandbox) -> None:
-    """SIGTERM, also sent at a time limit: what is finished is written on the way out."""
+    """SLURM sends SIGTERM, also at a time limit: the job writes what is finished on the way out."""
     faulty = Faulty(copied(), finished, flush_seconds=1)
     output = faulty.disturb([1], lambda driver, process: process.send_signal(signal.SIGTERM))
     assert "ragrelay: error: stopped by SIGTERM: what was finished is kept" in output
@@ -82,7 +82,7 @@ def stored_once(study: Sandbox) -> bool:
 
 @pytest.mark.full
 def test_interrupted_study_reaches_the_same_report(copied: Copy, finished: Sandbox) -> None:
-    """The whole study from its prompts on: a retriever's answers are cut off, scores and tables are made anew."""
+    """Everything from the answers on is made anew, and one retriever's answers are cut off on the way."""
     faulty = Faulty(copied(), finished)
     for made in ("answers", "generated", "scores", "utility", "analysis"):
         for path in (faulty.study.results / "small" / made).rglob("*"):

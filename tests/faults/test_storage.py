@@ -42,7 +42,7 @@ def test_damaged_part(copied: Copy, finished: Sandbox, damage: Callable[[Path], 
 
 @pytest.mark.full
 def test_two_workflows_share_a_store(copied: Copy, finished: Sandbox, tmp_path: Path) -> None:
-    """Started together: cells are whole and agree, whoever made an answer."""
+    """Two runs that start together have the same whole cells, whichever of them made an answer."""
     faulty = Faulty(copied(), finished)
     first = faulty.study
     second = first.copied_to(tmp_path / "second")
@@ -59,7 +59,7 @@ def test_two_workflows_share_a_store(copied: Copy, finished: Sandbox, tmp_path: 
 
 @pytest.mark.full
 def test_full_disk(copied: Copy, finished: Sandbox) -> None:
-    """No room for more parts: the message says so; with room, the rest is made."""
+    """Where there is no room for more parts, the message says so; with room, the rest is made."""
     faulty = Faulty(copied(), finished)
     aside = faulty.store.rename(faulty.store.with_name("aside"))
     size = sum(path.stat().st_size for path in aside.rglob("*.parquet")) // 1024 + 100
@@ -92,7 +92,7 @@ def test_read_only_results(copied: Copy, finished: Sandbox) -> None:
 
 @pytest.mark.full
 def test_engine_without_memory(copied: Copy, finished: Sandbox) -> None:
-    """An engine that dies at its start: one line says what to turn; the store is as it was."""
+    """If an engine dies at its start, one line names the key to change, and the store is as it was."""
     faulty = Faulty(copied(), finished, cpu_kvcache_gib=1_000_000)
     done = faulty.study.snakemake(faulty.target, check=False)
     assert done.returncode != 0

@@ -144,7 +144,7 @@ def write_files(model: Path) -> None:
 
 
 def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """As prepare_collection.py does it."""
+    """Prepare the dataset as prepare_collection.py does."""
     collection = open_collection(study.dataset("small"))
     place = "dataset small (small)"
     queries, qrels, _ = prepare_collection(collection, place)
@@ -163,7 +163,7 @@ def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def _build_contexts(study: Study, queries: pl.DataFrame, qrels: pl.DataFrame) -> None:
-    """As build_run.py and build_contexts.py do it, with one retriever."""
+    """Build a run and contexts as build_run.py and build_contexts.py do, with one retriever."""
     collection = open_collection(study.dataset("small"))
     run = build_run(collection, queries, qrels, study.retriever("my-run"), runs=[Path("small.run")])
     contexts, _ = build_contexts(run, qrels, collection, 50, "run of retriever my-run")
@@ -176,14 +176,14 @@ def _nuggets(study: Study) -> list[Any]:
 
 
 def _read_nuggets(study: Study, queries: pl.DataFrame) -> None:
-    """As read_nuggets.py does it."""
+    """Read the lists of nuggets as read_nuggets.py does."""
     for scorer in _nuggets(study):
         if scorer.path:
             of_queries(scorer.path, read_nuggets(Path(scorer.file("small"))), queries["qid"].to_list())
 
 
 def _write_nuggets(study: Study) -> None:
-    """As write_nuggets.py does it, for a list of one passage."""
+    """Write nuggets as write_nuggets.py does, for a list of one passage."""
     for scorer in _nuggets(study):
         if scorer.written_by:
             template = load_nugget_template(study.template_path(scorer.list_prompt, "nugget_prompts"))
@@ -193,7 +193,7 @@ def _write_nuggets(study: Study) -> None:
 
 
 def _judge(study: Study) -> None:
-    """As judge_answers does it, up to the first question."""
+    """Judge as judge_answers does, up to the first question."""
     none = pl.DataFrame(schema=["prompt_id", "prompt", "system"])
     for name in study.grid.scorers:
         scorer = SCORER_KINDS.of(study.scorer(name))
@@ -203,7 +203,7 @@ def _judge(study: Study) -> None:
 
 
 def _generate(study: Study, fingerprint: str, queries: pl.DataFrame) -> None:
-    """As build_prompts.py and generate_answers.py do it, for one retriever."""
+    """Generate as build_prompts.py and generate_answers.py do, for one retriever."""
     generator, template = study.generator("lm"), load_template(study.template_path("plain"))
     contexts = pl.read_parquet("contexts.parquet")
     write_parquet(kshot_prompts(queries, contexts, template, "descending", 2), "prompts.parquet")

@@ -91,7 +91,7 @@ def judging(generator: str = "lm", **keys: Any) -> Change:
 
 
 def judge_template(content: str) -> Change:
-    """That of the scorer that asks a generator."""
+    """Writes the template of the scorer that asks a generator."""
 
     def change(_: dict[str, Any]) -> None:
         Path("judge_prompts").mkdir(exist_ok=True)

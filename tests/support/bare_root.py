@@ -100,7 +100,7 @@ class BareRoot:
 
 
 def pips_settings() -> dict[str, str]:
-    """Where pip takes packages from on this machine, as variables."""
+    """Return variables that say where pip takes packages from on this machine."""
     pip = [sys.executable, "-m", "pip", "config", "list"]
     said = subprocess.run(pip, check=True, text=True, capture_output=True).stdout
     found = dict(re.findall(r"^(?:global|:env:)\.([a-z-]+)='(.*)'$", said, re.MULTILINE))

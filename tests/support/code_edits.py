@@ -17,7 +17,7 @@ def each_function_edited(text: str) -> str:
 
 
 def edit_functions(path: Path) -> None:
-    """The same in a file."""
+    """Add a statement to every function and method of a file."""
     path.write_text(each_function_edited(path.read_text(encoding="utf-8")), encoding="utf-8")
 
 

@@ -59,7 +59,7 @@ class Deployed(NamedTuple):
 
 
 def deploy(folder: Path) -> Deployed:
-    """Below ``folder``: this working tree's files as a repository, its wheel installed, and an empty folder filled."""
+    """Make in ``folder`` a repository of this working tree, install its wheel, and fill a folder as a user does."""
     repository, packages, own = folder / "repository", folder / "packages", folder / "own"
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],

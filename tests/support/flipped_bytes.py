@@ -39,7 +39,7 @@ FILES: dict[str, dict[str, list[Any]]] = {
 
 
 def read_result(path: Path) -> pl.DataFrame:
-    """As a later job reads what an earlier one wrote. Raises InputError with what that job ends with."""
+    """Read a result as a later job does. Raises InputError with what that job ends with."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said), job_log(str(path.with_name("log")), [str(path)]):

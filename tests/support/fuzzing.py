@@ -188,12 +188,12 @@ def try_answers(content: bytes) -> bool:
 
 
 def lines_of(content: bytes) -> list[str]:
-    """As any program splits a text file, without blank ones."""
+    """Split a text file as any program does, without blank lines."""
     return [line for line in content.decode("utf-8-sig").split("\n") if line.strip()]
 
 
 def seen(text: str) -> bool:
-    """By Unicode's categories, apart from the reader's own way."""
+    """Tell by Unicode's categories, not in the reader's way, whether every character of ``text`` is seen."""
     return all(unicodedata.category(one)[0] not in "CZ" for one in text)
 
 

@@ -23,7 +23,7 @@ def left(folder: Path) -> list[psutil.Process]:
 
 
 def _signs(process: psutil.Process) -> str:
-    """Its environment; slurmstepd, which empties its own, has a socket in the folder."""
+    """Return the environment of a process, or the sockets of slurmstepd, which empties its own."""
     if process.name() == "slurmstepd":
         return "\n".join(str(one.laddr) for one in process.net_connections("unix"))
     return "\n".join(process.environ().values())

@@ -67,14 +67,14 @@ SEEDS = (1, 2)
 
 @functools.cache
 def passages() -> list[str]:
-    """Four for each of the queries."""
+    """Return four passages for each of the queries."""
     with (ROOT / "resources/demo/collection/passages.jsonl").open(encoding="utf-8") as file:
         return [json.loads(next(file))["text"] for _ in range(4 * QUERIES)]
 
 
 @functools.cache
 def engine(*_: Any) -> VllmEngine:
-    """One for all that a process does."""
+    """Return the one engine for all that a process does."""
     return VllmEngine(GENERATOR, GENERATOR["max_model_len"], threads=1)
 
 
@@ -107,9 +107,9 @@ def generation(cache: Path, results: Path) -> None:
 
 
 def likelihoods(cache: Path, results: Path) -> None:
-    """Of three continuations of 16 prompts, one of them a single token, and context use of an answer to each.
+    """Score three continuations of 16 prompts, one of a single token, and context use of an answer to each.
 
-    And judgements of 16 answers by two nuggets.
+    And judge 16 answers by two nuggets.
     """
     files, _ = prompts(cache.parent / "given")
     made = pl.concat(pl.read_parquet(path).with_columns(k=pl.lit(k)) for k, path in enumerate(files, start=1))
@@ -131,7 +131,7 @@ def likelihoods(cache: Path, results: Path) -> None:
 
 
 def judgements(cache: Path, results: Path) -> None:
-    """10,000: of 25 answers to each of the queries by 50 nuggets."""
+    """Make 10,000 judgements: of 25 answers to each of the queries by 50 nuggets."""
     GENERATOR["max_num_seqs"] = 64
     judge(cache, results, answers=25, nuggets=50)
 

@@ -26,7 +26,7 @@ def changes(value: Any) -> list[Any]:
 
 
 def records(persistence: Any, job: Any) -> dict[str, Any]:
-    """Of a job: what in its params is not plain, changes that Snakemake does not see, and whole numbers."""
+    """Return what of a job's params is not plain, what changes Snakemake does not see, and the whole numbers."""
     own = {name: value for name, value in job.params.items() if any(value is one for one in job.non_derived_params)}
     before = set(persistence._params(job))
     return {

@@ -135,7 +135,7 @@ DETECTABLE = {"pearson": 0.45, "spearman": 0.49}
 
 
 def with_verdicts(correlations: pl.DataFrame) -> pl.DataFrame:
-    """With p_permutation (the plain p-value: the report doesn't care), adjusted, and the verdict of rho."""
+    """Add p_permutation (the plain p-value: the report doesn't care), adjusted, and the verdict of rho."""
     rows = [
         row | {"p_permutation": row["p_value"] if row["coefficient"] != "kendall" else None,
                "detectable": DETECTABLE.get(row["coefficient"]) if row["value"] is not None else None,

@@ -45,7 +45,7 @@ class Traced(Sandbox):
 
 
 def noted_jobs(folder: Path) -> list[dict[str, Any]]:
-    """Of each job that has a digest: rule, script, modules that its rule names, places of the functions that it called.
+    """Return each job that has a digest: rule, script, the rule's modules, places of the functions that it called.
 
     ``folder``: of a study that ran as a Traced one.
     """

@@ -45,7 +45,7 @@ BAD_INPUT = {
 
 
 def read_claims(study: Study) -> None:
-    """As prepare_claims.py does it."""
+    """Read the claims as prepare_claims.py does."""
     for name in acu_names(study.config, "claims"):
         prepare_claims(study.config["claims"][name])
 

@@ -23,7 +23,7 @@ def test_likeness_to_the_claim() -> None:
 
 
 def test_reading_ease() -> None:
-    """By words, sentences and syllables counted by hand; groups of vowels would miss some of `area`."""
+    """Words, sentences and syllables are counted by hand; groups of vowels would miss some of `area`."""
     assert texts.reading_ease("The cat sat on the mat.") == pytest.approx(206.835 - 1.015 * 6 - 84.6)
     two = texts.reading_ease("The cat sat there. It had a little table.")
     assert two == pytest.approx(206.835 - 1.015 * 9 / 2 - 84.6 * 11 / 9)
@@ -53,7 +53,7 @@ def test_sources(tmp_path: Path) -> None:
 
 
 def test_unlisted_sources_are_unknown_and_not_reliable() -> None:
-    """Of a source on no list nothing is known; fact-check articles, governments and universities are reliable."""
+    """A source on no list is unknown, unless it is a fact-check article, a government or a university."""
     lists = (["rumour.example", "both.example"], ["almanac.example", "both.example"])
     cases = {
         ("https://rumour.example/x", None): True, ("https://almanac.example", False): False,

@@ -130,7 +130,7 @@ SAMPLED = {
 
 @pytest.mark.parametrize("record", [{"case_id": 7, "requested_rewrite": REWRITE}, {"case_id": 7, **SAMPLED}])
 def test_counterfact(tmp_path: Path, record: dict[str, Any]) -> None:
-    """The paper's two rows of the false statement; with rivals those of the true one too."""
+    """A record gives the paper's two rows of the false statement, and with rivals those of the true one too."""
     path = tmp_path / "counterfact.json"
     path.write_text(json.dumps([record]))
     entry = {"source": "local", "path": str(path), "format": "counterfact"}
@@ -181,7 +181,7 @@ def test_only_records_of_two_statements_have_rivals(tmp_path: Path) -> None:
 
 
 def test_rows_without_a_stance_are_kept_but_not_asked(tmp_path: Path) -> None:
-    """As those of DRUID+."""
+    """DRUID+ has such rows; a file of them alone is refused."""
     rows = [ROW, ROW | {"id": "b", "evidence_stance": None}, ROW | {"id": "c", "evidence_stance": "nan"}]
     found = prepare_claims(written(tmp_path / "claims.jsonl", rows))
     assert found["evidence_stance"].to_list() == ["supports", None, None]
@@ -214,7 +214,7 @@ def test_a_key_or_column_twice(tmp_path: Path, name: str, content: str, message:
 
 
 def test_a_template_may_ask_for_other_words_with_evidence(generator: dict[str, Any], tmp_path: Path) -> None:
-    """As the paper's for Llama, which asks whether the evidence supports or refutes: these count as True and False."""
+    """The paper's template for Llama asks for Support and Refute with evidence: they count as True and False."""
     table = prepare_claims(written(tmp_path / "claims.jsonl", [ROW]))
     path = tmp_path / "own.yaml"
     texts = 'without_evidence: "{claim}"\nwith_evidence: "{claim} {evidence}"\n'

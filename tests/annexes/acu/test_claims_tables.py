@@ -109,7 +109,7 @@ def test_correlations_are_scipys_each_with_its_own_p(tmp_path: Path) -> None:
 
 
 def test_p_over_claims_does_not_fall_where_pairs_only_repeat_their_claim() -> None:
-    """Each claim four times over: p of pairs shrinks with the copies, p of claims is that of the claims alone."""
+    """With each claim four times over, p of pairs shrinks, and p of claims is that of the claims alone."""
     chance = np.random.default_rng(3)
     values = pl.DataFrame({"acu": chance.normal(size=40), "claim_id": [f"c{i:02d}" for i in range(40)]})
     values = values.with_columns(**{k: pl.lit(v) for k, v in UNIT.items()}, evidence_stance=pl.lit("supports"))
@@ -135,7 +135,7 @@ def test_what_is_always_so_has_no_interval_and_says_why(tmp_path: Path) -> None:
 
 
 def test_sets_of_claims_are_compared() -> None:
-    """Counts by hand; means and intervals over claims; what has no value is counted."""
+    """Counts are those by hand, means and intervals are over claims, and what has no value is counted."""
     claims = claims_of(["supports", "refutes", "supports"] * 8, per_claim=3)
     claims = claims.with_columns(
         relevant=pl.Series([True, False, None] * 8),

@@ -18,7 +18,7 @@ READ = f"from ragrelay.annexes.acu.source import *; print(list(CLAIM_KINDS.of({C
 
 
 def test_a_data_set_of_claims(ask: Ask, tmp_path: Path) -> None:  # noqa: F811
-    """The files of the subset and split alone are read; the message names what lacks."""
+    """Only the files of the subset and split are read; the message names what is missing."""
     folder = tmp_path / "claims"
     for split, claim in (("test", "Water is wet"), ("train", "Fire is cold")):
         (folder / "default" / split).mkdir(parents=True)

@@ -52,7 +52,7 @@ def test_many_at_once_are_as_one_by_one() -> None:
 
 
 def test_bounds() -> None:
-    """1 where everything went all the way the stance says, -1 for the contrary, and never beyond."""
+    """ACU is 1 where all words moved fully as the stance says, -1 where fully the other way, and never beyond."""
     for stance, directions in DIRECTIONS.items():
         wanted = np.array([[(d + 1) / 2 for d in directions]])
         assert acu(1.0 - wanted, wanted, [stance]) == pytest.approx([1.0])
@@ -82,7 +82,7 @@ def test_unknown_stance() -> None:
 
 
 def test_published_samples() -> None:
-    """The samples that the authors print: probabilities to two digits, so that ACU is theirs within .02."""
+    """ACU is that of the samples that the authors print; their probabilities have two digits, hence the .02."""
     samples = pl.read_csv(ROOT / "resources" / "published" / "hagstrom2025_samples.csv")
     sides = [
         samples.select(f"p_{word}{end}" for word in ("true", "none", "false")).to_numpy() for end in ("", "_evidence")
@@ -102,5 +102,5 @@ CONFLICTS = {
 
 
 def test_conflicts_with_what_the_model_said() -> None:
-    """As the authors' notebook defines them."""
+    """The cases follow the definition in the authors' notebook."""
     assert {case: contradicts(*case) for case in CONFLICTS} == CONFLICTS

@@ -47,7 +47,7 @@ def way(before: float, after: float) -> float:
 
 
 def test_claims_say_what_the_likelihoods_say(tmp_path: Path) -> None:
-    """Of 42 pairs in which True grows with evidence, and is likeliest with it; False is likeliest without."""
+    """In 42 pairs True grows with evidence and is likeliest with it; False is likeliest without."""
     study = claims_study(tmp_path)
     (unit,), n = study.units, 6 * len(TOWARDS)
     without = [(0.3 + 0.001 * (i // 3), 0.2, 0.4) for i in range(n)]

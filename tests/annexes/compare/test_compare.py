@@ -118,7 +118,7 @@ def test_what_can_not_be_tested_says_why():
 
 
 def test_a_change_has_the_verdict_that_a_gain_of_the_same_values_has():
-    """By the rule of a study's page: the same test, interval and words, with P before in the place of P_0."""
+    """Test, interval and words are those of a study's page, with P before in the place of P_0."""
     random = np.random.default_rng(2)
     before = random.uniform(0.3, 0.6, 20)
     for shift, word in ((0.3, "better"), (-0.2, "worse"), (0.005, "undecided")):
@@ -158,7 +158,7 @@ def test_a_gain_is_found_where_it_was_put(tmp_path: Path):
 
 
 def test_no_text_is_a_formula_to_a_spreadsheet(tmp_path: Path):
-    """Nor is a number text: qids that are negative numbers stay as they are."""
+    """Texts that look like formulas get a quote in front; texts of negative numbers stay as they are."""
     studies = [write_finished(tmp_path, name, ("bm25",)) for name in ("one", "two")]
     texts = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "plain = 1", "-2", "+.5e3", "-0.1"]
     for study in studies:
@@ -223,7 +223,7 @@ def test_what_can_not_be_compared_is_named(tmp_path: Path):
 )
 @pytest.mark.parametrize("side", [0, 1])
 def test_a_damaged_file_of_either_study_is_named(tmp_path: Path, name: str, side: int):
-    """In one line with its study, whose command makes it again; nothing is written."""
+    """One line names the file and the study whose command makes it again; nothing is written."""
     studies = [write_finished(tmp_path, study, ("bm25",)) for study in ("one", "two")]
     path = studies[side] / name
     path.write_bytes(path.read_bytes()[:-9])
@@ -279,7 +279,7 @@ def test_provenance_without_a_configuration(tmp_path: Path, content: str) -> Non
 
 
 def test_queries_whose_text_or_judgements_changed_are_not_tested(tmp_path: Path):
-    """And the page says what differs, although the two configurations are equal; the order of rows does not count."""
+    """The page says what differs, although the two configurations are equal; the order of rows does not count."""
     before = write_finished(tmp_path, "one", ("bm25", "dense"))
     after = write_finished(tmp_path, "two", ("bm25", "dense"), gain=0.2)
     queries, qrels = (after / f"demo/collection/{name}.parquet" for name in ("queries", "qrels"))

@@ -41,7 +41,7 @@ def of_seed(seed: int) -> pl.DataFrame:
 
 
 def test_a_comparison_says_what_the_scores_say() -> None:
-    """Of seed 1 and seed 3 as if they were two studies; nrel's answers are the same in both."""
+    """Seeds 1 and 3 are compared as if they were two studies; nrel's answers are the same in both."""
     before, after = of_seed(1), of_seed(3)
     after = pl.concat([after.filter(pl.col("retriever") != "nrel"), before.filter(retriever="nrel")])
     both = before.rename({"f1": "before"}).join(after.rename({"f1": "after"}), on=[*KEYS, "qid"])

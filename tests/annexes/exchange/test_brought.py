@@ -68,7 +68,7 @@ def test_the_numbers_are_the_same_byte_for_byte(study: Sandbox) -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_every_format_gives_the_same_cells(study: Sandbox, tmp_path: Path, form: str) -> None:
-    """Contexts as they were prompted, from the file or, where it has none, from the run; answers to the letter."""
+    """Contexts are as they were prompted, from the file or else from the run; answers are equal to the letter."""
     grid, folder = study.config["grid"], study.results / "small"
     files = answer_files(f"{EXPORTED}/{FORMATS[form]}", "small", study.folder)
     assert len(files) == (26 if "{" in FORMATS[form] else 1)

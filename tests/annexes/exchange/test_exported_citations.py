@@ -44,7 +44,7 @@ def exported(folder: Path, cells: tuple[Path, Path]) -> Mapping[str, Path]:  # n
 
 @pytest.mark.parametrize("form", ["trec_rag", "jsonl", "parquet"])
 def test_an_export_keeps_them(tmp_path: Path, cells: tuple[Path, Path], form: str) -> None:  # noqa: F811
-    """The same bytes again of answers and contexts."""
+    """Reading the exported file again gives the same bytes of answers and contexts."""
     path = exported(tmp_path / "export", cells)[form]
     again = cells_of(tmp_path / "again", read_answer_rows([AnswerFile(path, {"k": 3, "seed": 1})]), cited=True)
     assert [path.read_bytes() for path in again] == [path.read_bytes() for path in cells]

@@ -88,7 +88,7 @@ BAD_INPUT = {
 
 
 def label_by_files(study: Study) -> None:
-    """As label_by_file.py does it."""
+    """Label by each file of the grid as label_by_file.py does."""
     for name in study.config["grid"]["annotations"]:
         if path := ANNOTATION_KINDS.of(study.config["annotations"][name]).file("small"):
             label_by_file(Path(path), "queries.parquet", ["contexts.parquet"], study.config["annotation_depth"])

@@ -24,7 +24,7 @@ def test_kappa_equals_scikit_learns(weighted: bool) -> None:
 
 
 def test_labels_may_be_any_numbers() -> None:
-    """By their places: a table of all grades up to the highest would not fit into any memory."""
+    """Labels count by their places: a table of all grades up to the highest would not fit into any memory."""
     metrics = pytest.importorskip("sklearn.metrics")
     query, *both = drawn(20)
     labels = np.array([0, 1, 3, 999_999_999])
@@ -36,7 +36,7 @@ def test_labels_may_be_any_numbers() -> None:
 
 
 def test_kappa_by_hand() -> None:
-    """20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no: observed .7, expected .5 (Wikipedia's example is the same)."""
+    """With 20 yes-yes, 5 yes-no, 10 no-yes and 15 no-no, .7 is observed and .5 expected, as in Wikipedia's example."""
     table = np.array([[[20.0, 5.0], [10.0, 15.0]]])
     assert float(cohens_kappa(np.repeat(table, 9, axis=0)).value) == pytest.approx(0.4)
 
@@ -56,7 +56,7 @@ def test_one_label_alone_has_no_kappa() -> None:
 
 @pytest.mark.simulation
 def test_kappas_interval_covers() -> None:
-    """As benchmarks/judge_intervals.py at length: 1,000 data sets of 50 queries, whose pairs depend within a query."""
+    """It checks 1,000 data sets of 50 queries with dependent pairs; benchmarks/judge_intervals.py checks more."""
     from benchmarks.judge_intervals import kappa
 
     for judge, scale in ((0.6, "binary"), (0.95, "grades")):

@@ -58,7 +58,7 @@ def table(source: str = "erag") -> pl.DataFrame:
 
 
 def study(correlations: pl.DataFrame, **tables: pl.DataFrame) -> AnnotationStudy:
-    """With both quantities alike, and no leads or correlations within queries but those given."""
+    """Make a study of these correlations, without leads or correlations within queries but those given."""
     none = {name: pl.DataFrame(schema=schema_of(columns)) for name, columns in TABLES.items()}
     return AnnotationStudy("minilm", {**none, "annotations": correlations, **tables}, cost())
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 def test_labels(files: Files) -> None:  # noqa: F811
-    """Of a source whose measure varies, and of one whose doesn't."""
+    """All tables stay finite, for a source whose measure varies and for one whose measure is constant."""
     qids = files.measured.qrels["qid"].unique().sort()
     rows = [{"retriever": name, "source": source, "references": grade, "measure": "nDCG", "k": k, "qid": qid,
              "value": place % 3 if source == "varies" else 1.0}

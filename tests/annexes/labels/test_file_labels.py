@@ -67,7 +67,7 @@ def ranked(tmp_path: Path) -> Callable[[str], tuple[pl.DataFrame, list[dict[str,
 
 
 def test_what_a_file_does_not_have_is_counted(ranked: Callable[..., Any]) -> None:
-    """Of queries, and of the passages of those that it has."""
+    """Queries that the file lacks are counted, and so are passages that it lacks of the others."""
     made, counts = ranked("q2 0 d1 3\nq9 0 d1 1\n")
     assert made.rows() == [(None, "q2", "d1", 3), (None, "q9", "d1", 1)]
     assert [(one["count"], one["of"]["needed"]) for one in counts] == [(1, 2), (1, 2)]

@@ -82,7 +82,7 @@ def test_every_passage_gets_a_grade_from_the_probabilities_of_four_digits(
 
 
 def test_shares_of_tiny_probabilities(prompts: list[Path], tmp_path: Path) -> None:
-    """Of words with one and with two tokens; probabilities that are 0 as floats."""
+    """Words of one and two tokens keep their shares where their probabilities are 0 as floats."""
     tokens = {"0": [1], "1": [2, 3], "2": [4], "3": [5]}
     logprobs = {1: -2000.0, 2: -2000.0 + math.log(0.5), 3: -2000.0 + math.log(1.5), 4: -2000.0, 5: -9999.0}
     store = LikelihoodStore(tmp_path, "f")
@@ -116,7 +116,7 @@ def given(table: pl.DataFrame) -> SourceData:
 
 
 def test_labels_from_a_file(tmp_path: Path) -> None:
-    """Of its queries alone; without a label, or below 0, is 0 in rankings and, of the first, nothing in agreement."""
+    """Only its queries have labels; in rankings a missing or negative one is 0, in agreement a missing one is none."""
     source = ANNOTATION_KINDS.of({"kind": "file", "path": "p"})
     table = pl.DataFrame({"references": [None, None], "qid": ["1", "1"], "docno": ["x", "w"], "label": [3, -1]},
                          schema_overrides={"references": pl.String})  # fmt: skip

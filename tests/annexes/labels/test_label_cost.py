@@ -18,7 +18,7 @@ def row(prompt_id: str, prompt_tokens: int, cached_tokens: int = 0) -> dict[str,
 
 
 def test_by_number_of_passages(tmp_path: Path) -> None:
-    """Passages of 100 tokens: labels are linear in k, attention over whole contexts is quadratic."""
+    """Passages have 100 tokens: labels are linear in k, attention over whole contexts is quadratic."""
     store = AnswerStore(tmp_path, "fp")
     alone = [row(f"d{rank}", 90) for rank in (1, 2, 3, 4)]
     whole = [row(f"k{k}", 100 * k - 10, cached_tokens=10 if k == 4 else 0) for k in (2, 4)]

@@ -33,7 +33,7 @@ ALL = [("1", "x"), ("1", "y"), ("2", "z")]
 
 
 def asked_by(template: Template, size: int) -> dict[str, list[tuple[str, str, str | None]]]:
-    """By check: qid, docno and the changed prompt."""
+    """Return what each check asks: qid, docno and the changed prompt."""
     again = CONTEXTS.with_columns(rank=pl.lit(1, pl.Int64))
     asked, prompts = build_check_prompts(QUERIES, [CONTEXTS, again], template, 2, size)
     texts = dict(prompts.select("prompt_id", "prompt").iter_rows())
@@ -47,7 +47,7 @@ def asked_by(template: Template, size: int) -> dict[str, list[tuple[str, str, st
 
 
 def test_passages_are_padded_and_the_questions_parts_swapped() -> None:
-    """All passages have a length, each once, whatever many retrievers found it; a change has some, of each query."""
+    """Each passage is asked about once, however many retrievers found it; a change takes some of each query."""
     shown = asked_by(GRADES, 2)
     assert shown[LENGTH] == [(*pair, None) for pair in ALL]
     assert [qid for qid, *_ in shown[PADDED]] == [qid for qid, *_ in shown[SWAPPED]] == ["1", "2"]
@@ -72,7 +72,7 @@ def test_what_changes_nothing_is_no_check() -> None:
 
 
 def scores_by(judge: Callable[[int, float, str], float], n: int = 20) -> pl.DataFrame:
-    """Of a passage of each of ``n`` queries whose quality has nothing to do with its length, as shares of two words."""
+    """Score a passage of each of ``n`` queries, its quality unrelated to its length, as shares of two words."""
     rows, shares = [], {}
     for place in range(n):
         words, quality = 10 + 7 * (place * 3 % n), 0.1 + 0.8 * (place * 7 % n) / n
@@ -123,7 +123,7 @@ def test_the_score_of_a_grading_judge_is_the_expected_grade() -> None:
 
 
 def test_rho_without_each_query_is_that_of_the_others() -> None:
-    """To first order: 1 / 60 of the rows are left out. With ties, and queries of 1 to 9 rows."""
+    """It holds to first order where 1 / 60 of the rows are left out, with ties and queries of 1 to 9 rows."""
     random = np.random.default_rng(0)
     query = np.repeat(np.arange(60), random.integers(1, 10, 60))
     length = random.standard_normal(60)[query] + random.standard_normal(len(query))
@@ -134,7 +134,7 @@ def test_rho_without_each_query_is_that_of_the_others() -> None:
 
 
 def test_the_jobs_ask_and_score_as_the_labels_are_made(generator: dict[str, Any], tmp_path: Path) -> None:
-    """The same judgements as those of the labels; changed ones by the changed prompts alone; the plan knew them."""
+    """Unchanged judgements are those of the labels, only changed prompts are asked, and the plan counts them."""
     build_single_prompts(QUERIES, CONTEXTS, GRADES, 2).write_parquet(tmp_path / "prompts.parquet")
     asked, prompts = build_check_prompts(QUERIES, [CONTEXTS], GRADES, 2, 2)
     (tmp_path / "d").mkdir()

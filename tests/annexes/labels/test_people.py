@@ -191,7 +191,7 @@ def test_without_people_there_is_nothing(tmp_path: Path) -> None:
     (0.4, 5, {"mean": None, "p": None, "utility": None}),
 ])  # fmt: skip
 def test_too_few_labels_of_one_kind_have_no_interval(value: float, few: int, said: dict[str, str | None]) -> None:
-    """Of 0 and 1 a mean has one all the same, which is right where 1 is rare."""
+    """A mean of labels 0 and 1 has one all the same, which is right where 1 is rare."""
     random, n, labelled = np.random.default_rng(0), 200, 25
     cell = {"retriever": "bm25", "measure": "P", "k": 1, "references": "lenient"}
     qids = [f"q{place:03d}" for place in range(n)]

@@ -92,7 +92,7 @@ def test_a_judge_has_no_weight_where_few_labels_differ() -> None:
 @pytest.mark.parametrize("judge_share", [0.08, 0.16, 0.3])
 @pytest.mark.parametrize("judge", [0.0, 0.6, 0.97])
 def test_intervals_cover_where_one_of_two_values_is_rare(judge: float, judge_share: float) -> None:
-    """25 labelled queries, 16% of which are 1: by t the interval of the mean covered 88 to 93%."""
+    """16% of 25 labelled queries are 1: by t the interval of the mean covered 88 to 93%."""
     found = binary(4000, 25, judge, 0.16, judge_share)
     assert found["mean, coverage"] >= 0.935 and found["mean, share of data sets"] > 0.95
     assert found["r, coverage"] >= 0.92 and found["r, share of data sets"] > 0.3

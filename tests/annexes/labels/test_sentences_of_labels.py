@@ -69,7 +69,7 @@ LISTED = {
 
 
 def values_of(measured: Measured, table: pl.DataFrame) -> pl.DataFrame:
-    """retriever, k, references, qid, source, measure, value, n_ranked."""
+    """Return retriever, k, references, qid, source, measure, value and n_ranked."""
     keys = ["retriever", "k", "references", "qid"]
     here = table.filter(ordering="descending")
     lengths = (
@@ -106,7 +106,7 @@ def labelled(measured: Measured, folder: Path) -> AnnotationStudy:
 
 
 def columns_of(measured: Measured) -> dict[tuple[str, str], dict[str, tuple[float, float, float]]]:
-    """By source and retriever: value, P and utility of each query, at the largest k."""
+    """Return by source and retriever the value, P and utility of each query, at the largest k."""
     table = per_query(measured).filter(references="lenient", ordering="descending", k=max(measured.grid["k"]))
     rows = values_of(measured, table).join(
         table.select("retriever", "k", "references", "qid", "p", "utility"), on=["retriever", "k", "references", "qid"]

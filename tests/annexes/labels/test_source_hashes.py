@@ -21,7 +21,7 @@ SOURCE_HASHES: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("given", "definition"), SOURCE_HASHES)
 def test_annotation_sources(config: dict[str, Any], tmp_path: Path, given: dict[str, Any], definition: str) -> None:
-    """Of what decides the labels, which checks of a judge don't."""
+    """The hash is of what decides the labels; the checks of a judge do not."""
     config["annotations"] = {"it": given}
     completed = study_of(config, tmp_path).config["annotations"]["it"]
     assert value_hash({key: value for key, value in completed.items() if key != "bias_checks"}, 8) == definition

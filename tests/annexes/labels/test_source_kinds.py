@@ -138,7 +138,7 @@ SCORES = pl.DataFrame(
 
 
 def test_the_null_is_p0_for_every_passage() -> None:
-    """The mean over seeds of 0.6 and of 0 for what is below; with the whole set where references are unseen."""
+    """It is the mean over seeds, with 0 for a score below 0, and the whole set's where references are unseen."""
     assert labels({"kind": "zeroshot"}, SCORES) == {
         ("lenient", "1"): [0.3, 0.3],
         ("lenient-unseen", "1"): [0.3, 0.3],

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.page
 
 
 def test_sentences_and_table_of_judges_of_passages() -> None:
-    """Each with its dataset, source and judge; a study without checks has none."""
+    """Each sentence and row names its dataset, source and judge; a study without checks has none."""
     shown = annotation_study(table())
     assert checks_page_table(shown).rows == []
     keys = {"dataset": "demo", "source": "grades", "judge": "lm"}

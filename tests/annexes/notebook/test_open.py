@@ -80,7 +80,7 @@ def test_the_notebook(finished: Sandbox, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_the_crate(copied: Callable[[], Sandbox]) -> None:
-    """As the library rocrate reads it: every file is there, with its size and hash, and is said to be what it is."""
+    """The library rocrate reads that every file is there with its size and hash, and what each is."""
     from rocrate.rocrate import ROCrate
 
     twin = copied()

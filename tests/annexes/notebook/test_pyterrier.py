@@ -88,7 +88,7 @@ def test_gain_over_another_pipeline_is_the_difference_of_systems(study: Results)
 
 @pytest.mark.usefixtures("no_engine")
 def test_a_pipeline_that_scores(study: Results) -> None:
-    """One row per query, with the columns of PyTerrier-RAG first; PyTerrier-RAG's own frames are scored, too."""
+    """Each query has one row, with PyTerrier-RAG's columns first, and PyTerrier-RAG's own frames are scored too."""
     reader = ours.Reader(study, k=2, one_row=True)
     answers = (retriever(study, "bm25") >> reader)(ours.topics(study))
     assert list(answers.columns) == ["qid", "query", "qcontext", "qanswer", "qanswers", "docnos"]
@@ -102,7 +102,7 @@ def test_a_pipeline_that_scores(study: Results) -> None:
 
 @pytest.mark.usefixtures("no_engine")
 def test_queries_without_results_count_as_zero_shot(study: Results) -> None:
-    """As in the workflow, where a retriever finds nothing: the answer is the one without passages."""
+    """The workflow does so where a retriever finds nothing: the answer is the one without passages."""
     scorer = ours.Scorer(study)
     answers = (retriever(study, "bm25") >> ours.Reader(study, k=2))(ours.topics(study))
     gone = study["per_query"].filter(retriever="bm25", references="lenient", **HERE).drop_nulls("p")["qid"][0]
@@ -111,7 +111,7 @@ def test_queries_without_results_count_as_zero_shot(study: Results) -> None:
 
 
 def test_a_query_without_a_value_is_no_0() -> None:
-    """Such as one without a reference at the grade."""
+    """A query without a reference at the grade is left out of the means."""
     scores = pl.DataFrame({"qid": ["a", "b", "c"], "p": [0.5, None, 0.7], "p0": [0.4, 0.1, None]})
     scorer: Any = SimpleNamespace(references="strict", named=[], scores=lambda frame: scores)
     run = pd.DataFrame({"qid": ["a", "b", "c"], "query": "x", "docno": "d", "score": 1.0, "qanswer": "y"})

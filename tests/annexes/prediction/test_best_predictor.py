@@ -12,7 +12,7 @@ pytestmark = pytest.mark.simulation
 
 
 def test_noise_is_worth_using_in_at_most_a_twentieth_of_studies() -> None:
-    """100 studies of three cells, 40 queries, 15 predictors without information; a word in any cell counts."""
+    """100 studies have three cells, 40 queries and 15 predictors of noise; a word in any cell counts as an error."""
     wrong = 0
     for study in range(100):
         cells = [cell(40, {"nqc": 0.0}, 3 * study + place, 14, k=place + 1) for place in range(3)]
@@ -31,14 +31,14 @@ def test_a_predictor_that_knows_is_found() -> None:
 
 
 def test_chance_is_that_of_so_many_predictors() -> None:
-    """The mean of the largest of m normal numbers, over √(n − 1)."""
+    """It is the mean of the largest of m normal numbers, over √(n − 1)."""
     row = best_predictors([cell(400, {"nqc": 0.0}, 5, 20)], ["bm25"], 999, 0).filter(target="p").to_dicts()[0]
     largest = np.random.default_rng(0).normal(size=(20_000, 21)).max(axis=1).mean() / np.sqrt(399)
     assert row["chance"] == pytest.approx(largest, rel=0.1)
 
 
 def test_what_decides_nothing() -> None:
-    """Few queries, a constant target, and retrievers that draw from the judgements."""
+    """Few queries are undecided, and retrievers that draw from the judgements have no verdict."""
     few, oracle = cell(9, {"nqc": 0.9}, 0), cell(60, {"nqc": 0.9}, 0, retriever="rel")
     table = best_predictors([few, oracle], ["bm25"], 99, 0).filter(target="p")
     assert table["verdict"].to_list() == [UNDECIDED, None] and table["p_holm"].to_list() == [None, None]
@@ -47,7 +47,7 @@ def test_what_decides_nothing() -> None:
 
 
 def test_what_follows_p0_alone_is_not_worth_using_for_the_gain() -> None:
-    """Contexts as good as none: predictors of the answer without context follow P_0's noise, and the gain with it."""
+    """Where contexts are as good as none, predictors of the zero-shot answer follow P_0's noise, as the gain does."""
     words = []
     for study in range(40):
         table = best_predictors(exchangeable_cells(80, 0.6, study, 1), ["bm25"], 199, study)
@@ -66,7 +66,7 @@ def test_what_follows_the_gain_beyond_p0_is_worth_using() -> None:
 
 
 def test_the_partial_correlation_is_that_of_residuals() -> None:
-    """Against statsmodels' regressions on P_0's rank and its square."""
+    """The residuals are those of statsmodels' regressions on P_0's rank and its square."""
     random = np.random.default_rng(0)
     p0, x = random.normal(size=(2, 50))
     p = 0.6 * p0 + 0.5 * x + random.normal(size=50)

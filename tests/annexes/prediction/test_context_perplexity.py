@@ -45,7 +45,7 @@ def given(qid: str, table: Path, **changes: object) -> Mapping[str, object]:
 
 
 def test_equal_to_transformers(generator: dict[str, Any], tmp_path: Path) -> None:
-    """The authors' definition: mean log-probability of the tokens after the query, by one pass in float32.
+    """The authors take the mean log-probability of the tokens after the query, by one pass in float32.
 
     Both engines compute in float32, whose rounding alone moves such a mean by up to 5e-6 against float64.
     """
@@ -88,7 +88,7 @@ def test_equal_to_transformers(generator: dict[str, Any], tmp_path: Path) -> Non
 
 
 def test_from_given_log_probabilities(tmp_path: Path) -> None:
-    """Passages of 4 and 2 tokens with a mean of -0.5 and -2; both as one text of 6 tokens with a mean of -1.25."""
+    """Passages of 4 and 2 tokens have means of -0.5 and -2; both as one text of 6 tokens have a mean of -1.25."""
     columns = ["qid", "rank", "k", "tokens", "logprob"]
     rows = [("q1", 1, None, 4, -2.0), ("q1", 2, None, 2, -4.0), ("q1", None, 2, 6, -7.5)]
     write_parquet(pl.DataFrame(rows, schema=columns, orient="row"), tmp_path / "table")
@@ -99,7 +99,7 @@ def test_from_given_log_probabilities(tmp_path: Path) -> None:
 
 
 def test_long_texts_are_cut(generator: dict[str, Any]) -> None:
-    """At the authors' 512 tokens and 1,024 with 256 for each passage after five, or at the window."""
+    """The cuts are the authors' (512; 1,024 and 256 for each passage after five) or that of the window."""
     long = pl.DataFrame({"qid": ["q3"] * 2, "rank": [1, 2], "text": ["a" * 3000, "b" * 3000]})
     definition = {**generator, "max_model_len": 4000}
     prompt = 1 + len("Q: who\nA: ")

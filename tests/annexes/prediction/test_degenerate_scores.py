@@ -18,7 +18,7 @@ pytestmark = pytest.mark.filterwarnings("error")
 
 
 def test_predictions(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
-    """Of a predictor with values, a constant one, and one without a value."""
+    """All tables stay finite, for a predictor with values, for a constant one, and for one without a value."""
     monkeypatch.setattr(evaluation, "RESAMPLES_AT_MOST", 50)
     qids, names = files.measured.qrels["qid"].unique().sort(), list(stages())[:3]
     rows = [(qid, k, None, name, value, None) for place, qid in enumerate(qids) for k in GRID["k"]
@@ -38,7 +38,7 @@ def test_predictions(files: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("p0", [np.full(12, 0.5), np.resize([0.0, 1.0], 12), np.linspace(0.1, 0.9, 12)])
 def test_what_p0_leaves_is_what_least_squares_leave(p0: np.ndarray) -> None:
-    """Also where P_0 has one value or two, so that its square adds nothing."""
+    """This holds too where P_0 has one value or two, so that its square adds nothing."""
     columns = np.random.default_rng(0).normal(size=(12, 3))
     ranks = np.argsort(np.argsort(p0, kind="stable")) if len(set(p0)) > 2 else p0
     design = np.column_stack([np.ones(12), ranks, ranks.astype(float) ** 2])

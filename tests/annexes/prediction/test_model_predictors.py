@@ -51,7 +51,7 @@ def test_scores_of_passages() -> None:
 
 
 def test_files_are_joined_by_passage(tmp_path: Path) -> None:
-    """In the order of the context, whatever that of the file; a passage that the file lacks has None."""
+    """Values follow the order of the context, not of the file; a passage that the file lacks has None."""
     frames = {
         "reranker": {"qid": ["q", "q", "other"], "docno": ["d3", "d1", "d1"], "score": [3.0, 1.0, 8.0]},
         "judge": {"qid": ["q", "q"], "docno": ["d2", "d1"], "label": [1.0, 0.0], "gain": [1.5, 0.5]},

@@ -48,14 +48,14 @@ def rhos(model: Model, runs: int, r: float, seed: int = 0, n: int = 60, noise: i
 
 @pytest.mark.parametrize("name", FAST)
 def test_noise_gains_nothing(name: str) -> None:
-    """41 predictors of noise, 60 queries: a choice made on the tested queries would show a rho of .3 and more."""
+    """A choice among 41 predictors of noise on the tested 60 queries would show a rho of .3 and more."""
     values = rhos(MODELS[name], 12, 0.0)
     # A model that learnt noise from the other folds is rather wrong on this one.
     assert -0.2 < np.mean(values) < 2.5 * np.std(values) / np.sqrt(len(values)), values
 
 
 def test_a_leak_would_show() -> None:
-    """The same data with the predictor chosen on all queries, the tested ones among them."""
+    """The same data give a high rho where the predictor is chosen on all queries, the tested ones among them."""
 
     def leaking(x: np.ndarray, y: np.ndarray, seed: int) -> Fitted:
         chosen = whole.predict
@@ -132,7 +132,7 @@ def test_a_constant_target_says_so() -> None:
 
 @pytest.mark.parametrize("name", FAST)
 def test_many_targets_at_once_are_as_one_by_one(name: str) -> None:
-    """Predictions by the cross-validation of (n, m) targets, and its rhos, against each target alone."""
+    """Predictions and rhos by the cross-validation of (n, m) targets equal those of each target alone."""
     random = np.random.default_rng(0)
     x = random.normal(size=(40, 8))
     x[random.random(x.shape) < 0.1] = np.nan
@@ -148,7 +148,7 @@ def test_many_targets_at_once_are_as_one_by_one(name: str) -> None:
 
 
 def test_noise_is_found_in_five_percent() -> None:
-    """By the jackknife with the predictions as they are, 41 predictors of noise were found in 12 to 14%."""
+    """A jackknife over the unchanged predictions would find 41 predictors of noise in 12 to 14% of studies."""
     found = []
     for run in range(60):
         one = cell(40, {"nqc": 0.0}, run, 40)

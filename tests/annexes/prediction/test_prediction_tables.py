@@ -22,7 +22,7 @@ from benchmarks.shared.predicted_cells import cell
 
 @pytest.mark.simulation
 def test_intervals_cover_the_known_correlation() -> None:
-    """Normal columns of r = .5: Pearson's intervals over 100 studies of 40 queries, and those of 0."""
+    """Pearson's intervals cover r = .5 in 100 studies of 40 queries, and a correlation of 0 is seldom found."""
     inside = rejected = 0
     for run in range(5):
         cells = [cell(40, {"nqc": 0.5, "wig": 0.0}, 20 * run + place, k=place + 1) for place in range(20)]
@@ -55,7 +55,7 @@ def test_auroc_by_pairs() -> None:
 
 
 def test_auroc_covers() -> None:
-    """Normal scores a standard deviation apart: the AUROC is .760."""
+    """The AUROC of normal scores a standard deviation apart is .760, which about 95% of intervals contain."""
     random, expected, inside = np.random.default_rng(0), stats.norm.cdf(1 / np.sqrt(2)), 0
     positive = np.arange(60) < 25
     for _ in range(400):
@@ -74,7 +74,7 @@ def test_smare_by_hand_and_by_chance() -> None:
 
 
 def test_errors_of_queries_have_the_mean_of_the_cell() -> None:
-    """By hand for one predictor: of `mean_entropy` less is better."""
+    """One predictor's errors are also computed by hand; a lower `mean_entropy` is better."""
     one = cell(30, {"mean_entropy": -0.5, "nqc": 0.5}, 2, 3)
     one.predictors["nqc"][4] = np.nan
     table = query_errors([one])
@@ -88,7 +88,7 @@ def test_errors_of_queries_have_the_mean_of_the_cell() -> None:
 
 
 def test_falling_predictors_are_turned() -> None:
-    """Of `mean_entropy` less is better."""
+    """A lower `mean_entropy` is better."""
     one = cell(80, {"mean_entropy": -0.9, "answer_logprob": 0.9}, 0)
     table = accuracies([one])
     assert (table.filter(statistic="auroc", target="gain")["value"] > 0.7).all()
@@ -97,7 +97,7 @@ def test_falling_predictors_are_turned() -> None:
 
 
 def test_certainty_without_context_leaves_less_to_gain() -> None:
-    """Of answers without context, it is entropy that predicts a gain, and certainty that predicts P."""
+    """In answers without context, entropy predicts a gain, and certainty predicts P."""
     names = ("zeroshot_mean_entropy", "zeroshot_agreement_minilm", "mean_entropy", "zeroshot_first_token_margin")
     predicted = {name: np.ones(2) for name in names}
     found = {
@@ -111,7 +111,7 @@ def test_certainty_without_context_leaves_less_to_gain() -> None:
 
 
 def test_dependent_correlations_are_told_apart_at_the_promised_rate() -> None:
-    """Two predictors equally good: of 400 differences about 5% are significant."""
+    """Of 400 differences between two predictors equally good, about 5% are significant."""
     random, wrong = np.random.default_rng(1), 0
     for _ in range(400):
         y = random.normal(size=50)

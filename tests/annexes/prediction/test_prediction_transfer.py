@@ -27,7 +27,7 @@ def test_what_both_datasets_share_transfers_and_noise_does_not(name: str) -> Non
 
 
 def test_a_relation_of_the_other_sign_is_not_mended() -> None:
-    """Nothing about the tested dataset's targets is used: the model is wrong there."""
+    """The model is wrong on the tested dataset, since nothing about its targets is used."""
     trained, tested = cell(80, {"nqc": 0.9}, 1), cell(80, {"nqc": -0.9}, 2)
     table = transfers({"other": [trained]}, [tested], 0).filter(target="p", known=POST)
     assert set(table["model"]) == {SINGLE, RIDGE, LOG, BOOSTING} and (table["rho"] < -0.5).all()

@@ -159,7 +159,7 @@ def test_cutoffs_are_settings() -> None:
 
 
 def test_clarity_by_its_definition() -> None:
-    """A relevance model of the passages, by loops over all words."""
+    """The relevance model of the passages is computed by loops over all words."""
     lengths = [len(text.split()) for text in TEXTS]
     vocabulary = sorted({word for text in TEXTS for word in terms(text)})
     counts = {"heart": 4, "blood": 10}
@@ -236,7 +236,7 @@ def test_words_are_counted_once(tmp_path: Path, write_dataset: Callable[..., Pat
 
 
 def test_on_the_demos_ranking(tmp_path: Path) -> None:
-    """NQC as Tian et al.'s code defines it, of a TREC run: variance of 100 scores, largest IDF."""
+    """NQC of a TREC run is that of Tian et al.'s code: the variance of 100 scores times the largest IDF."""
     collection = LocalCollection(DEMO)
     queries = collection.queries()
     docnos = [passage["docno"] for passage in collection.passages()]

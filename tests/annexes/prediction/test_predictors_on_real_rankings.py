@@ -20,7 +20,7 @@ NAMED = {one.name: one for one in predictors({})}
 
 @pytest.mark.skipif(not POOL.is_dir(), reason="no TREC DL 2019 passages next to the project")
 def test_the_papers_definitions() -> None:
-    """By numpy and scikit-learn alone, as Tian et al. (2026) define them."""
+    """The expected values come from numpy and scikit-learn alone, by the definitions of Tian et al. (2026)."""
     lines = (POOL / "queries.tsv").read_text(encoding="utf-8").splitlines()
     queries = pl.DataFrame([line.split("\t") for line in lines], schema=["qid", "query"], orient="row")
     asked = {word for query in queries["query"] for word in terms(query)}

@@ -126,7 +126,7 @@ def test_measures_over_the_cells_are_those_of_their_formulas(write: Callable[...
 
 
 def test_effect_ratio_and_relative_improvement() -> None:
-    """Breuer et al. (2020) with two cells: improvements of .02 and .04 where .02 and .06 were published."""
+    """Both follow Breuer et al. (2020): two cells improve by .02 and .04 where .02 and .06 were published."""
     rows = [
         ("bm25", 2, 0.10, 0.10), ("bm25", 5, 0.20, 0.30), ("monot5", 2, 0.12, 0.12), ("monot5", 5, 0.24, 0.36),
     ]  # fmt: skip

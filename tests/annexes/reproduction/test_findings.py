@@ -70,7 +70,7 @@ def test_the_opposite_is_called_so() -> None:
 
 
 def test_where_there_is_nothing_the_tests_keep_their_level() -> None:
-    """Of 300 studies of 43 queries; a rate of 5% has a standard error of 1.3%."""
+    """In 300 studies of 43 queries, a rate of 5% has a standard error of 1.3%."""
     random, draws = np.random.default_rng(3), 300
     rows = [row for _ in range(draws) for row in of_study(*drawn(random, 43, (0.0, 0.0, 0.0), 0.0)).items()]
     for name in (CORRELATED, FALLS, BETTER):
@@ -84,7 +84,7 @@ DATA = [(finding, kind, data) for finding, kinds in ((CORRELATED, correlated_dat
 
 @pytest.mark.parametrize(("finding", "kind", "data"), DATA, ids=[f"{finding}, {kind}" for finding, kind, _ in DATA])
 def test_words_are_said_wrongly_in_one_of_twenty(finding: str, kind: str, data: Callable[..., Any]) -> None:
-    """Of 400 studies of 43 queries, whose rate has a standard error of 1.1%; half of the words are the paper's."""
+    """In 400 studies of 43 queries, the rate has a standard error of 1.1%; half of the words are the paper's."""
     said = finding_errors(finding, data(np.random.default_rng(6), 400, 43))
     assert len(said["either"]) == 400
     assert 0.02 <= said["either"].mean() <= 0.085
@@ -119,7 +119,7 @@ def test_the_page_says_how_many_verdicts_chance_would_give() -> None:
 
 
 def test_degrees_of_freedom_are_those_of_a_sample_variance() -> None:
-    """Of normal values nearly n - 1, never more; of long-tailed ones 2 / CV^2, as drawn variances have it."""
+    """Normal values have nearly n - 1 and never more; long-tailed ones have 2 / CV^2, as drawn variances do."""
     random = np.random.default_rng(7)
     normal = [degrees_of_freedom(random.normal(size=200)) for _ in range(200)]
     assert max(normal) <= 199 and np.mean(normal) > 180

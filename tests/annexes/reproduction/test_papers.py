@@ -34,7 +34,7 @@ def test_every_row_has_a_state_and_a_place_or_a_reason() -> None:
 
 
 def test_a_study_touches_the_rows_of_its_papers() -> None:
-    """By the names of the printed tables that it is compared with, wherever these are."""
+    """Rows are chosen by the names of the printed tables that the study names, in whatever folder these are."""
     folder = ROOT / "resources/published"
     assert {row["printed"] for row in ROWS} - {""} <= {path.name for path in folder.glob("*.csv")}
     touched = list_published_rows(folder / "rows.csv", ["mine/salemi2024_table2.csv", "mine/other.csv"])

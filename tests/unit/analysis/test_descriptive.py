@@ -34,7 +34,7 @@ def test_lengths_and_ends():
 
 
 def test_missing_answers_have_no_length_and_no_end():
-    """Whatever the reply said of them: a thought of many tokens, or a stop without a text."""
+    """The reply does not matter: a thought of many tokens, or a stop without a text, is not counted."""
     answers = pl.DataFrame(
         {"answer": ["a b", None, None, "d", None, None],
          "finish_reason": ["stop", "thinking", "length", "refused", "stop", "missing"],

@@ -93,7 +93,7 @@ def test_the_search_finds_nearly_the_lowest_and_highest_slope_of_all_labellings(
 
 @pytest.mark.parametrize("measure", ["nDCG", "Judged", "ERR"])
 def test_lists_measured_together_have_the_measures_of_each_alone(measure: str) -> None:
-    """Few labels and short lists, so that many lists agree in their own labels but not in those of their query."""
+    """With few labels and short lists, many lists agree in their own labels but not in those of their query."""
     random = np.random.default_rng(5)
     queries, rankings, holes_per_query = 30, 3, 3
     shown = pl.DataFrame(

@@ -84,7 +84,7 @@ def test_effect_interval_puts_t_in_the_tails_of_its_ends(t: float, n: int) -> No
 @pytest.mark.parametrize("n", [2, 43, 6980])
 @pytest.mark.parametrize("sign", [1, -1])
 def test_effect_interval_of_nearly_equal_differences(n: int, sign: int) -> None:
-    """Whose t may be a billion; scipy takes 2.5 seconds for a million, and as much more for more."""
+    """Their t may be a billion; scipy takes 2.5 seconds for a t of a million, and longer for larger ones."""
     low, high = effect_interval([sign * LARGE_T, sign * LARGE_T * 1.0001, sign * 1e9], n)
     for end in (low, high):
         assert end[1] / end[0] == pytest.approx(1.0001, rel=5e-4)

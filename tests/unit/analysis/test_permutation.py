@@ -15,7 +15,7 @@ def pair(n: int, slope: float = 0.0, seed: int = 0) -> tuple[np.ndarray, np.ndar
 
 
 def slowly(x: np.ndarray, y: np.ndarray, permutations: int, seed: int) -> float:
-    """The same by DiCiccio and Romano's formula, one permutation at a time."""
+    """Return the p-value by DiCiccio and Romano's formula, one permutation at a time."""
 
     def statistic(x: np.ndarray, y: np.ndarray) -> float:
         x, y = x - x.mean(), y - y.mean()
@@ -87,7 +87,7 @@ def test_only_rho_has_a_verdict_which_test_and_interval_share(slope: float, word
 @pytest.mark.simulation
 @pytest.mark.parametrize("n", [12, 36, 100])
 def test_verdicts_find_the_detectable_rho_four_times_of_five(n: int) -> None:
-    """As benchmarks/verdict_power.py at length: the test and the interval that give the verdict."""
+    """The test and the interval are those of the verdict; benchmarks/verdict_power.py has more draws."""
     from benchmarks.verdict_power import found
 
     rho = detectable_rho(n)

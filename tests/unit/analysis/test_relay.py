@@ -219,7 +219,7 @@ def test_r_is_corrected_for_the_noise_of_the_seeds() -> None:
 
 @pytest.mark.parametrize("adjusted", [False, True])
 def test_the_noise_is_that_of_every_seeds_residuals(adjusted: bool) -> None:
-    """Where the seeds of all queries are as noisy: the residuals of each seed's answers about those of their mean."""
+    """Seeds are equally noisy in all queries: their noise is that of each seed's residuals about their mean's."""
     utility, retrieval, contexts = (table.filter(k=2) for table in tables(share=0.0))
     utility = utility.filter(references="lenient")
     noisy, single = seeds_of(utility, 3, 0.1)
@@ -243,7 +243,7 @@ def test_the_noise_is_that_of_every_seeds_residuals(adjusted: bool) -> None:
 @pytest.mark.simulation
 @pytest.mark.parametrize("slope", [0.0, 0.3])
 def test_with_answers_of_other_queries_each_word_is_said_as_seldom_as_promised(slope: float) -> None:
-    """Whole queries permuted, all retrievers together; what a retriever has in all queries (0.1 each) stays.
+    """Whole queries change places, all retrievers together; what a retriever has in all of them (0.1 each) stays.
 
     A two-sided test at 5% rejects in 2.5% on either side, here with both rows nearly alike; worse answers are believed
     below 1% alone. 300 draws are known to 1%.

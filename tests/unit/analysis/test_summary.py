@@ -135,7 +135,7 @@ def rankings(folder: Path) -> list[str]:
 
 
 def judgements(folder: Path) -> str:
-    """Of bm25's first passage for every query, and of another that nobody ranks."""
+    """Judge bm25's first passage for every query, and another that nobody ranks."""
     path = folder / "qrels.parquet"
     rows = [(f"q{query}", docno, 1) for query in range(20) for docno in ("bm250", "other")]
     pl.DataFrame(rows, schema=["qid", "docno", "label"], orient="row").write_parquet(path)

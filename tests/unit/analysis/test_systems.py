@@ -60,7 +60,7 @@ def test_every_pair_has_one_role_and_the_interval_of_its_family() -> None:
 
 
 def test_the_words_are_those_of_equivalence() -> None:
-    """Where the primary pair has the reference retriever, too: then it is tested alone in both tables."""
+    """A primary pair that has the reference retriever too is tested alone in both tables."""
     for primary in (None, HERE, HERE._replace(reference="rel"), HERE._replace(retriever="rel", reference="mono")):
         pairs = systems(utility(), RETRIEVERS, "rel", primary, MARGIN).filter(
             (pl.col("against_retriever") == "rel") & (pl.col("role") != EXPLORATORY)

@@ -84,7 +84,7 @@ def test_unequal_numbers_of_seeds_give_statsmodels_reml(tmp_path: Path) -> None:
 
 @pytest.mark.simulation
 def test_unequal_numbers_of_seeds_recover_the_truth(tmp_path: Path) -> None:
-    """Reliability, its interval and the error by seeds, of studies whose components are known."""
+    """Studies of known components give back the reliability, its interval and the error by seeds."""
     query, noise, n = 0.1, 0.075, 40
     studies = [
         pl.read_parquet(scores(tmp_path / "s.parquet", uneven(n, query, noise, seed), k=seed)) for seed in range(300)

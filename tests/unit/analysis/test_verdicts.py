@@ -53,7 +53,7 @@ def test_intervals_of_several_retrievers_leave_out_0_where_the_corrected_test_re
 
 @pytest.mark.simulation
 def test_words_on_the_margin_of_nine_retrievers_are_seldom_wrong() -> None:
-    """True differences at the margin, of which 0 is far: the levels of Holm's steps miss in 11%."""
+    """The true differences are at the margin, far from 0: the levels of Holm's steps miss in 11%."""
     random, missed, draws = np.random.default_rng(0), 0, 400
     for _ in range(draws):
         differences = random.normal(-0.02, 0.02, (40, 9))

@@ -112,14 +112,14 @@ def test_catalogued(catalogued: str) -> None:
 def test_characters_that_nobody_sees(
     catalogued: str, tmp_path: Path, file: str, content: str, part: str, found: str
 ) -> None:
-    """As in files of one's own: refused in ids and, control characters, in queries; NUL in any text."""
+    """The rules are those of local files: none in ids, no control characters in queries, no NUL in any text."""
     (tmp_path / "home/ragrelay-test" / file).write_text(content, encoding="utf-8")
     with pytest.raises(InputError, match=f"^ir_datasets {catalogued}, {found}"):
         PARTS[part](IrDatasetsCollection(catalogued))
 
 
 def test_characters_that_texts_keep(catalogued: str, tmp_path: Path) -> None:
-    """Counted; a passage of them alone has no text."""
+    """Texts with them are counted; a passage of them alone has no text."""
     home = tmp_path / "home/ragrelay-test"
     (home / "queries.tsv").write_text("7\twhat\u200dis\n3\twhy rain\n", encoding="utf-8")
     (home / "docs.tsv").write_text("d1\tTe\x07a\tso\u00adft\nd3\t\u200b\t\ufeff\n", encoding="utf-8")
@@ -158,7 +158,7 @@ def test_gold_answers(catalogued: str) -> None:
 
 
 def test_gold_answers_brought_along(catalogued: str, tmp_path: Path) -> None:
-    """For queries that have none in the catalogue; to those that have some, a file is one too many."""
+    """A file gives them to queries without any in the catalogue; where the catalogue has some, it is refused."""
     (tmp_path / "gold.jsonl").write_text('{"qid": "3", "answers": ["clouds"]}\n')
     definition = {"source": "ir_datasets", "id": catalogued, "references": {}, "answers": "gold.jsonl"}
     assert open_collection(definition, tmp_path).queries()["answers"].to_list() == [None, ["clouds"]]

@@ -108,7 +108,7 @@ def test_prepare(write_dataset: Callable[..., Path]) -> None:
 
 
 def test_prepare_counts_characters_that_nobody_sees(write_dataset: Callable[..., Path]) -> None:
-    """Of all passages and of judged queries. Blanks of any kind are seen by the gap that they leave."""
+    """All passages and the judged queries count; a blank of any kind is seen by the gap that it leaves."""
     texts = {"d1": "tea\x80\x99s", "d2": "so\u00adft", "d3": "line\nend\u2028\u00a0\u3000", "d4": "\u4e2d\u200b\u200d",
              "d5": "caf\u00e9", "d6": "red \u2764\ufe0f", "d7": "\x07\n"}  # fmt: skip
     texts["d7"] += "bell"

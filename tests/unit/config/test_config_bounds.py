@@ -88,7 +88,7 @@ def test_passages_are_in_one_file(config: dict[str, Any], tmp_path: Path) -> Non
 
 
 def test_every_key_with_a_path_says_so() -> None:
-    """So that braces and NUL are refused; a pattern of answer files has a check of its own, and a hub no paths."""
+    """Braces and NUL are then refused; a pattern of answer files has a check of its own."""
     named = {
         (section, kind, key): sub
         for section, kinds in KINDS.items()

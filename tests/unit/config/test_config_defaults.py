@@ -113,7 +113,7 @@ def test_schema_is_a_schema_and_its_defaults_fit_it() -> None:
 
 
 def test_the_primary_comparison(config: dict[str, Any], tmp_path: Path) -> None:
-    """Two rankings where there are two; the references given are those of its own scorer."""
+    """It compares two rankings where there are two; the references given are those of its own scorer alone."""
     config["grid"] |= {"retrievers": ["rel", "t5", "bm25"], "scorers": ["minilm", "one"]}
     config["scorers"]["one"] = {"kind": "llm_judge", "generator": "lm", "references": "none"}
     chosen = study_of(config, tmp_path).primary("small")

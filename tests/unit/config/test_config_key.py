@@ -60,7 +60,7 @@ def test_it_is_in_the_reference_and_in_the_schema(added: ModuleType) -> None:
 
 
 def test_a_configuration_with_its_defaults_is_left_as_it_is(config: dict[str, Any]) -> None:
-    """So each default is a value that users may write, of the type that it has then: 60.0 and not 60."""
+    """Each default must be a value that users may write, of the type that it has then: 60.0 and not 60."""
     once = validated(config).mapping()
     assert repr(validated(once).mapping()) == repr(once)
 

@@ -106,7 +106,7 @@ def test_functions_are_found_without_running_their_module(config: dict[str, Any]
 
 
 def test_parts_of_parts(config: dict[str, Any], tmp_path: Path) -> None:
-    """Whatever runs are made of is needed once, however many stand on it."""
+    """A retriever that others are made of is needed once, however many stand on it."""
     config["retrievers"] |= {
         "both": {"kind": "fusion", "retrievers": ["t5", "mine"]},
         "again": {"kind": "fusion", "retrievers": ["both", "bm25"]},

@@ -29,7 +29,7 @@ def frames(prompt: str = "Q: ") -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFram
 
 
 def test_each_answer_is_asked_twice(generator: dict[str, Any]) -> None:
-    """Left out: an empty answer, and one whose prompt had been cut."""
+    """An empty answer, and one whose prompt had been cut, are left out."""
     scores = AnswerScores(*frames(), generator)
     asked = with_continuation(scores.asked())
     assert asked["prompt_id"].to_list() == ["p1", "p2", "z1", "z2"]

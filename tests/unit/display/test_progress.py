@@ -60,7 +60,7 @@ def test_silent_in_a_file(capsys: pytest.CaptureFixture[str], monkeypatch: pytes
 
 
 def test_lines_become_rarer(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """An answer per second for three hours: a line every 5 seconds, later whenever a tenth of the time has passed.
+    """With an answer per second a line comes every 5 seconds, later whenever a tenth of the time has passed.
 
     The first takes a minute more, which is not reckoned with.
     """

@@ -45,7 +45,7 @@ def test_every_character() -> None:
 )
 @pytest.mark.process
 def test_a_job_writes_text(tmp_path: Path, error: str, told: str) -> None:
-    """Its progress, its end (a traceback, too) and its log, which people read on a terminal."""
+    """No code gets into its progress, its end (a traceback, too) or its log, which people read on a terminal."""
     code = JOB.format(scripts=str(ROOT / "workflow/scripts"), codes=CODES, error=error)
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, text=True, capture_output=True)
     assert done.returncode == 1 and done.stdout == ""

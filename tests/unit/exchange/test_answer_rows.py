@@ -167,7 +167,7 @@ def test_a_bad_line_is_named(tmp_path: Path, record: Any, parts: list[str]) -> N
 
 @pytest.mark.parametrize("name", ["qid", "answer", "docnos"])
 def test_a_column_that_is_there_twice(tmp_path: Path, name: str) -> None:
-    """Of two, the last would be taken; other columns may have any names."""
+    """A reader would take the last of the two; columns that it does not read may have any names."""
     path = tmp_path / "answers.csv"
     path.write_text("qid,answer,docnos,note,note\n1,a,d1,,\n")
     assert rows_of(path).height == 1

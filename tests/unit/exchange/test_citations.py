@@ -84,7 +84,7 @@ def test_sentences_and_their_passages_are_kept(tmp_path: Path, cells: tuple[Path
 
 
 def test_all_files_of_a_generator_have_the_column(tmp_path: Path, write_dataset: Callable[..., Path]) -> None:
-    """Zero-shot answers without a citation too, as they are read together with the others."""
+    """Zero-shot answers without a citation have it too, as they are read together with the others."""
     collection, prompts = LocalCollection(write_dataset()), {("none", 0): tmp_path / "none.parquet"}
     cited, bare = {"text": "Tea.", "citations": [0]}, {"text": "Tea.", "citations": []}
     common = {"topic_id": "q1", "references": ["d3"]}
@@ -108,7 +108,7 @@ def test_all_files_of_a_generator_have_the_column(tmp_path: Path, write_dataset:
 
 
 def test_support_judges_a_sentence_by_the_passage_that_it_cites(tmp_path: Path, cells: tuple[Path, Path]) -> None:
-    """By hand: full, partial and none count 1, .5 and 0."""
+    """The scores are those by hand, where full, partial and none count 1, .5 and 0."""
     contexts = [(q, d, TEXTS[d]) for q, d in (("q1", "d3"), ("q1", "d1"), ("q2", "d2"), ("q3", "d2"))]
     pl.DataFrame(contexts, schema=["qid", "docno", "text"], orient="row").write_parquet(tmp_path / "passages")
     shown = {CELL[:2]: dict(pl.read_parquet(cells[1]).select("qid", "docnos").iter_rows())}

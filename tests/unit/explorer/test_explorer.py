@@ -67,7 +67,7 @@ def test_no_text_can_end_a_script(folder: Path):
 def test_files_are_named_by_the_whole_hash_of_the_qid(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of chosen qids the first 48 bits of the hash may be equal: 16 million tries are enough."""
+    """Qids can be chosen so that 48 bits of their hashes are equal: 16 million tries are enough."""
     listed = json.loads((folder / "explorer/demo/queries.json").read_text())["queries"]
     assert [query["file"] for query in listed] == [f"{hashlib.sha256(qid.encode()).hexdigest()}.js" for qid in QUERIES]
     real = write_module.text_hash

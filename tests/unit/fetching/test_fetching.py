@@ -94,7 +94,7 @@ def test_adapter(ask: Ask, tmp_path: Path) -> None:
 
 @needs_terrier
 def test_terrier(ask: Ask, tmp_path: Path) -> None:
-    """Where Maven Central is out of reach and the jars are not there, the message says where they belong."""
+    """If Maven Central is out of reach and the jars are not there, the message says where they belong."""
     code = "from ragrelay.workflow.fetching.inputs import *; print(fetch_terrier())"
     nowhere = {"JAVA_TOOL_OPTIONS": "", "https_proxy": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9"}
     assert "or a network to fetch it" in ask(code, PYTERRIER_HOME=str(tmp_path / "empty"), **nowhere)

@@ -57,7 +57,7 @@ def test_round_trip(store: AnswerStore) -> None:
 
 
 def test_a_part_with_a_log_probability_above_0(store: AnswerStore) -> None:
-    """Brought into the cache by another program: rounding is let be, and rows that nobody asks for."""
+    """Another program may have brought it: rounding is accepted, and so are rows that nobody asks for."""
     store.append([row("a", logprob=-1.0), row("b", logprob=1e-4), row("c", logprob=None), row("d", logprob=0.5)], META)
     assert len(answers(store, ("a", 1), ("b", 1), ("c", 1))) == 3
     [part] = store.parts()
@@ -239,7 +239,7 @@ def test_the_only_part_damaged(store: AnswerStore) -> None:
 
 @pytest.mark.simulation
 def test_garbled_bytes_never_become_an_answer(tmp_path: Path) -> None:
-    """Anywhere in the file: about one such error in ten decodes without complaint into other text."""
+    """The bytes are anywhere in the file: one such error in ten decodes without complaint into other text."""
     chance = random.Random(0)
     words = ["tea", "rain", "blood", "heart"]
     rows = [

@@ -123,7 +123,7 @@ def test_missing_answers_are_null_and_counted_by_reason(views: Views) -> None:
 
 
 def test_dropped_passages_are_counted(views: Views) -> None:
-    """Also those of stored answers: they are this retriever's, whichever run made them."""
+    """Those of stored answers count too: they are this retriever's, whichever run made them."""
     views.store.append([{**row, "dropped_passages": 2} for row in views.rows], {})
     asked = sum(len(pl.read_parquet(path)) for path in views.prompts.values()) * len({s for _, _, s in views.outputs})
     [dropped] = view_answers(views.prompts, views.store, views.outputs)

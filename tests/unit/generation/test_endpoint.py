@@ -81,7 +81,7 @@ def test_a_second_call_asks_again_too(server: FakeServer) -> None:
 def test_retries_show_on_a_terminal(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """One line for what comes at once; the log has every retry, and none of the requests that went well."""
+    """One line shows what comes at once; the log has every retry, and none of the requests that went well."""
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: 0.0))
@@ -97,7 +97,7 @@ def test_retries_show_on_a_terminal(
 
 
 def test_a_silent_server_is_given_up(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It takes requests and never answers: asked twice, whatever the number of retries."""
+    """It takes requests and never answers: it is asked twice, whatever the number of retries."""
     monkeypatch.setattr(endpoint, "BACKOFF", lambda state: 0.0)
     server.holding = "prompt 0"
     engine = EndpointEngine({**DEFINITION, "max_retries": 12, "request_seconds": 1.0, "concurrency": 1})
@@ -160,7 +160,7 @@ def test_key_comes_from_the_named_variable_and_is_never_told(
 
 
 def test_pace(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With 30 requests per minute each starts 2 seconds after the one before, on a clock of the test's own."""
+    """At 30 requests per minute each starts 2 seconds after the one before, and at once after a pause."""
     now, slept = [100.0], []
 
     def sleep(seconds: float) -> None:
@@ -182,7 +182,7 @@ def test_pace(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("keys", [{}, {"chat": True}, {"tokenizer": "resources/demo/model", "thinking": "none"}])
 def test_a_value_that_does_nothing_is_sent_and_null_is_not(server: FakeServer, keys: dict[str, Any]) -> None:
-    """Without it, a server would decide: vLLM by the model's generation_config.json."""
+    """If it were not sent, a server would decide: vLLM by the model's generation_config.json."""
     rows(**keys, **NEUTRAL)
     assert all(body.items() >= NEUTRAL.items() for body in server.bodies)
     for name in (*NEUTRAL, "temperature", "top_p"):
@@ -258,7 +258,7 @@ def test_a_job_at_an_endpoint_that_cuts_prompts_stores_nothing(server: FakeServe
 
 
 def test_entropies_of_the_candidates(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the 20 likeliest: the sampled token of the second place is the 21st, which counts nothing."""
+    """Entropies are of the 20 likeliest: the sampled token of the second place is the 21st and does not count."""
     many = {f"t{i}": math.log(0.04) for i in range(20)} | {"b": math.log(0.01)}
     places = [{"a": math.log(0.9), "x": math.log(0.1)}, many]
 

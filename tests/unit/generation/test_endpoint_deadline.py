@@ -91,7 +91,7 @@ def end_of(**keys: object) -> str:
 
 @pytest.mark.parametrize("drip", DRIPS.values(), ids=DRIPS)
 def test_a_request_ends_in_its_time(drip: tuple[bytes, bytes, float], monkeypatch: pytest.MonkeyPatch) -> None:
-    """As a server that says nothing at all: a time-out, asked once more, in one line; the connection is closed."""
+    """A server that drips bytes times out as a silent one does: asked once more, one line, connection closed."""
     monkeypatch.setattr(endpoint, "BACKOFF", lambda state: 0.0)
     with dripping(*drip) as server:
         said = end_of(base_url=server.address, max_retries=12, request_seconds=0.6)
@@ -126,7 +126,7 @@ def test_a_reply_without_end_at_full_speed(
 def test_a_reply_that_grows_when_it_is_uncompressed(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
-    """By a thousand: it counts as long as what comes out."""
+    """It grows by a thousand, and its length is that of what comes out."""
     monkeypatch.setattr(endpoint, "LARGEST_REPLY", 2**20)
     small = gzip.compress(b" " * 50 * 2**20)
     assert len(small) < 2**16
@@ -135,7 +135,7 @@ def test_a_reply_that_grows_when_it_is_uncompressed(
 
 
 def test_a_slow_reply_in_time_is_an_answer() -> None:
-    """Of several sorts of bytes, each after a pause."""
+    """Continue, status, headers and each byte of the body come after a pause."""
     body = b'{"choices": [{"text": "tea"}], "usage": {"prompt_tokens": 2, "completion_tokens": 1}}'
     pieces = iter([b"Content-Length: %d\r\n" % len(body), b"\r\n", *(bytes([byte]) for byte in body)])
 

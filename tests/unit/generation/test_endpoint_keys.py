@@ -90,7 +90,7 @@ def test_a_reply_with_the_key_is_not_kept(
     way: str,
     key: str,
 ) -> None:
-    """In one line, once, and all others are kept."""
+    """One line says so, the request is not repeated, and the answer before it is kept."""
     monkeypatch.setenv("MY_KEY", key)
     caplog.set_level(logging.DEBUG)
     for place in [*PLACES] if key == KEY else [*PLACES][KEYS.index(key) :: 4]:
@@ -110,7 +110,7 @@ def test_a_reply_with_the_key_is_not_kept(
 def test_no_message_has_the_key(
     server: FakeServer, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, way: str, key: str
 ) -> None:
-    """Of a refusal, and of a reply that is no completion."""
+    """The messages are of refusals, and of replies that are no completion."""
     monkeypatch.setenv("MY_KEY", key)
     said = WAYS[way](key).encode()
     for status, content in (
@@ -160,7 +160,7 @@ def test_an_answer_and_its_reason_have_half_each(server: FakeServer, monkeypatch
 
 @pytest.mark.parametrize("blank", [" ", "x", "\n"])
 def test_a_key_that_a_message_cuts(server: FakeServer, monkeypatch: pytest.MonkeyPatch, blank: str) -> None:
-    """At its 300 characters, and at the bytes of a reply that are read for it."""
+    """A message is cut at 300 characters, and a reply at the bytes that are read: neither shows a piece of it."""
     monkeypatch.setenv("MY_KEY", KEY)
     for before in [*range(180, 300, 17), *range(944, 1004, 9)]:
         for said in (KEY, "".join(f"\\u{ord(one):04x}" for one in KEY)):
@@ -189,7 +189,7 @@ def test_a_key_in_a_header(
     status: int,
     headers: dict[str, str],
 ) -> None:
-    """Also in what the HTTP library says of a header that it can't read."""
+    """What the HTTP library says of a header that it can't read does not show it either."""
     monkeypatch.setenv("MY_KEY", KEY)
     with caplog.at_level(logging.INFO):
         assert not shows(KEY, said_of(server, status, b"no", {**JSON, **headers}))
@@ -250,6 +250,6 @@ def test_an_endpoint_without_a_key_hides_nothing(server: FakeServer) -> None:
     "text", ['\\"', '"', "\\", "%", "&#", '" ', "sk-proj-", KEY[:11], "[", '":', "\\u00", "a", "\0", "&#x0", "&#0"]
 )
 def test_looking_for_a_key_takes_time_by_length(text: str) -> None:
-    """Texts of a million characters that a search with a way back would never finish."""
+    """A search that backtracks would never finish on these texts of a million characters."""
     much = f'"{text}' * 2 + text * (1_000_000 // len(text)) + "\\"
     assert not SentKey(KEY).is_in(much.encode())

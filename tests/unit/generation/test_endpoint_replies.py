@@ -126,7 +126,7 @@ def _told(call: Callable[..., object], **keys: Any) -> str:
 @pytest.mark.parametrize("name", ["base64", "idna", "undefined", "utf-16", "rot13", "punycode", "klingon"])
 @pytest.mark.parametrize("status", [200, 302, 418, 500])
 def test_an_encoding_that_is_none_of_texts(server: FakeServer, status: int, name: str) -> None:
-    """Of a refusal, which the client's library reads by itself, too."""
+    """The client's library reads a refusal by itself, and that must end in a message too."""
     server.raw = [(status, {"Content-Type": f"text/html; charset={name}"}, "no caf\u00e9".encode())]
     message = _told(rows, concurrency=1, max_retries=0)
     assert f"HTTP {status}" in message and (status == 302 or "no caf\u00e9" in message)
@@ -155,14 +155,14 @@ def test_half_characters_are_replaced_by_choice(server: FakeServer, tmp_path: Pa
 
 
 def keep_answers(store: AnswerStore, **keys: Any) -> dict[str, Any]:
-    """As a generation job does it, with one flush at the end."""
+    """Keep answers as a generation job does, with one flush at the end."""
     engine = EndpointEngine({**DEFINITION, **keys})
     return keep(engine.answers(iter(REQUESTS)), len(REQUESTS), store, engine, TOTALS, "answers", 60, 0.0)
 
 
 @pytest.mark.parametrize("key", ["secret-123\n", "secret-123\r\n", " secret-123", "secret\u200b123", "secret\t1"])
 def test_a_key_that_cannot_be_sent(server: FakeServer, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
-    """Such as one from a file with its line end; the client's own error would print it."""
+    """It may come from a file with its line end; the client's own error would print it."""
     monkeypatch.setenv("MY_KEY", key)
     for call in (rows, lambda **keys: Openai.check_address({**DEFINITION, **keys})):
         with pytest.raises(InputError, match="variable MY_KEY: found a line end, blank or other") as error:
@@ -172,7 +172,7 @@ def test_a_key_that_cannot_be_sent(server: FakeServer, monkeypatch: pytest.Monke
 
 
 def test_a_key_is_not_shown_by_the_piece(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor where a message is cut within it."""
+    """A message that is cut within the key shows no part of it."""
     key = "s3cret" * 20
     monkeypatch.setenv("MY_KEY", key)
     for before in range(0, 400, 30):
@@ -233,7 +233,7 @@ def test_addresses(address: str) -> None:
 def test_a_reply_without_text_is_a_missing_answer(
     server: FakeServer, message: dict[str, Any], ended: str, expected: tuple[str | None, str]
 ) -> None:
-    """Stored with its reason, whatever the endpoint: the store then has the key, so that it isn't asked again."""
+    """Each endpoint's is stored with its reason: the store then has the key, so that it isn't asked again."""
     thought = {"reasoning_tokens": message["reasoning_tokens"]} if "reasoning_tokens" in message else None
     choice = {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": ended}
     server.raw = [(200, JSON, reply(choices=[choice], usage={**USAGE, "completion_tokens_details": thought}))]
@@ -251,7 +251,7 @@ def test_a_completion_of_null_is_a_missing_answer(server: FakeServer) -> None:
 def test_counts_that_a_reply_does_not_have_stay_unknown(
     server: FakeServer, tmp_path: Path, usage: dict[str, None] | None
 ) -> None:
-    """In the store, a part's metadata, the receipt, the cost and the speed: neither 0 nor a count of our own."""
+    """Store, metadata of the part, receipt, cost and speed have neither 0 nor a count of our own."""
     store = AnswerStore(tmp_path, "f")
     server.raw = [(200, JSON, reply(usage=usage))]
     receipt = keep_answers(store, concurrency=1)

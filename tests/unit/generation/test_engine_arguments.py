@@ -49,7 +49,7 @@ def test_cpu_takes_whole_prompts(generator: dict[str, Any]) -> None:
 def test_batch_invariance_elsewhere_is_one_line(
     generator: dict[str, Any], monkeypatch: pytest.MonkeyPatch, capability: tuple[int, int] | None, found: str
 ) -> None:
-    """Before vLLM is started, whose own switch does nothing on CPU."""
+    """The line comes before vLLM is started, whose own switch does nothing on CPU."""
     monkeypatch.setattr(torch.cuda, "is_available", lambda: capability is not None)
     monkeypatch.setattr(torch.cuda, "get_device_capability", lambda device: capability)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device: "T4")

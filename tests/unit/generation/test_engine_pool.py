@@ -66,7 +66,7 @@ def pool(definition: dict[str, Any]) -> Iterator[EnginePool]:
 
 
 def sorted_rows(rows: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without what depends on what the cache held."""
+    """Sort rows by key, without what depends on what the cache held."""
     kept = [{key: value for key, value in row.items() if key != "cached_tokens"} for row in rows]
     return sorted(kept, key=lambda row: (row["prompt_id"], row.get("seed", 0), row.get("continuation", "")))
 

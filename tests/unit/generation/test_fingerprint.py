@@ -106,7 +106,7 @@ def test_adapters_by_their_files_or_id_and_revision(generator: dict[str, Any], t
 
 
 def test_keys_that_came_later_keep_earlier_answers(generator: dict[str, Any]) -> None:
-    """The very hash that the definition had before these keys were there."""
+    """The hash is the very one that the definition had before these keys were there."""
     later = ("engine", "chat", "chat_template_kwargs", *PENALTIES, "batch_invariant")
     earlier = {key: value for key, value in generator.items() if key not in later} | {"engine": "vllm"}
     assert fingerprint(generator) == fingerprint(earlier)
@@ -125,7 +125,7 @@ def test_endpoints(generator: dict[str, Any], key: str) -> None:
 
 @pytest.mark.parametrize("tokenizer", [False, True])
 def test_an_endpoint_that_gets_the_same_request_keeps_its_answers(generator: dict[str, Any], tokenizer: bool) -> None:
-    """The very hash from before values that do nothing were sent: of null, which leaves them out, and of others."""
+    """Its hash is the one from before values without effect were sent: null leaves them out, and others count."""
     keys = {"tokenizer": "a/b", "max_model_len": 512} if tokenizer else {}
     served = {**generator, "engine": "openai", "model": "served", "base_url": "https://host/v1", **keys}
     before = {"endpoint": "https://host/v1", "model": "served@", **{key: generator[key] for key in DECODING}}

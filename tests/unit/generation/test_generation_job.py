@@ -185,7 +185,7 @@ def test_killed_before_the_first_answer(small: Job) -> None:
 
 
 def test_parts_are_written_as_time_goes(small: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Killed without a chance to say goodbye (kill -9), only what came after the last part is lost."""
+    """If a job is killed by kill -9, only what came after the last part is lost."""
     clock = iter(range(0, 10_000, 25))
     monkeypatch.setattr(job, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     engine, seen = FakeEngine(), []
@@ -270,7 +270,7 @@ def test_dropped_passages_are_counted(small: Job) -> None:
 
 
 def test_memory_of_a_gpu_is_told_where_there_is_one(small: Job, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By a fake torch with a GPU of 80 GiB, 60 of them taken."""
+    """A fake torch has a GPU of 80 GiB, of which 60 are taken."""
     small.run(FakeEngine())
     part = small.store().parts()[0]
     assert "gpu_memory_mib" not in small.store().metadata(part)

@@ -61,7 +61,7 @@ def test_marks_are_kept_and_other_special_tokens_are_not(engine: VllmEngine) -> 
 
 
 def test_without_such_marks_the_text_is_as_before(engine: VllmEngine) -> None:
-    """Also of marks that are text: the store's answers from before serve."""
+    """Marks that are text change nothing either: the store's answers from before serve."""
     text = "a<note>bcd"
     for thinking in ("none", ["<note>", "</note>"]):
         assert row(engine, thinking=thinking)["answer"] == text
@@ -91,7 +91,7 @@ def test_a_thought_that_the_prompt_begins_and_a_stop_string_ends(engine: VllmEng
 
 @pytest.mark.parametrize("family", FAMILIES, ids=[family.start for family in FAMILIES])
 def test_a_hubs_marks_are_special_by_how_they_are_written(generator: dict[str, Any], family: Any) -> None:
-    """Those of which vLLM's parsers say that texts must have the special tokens; the others keep their answers."""
+    """vLLM's parsers need special tokens in the texts for these marks; the others keep their answers."""
     hub = {**generator, "model": "a/b"}
     thinks = {**hub, "thinking": list(family[:2])}
     special = any(character in family.end for character in "|[") and "ifm" not in family.end
@@ -114,7 +114,7 @@ def test_a_local_tokenizer_says_which_are_special(generator: dict[str, Any], tmp
 def test_special_marks_that_a_start_takes_for_text(
     generator: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A hub's tokenizer, in its cache only where the job runs."""
+    """A hub's tokenizer is at hand only where the job runs, which then ends in one line."""
     model = add_tokens(build_chat_model(tmp_path / "model"), {"<think>": True, "</think>": True})
     monkeypatch.setattr("ragrelay.generation.tokens.model_path", lambda _: str(model))
     monkeypatch.setattr(hubs, "offline", lambda: False)

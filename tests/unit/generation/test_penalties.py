@@ -167,7 +167,7 @@ def greedy(engine: VllmEngine, prompt: str, keys: dict[str, Any]) -> tuple[list[
 
 @pytest.mark.parametrize("case", CASES)
 def test_equal_to_hand_made_logits(engine: VllmEngine, monkeypatch: pytest.MonkeyPatch, case: str) -> None:
-    """Greedy, and sampled among one candidate: the penalties come before temperature and top-k.
+    """Answers are greedy, or sampled among one candidate: the penalties come before temperature and top-k.
 
     Several requests at once, each prompt twice, so that the second takes its prefix from the cache. The scores are of
     the model before penalties.
@@ -187,7 +187,7 @@ def test_equal_to_hand_made_logits(engine: VllmEngine, monkeypatch: pytest.Monke
 
 
 def test_cases_differ(engine: VllmEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that the test above sees each key; a window around everything is vLLM's own penalty."""
+    """The test above must see each key; a window around everything is vLLM's own penalty."""
     made = {
         case: [row["tokens"] for _, row in sorted(answer(engine, monkeypatch, keys).items())]
         for case, keys in CASES.items()
@@ -205,7 +205,7 @@ def test_penalised_samples_of_a_seed_repeat(engine: VllmEngine, monkeypatch: pyt
 
 
 def test_min_tokens(engine: VllmEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Until then a stop string doesn't end an answer."""
+    """A stop string doesn't end an answer before it has so many tokens."""
     [text] = {row["answer"] for key, row in answer(engine, monkeypatch, {}).items() if key[0] == "rain"}
     stop = {"stop": [text[:2]]}
     early = answer(engine, monkeypatch, {**stop, "min_tokens": 0})["rain", 1]

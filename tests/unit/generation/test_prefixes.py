@@ -23,7 +23,7 @@ def test_blocks_follow_the_key_and_the_device() -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_lengths_are_the_engines(tmp_path: Path, generator: dict[str, Any], threads: int) -> None:
-    """One token per byte and a BOS: lengths and prefixes follow from the texts."""
+    """Each byte is a token, after a BOS, so lengths and prefixes follow from the texts."""
     job = Job(tmp_path, generator)
     asked = asked_keys({"bm25": [tmp_path / "k1.parquet", tmp_path / "k2.parquet"]}, [1, 2])
     found = prompt_lengths(asked, generator, 512, job.layout, 4, threads)

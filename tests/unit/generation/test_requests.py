@@ -62,7 +62,7 @@ def of_bm25(files: Sequence[Path], seeds: Sequence[int] = (1,), shard: int = 0, 
 
 
 def test_prefix_order_within_a_query(prompts: Prompts) -> None:
-    """Files in their order, zero-shot and another retriever's among them; the retriever is the first one's."""
+    """Files keep their order, zero-shot and other retrievers included; a shared prompt is the first retriever's."""
     files = {"zeroshot": [prompts.zeroshot], "bm25": prompts.files[:4], "dense": prompts.files[2:]}
     asked = asked_keys(files, [3, 1])
     expected = []
@@ -78,7 +78,7 @@ def test_prefix_order_within_a_query(prompts: Prompts) -> None:
 
 
 def test_queries_are_in_an_order_of_their_own(prompts: Prompts) -> None:
-    """Whatever the order of the files' rows: what is finished first is no sample of a sorted file's beginning."""
+    """The order of the files' rows has no say: what is finished first is no sample of a file's beginning."""
     order = asked_keys({"bm25": prompts.files}, [1])["qid"].unique(maintain_order=True).to_list()
     assert order not in ([*prompts.queries["qid"]], sorted(order), sorted(order, reverse=True))
     for file in prompts.files:
@@ -139,7 +139,7 @@ def test_shards_are_balanced(tmp_path: Path) -> None:
 
 
 def test_prompt_of_two_queries_is_asked_by_one_shard(tmp_path: Path) -> None:
-    """Twins: the same question and passages under two qids, beside prompts of their own."""
+    """Twins have the same question and passages under two qids, beside prompts of their own."""
     for number in range(4):
         rows = [(f"q{i}", ["d"], f"shared {number} {i // 2} " + "x" * (i // 2 * 7 % 5)) for i in range(16)]
         rows = [(qid, docnos, text if number else f"own {qid}") for qid, docnos, text in rows]
@@ -252,7 +252,7 @@ def test_window(generator: dict[str, Any]) -> None:
 def test_prompts_over_the_window_are_found_before_any_request(
     prompts: Prompts, generator: dict[str, Any], tmp_path: Path, change: dict[str, Any]
 ) -> None:
-    """Exactly those that tokenised refuses, though only long prompts are tokenised to find them."""
+    """They are exactly those that tokenised refuses, though only long prompts are tokenised to find them."""
     definition = {**generator, **change}
     if "chat" in change:
         definition["model"] = str(build_chat_model(tmp_path / "model"))

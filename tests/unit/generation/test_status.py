@@ -85,7 +85,7 @@ def test_before_it_has_counted(tmp_path: Path, lines: tuple[str, ...]) -> None:
 
 
 def test_a_question_counts_part_by_part(tmp_path: Path) -> None:
-    """Each part that has begun, of the last start alone; the receipt has them all."""
+    """Each part that the last start has begun counts; the receipt has them all."""
     killed = record(9, "part 1 of 3: small lm bm25") + record(8, "90 likelihoods asked for, 0 held, 90 to make")
     first = record(7, "part 1 of 3: small lm bm25") + record(6, "30 likelihoods asked for, 10 held, 20 to make")
     made = record(5, "20 of 20 likelihoods made")

@@ -63,7 +63,7 @@ def test_marks_are_text() -> None:
     ],
 )
 def test_families_whose_marks_are_of_several_tokens(text: str, start: str) -> None:
-    """Texts as their models write them, without the special tokens that no mark has; cut before the last mark too."""
+    """Texts are as models write them, without special tokens that are in no mark; one is cut before its last mark."""
     [marks] = [family[:2] for family in FAMILIES if family.start == start]
     frame = pl.DataFrame({"answer": [text, text.rpartition(marks[1])[0]], "finish_reason": ["stop", "stop"]})
     found = without_thinking(frame, marks)

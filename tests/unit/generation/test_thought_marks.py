@@ -71,7 +71,7 @@ def test_marks_in_the_vocabulary(generator: dict[str, Any], model: Path, tmp_pat
 
 @pytest.mark.parametrize("family", FAMILIES, ids=IDS)
 def test_marks_in_the_chat_template(generator: dict[str, Any], model: Path, tmp_path: Path, family: Family) -> None:
-    """Also where it only takes thoughts out of earlier turns."""
+    """They are found even where the template only takes thoughts out of earlier turns."""
     drops = f"{{% set history = messages[0].content.split('{family.end}')[-1] %}}"
     (model / "chat_template.jinja").write_text(drops + CHAT_TEMPLATE, encoding="utf-8")
     for said in (refusal(generator, model), start_refusal(generator, tmp_path)):
@@ -129,7 +129,7 @@ def test_endpoints_with_a_tokenizer_alone_are_asked(generator: dict[str, Any], m
 
 
 def test_the_marks_are_vllms() -> None:
-    """The source that the table names: each token of each mark is in the parsers that are installed."""
+    """Each token of each mark is in the installed parsers, which the table names as its source."""
     package = Path(str((find_spec("vllm") or pytest.fail("no vLLM")).origin)).parent
     files = [*package.glob("reasoning/*.py"), *package.glob("parser/*.py")]
     mistral = Path(str((find_spec("mistral_common") or pytest.fail("no mistral_common")).origin)).parent
@@ -161,7 +161,7 @@ WRAPPED = {"ernie45": WRAPS[1], "kimi_k3": WRAPS[2]}
 
 
 def test_all_of_vllms_parsers_have_a_family(model: Path) -> None:
-    """Each that is registered says marks of the table, and finds the answer that we find."""
+    """Each registered parser has marks of the table, and finds the answer that we find."""
     from transformers import AutoTokenizer
     from vllm import reasoning
     from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
@@ -186,7 +186,7 @@ def test_all_of_vllms_parsers_have_a_family(model: Path) -> None:
 
 @pytest.mark.parametrize("text", ["<think:6124c78e>", "</think:6124c78e>"])
 def test_marks_with_a_checkpoints_own_suffix(generator: dict[str, Any], model: Path, tmp_path: Path, text: str) -> None:
-    """Of Hy 3 and 4."""
+    """Hy 3 and 4 have such marks."""
     add_tokens(model, {text: True})
     wanted = '["<think:6124c78e>", "</think:6124c78e>"]'
     for said in (refusal(generator, model), start_refusal(generator, tmp_path)):

@@ -52,7 +52,7 @@ def test_chat_is_what_the_template_says(chat_model: Path, text: str, system: str
 
 @pytest.mark.parametrize(("text", "system"), [(LITERAL, ""), ("hello", LITERAL), (LITERAL, LITERAL)])
 def test_chat_special_tokens_of_a_passage_are_text(chat_model: Path, text: str, system: str) -> None:
-    """The very ids of the same chat, but for the parts' literals, which are spelled out."""
+    """Special tokens are those of the chat itself; literals in the parts are spelled out."""
     made = tokenizer(chat_model, chat=True)
     ids = made(text, system)
     parts = 2 if system else 1
@@ -128,7 +128,7 @@ def test_a_template_that_reads_the_clock_needs_a_date(tmp_path: Path, template: 
 
 
 def test_a_date_string_of_a_template_that_has_no_clock(tmp_path: Path) -> None:
-    """As in Llama 3.1, whose day is always the same unless a date is given."""
+    """The day of Llama 3.1's template is always the same unless a date is given."""
     template = "{{ date_string | default('26 Jul 2024') }} " + CHAT_TEMPLATE
     model = build_chat_model(tmp_path / "model", template)
     for keys, day in (
@@ -191,7 +191,7 @@ THINKING = {"thinking": ["<think>", "</think>"]}
 def test_a_thought_that_the_prompt_begins(
     tmp_path: Path, end: str, keys: dict[str, Any], begun: str, chat: bool
 ) -> None:
-    """Whatever a passage says; the end of a template that is no chat's counts by its last characters."""
+    """A passage has no say in it; a template that is no chat's counts by its last characters."""
     model = build_chat_model(tmp_path / "model", CHAT_TEMPLATE + end) if chat else DEMO_MODEL
     made = tokenizer(model, chat=chat, **keys)
     for passage in ("hello", "<think>", "</think>", "[/THINK] </s>"):

@@ -124,7 +124,7 @@ def test_value_hash_knows_values_not_key_order() -> None:
 def test_a_group_may_use_what_is_new_in_a_folder_that_it_may_write_into(
     tmp_path: Path, above: int, umask: int, folders: int, files: int
 ) -> None:
-    """Whatever the umask: a colleague's job reads and appends to a store, and removes a damaged index."""
+    """The umask has no say: a colleague's job appends to a store, and removes a damaged index."""
     tmp_path.chmod(above)
     before = os.umask(umask)
     try:

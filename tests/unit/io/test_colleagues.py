@@ -67,7 +67,7 @@ work(store_in(folder), rows, user)
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """In a cache that is shared as docs/commands.md says: `chmod g+ws cache`."""
+    """Return a store's folder in a cache that is shared as docs/commands.md says: `chmod g+ws cache`."""
     for above in (tmp_path, *tmp_path.parents):  # pytest's folders are its user's alone
         if above == Path(tempfile.gettempdir()):
             break

@@ -95,7 +95,7 @@ STEPS: dict[str, Callable[[PartStore], object]] = {
 def test_killed_at_any_write_it_shows_each_row_once_and_goes_on(
     store: PartStore, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Killed before the first change of the folder, before the second, and so on until it is not killed."""
+    """It is killed before the first change of the folder, before the second, and so on until it gets through."""
     if step == "remove":
         store.join()
         aged(store)

@@ -35,7 +35,7 @@ def test_what_does_not_end_is_told(tmp_path: Path, read: Callable[..., object], 
 
 @pytest.mark.parametrize("text", ["tea", r"\ude00"])
 def test_at_the_last_level_that_can_be_read(tmp_path: Path, text: str) -> None:
-    """Of a record that is read, the characters are looked at too, which goes as deep."""
+    """The characters of a record that is read are looked at too, which goes as deep."""
     ends = set()
     for deep in range(sys.getrecursionlimit() - 150, sys.getrecursionlimit() + 10):
         try:
@@ -55,7 +55,7 @@ def test_a_key_twice_in_a_record(tmp_path: Path) -> None:
 
 
 def test_a_line_of_many_keys(tmp_path: Path) -> None:
-    """Counted once, not once a key: that took hours."""
+    """Keys are counted once, not once a key: that took hours."""
     keys = ", ".join(f'"k{number}": {number}' for number in range(200_000))
     assert len(json_record(tmp_path, 1, f"{{{keys}}}")) == 200_000
     with pytest.raises(InputError, match="line 3: found key 'k7' again; expected each key once"):

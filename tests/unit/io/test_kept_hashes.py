@@ -10,7 +10,7 @@ from ragrelay.base.io.hashing import file_hash
 
 @pytest.fixture
 def entry(tmp_path: Path) -> Path:
-    """That of the file ``model``."""
+    """Return the kept hash of the file ``model``."""
     (tmp_path / "model").write_bytes(b"weights")
     kept_hash(tmp_path / "model", tmp_path)
     [made] = (tmp_path / "hashes").iterdir()

@@ -37,7 +37,7 @@ def writer(folder: Path) -> subprocess.Popen[str]:
 
 @pytest.fixture
 def unswept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a process that has written nothing yet."""
+    """Let this process be as one that has written nothing yet."""
     monkeypatch.setattr(atomic_files, "_swept", set())
 
 
@@ -70,7 +70,7 @@ def test_a_zombie_has_ended(tmp_path: Path) -> None:
 
 
 def test_a_process_number_that_is_used_again(tmp_path: Path) -> None:
-    """This process's number, with another start."""
+    """A path with this process's number and another start is of a process that has ended."""
     own = temporary_beside(tmp_path / "x")
     machine, process, start = own.name.removeprefix(".tmp-").split("-")[:3]
     assert process == str(os.getpid()) and not ended(own)
@@ -79,7 +79,7 @@ def test_a_process_number_that_is_used_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", [".tmp-0123456789ab-x", ".tmp-00000000-999999999-1-0123abcd-x", ".tmp-x"])
 def test_of_others_nothing_is_known(tmp_path: Path, unswept: None, name: str) -> None:
-    """Another machine's, also of a number that no process has here; and names made before they said whose they are."""
+    """Names of another machine, or from before names said whose they are, stay, whatever their process number."""
     (tmp_path / name).touch()
     assert not ended(tmp_path / name)
     with atomic(tmp_path / "other") as temporary:

@@ -52,7 +52,7 @@ def test_a_sound_cache(cache: Path) -> None:
 
 @pytest.mark.parametrize("name", HARMED)
 def test_damage_is_named(cache: Path, name: str) -> None:
-    """Of an index also between the samples that a job looks at."""
+    """An index's damage is found even between the samples that a job looks at."""
     [path] = cache.glob(name)
     HARMED[name](path)
     [said] = check_cache(cache)

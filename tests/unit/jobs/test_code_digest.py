@@ -201,7 +201,7 @@ def test_a_pure_move_changes_nothing(digest: Callable[..., str], case: str) -> N
 
 @pytest.mark.parametrize("inner", ["one", "two"])
 def test_a_call_of_another_function_of_the_same_name_is_seen(digest: Callable[..., str], inner: str) -> None:
-    """Also where both functions are used anyway, and differ only in what they call."""
+    """It is seen even where both functions are used anyway, and differ only in what they call."""
     files = {
         "ragrelay/a.py": "from ragrelay.c import one\ndef rows(): return one()\n",
         "ragrelay/b.py": f"from ragrelay.c import {inner} as one\ndef rows(): return one()\n",
@@ -215,7 +215,7 @@ def test_a_call_of_another_function_of_the_same_name_is_seen(digest: Callable[..
 
 
 def test_a_real_module_is_renamed(tmp_path: Path) -> None:
-    """The module that all others import: no script has another digest."""
+    """All others import this module, and no script has another digest."""
     scripts = tmp_path / "scripts"
     shutil.copytree(codedigest.SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
 
@@ -252,7 +252,7 @@ def test_what_a_column_says_counts_for_nothing(digest: Callable[..., str]) -> No
 
 
 def test_a_module_named_by_the_job(digest: Callable[..., str]) -> None:
-    """As a kind is: it and what it imports are part of the digest, and other modules beside it are not."""
+    """A kind is named so: it and what it imports are part of the digest, and modules beside it are not."""
     alone, named = digest(), digest(modules=("ragrelay.unrelated",))
     assert alone != named
     assert digest({"ragrelay/unrelated.py": "x = 2\n"}, modules=("ragrelay.unrelated",)) != named
@@ -287,7 +287,7 @@ def test_a_function_of_a_module_is_followed_to_the_module(digest: Callable[..., 
 
 
 def test_a_later_python_has_the_same(digest: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """From 3.12 on, every function and class has type parameters, mostly none."""
+    """Every function and class has type parameters from Python 3.12 on, mostly none."""
     before = digest()
     for kind in (ast.FunctionDef, ast.ClassDef):
         fields = kind._fields if "type_params" in kind._fields else (*kind._fields, "type_params")
@@ -333,7 +333,7 @@ def test_no_real_script_follows_the_words_of_a_column(tmp_path: Path) -> None:
 
 
 def test_reached_are_the_modules_that_python_loads() -> None:
-    """Names followed against a real interpreter: none of the package's modules that it loads may be missing."""
+    """Following names reaches every module of the package that a real interpreter loads."""
     scripts = codedigest.SCRIPTS
     code = (
         f"import sys; sys.path.insert(0, {str(scripts)!r})\n"

@@ -43,7 +43,7 @@ def start(folder: Path, body: str, **more: str) -> subprocess.Popen[str]:
 
 @pytest.mark.parametrize(("number", "said"), [(signal.SIGTERM, "SIGTERM"), (signal.SIGINT, "an interrupt")])
 def test_stopped_by_a_signal(tmp_path: Path, number: signal.Signals, said: str) -> None:
-    """Of Ctrl-C, which reaches the whole process group, Snakemake tells (dag/test_snakemake_internals.py)."""
+    """Snakemake tells of Ctrl-C, which reaches the whole process group (dag/test_snakemake_internals.py)."""
     job = start(tmp_path, "time.sleep(600)")
     wait_for("the job", (tmp_path / "started").exists, 120)
     job.send_signal(number)
@@ -92,7 +92,7 @@ with job_log({str(log)!r}, inputs):
     ],
 )
 def test_a_truncated_result_is_named(tmp_path: Path, name: str, body: str, reason: str) -> None:
-    """Among sound ones, with the command that makes it again; of a CSV file some of the rows could be read."""
+    """It is found among sound ones, with the command that makes it again; polars reads some rows of a cut CSV file."""
     frame = pl.DataFrame({"qid": [f"q{number}" for number in range(99)], "value": range(99)})
     writers = {"t.parquet": frame.write_parquet, "t.json": frame.write_json, "t.csv": frame.write_csv}
     inputs = [tmp_path / f"sound{(tmp_path / name).suffix}", tmp_path / name]
@@ -136,7 +136,7 @@ def test_out_of_memory_is_one_line(tmp_path: Path) -> None:
     ids=["edited", "older", "moved", "gone"],
 )
 def test_a_file_that_changes_while_a_job_reads_it_is_named(tmp_path: Path, change: str, after: str) -> None:
-    """Whether the job noticed something or not."""
+    """It is named whether the job noticed something or not."""
     inputs = [tmp_path / "t.csv", tmp_path / "other.csv"]
     for path, query, time in zip(inputs, ("q1", "q2"), (2, 1), strict=True):
         path.write_text(f"qid\n{query}\n")
@@ -168,7 +168,7 @@ def test_hub_access_is_off_unless_the_user_says_otherwise(tmp_path: Path, given:
 
 
 def test_a_job_ends_with_its_parent(tmp_path: Path) -> None:
-    """Also where that is killed: an engine would hold its GPU for nobody."""
+    """It ends even where the parent is killed: an engine would hold its GPU for nobody."""
     (tmp_path / "job.py").write_text(
         JOB.format(
             body="time.sleep(600)", log=str(tmp_path / "log.txt"), started=str(tmp_path / "started"),

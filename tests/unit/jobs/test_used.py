@@ -11,7 +11,7 @@ HEAD = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\t
 
 @pytest.fixture
 def benchmarks(tmp_path: Path) -> Path:
-    """Of two jobs of generation, with 20 and 100 minutes, and of one that was too short for its memory to be seen."""
+    """Write records of two generations (20 and 100 minutes) and of a job too short for its memory to be seen."""
     for name, row in {
         "generate_answers/dl19/lm/bm25/shard0.tsv": "1200\t0:20:00\t9000.5",
         "generate_answers/dl19/lm/rel/shard0.tsv": "6000\t1:40:00\t10000.0",

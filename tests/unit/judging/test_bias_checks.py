@@ -51,7 +51,7 @@ def asked_of(judged: Judged, kind: str, **keys: Any) -> tuple[dict[str, list[Any
 
 
 def test_answers_are_padded_and_references_turned(judged: Judged) -> None:
-    """Of the set of the lowest grade alone; an answer without text is not asked about."""
+    """Only the set of the lowest grade is checked, and an answer without text is not asked about."""
     shown, by = asked_of(judged, "llm_judge")
     texts = {"query": "what is tea", "answer": ANSWER, "references": [TEXTS["x"], TEXTS["z"]]}
     render = by.template.render
@@ -117,7 +117,7 @@ Judge = Callable[[int, float, str], float]
 
 
 def scores_by(judge: Judge, n: int = 20) -> pl.DataFrame:
-    """Of an answer to each of ``n`` queries whose quality has nothing to do with its length."""
+    """Score an answer to each of ``n`` queries whose quality has nothing to do with its length."""
     rows, shares = [], {}
     for place in range(n):
         words, quality = 10 + 7 * (place * 3 % n), 0.1 + 0.8 * (place * 7 % n) / n
@@ -138,7 +138,7 @@ def row_of(judge: Judge, check: str) -> dict[str, Any]:
 
 
 def noise(words: int, quality: float) -> float:
-    """As if drawn, from -.01 to .01."""
+    """Return a number from -.01 to .01 that looks drawn."""
     return ((words * 7919 + int(quality * 1000) * 104729) % 1000 / 1000 - 0.5) / 50
 
 
@@ -210,7 +210,7 @@ def test_what_can_not_be_tested_says_why() -> None:
 
 
 def test_the_job_asks_and_scores(judged: Judged, generator: dict[str, Any]) -> None:
-    """The same scores as those of the job that judges all answers; changed ones by the changed prompts alone."""
+    """Scores are those of the job that judges all answers; changed ones come from the changed prompts alone."""
     scorer = scorer_of(kind="llm_judge")
     _, receipt, scores = judged.run(scorer, generator)
     folder = judged.folder

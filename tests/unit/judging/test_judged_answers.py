@@ -100,7 +100,7 @@ def judged(tmp_path: Path) -> Judged:
 
 
 def share_of_yes(prompt: str, tokens: dict[str, list[int]]) -> float:
-    """By transformers."""
+    """Compute the probability of yes by transformers."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -113,7 +113,7 @@ def share_of_yes(prompt: str, tokens: dict[str, list[int]]) -> float:
 
 
 def test_every_set_of_references_is_asked_about(judged: Judged, generator: dict[str, Any]) -> None:
-    """Unseen ones of the zero-shot answer too; equal to transformers to 1e-4, and all in the store the second time."""
+    """The zero-shot answer's unseen ones are too; scores equal transformers' to 1e-4, and a second run makes none."""
     scorer = scorer_of(kind="llm_judge")
     asked, receipt, scores = judged.run(scorer, generator)
     keys = asked.select("ordering", "k", "references", "n_references", "n_near_copies").rows()
@@ -177,7 +177,7 @@ def test_scores_from_shares() -> None:
 
 
 def test_citations() -> None:
-    """Before and after the full stop, several in one bracket; one of no passage is not asked about."""
+    """They stand before or after the full stop, several in one bracket; one of no passage is not asked about."""
     found = cited_sentences("Tea is a plant [2]. It grows [4]. [1, 3] Iron does not [1][9].")
     assert found == [("Tea is a plant.", (2,)), ("It grows.", (4, 1, 3)), ("Iron does not.", (1, 9))]
     assert cited_sentences("[1] Tea. ") == [("Tea.", (1,))] and cited_sentences(" [1]") == []

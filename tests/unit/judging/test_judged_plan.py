@@ -57,7 +57,7 @@ def test_as_many_questions_as_the_job_asks(tmp_path: Path, generator: dict[str, 
 
 @pytest.mark.parametrize("made", [True, False])
 def test_tokens_per_judged_answer(tmp_path: Path, generator: dict[str, Any], made: bool) -> None:
-    """Of a query with references, one answer, its baseline aside; the other query's are not judged."""
+    """One answer counts: its baseline does not, and the other query has no references to judge by."""
     judged = Judged(tmp_path)
     generators = {"lm": planned(tmp_path, generator, made)}
     files, settings, wildcards = planned_job(judged)
@@ -72,7 +72,7 @@ def test_tokens_per_judged_answer(tmp_path: Path, generator: dict[str, Any], mad
 
 @pytest.mark.parametrize("made", [True, False])
 def test_as_many_changed_questions_as_the_checks_ask(tmp_path: Path, generator: dict[str, Any], made: bool) -> None:
-    """Of the one answer that has references: they reversed, the parts swapped, the answer padded."""
+    """One answer has references: they are reversed, the parts are swapped, and the answer is padded."""
     judged = Judged(tmp_path)
     generators = {"lm": planned(tmp_path, generator, made)}
     found = work("check_judge", [planned_job(judged, "bm25", size=5)], generators)

@@ -119,7 +119,7 @@ def test_scorers(
     definition: str,
     fingerprinted: str,
 ) -> None:
-    """Fingerprints with libraries of one version, whatever is installed."""
+    """The fingerprints are those with libraries of one version, whatever is installed."""
     monkeypatch.setattr(metadata, "version", lambda _: "5.1.9")
     config["scorers"]["it"] = given
     completed = study_of(config, tmp_path).scorer("it")

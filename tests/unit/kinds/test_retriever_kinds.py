@@ -135,6 +135,6 @@ def test_editing_one_kind_reruns_no_other(tmp_path: Path) -> None:
 
 
 def test_runs_of_the_demo_take_one_core() -> None:
-    """With two, they wait on two cores while engines start, which then find no prompts of theirs to answer."""
+    """If they took two, they would wait while engines start, which would then find no prompts to answer."""
     retrievers = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))["retrievers"]
     assert {RETRIEVER_KINDS[retrievers[name]["kind"]].threads for name in ("bm25", "dense", "rel", "nrel")} == {1}

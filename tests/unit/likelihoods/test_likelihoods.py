@@ -98,7 +98,7 @@ def test_too_long_and_lacking(generator: dict[str, Any], tmp_path: Path) -> None
 
 
 def test_requests_that_begin_alike_follow_each_other(generator: dict[str, Any]) -> None:
-    """So four of five prompt tokens can come from a prefix cache that holds a single prompt."""
+    """Four of five prompt tokens can then come from a prefix cache that holds a single prompt."""
     passages = [f"Passage: {letter} {'tea is grown on hills in the cool rain, ' * 6}\n" for letter in "dbca"]
     prompts = [f"{passage}Question: what is {word}?\n" for word in ("tea", "iron", "rain", "a hill", "a plant", "gold")
                for passage in passages]  # fmt: skip

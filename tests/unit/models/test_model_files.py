@@ -105,7 +105,7 @@ def test_only_the_header_of_weights_is_read(weights: Path, monkeypatch: pytest.M
     ],
 )
 def test_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, described: dict[str, Any], longest: int) -> None:
-    """As vLLM takes them; it takes longer ones where the environment says so, and any where nothing is known."""
+    """They are those that vLLM takes, longer ones if the environment says so, and any where nothing is known."""
     folder = tmp_path / "lm"
     folder.mkdir()
     (folder / "config.json").write_text(json.dumps(described))
@@ -132,7 +132,7 @@ def test_known_model_types(tmp_path: Path, tiny_llama: Path, kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["lama", "", "Config", 'llama", "', 7, ["llama"]])
 def test_unknown_model_types(tmp_path: Path, tiny_llama: Path, kind: Any) -> None:
-    """But for a model whose own code may be run."""
+    """They are refused, but for a model whose own code may be run."""
     folder = shutil.copytree(tiny_llama, tmp_path / "lm")
     described = json.loads((folder / "config.json").read_text()) | {"auto_map": {"AutoConfig": "own.Config"}}
     (folder / "config.json").write_text(json.dumps({**described, "model_type": kind}))
@@ -143,7 +143,7 @@ def test_unknown_model_types(tmp_path: Path, tiny_llama: Path, kind: Any) -> Non
 
 @pytest.mark.parametrize("name", [name for name in TOKENIZER_FILES if name.endswith(".json")])
 def test_a_tokenizer_that_is_cut(tmp_path: Path, name: str) -> None:
-    """By its ends, since these files are large; whether tokenizer.json has a model is looked at when it is hashed."""
+    """Its ends tell, since these files are large; a tokenizer.json without a model is found when it is hashed."""
     path, whole = tmp_path / name, '{"model": {"vocab": {"a": 1}}}'
     path.write_text(f"\ufeff\n {whole}\n", encoding="utf-8")
     check_tokenizer_ends("x", tmp_path)
@@ -214,7 +214,7 @@ def test_an_engine_that_does_not_start_is_told_by_its_cause(error: Exception, ex
 
 
 def test_a_chat_needs_a_chat_template(tmp_path: Path, tiny_llama: Path) -> None:
-    """In any of the places that transformers reads it from; also where an endpoint's prompts are tokenised here."""
+    """It may be in any place that transformers reads; an endpoint whose prompts are tokenised here needs one too."""
     folder = shutil.copytree(tiny_llama, tmp_path / "lm")
     for entry in (
         {"engine": "vllm", "model": str(folder)},

@@ -14,7 +14,7 @@ from ragrelay.generation.engine import engine_arguments
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
-    """As in a hub's cache: a file is a link."""
+    """Make a model as in a hub's cache, where a file is a link."""
     folder = tmp_path / "model"
     folder.mkdir()
     (tmp_path / "blob").write_bytes(b"weights" * 1000)

@@ -37,7 +37,7 @@ def test_scores_by_hand(value: str, by_hand: float) -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_scores_are_nuggetizers(seed: int) -> None:
-    """On the same assignments; its names have `strict` in front, and nothing for `lenient`."""
+    """Equal assignments give equal scores; its names have `strict` in front, and nothing for `lenient`."""
     drawn = random.Random(seed)
     vital = [True, *(drawn.random() < 0.5 for _ in range(drawn.randrange(30)))]
     labels = [drawn.randrange(len(WORDS)) for _ in vital]

@@ -122,7 +122,7 @@ def test_the_speed_of_a_job_is_that_of_all_its_engines(small: Job) -> None:
 
 
 def test_hours_follow_prompts_answers_and_starts(small: Job) -> None:
-    """An engine that takes 1 ms per computed prompt token, 5 ms per answer token and 30 s to start."""
+    """The engine takes 1 ms per computed prompt token, 5 ms per answer token and 30 s to start."""
     store, row = small.store(), {"seed": 1, "answer": "", "finish_reason": "stop", "logprob": 0.0,
         "dropped_passages": 0}  # fmt: skip
     for number, (prompt, cached, answer) in enumerate([(9000, 1000, 100), (500, 0, 900), (4000, 500, 400)]):

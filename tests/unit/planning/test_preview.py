@@ -92,7 +92,7 @@ class Unfinished:
 
     @property
     def part(self) -> Answered:
-        """As study.plan gives it."""
+        """Return the cells as study.plan gives them."""
         own = [(name, *context) for name in (*self.retrievers, ZEROSHOT) for context in self.contexts(name)]
         cells = [dict(zip(("retriever", "ordering", "k"), cell, strict=True)) for cell in own]
         answers = [{**cell, "seed": seed} for cell in cells for seed in SEEDS]
@@ -162,7 +162,7 @@ def study(tmp_path: Path) -> Unfinished:
 
 
 def test_a_query_counts_with_all_its_answers_alone(study: Unfinished) -> None:
-    """Also where parts of several jobs, one of them killed, have its answers."""
+    """Its answers may be in parts of several jobs, of which one was killed."""
     study.answer_all(QIDS[:8])
     study.answer(ZEROSHOT, QIDS[9:14])
     study.answer("bm25", QIDS[8:14])
@@ -177,7 +177,7 @@ def test_a_query_counts_with_all_its_answers_alone(study: Unfinished) -> None:
 
 
 def test_the_numbers_are_those_of_a_study_of_these_queries(study: Unfinished, tmp_path: Path) -> None:
-    """The means and intervals of the analysis, of answer files and score tables with the same queries."""
+    """Means and intervals are those of the analysis of answer files and score tables with the same queries."""
     qids = [QIDS[at] for at in (0, 1, 3, 4, 6, 7, 9, 12, 15)]
     study.answer_all(qids)
     scorer = study.preview().scorers[0]
@@ -199,7 +199,7 @@ def test_the_numbers_are_those_of_a_study_of_these_queries(study: Unfinished, tm
 
 
 def test_nothing_finished_is_one_line(study: Unfinished) -> None:
-    """Before the first part, before the prompts, and before the queries."""
+    """The line is said when one retriever has some answers, and before there are queries."""
     study.answer("bm25", QIDS[:3])
     started = study.preview()
     for path in [*study.results.rglob("*.parquet")]:
@@ -241,7 +241,7 @@ def test_a_retriever_added_later_is_left_out_until_it_has_a_query(tmp_path: Path
 
 
 def test_an_answer_that_is_missing_for_good_does_not_hold_its_query_up(study: Unfinished) -> None:
-    """Refused, say: the store has its reason."""
+    """A refused one is stored with its reason, so its query is complete."""
     study.answer_all(QIDS[:9])
     refused = dict.fromkeys(SCHEMA) | {"finish_reason": "refusal"}
     keys = [(study.prompt_id(name, k, QIDS[9]), seed) for name in (ZEROSHOT, *RETRIEVERS)
@@ -265,7 +265,7 @@ def test_queries_without_anything_to_compare_with(study: Unfinished) -> None:
 def test_a_scorer_with_a_model_takes_the_stored_scores_alone(
     study: Unfinished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Unless it is asked to score; a function of the user's may load one, too."""
+    """It scores only if asked to, and so does a function of the user's, since it may load a model."""
     (tmp_path / "measure.py").write_text(
         "def same_words(answer, reference):\n"
         "    open('called', 'a').write('.')\n"
@@ -326,7 +326,7 @@ def test_a_scorer_that_cannot_work_leaves_the_others(study: Unfinished) -> None:
 
 
 def test_the_page_has_no_word_of_a_result(study: Unfinished) -> None:
-    """And says what it is; names are escaped."""
+    """It says what it is instead, and escapes names."""
     study.answer_all(QIDS[:13])
     made = study.preview()
     other = made._replace(dataset="<b>e", complete=0, scorers=())

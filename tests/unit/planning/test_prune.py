@@ -83,7 +83,7 @@ def test_a_study_that_has_not_finished_does_not_say_what_it_needs(cache: Path) -
 def test_answers_stay_where_another_study_has_lists_of_nuggets_whose_stores_no_file_names(
     cache: Path, receipt: str
 ) -> None:
-    """Also of a study that version 0.1.0 made, whose receipts are elsewhere."""
+    """The other study may be of version 0.1.0, whose receipts are elsewhere."""
     for study, left in (("mine", [NEEDED, OTHERS]), ("other", [NEEDED, OTHERS, OLD])):
         copy = Path(shutil.copytree(cache.parent, cache.parent.parent / f"{cache.parent.name}-{study}")) / "cache"
         written = copy.parent / "results" / study / "dl19" / receipt
@@ -112,7 +112,7 @@ def test_nothing_is_removed_under_a_run_of_another_study(cache: Path) -> None:
 
 
 def test_nothing_is_removed_while_a_job_without_its_run_writes(cache: Path) -> None:
-    """Of a run that was killed, whose jobs a cluster still has: while the job goes on, or has left half a part."""
+    """A cluster may still have jobs of a killed run: they go on, or have left half a part."""
     with in_use(cache):
         with pytest.raises(InputError, match="found in use by process "):
             prune(cache, remove=True)

@@ -24,7 +24,7 @@ def small(tmp_path: Path, generator: dict[str, Any]) -> Job:
 def found(
     job: Job, limit: int | None, one: AutoShards = NEW, **generator: Any
 ) -> tuple[pl.DataFrame, dict[str, Any], str]:
-    """Of 16 answers of 16 tokens at most to four queries."""
+    """Plan shards for 16 answers to four queries, each of 16 tokens at most."""
     files = planned_files(job, {"d": [1, 2]})
     jobs = [Planned("generate_answers", "d", "lm", shards=one.shards, files=files)]
     table, shards, [note] = plan_generation(jobs, {"lm": planner(job, **generator)}, [1, 2], [one], limit)
@@ -88,7 +88,7 @@ def test_where_nothing_decides_it_a_later_plan_does(small: Job) -> None:
 def test_the_plan_says_where_shards_are_fewer_than_the_profiles_jobs(
     small: Job, hours: float, shards: int, at_once: int | None, told: str
 ) -> None:
-    """If a job is long: of fewer than the jobs that the profile submits at a time, where it submits any."""
+    """It says so if a job is long, and if the profile submits more jobs than that at a time."""
     files, lm = planned_files(small, {"d": [1, 2]}), planner(small, tokens_per_second=16 * 16 / (hours * 3600))
     jobs = [Planned("generate_answers", "d", "lm", shards=shards, files=files)]
     _, _, notes = plan_generation(jobs, {"lm": lm}, [1, 2], [], 480, at_once)

@@ -196,7 +196,7 @@ with job_log({log!r}):
     ],
 )
 def test_jobs_end(tmp_path: Path, error: str, on_terminal: str, in_log: bool) -> None:
-    """One line and status 1 for what a user can correct; a traceback, also in the log, for what only we can."""
+    """What a user can correct is one line; what only we can has a traceback, also in the log; both end with 1."""
     log = tmp_path / "x.log"
     code = SCRIPT.format(path=str(ROOT / "workflow/scripts"), log=str(log), error=error)
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

@@ -20,7 +20,7 @@ def test_its_readme_is_found() -> None:
 
 
 def test_its_snakefile_is_where_it_is_looked_for() -> None:
-    """Where there is a folder ``workflow``, nothing else is looked at; a folder of rules has files ending in .smk."""
+    """If there is a folder ``workflow``, nothing else is looked at; a folder of rules must have .smk files."""
     assert (ROOT / "workflow/Snakefile").is_file()
     rules = ROOT / "workflow/rules"
     assert not rules.exists() or list(rules.glob("*.smk"))

@@ -30,7 +30,7 @@ def printed(name: str) -> Any:
 
 
 def test_the_retriever(write_dataset: Callable[..., Path]) -> None:
-    """On a dataset as jobs read it."""
+    """The printed class runs on a dataset as jobs read it."""
     kind = printed("Shortest")
     assert issubclass(kind, Retriever)
     collection = LocalCollection(write_dataset("mine", {"long": "a b c", "short": "a", "mid": "a b"}))
@@ -49,7 +49,7 @@ def test_the_scorer() -> None:
 
 @pytest.mark.process
 def test_the_linters_pass_what_the_page_prints() -> None:
-    """As files of the package."""
+    """Blocks are checked as if they were files of the package."""
     blocks = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     assert len(blocks) > 2
     for block in blocks:

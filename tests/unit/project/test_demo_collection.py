@@ -70,7 +70,7 @@ def test_pools(demo: dict[str, Any]) -> None:
 
 
 def test_hard_negatives_share_a_word_with_the_query(demo: dict[str, Any]) -> None:
-    """A word with a meaning; singular and plural are one."""
+    """The word is one with a meaning; singular and plural are the same word."""
 
     def content(text: str) -> set[str]:
         return {word.rstrip("s") for word in words(text) if word not in FUNCTION_WORDS.split()}

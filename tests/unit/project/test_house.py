@@ -34,7 +34,7 @@ def test_every_package_has_its_place() -> None:
 
 
 def test_imports_go_down() -> None:
-    """So that there is no cycle of packages: what is below knows nothing of what is above it."""
+    """There is then no cycle of packages: what is below knows nothing of what is above it."""
     place = {name: number for number, name in enumerate(ORDER)}
     seen = set(imports(PACKAGE))
     assert len(seen) > 300
@@ -52,7 +52,7 @@ def test_an_annex_imports_itself_and_those_that_it_builds_on() -> None:
 
 
 def test_tests_import_what_their_part_of_the_package_may() -> None:
-    """Those of the core no annex and no door, and those of an annex its own and what it builds on."""
+    """Tests of the core import no annex and no door, those of an annex its own and what it builds on."""
     doors = {f"ragrelay.{door}" for door in DOORS}
     of = {"tests.annexes", "ragrelay.annexes", *doors}
     core = importers(ROOT / "tests", of, but=("annexes/",))
@@ -70,7 +70,7 @@ def with_ground(names: tuple[str, ...]) -> set[str]:
 
 
 def test_the_core_names_no_annex() -> None:
-    """Neither in an import nor as a text, as of a module or a path; it asks all of them in turn."""
+    """It names none in an import or as a text, as of a module or a path; it asks all of them in turn."""
     names = "|".join(annex.name for annex in annexes())
     named = re.compile(rf"\bannexes[./]({names})\b" if names else "(?!)")
     own_rules = {f"{annex.name}.smk" for annex in annexes()}
@@ -107,7 +107,7 @@ OF_KINDS = ("engines", "formats", "predictors", "questions", "retrievers", "scor
 
 
 def test_one_word_is_one_class() -> None:
-    """Apart from kinds and annexes, named as their modules, and from what is declared here and shown there."""
+    """Exceptions are kinds and annexes, named as their modules, and what is declared here and shown there."""
     classes = defined(ast.ClassDef)
     apart = re.compile(rf"[^/]*$|.*\b({'|'.join(OF_KINDS)})/|.*/annex\.py$")
     twice = {name for name, files in classes.items() if len([f for f in files if not apart.match(f)]) > 1}
@@ -128,7 +128,7 @@ def test_words_of_the_vocabulary_are_defined_there_alone() -> None:
 
 
 def test_one_module_writes_to_the_terminal() -> None:
-    """`base/display/terminal.py`, which escapes what a terminal would obey: say() for output, tell() for errors."""
+    """It escapes what a terminal would obey, and has say() for output and tell() for errors."""
     writes = re.compile(r"(?<![\w.])print\(|\bstd(out|err)\.write")
     scripts = [*(ROOT / "workflow").rglob("*.py"), *(ROOT / "rules").glob("*.smk"), ROOT / "Snakefile"]
     found = {str(path.relative_to(ROOT)) for path in scripts if writes.search(path.read_text(encoding="utf-8"))}

@@ -54,7 +54,7 @@ def test_families() -> None:
 
 
 def test_what_is_installed() -> None:
-    """The packages of the lock, by their own words; the page lists all that are not permissive."""
+    """The packages of the lock are sorted by their own words; the page lists all that are not permissive."""
     locked = lock("cpu")
     found = {canonicalize_name(each.metadata["Name"]): families(words_of(each)) for each in distributions()}
     assert locked.keys() <= found.keys()

@@ -135,13 +135,13 @@ def distributions(files: Iterable[Path]) -> set[str]:
 
 @pytest.mark.parametrize("name", LOCKS)
 def test_no_other_build_of_torch_can_slip_in(name: str) -> None:
-    """By `==`, a wheel of another build beside the index satisfies the pin: ``2.13.0+cpu`` is a ``2.13.0``."""
+    """A wheel of another build beside the index satisfies a pin by `==`: ``2.13.0+cpu`` is a ``2.13.0``."""
     assert locked(name)["torch"].operator == "==="
 
 
 @pytest.mark.parametrize("name", LOCKS)
 def test_every_file_is_known_by_its_hash(name: str) -> None:
-    """Except torch's CPU build, which has a file of its own, as pip wants hashes of all or none in one installation."""
+    """Only torch's CPU build has none: pip wants hashes of all or none in one installation, so it has its own file."""
     without = {package for package, pin in locked(name).items() if not pin.hashes}
     assert without == ({"torch"} if name == "cpu" else set())
     hashes = [one for pin in locked(name).values() for one in pin.hashes]
@@ -202,7 +202,7 @@ def test_locks_agree_where_both_have_a_package() -> None:
 
 
 def test_cpu_lock_has_no_cuda_builds() -> None:
-    """Beside a CPU torch these break `import transformers`."""
+    """They break `import transformers` where torch is the CPU build."""
     assert not {"torchvision", "torchaudio", "torchcodec"} & set(lock("cpu"))
     assert not [name for name in lock("cpu") if name.startswith(("nvidia-", "cuda-"))]
 

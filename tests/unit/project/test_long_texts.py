@@ -153,7 +153,7 @@ def grown(name: str, texts: Callable[[int], str]) -> tuple[float, float]:
 @pytest.mark.full
 @pytest.mark.parametrize("name", [name for name in PASSES if not name.startswith(GROWING)])
 def test_ten_times_the_text_takes_about_ten_times_the_work(name: str) -> None:
-    """Of a million characters: one piece repeated, one with numbers, and two pieces by turns, drawn for each pass.
+    """Texts of a million characters repeat one piece, one with numbers, or two by turns, drawn for each pass.
 
     Work that grows with the square would take a hundred times.
     """

@@ -25,7 +25,7 @@ def test_one_version() -> None:
 
 
 def test_the_citation_makes_nothing_up() -> None:
-    """By the format's schema (1.2.0) an entity needs a name alone; the project has no DOI, ORCID or address."""
+    """The format's schema (1.2.0) needs only a name of an entity; the project has no DOI, ORCID or address."""
     assert {"cff-version", "message", "title", "authors"} <= set(CITATION)
     assert CITATION["authors"] == [{"name": "The ragrelay authors"}]
     assert not {"doi", "identifiers", "contact", "url", "repository", "repository-code"} & set(CITATION)

@@ -44,7 +44,7 @@ CODE = (
 
 
 def test_no_code_is_made_of_text() -> None:
-    """Beside ruff's rules on the same, which don't see Snakemake's files."""
+    """Ruff has rules on the same, but does not see Snakemake's files."""
     for path in [ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk"), *(ROOT / "workflow").rglob("*.py")]:
         text = path.read_text(encoding="utf-8")
         assert not re.search(
@@ -108,7 +108,7 @@ def model_with_code(folder: Path) -> str:
 
 
 def test_code_of_models_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor is anyone asked on the terminal whether it may be."""
+    """Nobody is asked on the terminal whether it may be."""
     monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("asked"))
     model = model_with_code(tmp_path / "model")
     generator = {"engine": "vllm", "model": model, "trust_remote_code": False}
@@ -170,7 +170,7 @@ NO_SECRETS = [
 
 @pytest.mark.parametrize("secret", SECRETS.values(), ids=SECRETS)
 def test_no_secret_in_the_configuration(secret: str) -> None:
-    """Wherever it is, in a key as in a value; no part of it is shown."""
+    """It is found wherever it is, in a key as in a value, and no part of it is shown."""
     for config in (
         {"a": {"b": [f"x {secret}"]}},
         {"a": {secret: 1}},
@@ -196,7 +196,7 @@ def test_texts_that_are_no_secrets(text: str) -> None:
     ],
 )  # fmt: skip
 def test_a_key_where_its_variable_belongs_is_not_shown(config: dict[str, Any], tmp_path: Path, key: Any) -> None:
-    """Whatever it looks like; schema, secrets and the endpoint each look at it."""
+    """It may look like anything; schema, secrets and the endpoint each look at it."""
     at(config, "generators.lm", {"engine": "openai", "model": "m", "prompt": "plain", "api_key_env": key})
     with pytest.raises(InputError, match=r"api_key_env.*: found ") as error:
         check_no_secret(config)
@@ -215,7 +215,7 @@ def test_names_of_variables(config: dict[str, Any], tmp_path: Path, name: str) -
 
 
 def test_cache_of_someone_else(tmp_path: Path) -> None:
-    """As another user where this one is root, whom no permission stops."""
+    """The child becomes another user where this one is root, whom no permission stops."""
     (tmp_path / "cache").mkdir(mode=0o555)
     child = os.fork()
     if not child:
@@ -231,7 +231,7 @@ def test_cache_of_someone_else(tmp_path: Path) -> None:
 
 
 def test_a_forged_part_with_an_old_name_wins(tmp_path: Path) -> None:
-    """As the page says: a hash is made of the file itself, and a name can say any time; nothing tells them apart."""
+    """The page says so: a hash is made of the file itself, a name can say any time, and nothing tells them apart."""
     store = AnswerStore(tmp_path, "print")
     row = {name: 0 if dtype == pl.Int64 else None for name, dtype in SCHEMA.items()} | {"prompt_id": "p", "seed": 1}
     store.append([{**row, "answer": "true", "finish_reason": "stop"}], {})

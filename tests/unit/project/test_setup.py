@@ -62,7 +62,7 @@ def told(done: subprocess.CompletedProcess[str]) -> list[str]:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
-    """With the project's Makefile and torch lock, and ``tiny`` as the one other package of the lock."""
+    """Make a checkout with the project's Makefile and torch lock, and with ``tiny`` as the lock's other package."""
     folder, places, torch_index = tmp_path / "checkout", tmp_path / "places", tmp_path / "torch-index"
     for index in (places, torch_index):
         index.mkdir()
@@ -137,7 +137,7 @@ def test_a_file_that_the_lock_does_not_know_is_refused(checkout: Checkout) -> No
 
 @pytest.mark.full
 def test_a_cpu_build_does_not_stand_in_for_the_cuda_build(checkout: Checkout) -> None:
-    """Where pip knows both; by `==` it takes ``2.13.0+cpu`` as the newer ``2.13.0``."""
+    """Pip knows both, and by `==` takes ``2.13.0+cpu`` as the newer ``2.13.0``."""
     [pin] = re.findall(r"^torch=\S+", (ROOT / "requirements/cuda.txt").read_text(encoding="utf-8"), re.MULTILINE)
     wheels = checkout.folder.parent / "wheels"
     digests = [
@@ -162,7 +162,7 @@ def test_address_of_torchs_index_is_one_line_of_its_file() -> None:
 
 @pytest.mark.parametrize("minor", [10, 11, 12, 13, 14])
 def test_pythons_that_are_accepted(checkout: Checkout, tmp_path: Path, minor: int) -> None:
-    """An interpreter that says it is another; the environment is then not made, as its base does not exist."""
+    """The interpreter claims each version; no environment is made, as the base that it names does not exist."""
     python = tmp_path / "python"
     says = f"import sys; sys.version_info = (3, {minor}, 0); sys._base_executable = '/no/such/python3.{minor}'"
     python.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{says}\n$2"\n', encoding="utf-8")

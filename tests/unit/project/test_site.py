@@ -38,7 +38,7 @@ def test_a_notebook_becomes_a_page(tmp_path: Path) -> None:
 
 
 def test_the_gallery_has_the_pages_that_are_finished(tmp_path: Path) -> None:
-    """With their files; the others have no link, which the strict build would refuse."""
+    """It has them with their files; the others have no link, which the strict build would refuse."""
     site, report = tmp_path / "site", tmp_path / "results/my-runs/report"
     (report / "explorer").mkdir(parents=True)
     for name in ("index.html", "explorer/q01.js"):

@@ -37,7 +37,7 @@ def test_words_that_the_dictionary_lacks_are_hyphenated() -> None:
 
 
 def test_formulas() -> None:
-    """Two sentences, 9 words, 11 syllables, 31 letters, 33 characters."""
+    """The text has two sentences, 9 words, 11 syllables, 31 letters and 33 characters."""
     text = "The cat sat there. It had a little table."
     assert readability.counts(text) == (2, 9, 9, 11, 31, 33)
     assert readability.flesch_reading_ease(text) == pytest.approx(206.835 - 1.015 * 4.5 - 84.6 * 11 / 9)
@@ -47,7 +47,7 @@ def test_formulas() -> None:
 
 
 def test_textstats_values_on_real_passages() -> None:
-    """As textstat 0.7.8 gives them; the first passages of the demo."""
+    """The values are those that textstat 0.7.8 gives for the first passages of the demo."""
     passages = list(LocalCollection(ROOT / "resources/demo/collection").passages())
     assert len(passages) > 600
     found = [[index(passage["text"]) for index in readability.INDICES.values()] for passage in passages[:3]]

@@ -67,7 +67,7 @@ def states(folder: Path, texts: list[str], **how: Any) -> list[np.ndarray]:
 
 
 def test_a_model_without_pooling_gives_the_mean_of_its_tokens(search: Callable[..., Any], bert: Path) -> None:
-    """As Contriever's authors take it: its files on the hub say nothing of pooling."""
+    """Contriever's authors take the mean, and its files on the hub say nothing of pooling."""
     queries, passages = (
         np.stack([state.mean(axis=0) for state in states(bert, list(texts.values()))]) for texts in (QUERIES, PASSAGES)
     )
@@ -75,7 +75,7 @@ def test_a_model_without_pooling_gives_the_mean_of_its_tokens(search: Callable[.
 
 
 def test_prefixes(search: Callable[..., Any], e5: Path) -> None:
-    """As E5 wants it: what the model would make of the texts with the prefixes written before them."""
+    """E5 needs them: vectors are those of the texts with the prefixes written before them."""
     from sentence_transformers import SentenceTransformer
 
     model = SentenceTransformer(str(e5), device="cpu")
@@ -87,7 +87,7 @@ def test_prefixes(search: Callable[..., Any], e5: Path) -> None:
 
 
 def test_tas_b_is_the_first_token(search: Callable[..., Any], bert: Path) -> None:
-    """Hofstaetter et al.: the vector of [CLS], without normalisation."""
+    """Hofstaetter et al. take the vector of [CLS], without normalisation."""
     queries, passages = (
         np.stack([state[0] for state in states(bert, list(texts.values()))]) for texts in (QUERIES, PASSAGES)
     )
@@ -97,7 +97,7 @@ def test_tas_b_is_the_first_token(search: Callable[..., Any], bert: Path) -> Non
 def test_tct_colbert_is_a_mean(
     search: Callable[..., Any], bert: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Lin et al.: the mean of all tokens but the first four, queries filled up with masks to 36 tokens."""
+    """Lin et al. take the mean of all tokens but the first four, and fill queries up with masks to 36 tokens."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bert-base-uncased").symlink_to(bert)  # pyterrier-dr takes this tokenizer, from a hub or from here
     asked = [f"[CLS] [Q] {text} " + " ".join(["[MASK]"] * 32) for text in QUERIES.values()]

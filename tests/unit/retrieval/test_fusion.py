@@ -28,7 +28,7 @@ def scores(run: pl.DataFrame) -> dict[tuple[str, str], float]:
 
 
 def test_formula() -> None:
-    """Cormack et al.: the sum of 1 / (60 + rank), ranks from 1 in trec_eval's order (c before b, which tie)."""
+    """Cormack et al. sum 1 / (60 + rank); ranks begin at 1, in trec_eval's order (c before b, which tie)."""
     expected = {
         ("q1", "a"): 1 / 61 + 1 / 63, ("q1", "b"): 1 / 63 + 1 / 61, ("q1", "c"): 1 / 62, ("q1", "d"): 1 / 62,
         ("q2", "a"): 1 / 61, ("q3", "e"): 1 / 61,

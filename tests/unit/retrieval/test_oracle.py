@@ -80,7 +80,7 @@ def test_permutation_by_seed_and_query() -> None:
 
 
 def test_permutation_does_not_look_at_labels() -> None:
-    """A sample, not a ranking: the mean label of the first places is that of all."""
+    """It is a sample, not a ranking: the mean label of the first places is that of all."""
     qrels = pl.concat([QRELS.with_columns(qid=pl.col("qid") + f"-{i}") for i in range(100)])
     found = oracle_run(qrels, {"kind": "oracle", "seed": 0, "min_label": 0}, TEXTS)
     top = found.sort("score", descending=True).group_by("qid").head(1).join(qrels, on=["qid", "docno"])["label"]

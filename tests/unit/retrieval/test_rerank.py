@@ -68,7 +68,7 @@ def test_words_that_the_tokenizer_does_not_know(
 
 @pytest.mark.parametrize("reranker", ["monot5", "cross_encoder"])
 def test_scores_do_not_depend_on_the_batch(rerank: Callable[..., pl.DataFrame], reranker: str) -> None:
-    """Alone, among longer ones and among those that are cut at the window: the same score but for rounding."""
+    """A pair has the same score alone, among longer ones and among cut ones, but for rounding."""
     alone, together = scores(rerank(reranker, batch_size=1)), scores(rerank(reranker, batch_size=16))
     assert together == pytest.approx(alone, abs=1e-4)
     few = scores(rerank(reranker, first=[row for row in FIRST if row[1] in ("d1", "d6")]))
@@ -78,7 +78,7 @@ def test_scores_do_not_depend_on_the_batch(rerank: Callable[..., pl.DataFrame], 
 
 
 def test_monot5_is_the_probability_of_true(rerank: Callable[..., pl.DataFrame], models: dict[str, Path]) -> None:
-    """Nogueira et al.: the log-probability of ``true`` against ``false`` as the first decoded token."""
+    """Nogueira et al. take the log-probability of ``true`` against ``false`` as the first decoded token."""
     import torch
     from transformers import T5ForConditionalGeneration, T5Tokenizer
 

@@ -177,7 +177,7 @@ def test_depth_cuts_the_run(engine: Engine, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["pisa", "bm25s"])
 def test_queries_as_people_write_them(engine: Engine, name: str) -> None:
-    """No query language: punctuation is dropped, and what no passage has gives no result instead of an error."""
+    """There is no query language: punctuation is dropped, and a query without matches gives no result and no error."""
     asked = {
         "a": 'tea?! (hills): "rain" +sea -a/b ~c^2 [x] {y} | \\',
         "b": "TEA hills rain sea",
@@ -195,7 +195,7 @@ def test_queries_as_people_write_them(engine: Engine, name: str) -> None:
 def test_queries_and_passages_that_no_tokenizer_sees(
     write_dataset: Callable[..., Path], tmp_path: Path, name: str, language: str
 ) -> None:
-    """Ranked by their numbers alone, they would count as bad rankings."""
+    """They are refused: ranked by their numbers alone, they would count as bad rankings."""
     engine, text = Engine(write_dataset(), tmp_path / "cache"), LANGUAGES[language]
     message = rf"engine {name}: found queries with \d+% of the words without any letter .*; expected at most 5%.* dense"
     with pytest.raises(InputError, match=message):
@@ -303,7 +303,7 @@ def test_the_passage_with_the_id_of_the_query_makes_room_for_another(engine: Eng
     {"kind": "position", "place": 2, "min_label": 1, "seed": 0},
 ], ids=lambda keys: keys["kind"])  # fmt: skip
 def test_judged_passages_with_the_id_of_the_query_are_not_drawn(engine: Engine, keys: dict[str, Any]) -> None:
-    """And a chosen place stays where it is."""
+    """A chosen place stays where it is."""
     queries = pl.DataFrame({"qid": ["d1"], "query": ["heart"]})
     rows = [("d1", "d1", 3), ("d1", "d4", 2), ("d1", "d2", 0), ("d1", "d3", 0)]
     qrels = pl.DataFrame(rows, schema=["qid", "docno", "label"], orient="row")

@@ -89,7 +89,7 @@ def test_stems_and_stops_as_told(search: Callable[..., pl.DataFrame]) -> None:
 
 @needs_terrier
 def test_queries_as_people_write_them(search: Callable[..., pl.DataFrame]) -> None:
-    """No query language: its operators are dropped, and what no passage has gives no result instead of an error."""
+    """No operator of its query language works, and a query without matches gives no result and no error."""
     asked = {
         "a": 'how to: tea?! (hills): "rain" +sea -a/b ~c^2 [x] {y} | \\ #combine(d) wmodel:PL2 applypipeline:off',
         "b": "TEA hills rain sea",
@@ -110,7 +110,7 @@ def test_other_scripts_are_refused_and_found_by_a_pipeline_with_its_tokeniser_ut
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """By the pipeline of docs/add-a-retriever.md."""
+    """The pipeline is the one of docs/add-a-retriever.md."""
     texts = {"d1": "Чай делают из листьев", "d2": "Το τσάι", "d3": "الشاي من الأوراق", "d4": "Trà được làm từ lá"}
     queries = {"q1": "чай", "q2": "ΤΣΆΙ", "q3": "الشاي", "q4": "được"}
     folder = write_dataset("foreign", passages=texts)
@@ -129,7 +129,7 @@ def test_other_scripts_are_refused_and_found_by_a_pipeline_with_its_tokeniser_ut
 @needs_terrier
 @pytest.mark.parametrize("expansion", ["rm3", "bo1", "kl"])
 def test_expansion_finds_what_the_query_does_not_say(search: Callable[..., pl.DataFrame], expansion: str) -> None:
-    """On the demo's passages: terms of one passage about the query lead to others that share no word with the query."""
+    """Terms of one passage about the query lead to others of the demo that share no word with the query."""
     asked = {"q": "tea leaves"}
     plain = search(TERRIER, asked, DEMO)
     expanded = RETRIEVER_KINDS.completed({**TERRIER, "expansion": expansion, "feedback_passages": 2})
@@ -169,7 +169,7 @@ def test_docno_too_long(home: None, write_dataset: Callable[..., Path], tmp_path
 
 @pytest.mark.parametrize("lacking", ["jars", "java"])
 def test_error_without_java_or_jars(lacking: str, tmp_path: Path) -> None:
-    """In a process of its own, since Java starts once; offline, since PyTerrier would fetch the jars."""
+    """It runs in its own process, since Java starts once, and offline, since PyTerrier would fetch the jars."""
     code = (
         "import pyterrier as pt; pt.java.mavenresolver.offline();"
         "from ragrelay.retrieval.terrier import started; started()"

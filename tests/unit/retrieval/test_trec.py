@@ -96,7 +96,7 @@ def test_comments_are_no_rows_at_the_beginning_alone(tmp_path: Path) -> None:
 
 
 def test_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither the file's name nor the clock stands in the file, as gzip would have it."""
+    """The file has neither its name nor the time in it, as gzip would by default."""
     run = ranked(run_of(*(("q1", f"d{i}", i / 7) for i in range(50))), QUERIES)
     write_run(run, tmp_path / "x.run.gz", tag="t")
     monkeypatch.setattr("time.time", lambda: 2e9)

@@ -213,7 +213,7 @@ FORGED: dict[str, Callable[[Path], object]] = {
 def test_something_else_under_hashes_of_its_own(
     tmp_path: Path, forge: Callable[[Path], object], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Whole by its hashes, and not what a job can use: it is named and made again."""
+    """It is whole by its hashes, but not what a job can use: it is named and made again."""
     receipt = counted_scorer(tmp_path).prepare(TEXTS)
     folder = tmp_path / "references" / receipt["references_hash"]
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -247,7 +247,7 @@ with job_log(sys.argv[2]):
 
 
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
-    """Before a text is encoded; a write to a map without room would end the process by SIGBUS."""
+    """The job ends before it encodes a text; a write to a map without room would end the process by SIGBUS."""
     cache, program = tmp_path / "cache", tmp_path / "fill.py"
     program.write_text(FILL)
     cache.mkdir()
@@ -271,7 +271,7 @@ def test_a_job_that_fails_or_comes_second_leaves_nothing_behind(tmp_path: Path) 
     assert list(folder.iterdir()) == []
 
     def second() -> Encoder:
-        """While this job encodes, another one finishes the same."""
+        """Let another job finish the same while this one encodes."""
         open_references(tmp_path, "print", TEXTS, lambda: Encoder(MINILM))
         return Encoder(MINILM)
 

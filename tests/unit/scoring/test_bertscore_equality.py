@@ -205,7 +205,7 @@ def test_without_a_tokenizer_limit_the_models_positions_are_the_limit(tmp_path: 
 
 
 def test_batches_give_what_single_texts_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The path of a GPU, padded batches of texts and of answers that stay where they were made, run on the CPU."""
+    """The path of a GPU runs on the CPU: padded batches, and answers that stay where they were made."""
     monkeypatch.setattr(matching, "ANSWER_TOKENS", 1100)
     monkeypatch.setattr(matching, "REFERENCE_TOKENS", 100)
     texts = [*ANSWERS, ""]
@@ -242,7 +242,7 @@ def test_a_batch_takes_half_of_a_gpus_free_memory(monkeypatch: pytest.MonkeyPatc
 
 
 def test_bits_depend_on_the_text_alone(tmp_path: Path) -> None:
-    """Whatever is encoded beside a text, by however many threads: so resumed and sharded jobs give the same bytes."""
+    """Texts beside it and threads have no say, so that resumed and sharded jobs give the same bytes."""
     together = make_scorer({**MINILM, "device": "cpu"}, tmp_path, threads=2)
     together.prepare(REFERENCES)
     [expected] = together.score([Task(ANSWERS, REFERENCES)])

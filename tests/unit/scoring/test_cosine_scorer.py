@@ -84,7 +84,7 @@ FORGED: dict[str, Callable[[Path, Any], object]] = {
 def test_something_else_under_a_hash_of_its_own(
     tmp_path: Path, forge: Callable[[Path, Any], object], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Whole by its hash, and not what a job can use: it is named and made again."""
+    """It is whole by its hash, but not what a job can use: it is named and made again."""
     references = [text for *_, text in REFERENCES]
     facts = make_scorer(DEFINITION, tmp_path).prepare(references)
     path = tmp_path / "references" / f"{facts['references_hash']}.npz"
@@ -98,7 +98,7 @@ def test_something_else_under_a_hash_of_its_own(
 
 @pytest.mark.parametrize("aggregate", ["max", "mean", "centroid"])
 def test_table(tmp_path: Path, library: SentenceTransformer, aggregate: str) -> None:
-    """Of a set: the best, the mean, or the cosine with the mean embedding; also of what the context doesn't hold."""
+    """A set's score is the best, the mean, or the cosine with the mean embedding; unseen sets have one too."""
     answers = {("descending", 1, seed): {"q1": text} for seed, text in ANSWERS.items()}
     files = write_study(tmp_path / "study", REFERENCES, {("descending", 1): {"q1": ["d2"]}}, answers, {})
     scorer: dict[str, Any] = {**DEFINITION, "aggregate": aggregate, "references": "judged"}

@@ -40,7 +40,7 @@ def test_rows(tmp_path: Path, queries: Path) -> None:
 
 
 def test_mean_over_gold_answers(tmp_path: Path, queries: Path) -> None:
-    """token F1 0.5 with "tea" and 0.4 with "green tea", of three words."""
+    """The answer of three words has token F1 0.5 with "tea" and 0.4 with "green tea"."""
     found = table(tmp_path, queries, aggregate="mean").filter(qid="q1")
     assert found["f1"].item() == pytest.approx((0.5 + 0.4) / 2)
 

@@ -162,7 +162,7 @@ def test_other_architectures_encode_one_at_a_time_and_keep_their_fingerprint(tmp
 
 
 def test_the_check_at_the_start_ends_a_job_whose_bits_depend_on_the_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Seeded fault: as if a kernel took the last rows of a block another way."""
+    """The seeded fault is that of a kernel which takes the last rows of a block another way."""
     forward = InBlocks.forward
 
     def faulty(self: InBlocks, states: torch.Tensor) -> torch.Tensor:
@@ -180,7 +180,7 @@ def test_the_check_at_the_start_ends_a_job_whose_bits_depend_on_the_place(monkey
 
 
 def test_every_product_has_the_same_number_of_rows(minilm: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside a text that is longer than a block too."""
+    """This holds beside a text that is longer than a block too."""
     shapes, product = set(), InBlocks._product
     monkeypatch.setattr(
         InBlocks, "_product", lambda self, states: (shapes.add(tuple(states.shape[:-1])), product(self, states))[1]

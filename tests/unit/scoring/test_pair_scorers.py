@@ -82,7 +82,7 @@ def test_rouge_is_the_librarys(name: str) -> None:
 
 
 def test_longest_common_subsequences_are_the_librarys() -> None:
-    """Whose values are the same to the last bit; some words are frequent enough to be kept."""
+    """The values are the same to the last bit; some words are frequent enough to be kept."""
     draw = random.Random(7)
     library, own = RougeScorer(["rougeL"]), Rouge(variant="rougeL").pair()  # type: ignore[call-arg]
     for _ in range(300):
@@ -92,7 +92,7 @@ def test_longest_common_subsequences_are_the_librarys() -> None:
 
 
 def test_rouge_of_one_word_by_hand() -> None:
-    """3 of 4 words of the answer, 3 of 5 of the reference."""
+    """3 of 4 words of the answer are in the reference, and 3 of its 5 in the answer."""
     found = scored("rouge1", Task(["cool hills grow tea"], ["tea hills are so cool"]))
     assert [found.precision[0, 0], found.recall[0, 0], found.f1[0, 0]] == pytest.approx([3 / 4, 3 / 5, 2 / 3])
 

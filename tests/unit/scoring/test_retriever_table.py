@@ -56,7 +56,10 @@ def table(files: dict[str, Any], folder: Path, **change: Any) -> pl.DataFrame:
 
 
 def test_rows_by_hand(tmp_path: Path, overlap: Overlap) -> None:
-    """F1 with d1, d2, d3: "red green blue" 4/5, 4/5, 1/2; "green" 2/3, 0, 0; "blue" 0, 2/3, 1; q2's d9: 1 and 0."""
+    """F1 is computed by hand for each answer with d1, d2 and d3, and for q2 with d9.
+
+    "red green blue": 4/5, 4/5, 1/2; "green": 2/3, 0, 0; "blue": 0, 2/3, 1; q2's d9: 1 and 0.
+    """
     given = {**CONTEXTS, ("none", 0): {"q1": [], "q2": []}}
     prompts = {key: docnos for key, docnos in given.items() if key[1]}
     prompts["descending", 1] = {**CONTEXTS["descending", 1], "q3": ["d5"]}
@@ -94,7 +97,7 @@ def test_rows_by_hand(tmp_path: Path, overlap: Overlap) -> None:
 def test_of_references_with_one_text_the_copied_one_is_best(
     tmp_path: Path, overlap: Overlap, shown: str, lenient: tuple[str, bool], strict: tuple[str, bool]
 ) -> None:
-    """Where the context shows it and it is in the set; d0 is shorter, and none of them."""
+    """It is if the context shows it and the set has it; d0 is shorter, and none of them."""
     references = [
         ("q1", "d0", 3, "red"),
         *(("q1", f"d{n}", label, "red green") for n, label in ((1, 3), (2, 2), (3, 3))),
@@ -186,7 +189,7 @@ def plainly(study: dict[str, Any]) -> set[tuple]:
 
 
 def test_pairs_with_a_negative_part_are_counted_where_the_formula_makes_them_positive() -> None:
-    """One word against the opposite direction, with special tokens at an angle: P = .05, R = -.98, F1 = 0 here."""
+    """One word points the opposite way, with special tokens at an angle: P = .05, R = -.98, F1 = 0 here."""
     answer, opposite = [((0.98, -0.2), False), ((1, 0), True)], [((0.05, 1), False), ((-1, 0), True)]
     alike, reverse = [((1, 0), True)], [((-0.6, -0.8), True)]
     found = match(
@@ -277,7 +280,7 @@ def test_answers_of_another_cell_are_refused(tmp_path: Path, overlap: Overlap) -
 
 
 def test_answers_that_the_scorer_does_not_see_are_refused(tmp_path: Path) -> None:
-    """Also where the store has their scores."""
+    """They are refused before a store is opened, so stored scores do not matter."""
     files = write_study(tmp_path, REFERENCES, CONTEXTS, {cell: {"q1": "чай"} for cell in ANSWERS}, ZEROSHOT)
     rouge = {"kind": "rouge", "variant": "rouge1", "stemmer": False}
     with pytest.raises(InputError, match=r"scorer of kind rouge: found answers with .* without any letter"):

@@ -84,7 +84,7 @@ def test_an_answer_to_many_queries_is_looked_at_once_whatever_the_blocks(
 
 @pytest.mark.process
 def test_a_job_that_is_killed_resumes_with_what_it_had(tmp_path: Path, overlap: Overlap) -> None:
-    """Killed for real, by SIGKILL, while it scores the fourth block."""
+    """A real SIGKILL ends it while it scores the fourth block."""
     files = study(tmp_path, ANSWERS)
     code = f"""
 import os, signal, sys
@@ -167,7 +167,7 @@ def test_a_damaged_part_is_left_out_and_its_scores_are_made_again(
 
 
 def test_a_whole_part_of_other_columns_is_left_out(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Under a valid hash: of another type, one fewer, one more, and those of another store."""
+    """Its hash is valid, but a column has another type, is missing, is one more, or is another store's."""
     made = ScoreStore(tmp_path, "print")
     own = made.add(row("a", "r", 0.25), {})
     frames = [
@@ -186,7 +186,7 @@ def test_a_whole_part_of_other_columns_is_left_out(tmp_path: Path, caplog: pytes
 
 
 def test_columns_that_came_later(tmp_path: Path) -> None:
-    """A part without them is of before."""
+    """A part without them is from before and counts; one with another type of them does not."""
     store = PartStore(tmp_path, {"key": pl.String, "new": pl.Int64}, ["key"], later=["new"])
     before = PartStore(tmp_path, {"key": pl.String}, ["key"]).add(pl.DataFrame({"key": ["a"]}), {})
     wrong = pl.DataFrame({"key": ["a"], "new": ["text"]})

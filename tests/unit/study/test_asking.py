@@ -109,7 +109,7 @@ class PerRetriever(AboutRetrievers):
 
 
 class Apart(PerRetriever):
-    """The same, and says so."""
+    """Asks as PerRetriever does, and says so by its key."""
 
     ask_key = "{dataset}/{generator}/{asked}"
 

@@ -75,7 +75,7 @@ def test_unjudged_counts_as_not_relevant() -> None:
 
 
 def test_order_of_the_ranking_counts() -> None:
-    """Not docnos, which would break the ties of equal scores: this ranking is in neither order of them."""
+    """Docnos, which would break the ties of equal scores, do not: this ranking is in neither order of them."""
     qrels = pl.DataFrame([("q", "b", 3), ("q", "c", 1)], schema=QRELS_SCHEMA, orient="row")
     values = {}
     for docnos in (["b", "c", "a"], ["a", "b", "c"], ["c", "a", "b"]):
@@ -155,7 +155,7 @@ def test_ids_of_queries_decide_nothing(name: Callable[[int], str], measures: tup
 
 
 def test_gdeval_of_ids_with_hyphens_by_hand() -> None:
-    """Chapelle et al. (CIKM 2009), with gdeval's highest label."""
+    """The formula is that of Chapelle et al. (CIKM 2009), with gdeval's highest label."""
     ranking, qrels = (renamed(table, IDS["TREC RAG 2024"]) for table in study(7))
     for qid, _, k, value in measure_ranking(ranking, qrels, ["ERR"], [3, 10]).iter_rows():
         labels = dict(qrels.filter(qid=qid).select("docno", "label").iter_rows())
