@@ -136,6 +136,7 @@ def test_estimates_are_labelled_and_near(planned: Planned) -> None:
     assert total["disk_bytes_estimate"] > 0
 
 
+@pytest.mark.gate
 def test_what_is_whole_is_planned_as_nothing_to_do(finished: Sandbox, copied: Copy) -> None:
     study = copied()
     study.config["shards"] = "auto"

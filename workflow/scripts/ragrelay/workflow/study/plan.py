@@ -98,10 +98,11 @@ class Plan:
             for paths in part["files"].values()
             for path in paths
         ]
-        others = dict(rule["prompts"] for rule in self.generation if rule is not CELLS)
+        needed = dict(rule["prompts"] for rule in self.generation)
+        others = {name: path if name in needed else None for name, path in prompt_patterns(self.study).items()}
         return {
+            **{name: self.study.grid_paths(path, template=templates) if path else [] for name, path in others.items()},
             "prompts": [path for cell in cells for path in self.study.grid_paths(cell, template=templates)],
-            **{name: list(self.study.grid_paths(path, template=templates)) for name, path in others.items()},
             "asked": list(dict.fromkeys(question_inputs)),
         }
 
