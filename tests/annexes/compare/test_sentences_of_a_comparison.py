@@ -15,20 +15,11 @@ from ragrelay.annexes.compare.paired import paired_tests
 from ragrelay.annexes.compare.studies import Pair
 from statsmodels.stats.multitest import multipletests
 
-from tests.support.measured_study import demo
-from tests.unit.report.test_every_sentence import (
-    PACKAGE,
-    between,
-    chance,
-    ends,
-    joined,
-    many,
-    p_cautious,
-    unlisted,
-    word_of,
-)
+from tests.support.approved import approve, not_approved
+from tests.unit.report.second_way import PACKAGE, agree, between, chance, demo, ends, joined, p_cautious, word_of
 
 pytestmark = pytest.mark.page
+APPROVED = Path(__file__).parent / "approved"
 KEYS = ["retriever", "ordering", "k", "references"]
 
 
@@ -40,7 +31,7 @@ def of_seed(seed: int) -> pl.DataFrame:
     return scores.filter(seed=seed).select(*KEYS, "qid", "f1")
 
 
-def test_a_comparison_says_what_the_scores_say() -> None:
+def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     """Seeds 1 and 3 are compared as if they were two studies; nrel's answers are the same in both."""
     before, after = of_seed(1), of_seed(3)
     after = pl.concat([after.filter(pl.col("retriever") != "nrel"), before.filter(retriever="nrel")])
@@ -70,69 +61,56 @@ def test_a_comparison_says_what_the_scores_say() -> None:
         for key, p in zip(keys, multipletests([p_cautious(cells[one]) for one in keys], method="holm")[1], strict=True)
     }
     here = {key[0]: key for key in cells if key[1:] == ("ascending", 5, "lenient")}
-    texts = {"better": "better for", "worse": "worse for", "undecided": "undecided for",
-             "too few queries": "of too few queries to say for"}  # fmt: skip
     said = []
 
     def moved(name: str) -> str:
         values = cells[here[name]]
         p = [p_cautious(values), holm[here[name]]]
         shown = ["<0.001" if one < 0.001 else f"{one:.3f}" for one in p]
-        counts = f"{(values > 0).sum()} of {many(len(values), 'query', 'queries')} up, {(values < 0).sum()} down"
-        return f"{counts}; p {shown[0] if p[0] < 0.001 else f'= {shown[0]}'}, {shown[1]} after Holm"
+        return f"{(values > 0).sum()} {len(values)} {(values < 0).sum()} {joined(shown)}"
 
-    for word, text in texts.items():
-        some = [name for name in sorted(here) if words[here[name]] == word]
-        mine = [f"{n} ({ends(cells[here[n]].mean(), between(cells[here[n]]))}; {moved(n)})" for n in some]
-        said += [f"{text} {joined(mine)}"] if mine else []
+    for word in ("better", "worse", "undecided", "too few queries"):
+        mine = [name for name in sorted(here) if words[here[name]] == word]
+        shown = [f"{n} {ends(cells[here[n]].mean(), between(cells[here[n]]))} {moved(n)}" for n in mine]
+        said += [word.removesuffix(" queries"), *shown] if mine else []
     doubled = [
-        f"by {ends(2 * cells[here[name]].mean(), between(2 * cells[here[name]]))} for {name} ({moved(name)})"
+        f"{ends(2 * cells[here[name]].mean(), between(2 * cells[here[name]]))} {name} {moved(name)}"
         for name in sorted(here)
         if words[here[name]] != "still"
     ]
-    said.append("the same for every query of nrel")
-    count = {word: [key for key in once if words[key] == word] for word in (*texts, "still")}
-    few = f" (too few queries in {len(count['too few queries'])})" if count["too few queries"] else ""
-    kept = {word: sum(holm[key] < 0.05 for key in count[word]) for word in ("better", "worse")}
+    of_words = ("better", "worse", "undecided", "too few queries", "still")
+    count = {word: [key for key in once if words[key] == word] for word in of_words}
+    few = f"too few {len(count['too few queries'])}" if count["too few queries"] else ""
+    kept = [f"{sum(holm[key] < 0.05 for key in count[word])} {word}" for word in ("better", "worse")]
+    n = {word: len(keys) for word, keys in count.items()}
+    by_chance = chance(sum(map(len, tested.values())))
+    names = {*here, "ascending", "lenient", "mine"}
     found = comparison_sentences(compared)
     assert found.where == "k = 5, ascending order, lenient references"
-    assert found.sentences == [
-        f"In the study after, by mean change over the same queries, P is {'; '.join(said)}.",
-        f"Mean utility changed {joined([*doubled, 'for no query of nrel'])}.",
-        f"Over all {len(once)} cells, P is better after in {len(count['better'])}, worse in "
-        f"{len(count['worse'])} and undecided in "
-        f"{len(count['undecided'])}{few}; in {len(count['still'])} no query changed. After Holm’s correction "
-        f"{kept['better']} better and "
-        f"{kept['worse']} worse; {chance(sum(map(len, tested.values())))} expected by chance if nothing had changed.",
+    claims = [
+        f"{joined(said)} nrel",
+        f"{joined(doubled)} nrel",
+        f"{len(once)} better {n['better']} worse {n['worse']} undecided {n['undecided']} {few} {n['still']} "
+        f"{joined(kept)} {by_chance}",
     ]
-    assert found.limits == [
-        "Utility is relative to each generator’s own zero-shot answers, so a generator with a lower P₀ gains "
-        "more easily; P compares the "
-        "answers themselves.",
-        "The studies differ in the text of 2 queries: these queries are left out of every test, table and figure here.",
-        "An undecided change may still be real: the interval shows how large it could be.",
-        "Answers are sampled: a change within the spread over seeds may have no other cause.",
-        "Not compared, because the other study has no counterpart: mine.",
-    ]
+    agree(found.sentences, claims, names)
+    agree(found.limits, ["zero-shot lower", "2", "undecided", "", "mine"], names)
     others = {name: cells[key] for name, key in here.items() if words[key] != "still"}
     decided = {word: [name for name in sorted(others) if words[here[name]] == word] for word in ("better", "worse")}
-    told = [f"{word} with {joined(names)}" for word, names in decided.items() if names]
+    told = [f"{word} {joined(some)}" for word, some in decided.items() if some]
     most = max(
         (name for name in others if not told or words[here[name]] in decided),
         key=lambda name: abs(others[name].mean()),
     )
-    strong = (
-        f"Answers of two are {' and '.join(told)}"
-        if told
-        else "We do not know whether answers of two or one are better"
-    )
     values = others[most]
-    assert comparison_answer(compared, "one", "two").sentence == (
-        f"{strong}: P changes by {ends(values.mean(), between(values))} with {most}, {len(values)} queries."
-    )
+    answer = comparison_answer(compared, "one", "two").sentence
+    strong = f"two {joined(told)}" if told else "undecided two one better"
+    claim = f"{strong} {ends(values.mean(), between(values))} {most} {len(values)}"
+    agree([answer], [claim], {*names, "one", "two"})
+    approve(APPROVED / "comparison.txt", [answer, *found.sentences, *found.limits])
 
 
-def test_no_answer_changed_only_where_all_are_the_same() -> None:
+def test_no_answer_changed_only_where_all_are_the_same_as_approved() -> None:
     one = of_seed(1).rename({"f1": "before"})
     queries = one.with_columns(after=pl.col("before"), quantity=pl.lit("p"), difference=pl.lit(0.0))
     pair = Pair(("demo", "demo"), ("lm", "lm"), ("minilm", "minilm"))
@@ -140,12 +118,10 @@ def test_no_answer_changed_only_where_all_are_the_same() -> None:
     assert comparison_answer(compared, "one", "two").sentence == "No answer’s P changed."
     unknown = pl.when(retriever="bm25").then(None).otherwise("after")
     queries = queries.with_columns(after=unknown, difference=unknown - pl.col("before"))
-    assert comparison_answer(replace(compared, tests=paired_tests(queries)), "one", "two").sentence == "We do not know."
+    compared = replace(compared, tests=paired_tests(queries))
+    assert comparison_answer(compared, "one", "two").sentence == "We do not know."
+    approve(APPROVED / "nothing-changed.txt", comparison_sentences(compared).limits)
 
 
-NO_VALUE = "of a cell have no value in one study or in both, and are left out of its test"
-"""Of queries of one study alone: tests/annexes/compare/test_compare.py."""
-
-
-def test_a_text_of_a_comparison_is_listed_here() -> None:
-    assert unlisted(PACKAGE / "annexes/compare/findings.py", Path(__file__)) == []
+def test_a_text_of_a_comparison_is_approved() -> None:
+    assert not_approved(PACKAGE / "annexes/compare/findings.py", APPROVED) == []

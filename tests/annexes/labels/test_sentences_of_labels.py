@@ -1,9 +1,6 @@
-"""Every sentence on labels, with its numbers computed a second way.
+"""What every sentence on labels claims, computed a second way, as test_every_sentence.py does it.
 
-As test_every_sentence.py does it for a study's page: from the single scores, answers and measures of the demo and of
-public runs, by numpy, scipy, statsmodels and scikit-learn. ``LISTED`` says what each sentence claims. A number that a
-page has from shuffled or drawn queries is drawn again here, from other seeds: ``{0.123~0.02}`` in an expected text is
-a number of the page within 0.02 of 0.123.
+A number that a page has from shuffled or drawn queries is drawn again here, from other seeds.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,43 +24,33 @@ from ragrelay.annexes.labels.values import SCHEMA as VALUES
 from ragrelay.annexes.labels.within_queries import label_within
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.vocabulary.columns import named, schema_of
+from ragrelay.report.display.judge_checks import LABELS
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.multitest import multipletests
 
+from tests.support.approved import approve, not_approved
 from tests.support.measured_study import Measured
-from tests.unit.report.second_way import MADE, Array, agree, demo, per_query
-from tests.unit.report.test_every_sentence import (
+from tests.support.sandbox import ROOT
+from tests.unit.report.second_way import (
+    MADE,
     PACKAGE,
+    Array,
+    agree,
     between,
+    demo,
     ends,
     joined,
-    many,
     p_cautious,
-    unlisted,
+    per_query,
     word_of,
 )
 
 pytestmark = pytest.mark.page
-LISTED = {
-    "labels within queries": (
-        "repeated-measures r of a source's measure with P",
-        "descending, largest k, first references",
-        "retrievers; queries",
-        "Fieller and jackknife",
-    ),
-    "labels choose": ("mean P with the chosen context less any", "as before", "queries", "cautious t, Holm"),
-    "labels over queries": ("Kendall's tau", "as before, per retriever", "columns", "paired bootstrap, Holm"),
-    "trust in judges": ("Cohen's kappa of relevant or not", "pairs that both label", "pairs", "interval over queries"),
-    "checks of judges": (
-        "mean change of the score; rho",
-        "checked passages",
-        "queries",
-        "t and Hall's, Holm; jackknife",
-    ),
-}
-"""Estimand, rows, n and test of every kind of sentence."""
-
+APPROVED = Path(__file__).parent / "approved"
+WORDS = ("qrels", "length", "p0", "grades", "lm", "demo-lm", "no source", "no lead", "undefined", "reverse order",
+         "another order", "padding")  # fmt: skip
+"""What sentences on labels tell, with the words of all pages."""
 
 # Labels: nDCG by the judgements, the answers' lengths, and P_0 as the null.
 
@@ -127,24 +114,33 @@ def followed() -> Measured:
 
 
 @pytest.mark.parametrize("make", [*MADE, followed])
-def test_labels_say_what_the_scores_say(make: Callable[[], Measured], tmp_path: Path) -> None:
+def test_labels_say_what_the_scores_say_and_are_approved(make: Callable[[], Measured], tmp_path: Path) -> None:
     measured = make()
     measured = replace(measured, grid={**measured.grid, "retrievers": measured.rankings[:3]})
     shown, columns = labelled(measured, tmp_path), columns_of(measured)
-    agree(of_labels.label_sentences(shown), list(labels_said(measured, shown, columns)))
+    said, answer = of_labels.label_sentences(shown), of_labels.label_answer(shown).sentence
+    names = {*WORDS, measured.name, *measured.rankings}
+    agree(said, list(labels_said(measured, shown, columns)), names)
     chosen = {source: chosen_by(columns, source, measured.rankings) for source in ("qrels", "length")}
-    answer, where = of_labels.label_answer(shown), f"{measured.name} · lm"
     better = {name: values for name, values in chosen.items() if word_of(values, *between(values)) == "better"}
     assert make is not followed or better
-    if not better:
-        assert answer.sentence == f"No source’s labels are shown to choose better contexts than chance: {where}."
-        return
-    names = sorted(better, key=lambda name: -better[name].mean())
-    most = better[names[0]]
-    assert answer.sentence == (
-        f"Labels of {joined(names)} choose better contexts than chance: mean P changes by "
-        f"{ends(most.mean(), between(most))} with {names[0]}, up to {many(len(most), 'query', 'queries')}; {where}."
-    )
+    claim = "no source better"
+    if better:
+        ordered = sorted(better, key=lambda name: -better[name].mean())
+        most = better[ordered[0]]
+        claim = f"{joined(ordered)} better {ends(most.mean(), between(most))} {ordered[0]} {len(most)}"
+    agree([answer], [f"{claim} {measured.name} lm"], names)
+    approve(APPROVED / f"{make.__name__}.txt", [answer, *said])
+
+
+def test_labels_that_cannot_be_tested_say_so_as_approved(tmp_path: Path) -> None:
+    shown = labelled(demo(), tmp_path)
+    few = shown.tables["annotation_choices"].with_columns(verdict=pl.lit("too few queries"))
+    states = [replace(shown, tables={**shown.tables, "annotation_choices": table}) for table in (few, few.clear())]
+    answers = [of_labels.label_answer(state) for state in states]
+    said = [text for answer in answers for text in (answer.question, answer.sentence)]
+    said += [text for state in states for text in of_labels.label_sentences(state)]
+    approve(APPROVED / "states-of-labels.txt", said)
 
 
 def chosen_by(columns: Any, source: str, rankings: list[str], place: int = 1) -> Array:
@@ -163,37 +159,26 @@ def chosen_by(columns: Any, source: str, rankings: list[str], place: int = 1) ->
 
 
 def labels_said(measured: Measured, shown: AnnotationStudy, columns: Any) -> Iterator[str]:
-    where, rankings, k = f"{measured.name} · lm", measured.rankings, max(measured.grid["k"])
-    of_r = []
-    for source in ("qrels", "length"):
-        r, (low, high), word = within_said(columns, source, rankings, shown)
-        of_r.append(f"{source} {ends(r, (low, high))} ({word})")
-    yield (
-        f"{where}, within queries over {len(rankings)} retrievers, r between nDCG and P: {joined(of_r)} and undefined "
-        "for p0 (all passages of a query have the same label)."
-    ).replace(" and length", ", length" if len(of_r) == 2 else " and length")
+    """Repeated-measures r of a source's measure with P, Fieller and jackknife; mean P with the chosen context less any,
+    cautious t, Holm; and what is over queries: descending, largest k, first references."""
+    rankings, k, said = measured.rankings, max(measured.grid["k"]), [measured.name, "lm"]
+    within = {source: within_said(columns, source, rankings, shown) for source in ("qrels", "length")}
+    of_r = [f"{source} {ends(r, pair)} {word}" for source, (r, pair, word) in within.items()]
+    yield joined([*said, len(rankings), *of_r, "undefined p0"])
     tested = {source: chosen_by(columns, source, rankings) for source in ("length", "qrels")}
     words = {source: word_of(values, *between(values)) for source, values in tested.items()}
     p = multipletests([p_cautious(values) for values in tested.values()], method="holm")[1]
-    texts = {"better": "better with", "worse": "worse with", "undecided": "undecided with",
-             "too few queries": "of too few queries to say with"}  # fmt: skip
-    shown_of = {one: f"{one} ({ends(values.mean(), between(values))})" for one, values in tested.items()}
-    parts = [
-        f"{text} {joined([shown_of[one] for one in tested if words[one] == word])}"
-        for word, text in texts.items()
-        if word in words.values()
-    ]
-    queries = many(max(map(len, tested.values())), "query", "queries")
+    said += ["highest", str(len(rankings)), "p0", str(max(map(len, tested.values())))]
+    for word in ("better", "worse", "undecided", "too few queries"):
+        mine = [one for one in tested if words[one] == word]
+        shown_of = (f"{one} {ends(tested[one].mean(), between(tested[one]))}" for one in mine)
+        said += [word.removesuffix(" queries"), *shown_of] if mine else []
     kept = sum(value < 0.05 and words[one] in ("better", "worse") for one, value in zip(tested, p, strict=True))
     utility = {source: chosen_by(columns, source, rankings, 2) for source in tested}
-    changed = [f"{ends(values.mean(), between(values))} with {one}" for one, values in utility.items()]
-    yield (
-        f"{where}, the context with the highest nDCG by a source’s labels, compared with a random one of "
-        f"{len(rankings)}, the choice of p0: mean P over up to {queries} "
-        f"is {'; '.join(parts)} ({kept} after Holm’s correction); mean utility changes by {joined(changed)}."
-    )
-    for place, quantity, name in ((2, "utility", "utility"), (1, "p", "P")):
-        yield from over_queries(measured, shown, columns, place, quantity, name, k)
+    changed = [f"{ends(values.mean(), between(values))} {one}" for one, values in utility.items()]
+    yield joined([*said, kept, *changed])
+    for place, quantity in ((2, "utility"), (1, "p")):
+        yield from over_queries(measured, shown, columns, place, quantity, k)
 
 
 def within_said(
@@ -214,10 +199,10 @@ def within_said(
 
 
 def over_queries(
-    measured: Measured, shown: AnnotationStudy, columns: Any, place: int, quantity: str, name: str, k: int
+    measured: Measured, shown: AnnotationStudy, columns: Any, place: int, quantity: str, k: int
 ) -> Iterator[str]:
     """Kendall's tau per retriever; leads and intervals by a bootstrap of this file's, from another seed."""
-    where = f"{measured.name} · lm"
+    where = f"{measured.name} lm"
     random, said, significant = np.random.default_rng(5), [], []
     family = {row["retriever"]: row for row in shown.tables["annotation_leads"].filter(
         k=k, quantity=quantity, coefficient="kendall", comparison="best").to_dicts()}  # fmt: skip
@@ -241,7 +226,7 @@ def over_queries(
             taus[source] = float(stats.kendalltau(*pairs[source].T).statistic)
         ranked = sorted(taus, key=lambda one: -taus[one])
         of_tau = {row["source"]: row for row in rows.filter(retriever=retriever).to_dicts()}
-        named = [f"{one} (nDCG) {ends(taus[one], (of_tau[one]['low'], of_tau[one]['high']))}" for one in ranked]
+        named = [f"{one} {ends(taus[one], (of_tau[one]['low'], of_tau[one]['high']))}" for one in ranked]
         first, second = ranked[:2]
         lead = family[retriever]
         both = np.column_stack([pairs[first], pairs[second][:, 0]])
@@ -255,31 +240,19 @@ def over_queries(
             p, abs=0.08
         )
         sure = lead["p_holm"] < 0.05
-        significant += [f"{first} in {where} · {retriever}"] if sure else []
+        significant += [f"{first} {where} {retriever}"] if sure else []
         ahead, behind = (
             [row["source"] for row in of_null[retriever] if row["p_holm"] < 0.05 and sign * row["lead"] > 0]
             for sign in (1, -1)
         )
         ahead += [first] if sure and second == "p0" and first not in ahead else []
         behind += [second] if sure and first == "p0" and second not in behind else []
-        said.append(
-            f"{where} · {retriever}, {name}: {joined(named)}; {first}’s lead over {second} is "
-            f"{'' if sure else 'not '}significant; ahead of the null, p0: {joined(ahead)}"
-            + (f"; behind it: {joined(behind)}" if behind else "")
-            + "."
-        )
-    over = f"{many(len(said), 'column')} (dataset · generator · retriever)"
-    yield (
-        f"The best source’s lead over the next in following {name} is significant in {len(significant)} of {over}, "
-        f"after Holm’s correction: {joined(significant)}."
-        if significant
-        else f"No lead is significant: in none of {over} do the best source’s labels follow {name} more closely than "
-        "the next source’s, after Holm’s correction."
-    )
+        word = "significant" if sure else "not significant"
+        lead_of = f"{first} {second} {word} ahead p0 {joined(ahead)} {f'behind {joined(behind)}' if behind else ''}"
+        said.append(f"{where} {retriever} {joined(named)} {lead_of}")
+    sure_of = f"significant {len(significant)} {len(said)} {joined(significant)}"
+    yield sure_of if significant else f"no lead significant none {len(said)}"
     yield from said
-
-
-NO_TEST_OF_LABELS = "We do not know: the sources’ choices of contexts could not be tested"
 
 
 # Judges: labels by people and by a judge, and its scores before and after a change that should not count, all drawn.
@@ -318,49 +291,32 @@ def judged_study() -> tuple[AnnotationStudy, pl.DataFrame, pl.DataFrame]:
     return AnnotationStudy("s", tables, pl.DataFrame(), trust, analyse_judge_checks(scores, named_of)), pairs, scores
 
 
-def test_trust_in_a_judge_says_what_the_labels_say() -> None:
+def test_trust_in_a_judge_says_what_the_labels_say_and_is_approved() -> None:
+    """The page tells Cohen's kappa, the mean change of the score (t and Hall's, Holm) and rho with the length."""
     shown, pairs, scores = judged_study()
     kappa = cohen_kappa_score(pairs["people"].to_numpy() >= 2, pairs["judge"].to_numpy() >= 2)
     low, high = shown.tables["annotation_agreement"].filter(quantity="kappa").select("low", "high").row(0)
     assert low < kappa < high
-    told = ends(kappa, (low, high), 2)
-    assert of_trust.trust_warnings(shown) == [
-        "demo: results from labels of grades rest on a judge whose agreement with people’s labels (qrels) is κ = "
-        f"{told}, below the threshold of 0.90 (agreement.least_kappa)."
-    ]
+    told, warned = ends(kappa, (low, high), 2), of_trust.trust_warnings(shown)
+    names = {*WORDS, "demo"}
+    agree(warned, [f"demo grades qrels {told} below 0.90"], names)
     assert of_trust.trust_warnings(replace(shown, trust=JudgeTrust(kappa - 0.01))) == []
     changes = {check: changes_by_query(scores.filter(check=check)) for check in ("reversed", "swapped", "padded")}
     ps = multipletests([p_cautious(values, cautious=False) for values in changes.values()], method="holm")[1]
-    done = {
-        "reversed": "Showing the judge references or passages in reverse order",
-        "swapped": "Asking the judge with the parts of the question in another order",
-        "padded": "Padding a passage with 38 words",
-    }
-    said = []
+    done = {"reversed": "reverse order", "swapped": "another order", "padded": "padding 38"}
+    claims = [f"demo qrels grades {told}", "grades demo-lm", "", "12 fewer than 50 12 95% 90% 96%"]
     for (check, values), p in zip(changes.items(), ps, strict=True):
-        some = scores.filter(check=check)
-        holm = "< 0.001" if p < 0.001 else f"= {p:.3f}"
-        said.append(
-            f"demo · grades · lm: {done[check]} changes the judge’s score by "
-            f"{ends(values.mean(), between(values, cautious=False))} on average (240 passages of 30 queries, p {holm} "
-            f"after Holm’s correction), and the likeliest word in {some['other_words'].mean():.0%} of 240 judgements."
-        )
+        changed = scores.filter(check=check)["other_words"].mean()
+        holm = "< 0.001" if p < 0.001 else f"{p:.3f}"
+        mean = ends(values.mean(), between(values, cautious=False))
+        claims.append(f"demo grades lm {done[check]} {mean} 240 30 {holm} {changed:.0%} 240")
     length = scores.filter(check="length")
     rho = float(stats.spearmanr(length["words"], length["score"]).statistic)
     low, high = shown.checks.filter(check="length").select("low", "high").row(0)
     assert low < rho < high
-    assert of_trust.trust_sentences(shown) == [
-        f"demo, agreement with people’s labels (qrels), Cohen’s κ: grades {told}.",
-        "grades asks demo-lm about passages of the answers that it made itself: a judge may favour what it has used.",
-        "The configuration states that the queries with people’s labels are a random sample of all queries "
-        "(agreement.random_sample). The prediction-powered intervals are valid only if this is so.",
-        "People label only 12 queries. With fewer than 50, prediction-powered intervals are too narrow: in simulations "
-        "with 12, nominal 95% intervals contain the true value 90% to 96% of the time.",
-        *said,
-        f"demo · grades · lm: Spearman’s ρ between the judge’s score and the number of words of the passage is "
-        f"{ends(rho, (low, high))} (240 passages of 30 queries). This alone shows no bias: longer passages may say "
-        "more.",
-    ]
+    said = of_trust.trust_sentences(shown)
+    agree(said, [*claims, f"demo grades lm {ends(rho, (low, high))} 240 30"], names)
+    approve(APPROVED / "judges.txt", [*warned, *said, *LABELS.values()])
 
 
 def changes_by_query(some: pl.DataFrame) -> Array:
@@ -368,19 +324,9 @@ def changes_by_query(some: pl.DataFrame) -> Array:
     return means["changed_score"].to_numpy()
 
 
-LABELS_OF_CHECKS = ("references or passages reversed", "parts of the question swapped", "longer answers may be better")
-"""Names of checks in a table; and of answers what is said of passages above."""
-
-
 @pytest.mark.parametrize(
     "module", ["annexes/labels/sentences.py", "annexes/labels/trust_page.py", "report/display/judge_checks.py"]
 )
-def test_a_text_of_the_page_is_listed_here(module: str) -> None:
-    assert unlisted(PACKAGE / module, Path(__file__)) == []
-
-
-QUESTIONS = {"Whose relevance does the generator use?"}
-
-
-def test_every_kind_of_sentence_is_listed() -> None:
-    assert all(len(claim) == 4 and all(claim) for claim in LISTED.values())
+def test_a_text_of_the_page_is_approved(module: str) -> None:
+    of_answers = ROOT / "tests/unit/report/test_judge_checks_page.py"
+    assert not_approved(PACKAGE / module, APPROVED, of_answers) == []

@@ -1,9 +1,6 @@
-"""Every sentence of the page of predictions, with its numbers computed a second way.
+"""What every sentence of the page of predictions claims, computed a second way, as test_every_sentence.py does it.
 
-As test_every_sentence.py does it for a study's page: from the single scores, answers and measures of the demo and of
-public runs, by numpy, scipy, statsmodels and scikit-learn. ``LISTED`` says what each sentence claims. A number that a
-page has from shuffled or drawn queries is drawn again here, from other seeds: ``{0.123~0.02}`` in an expected text is
-a number of the page within 0.02 of 0.123.
+A number that a page has from shuffled or drawn queries is drawn again here, from other seeds.
 """
 
 from collections.abc import Callable
@@ -25,33 +22,15 @@ from scipy import stats
 from sklearn.linear_model import RidgeCV
 from statsmodels.stats.multitest import multipletests
 
+from tests.support.approved import approve, not_approved
 from tests.support.measured_study import POOL, Measured
 from tests.support.sandbox import ROOT
-from tests.unit.report.second_way import MADE, Array, agree, drawn, per_query
-from tests.unit.report.test_every_sentence import (
-    PACKAGE,
-    between,
-    ends,
-    joined,
-    many,
-    num,
-    unlisted,
-)
+from tests.unit.report.second_way import MADE, PACKAGE, Array, agree, between, drawn, ends, joined, num, per_query
 
 pytestmark = pytest.mark.page
-LISTED = {
-    "worth using": (
-        "Spearman's rho of the best predictor with the gain P − P₀, or P",
-        "rankings, first references",
-        "cells of retriever and k with a test",
-        "largest rho on shuffled targets, Holm over cells; of the gain also partial rho with P given P₀",
-    ),
-    "regression": ("rho of out-of-fold predictions with the gain", "largest k", "queries", "permuted through the fits"),
-    "transfer": ("rho of predictions by another dataset's model", "largest k", "queries", "jackknife on Fisher's z"),
-    "regret": ("mean of max(P, P₀) less P of the policy", "largest k", "queries", "t and Hall's, of the difference"),
-}
-"""Estimand, rows, n and test of every kind of sentence."""
-
+APPROVED = Path(__file__).parent / "approved"
+WORDS = ("worth using", "no predictor", "not shown", "always", "never", "trained on other")
+"""What sentences on predictions tell, with the words of all pages."""
 
 # Predictions: of texts and lengths that the demo and the pool have.
 
@@ -162,7 +141,10 @@ BEFORE = ("query_length", "idf_sum", "zeroshot_answer_length", "max_score")
 
 
 @pytest.mark.parametrize("make", MADE)
-def test_predictions_say_what_the_scores_say(make: Callable[[], Measured], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_predictions_say_what_the_scores_say_and_are_approved(
+    make: Callable[[], Measured], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The page tells of best predictors, a regression, its transfer to another dataset, and the regret of its use."""
     for module in ("ensembles", "transfer"):
         monkeypatch.setattr(f"ragrelay.annexes.prediction.{module}.MODELS", {"ridge": ridge_of_predictors})
     measured = make()
@@ -171,7 +153,7 @@ def test_predictions_say_what_the_scores_say(make: Callable[[], Measured], monke
     study = predicted_study(cells, retrievers)
     table = study["prediction_best"]
     expected, k = [], max(measured.grid["k"])
-    for target, what in (("gain", "the gain P − P₀ of a context"), ("p", "the quality P of the answer")):
+    for target in ("gain", "p"):
         rows = [shuffled_best(cell, target) for cell in cells]
         shown = table.filter(target=target).to_dicts()
         for row, said in zip(rows, shown, strict=True):
@@ -185,7 +167,7 @@ def test_predictions_say_what_the_scores_say(make: Callable[[], Measured], monke
             beyond = target == "p" or row["p_given_p0_holm"] < 0.05
             word = "undecided" if row["p_holm"] >= 0.05 else "worth using" if beyond else "not beyond P₀"
             assert row["verdict"] == word
-        expected.append(best_said(rows, target, what))
+        expected.append(best_said(rows))
     named, again = [], []
     for cell in cells:
         if cell.names["k"] == k:
@@ -201,69 +183,54 @@ def test_predictions_say_what_the_scores_say(make: Callable[[], Measured], monke
     intervals = [tuple(row) for row in of_ridge.select("low", "high").iter_rows()]
     assert all(low < rho < high for (low, high), rho in zip(intervals, rhos, strict=True))
     beyond = [row for row in of_ridge.to_dicts() if row["verdict"] == "not beyond P₀"]
-    told = [f"{ends(rho, pair, 2)} for {one[0]}" for rho, pair, one in zip(rhos, intervals, named, strict=True)]
-    only = [
-        f"{row['retriever']} (ρ {num(row['given_p0'], 2)} with P given P₀, {num(row['rho_with_p'], 2)} with P)"
-        for row in beyond
-    ]
-    expected.append(
-        "A ridge regression on all predictors that need no answer to the context follows the gain of queries that it "
-        f"was not fitted on with ρ {joined(told)} (k = {k}); predictors of noise have 0 or a little less."
-        + (
-            f" For {joined(only)} it is not shown to say more than P₀ does: selective retrieval by it, and its curve, "
-            "may gain from the noise in P₀ alone, which other seeds don’t share."
-            if only
-            else ""
-        )
-    )
+    told = [f"{ends(rho, pair, 2)} {one[0]}" for rho, pair, one in zip(rhos, intervals, named, strict=True)]
+    only = [f"{row['retriever']} {num(row['given_p0'], 2)} {num(row['rho_with_p'], 2)}" for row in beyond]
+    expected.append(f"{joined(told)} {k} 0 {f'{joined(only)} not shown' if only else ''}")
     of_others = study["prediction_transfer"].filter(target="gain", known="before generation", model="ridge", k=k)
     moved = [
-        f"{ends(rho, pair, 2)} for {one[0]}, trained on other,"
+        f"{ends(rho, pair, 2)} {one[0]} trained on other"
         for rho, pair, one in zip(again, of_others.select("low", "high").iter_rows(), named, strict=True)
     ]
-    expected.append(
-        f"The same regression trained on the queries of another dataset follows the gain here, at k = {k}, with ρ "
-        f"{joined(moved)} where chance gives 0."
-    )
+    expected.append(f"{k} {joined(moved)} 0")
     regrets = []
     for retriever, said, _, p0, p in named:
         most, chosen = np.maximum(p, p0), np.where(said > 0, p, p0)
         better = p if p.mean() > p0.mean() else p0
         lost = [float((most - one).mean()) for one in (chosen, p, p0)]
-        regrets.append(
-            f"{retriever}: {num(lost[0])}, always {num(lost[1])}, never {num(lost[2])} (mean P less that of the "
-            f"better of both: {ends((chosen - better).mean(), between(chosen - better, cautious=False))})"
-        )
-    expected.append(
-        f"Regret of using the context where the predicted gain is above 0, at k = {k}: {'; '.join(regrets)}."
-    )
+        own = ends((chosen - better).mean(), between(chosen - better, cautious=False))
+        regrets.append(f"{retriever} {num(lost[0])} always {num(lost[1])} never {num(lost[2])} better {own}")
+    expected.append(f"above 0 {k} {joined(regrets)}")
+    names = {*WORDS, *retrievers, *cells[0].predictors}
     found = of_predictions.prediction_sentences(study)
-    agree(found.sentences, expected)
-    assert found.limits == LIMITS_OF_PREDICTIONS
-    for target, answer in zip(("gain", "p"), of_predictions.prediction_answers([study]), strict=True):
+    agree(found.sentences, expected, names)
+    agree(found.limits, ["", "worth using", ""], WORDS)
+    answers = [answer.sentence for answer in of_predictions.prediction_answers([study])]
+    for target, answer in zip(("gain", "p"), answers, strict=True):
+        words = table.filter(target=target)["verdict"].to_list()
         rows = [shuffled_best(cell, target) for cell in cells]
-        worth = table.filter(target=target, verdict="worth using")["retriever"].len()
-        kept = [
-            row
-            for row, word in zip(rows, table.filter(target=target)["verdict"], strict=True)
-            if not worth or word == "worth using"
-        ]
+        worth = words.count("worth using")
+        kept = [row for row, word in zip(rows, words, strict=True) if not worth or word == "worth using"]
         row = max(kept, key=lambda one: one["rho"])
-        strong = (
-            f"A predictor is worth using in {worth} of {many(len(rows), 'cell')}"
-            if worth
-            else f"No predictor is shown to be worth using in any of {many(len(rows), 'cell')}"
-        )
-        agree(
-            [answer.sentence],
-            [
-                f"{strong}: strongest {row['predictor']}, {row['retriever']}, k = {row['k']}: ρ {num(row['rho'], 2)}, "
-                f"by chance {drawn(row['chance'], 0.04)}."
-            ],
-        )
+        strong = f"worth using {worth}" if worth else "no predictor worth using"
+        cell_of = f"{row['predictor']} {row['retriever']} {row['k']} {num(row['rho'], 2)}"
+        agree([answer], [f"{strong} {len(rows)} {cell_of} {drawn(row['chance'], 0.04)}"], names)
+    approve(APPROVED / f"{measured.name}.txt", [*answers, *found.sentences, *found.limits])
+    verdict = pl.lit("not beyond P₀")
+    of_p0 = {name: study[name].with_columns(verdict=verdict) for name in ("prediction_best", "prediction_ensembles")}
+    tables = {**study.tables, **of_p0}
+    reasons = {"p_value": pl.lit(None, pl.Float64), "reason": pl.lit("fewer than 10 queries")}
+    none = {**study.tables, "prediction_best": table.with_columns(**reasons)}
+    states = [PredictedStudy(KEYS, of, retrievers) for of in (tables, none)]
+    said = [
+        text for answer in of_predictions.prediction_answers(states[1:]) for text in (answer.question, answer.sentence)
+    ]
+    said += [text for state in states for text in of_predictions.prediction_sentences(state).sentences]
+    approve(APPROVED / f"states-of-{measured.name}.txt", said)
 
 
-def best_said(rows: list[dict[str, Any]], target: str, what: str) -> str:
+def best_said(rows: list[dict[str, Any]]) -> str:
+    """Rho of the best predictor with the gain, or P | rankings, first references | cells of retriever and k with a test
+    | largest rho on shuffled targets, Holm over cells; of the gain also partial rho with P given P₀."""
     rows = sorted(rows, key=lambda row: -row["rho"])
     worth, by_p0 = ([row for row in rows if row["verdict"] == word] for word in ("worth using", "not beyond P₀"))
 
@@ -271,58 +238,26 @@ def best_said(rows: list[dict[str, Any]], target: str, what: str) -> str:
         return "<0.001" if value < 0.001 else f"{value:.3f}"
 
     def shown(row: dict[str, Any]) -> str:
-        return (
-            f"{row['predictor']} ({row['retriever']}, k = {row['k']}): ρ {num(row['rho'], 2)}; by chance the best of "
-            f"{row['n_predictors']} predictors has {drawn(row['chance'], 0.04)} (p {p(row['p_holm'])} after Holm’s "
-            "correction)"
-        )
+        return f"{row['predictor']} {row['retriever']} {row['k']} {num(row['rho'], 2)}"
 
-    cells = many(len(rows), "cell")
-    beyond = ", beyond what P₀ tells of it" if target == "gain" else ""
-    more = f"; {len(worth) - 4} more are in the table" if len(worth) > 4 else ""
+    def by_chance(row: dict[str, Any]) -> str:
+        return f"{shown(row)} {row['n_predictors']} {drawn(row['chance'], 0.04)} {p(row['p_holm'])}"
+
+    more = str(len(worth) - 4) if len(worth) > 4 else ""
     said = (
-        f"Worth using as a predictor of {what}{beyond}, in {len(worth)} of {cells} (retriever and k): "
-        f"{'; '.join(map(shown, worth[:4]))}{more}."
+        f"worth using {len(worth)} {len(rows)} {joined(map(by_chance, worth[:4]))} {more}"
         if worth
-        else f"No predictor of {what} is worth using in any of {cells} (retriever and k). The largest ρ is that of "
-        f"{shown(rows[0])}."
+        else f"no predictor worth using {len(rows)} {by_chance(rows[0])}"
     )
     if not by_p0:
         return said
     row = by_p0[0]
-    return said + (
-        f" In {len(by_p0)} of {cells} the best predictor follows the gain, but is not shown to say more than P₀ "
-        f"does: it "
-        "may predict the quality of the answer without context, or the noise in it, and not what the context adds. "
-        "Such "
-        f"is {row['predictor']} ({row['retriever']}, k = {row['k']}): ρ {num(row['rho'], 2)} with the gain, "
-        f"{num(row['given_p0'], 2)} with P given P₀ (p {p(row['p_given_p0_holm'])} after Holm’s correction)."
-    )
+    of_p0 = f"{len(by_p0)} {len(rows)} not shown {shown(row)}"
+    return f"{said} {of_p0} {num(row['given_p0'], 2)} {p(row['p_given_p0_holm'])}"
 
 
 KEYS = {"dataset": "d", "generator": "lm", "scorer": "s"}
-LIMITS_OF_PREDICTIONS = [
-    "Predictors are related to one another, and many are compared: a predictor that follows P here need not do so on "
-    "other queries. The numbers of the regressions are of queries that no model was fitted on.",
-    "The gain contains P₀ with its noise over seeds. Predictors of the answer without context, and regressions on "
-    "them, "
-    "follow that noise even where contexts add nothing; “worth using” is said of what follows P given P₀ too.",
-    "A predictor from scores or dense vectors is made for one retriever: its values are not comparable between "
-    "retrievers.",
-]
 
 
-NO_PREDICTOR = ("We do not know: no predictor could be tested", "could be tested (", "No predictor of ")
-"""Of cells without a test: tests/annexes/prediction/test_prediction_page.py."""
-
-
-@pytest.mark.parametrize("module", ["annexes/prediction/sentences.py"])
-def test_a_text_of_the_page_is_listed_here(module: str) -> None:
-    assert unlisted(PACKAGE / module, Path(__file__)) == []
-
-
-QUESTIONS = {"Does the context help?", "Is the answer good?"}
-
-
-def test_every_kind_of_sentence_is_listed() -> None:
-    assert all(len(claim) == 4 and all(claim) for claim in LISTED.values())
+def test_a_text_of_the_page_is_approved() -> None:
+    assert not_approved(PACKAGE / "annexes/prediction/sentences.py", APPROVED) == []

@@ -1,10 +1,4 @@
-"""Every sentence on published tables, with its numbers computed a second way.
-
-As test_every_sentence.py does it for a study's page: from the single scores, answers and measures of the demo and of
-public runs, by numpy, scipy, statsmodels and scikit-learn. ``LISTED`` says what each sentence claims. A number that a
-page has from shuffled or drawn queries is drawn again here, from other seeds: ``{0.123~0.02}`` in an expected text is
-a number of the page within 0.02 of 0.123.
-"""
+"""What every sentence on published tables claims, computed a second way, as test_every_sentence.py does it."""
 
 from collections.abc import Callable
 from itertools import combinations
@@ -23,24 +17,13 @@ from ragrelay.annexes.reproduction.study import Reproduction
 from ragrelay.base.vocabulary.columns import schema_of
 from scipy import stats
 
+from tests.support.approved import approve, not_approved
 from tests.support.measured_study import Measured
-from tests.unit.report.second_way import MADE, per_query
-from tests.unit.report.test_every_sentence import (
-    PACKAGE,
-    between,
-    chance,
-    joined,
-    num,
-    p_cautious,
-    unlisted,
-)
+from tests.unit.report.second_way import MADE, PACKAGE, agree, between, chance, joined, num, p_cautious, per_query
 
 pytestmark = pytest.mark.page
-LISTED = {
-    "published": ("share of published values in our intervals; RMSE, tau", "cells of both", "cells", "none"),
-    "findings of the paper": ("mean r, slope of r, difference of P", "rankings", "tests", "jackknife; paired t"),
-}
-"""Estimand, rows, n and test of every kind of sentence."""
+APPROVED = Path(__file__).parent / "approved"
+FOUND = ("as in the paper", "the opposite")
 
 
 # Published tables: our cells of the demo and the pool, beside numbers that are off by known amounts.
@@ -66,7 +49,8 @@ def cells_beside(measured: Measured, table: pl.DataFrame) -> tuple[pl.DataFrame,
 
 
 @pytest.mark.parametrize("make", MADE)
-def test_a_reproduction_says_what_the_scores_say(make: Callable[[], Measured]) -> None:
+def test_a_reproduction_says_what_the_scores_say_and_is_approved(make: Callable[[], Measured]) -> None:
+    """The page tells the share of published values in our intervals, RMSE and tau, and the findings of the paper."""
     measured = make()
     rankings, table = measured.rankings[:3], per_query(measured)
     table = table.filter(pl.col("retriever").is_in(measured.grid["retrievers"]))
@@ -81,27 +65,22 @@ def test_a_reproduction_says_what_the_scores_say(make: Callable[[], Measured]) -
     rmse = float(np.sqrt(np.mean((ours - theirs) ** 2)))
     inside = [row["low"] <= row["published"] <= row["high"] for row in rows if row["low"] is not None]
     words, tests = paper_words(measured, table, rankings)
-    told = "; ".join(
-        f"{finding}: {joined([f'{some.count(word)} {word}' for word in dict.fromkeys(some)])}"
-        for finding, some in words.items()
-    )
-    assert of_reproduction.reproduction_sentences(shown) == [
-        f"{measured.name} · lm · s: {len(rows)} cells of {2 * len(rows)} published; the published value lies in our "
-        f"interval in {sum(inside)} of {len(inside)}, and the RMSE is {num(rmse)}. Kendall’s τ between "
-        f"our cells and the published ones is {num(stats.kendalltau(ours, theirs).statistic, 2)}.",
-        "Of 3 correlations with a 95% interval in this study, the published value lies inside for 2.",
-        "Of 1 mean ACU with a 95% interval in this study, the published value lies inside for 1.",
-        f"The paper’s findings, by dataset, references and pair: {told}. Of these {tests} tests, not corrected for "
-        f"multiplicity, {chance(tests)} would be decided even if no finding held.",
+    counts = {
+        finding: [f"{some.count(word)} {word}" for word in dict.fromkeys(some)] for finding, some in words.items()
+    }
+    told = [f"{finding} {joined(some)}" for finding, some in counts.items()]
+    tau = num(stats.kendalltau(ours, theirs).statistic, 2)
+    claims = [
+        f"{measured.name} lm {len(rows)} {2 * len(rows)} {sum(inside)} {len(inside)} {num(rmse)} {tau}",
+        "3 95% 2",
+        "1 95% 1",
+        f"{joined(told)} {tests} {chance(tests)}",
     ]
-    assert of_reproduction.reproduction_answer(shown).sentence == (
-        f"{sum(inside) + 2 + 1} of {len(inside) + 3 + 1} published values in our 95% intervals."
-    )
-    nothing = Reproduction({"reproduced_claims": claimed.clear()})
-    assert (
-        of_reproduction.reproduction_answer(nothing).sentence
-        == "Nothing published can be set beside an interval of ours."
-    )
+    answer, said = of_reproduction.reproduction_answer(shown), of_reproduction.reproduction_sentences(shown)
+    agree(said, claims, {measured.name, "lm", *words, *FOUND})
+    agree([answer.sentence], [f"{sum(inside) + 2 + 1} {len(inside) + 3 + 1} 95%"])
+    nothing = of_reproduction.reproduction_answer(Reproduction({"reproduced_claims": claimed.clear()}))
+    approve(APPROVED / f"{measured.name}.txt", [answer.question, answer.sentence, *said, nothing.sentence])
 
 
 def paper_words(measured: Measured, table: pl.DataFrame, rankings: list[str]) -> tuple[dict[str, list[str]], int]:
@@ -163,13 +142,5 @@ def qids_of(table: pl.DataFrame, retriever: str) -> list[str]:
     return table.filter(retriever=retriever)["qid"].unique().to_list()
 
 
-@pytest.mark.parametrize("module", ["annexes/reproduction/page.py"])
-def test_a_text_of_the_page_is_listed_here(module: str) -> None:
-    assert unlisted(PACKAGE / module, Path(__file__)) == []
-
-
-QUESTIONS = {"Do we find what was published?"}
-
-
-def test_every_kind_of_sentence_is_listed() -> None:
-    assert all(len(claim) == 4 and all(claim) for claim in LISTED.values())
+def test_a_text_of_the_page_is_approved() -> None:
+    assert not_approved(PACKAGE / "annexes/reproduction/page.py", APPROVED) == []

@@ -1,44 +1,171 @@
-"""Helpers of tests that compute the numbers of a page's sentences a second way."""
+"""What a page's sentences claim, read off them, and the numbers that they claim computed a second way."""
 
 import functools
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from inspect import getdoc
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pytest
+from scipy import optimize, stats
 
-from tests.support.measured_study import Measured
+from tests.support.measured_study import POOL, Measured
 from tests.support.measured_study import demo as make_demo
 from tests.support.measured_study import pool as make_pool
-from tests.unit.report.test_every_sentence import (
-    no_pool,
-    num,
-)
+from tests.support.sandbox import ROOT
 
 Array = npt.NDArray[np.float64]
+PACKAGE = ROOT / "workflow" / "scripts" / "ragrelay"
+WORDS = (
+    "by more than the margin", "by less than the margin", "not worse", "not better", "better", "worse",
+    "equally good", "equivalent", "undecided", "we do not know", "not known", "cannot", "it is(?=:)",
+    "they are(?! scored| in )", "above zero", "below zero", "above", "below", "higher", "lower", "highest", "lowest",
+    "closer", "ahead", "behind", "beats?", "too few", "fewer than", "less than", "more than", "none", "all of them",
+    "not significant", "significant", "does not survive", "survives", "adjusted", "unseen", "missing", "cut", "blank",
+    "constant", "not defined", "zero-shot", "oracles?", "primary pair",
+)  # fmt: skip
+"""What a sentence claims, with names and numbers; a phrase before those in it."""
+SAME = {"we do not know": "undecided", "not known": "undecided", "beats": "beat", "oracles": "oracle"}
+NUMBER = r"(?:[−+±]|< ?)?(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?%?"
 
 
-def agree(found: Iterable[str], expected: Iterable[str]) -> None:
-    """Each text of ``found`` is that of ``expected`` in its place, drawn numbers within their tolerance."""
-    found, expected = list(found), list(expected)
-    assert len(found) == len(expected), found
-    for text, wanted in zip(found, expected, strict=True):
-        drawn = re.findall(r"\{(−?[\d.]+)~([\d.]+)\}", wanted)
-        pattern = r"(−?[\d.]+|<0.001)".join(map(re.escape, re.split(r"\{−?[\d.]+~[\d.]+\}", wanted)))
-        match = re.fullmatch(pattern, text)
-        assert match, f"\non the page:     {text}\nfrom the scores: {wanted}"
-        for said, (value, within) in zip(match.groups(), drawn, strict=True):
-            assert abs(read(said) - read(value)) <= float(within), f"{said} in: {text}\nfrom the scores: {wanted}"
+def told(text: str, names: Collection[str]) -> tuple[list[str], str]:
+    """The names, numbers (an interval is one) and words of a verdict in ``text``, in its order; and what is left."""
+    longest = sorted(map(re.escape, names), key=len, reverse=True)
+    named = [rf"(?<![\w-])(?:{'|'.join(longest)})(?![\w-])"] if names else []
+    words, drawn, interval = rf"\b(?:{'|'.join(WORDS)})\b", r"\{[^}]*\}", rf"\[{NUMBER}, {NUMBER}\]"
+    pattern = re.compile("|".join([*named, drawn, interval, NUMBER, words]), re.IGNORECASE)
+    found = [match.group().lower() for match in pattern.finditer(text)]
+    return [SAME.get(one, one) for one in found], pattern.sub("", text)
+
+
+def agree(texts: Sequence[str], claims: Sequence[str], names: Collection[str] = (), kind: str = "") -> None:
+    """Each text tells what the claim in its place does, which has nothing else; ``{0.12~0.03}`` is 0.12 or near it."""
+    assert len(texts) == len(claims), f"{kind}\non the page:     {texts}\nfrom the scores: {claims}"
+    for text, claim in zip(texts, claims, strict=True):
+        (said, _), (expected, rest) = told(text, names), told(claim, names)
+        assert not re.search(r"\w", rest), f"{kind} claims {rest!r}, which is no name, number or word of a verdict"
+        same = len(said) == len(expected) and all(map(near, said, expected))
+        assert same, f"{kind}\non the page:     {text}\n{said}\nfrom the scores: {expected}"
+
+
+def near(said: str, expected: str) -> bool:
+    if not expected.startswith("{"):
+        return said == expected
+    value, _, within = expected.strip("{}").partition("~")
+    return abs(read(said) - read(value)) <= float(within)
 
 
 def read(text: str) -> float:
-    return float(text.replace("−", "-").replace("<0.001", "0.0005"))
+    return 0.0005 if text.startswith("<") else float(text.replace("−", "-"))
 
 
 def drawn(value: float, within: float, digits: int = 2) -> str:
     return "{" + f"{num(value, digits)}~{within}" + "}"
+
+
+Claims = Callable[[Any], list[str]]
+
+
+def claimed(of: Claims) -> list[str]:
+    """What the docstring of a function says of its sentences: estimand | rows | n | test."""
+    return [part for part in re.split(r"\s+\|\s+", (getdoc(of) or "").rstrip(".")) if part]
+
+
+def num(value: float, digits: int = 3) -> str:
+    text = f"{abs(value):,.{digits}f}"
+    return ("−" if value < 0 and float(text.replace(",", "")) else "") + text
+
+
+def ends(value: float, between: tuple[float, float] | None, digits: int = 3) -> str:
+    return num(value, digits) + (f" [{num(between[0], digits)}, {num(between[1], digits)}]" if between else "")
+
+
+def short(value: float, between: tuple[float, float] | None, margin: float = 0.0) -> str:
+    """Two decimals, or so many that no end looks like zero or the margin."""
+    shown = [[float(f"{abs(end):.{digits}f}") for end in between or () if end] for digits in (2, 3)]
+    return ends(value, between, 2 if not {0.0, margin} & {*shown[0]} else 3 if not {0.0, margin} & {*shown[1]} else 4)
+
+
+def plus(text: str) -> str:
+    return text if text.startswith("−") or not float(text) else f"+{text}"
+
+
+def percent(value: float) -> str:
+    return f"{value:.0%}"
+
+
+def joined(words: Iterable[object]) -> str:
+    return " ".join(map(str, words)) or "none"
+
+
+def chance(tests: int) -> str:
+    return f"{round(tests * 0.05):,}" if round(tests * 0.05) else "fewer than 1"
+
+
+def both_statistics(values: Array, null: float, cautious: bool = True) -> tuple[float, float]:
+    """Student's t, and Hall's; where words follow, with 1.75 times the skewness (docs/statistics.md)."""
+    n, g = len(values), (1.75 if cautious else 1.0) * float(stats.skew(values))
+    t = (values.mean() - null) / values.std(ddof=1)
+    return np.sqrt(n) * t, np.sqrt(n) * (t + g * t**2 / 3 + g**2 * t**3 / 27 + g / (6 * n))
+
+
+def between(values: Array, level: float = 0.95, cautious: bool = True) -> tuple[float, float] | None:
+    """The means that neither statistic rejects, by solving for them."""
+    if len(values) < 5 or np.ptp(values) < 1e-12:
+        return None
+    q, far = stats.t.ppf((1 + level) / 2, len(values) - 1), 60 * values.std(ddof=1)
+    low = optimize.brentq(
+        lambda null: min(both_statistics(values, null, cautious)) - q, values.mean() - far, values.mean(), xtol=1e-12
+    )
+    high = optimize.brentq(
+        lambda null: max(both_statistics(values, null, cautious)) + q, values.mean(), values.mean() + far, xtol=1e-12
+    )
+    return float(low), float(high)
+
+
+def p_cautious(values: Array, cautious: bool = True) -> float:
+    low, high = (sign * np.array(both_statistics(values, 0.0, cautious)) for sign in (-1, 1))
+    return float(2 * min(stats.t.sf(side.min(), len(values) - 1) for side in (low, high)))
+
+
+def of_ratio(above: Array, below: Array) -> tuple[float, float] | None:
+    """Fieller's interval by the same test, by stepping outwards and solving."""
+    q, centre, found = stats.t.ppf(0.975, len(above) - 1), above.mean() / below.mean(), []
+    for side in (-1, 1):
+
+        def rest(ratio: float, side: int = side) -> float:
+            one, other = (-side * value for value in both_statistics(above - ratio * below, 0.0))
+            return min(one, other) - q
+
+        step = max(abs(centre), 1.0) / 64
+        while rest(centre + side * step) < 0:
+            step *= 1.5
+            if step > 1e6:
+                return None
+        found.append(float(optimize.brentq(rest, centre, centre + side * step, xtol=1e-12)))
+    return found[0], found[1]
+
+
+def word_of(values: Array, low: float | None, high: float | None, margin: float | None = None) -> str:
+    """The word of a mean difference, by docs/statistics.md."""
+    if len(values) < 12 or (values != 0).sum() < 8:
+        return "too few queries"
+    if low is None or high is None:
+        return "undecided"
+    if low > 0 or high < 0:
+        side, near, far = ("better", low, high) if low > 0 else ("worse", -high, -low)
+        small, large = margin is not None and far < margin, margin is not None and near > margin
+        return f"{side} by more than the margin" if large else f"{side}, by less than the margin" if small else side
+    if margin is None:
+        return "undecided"
+    inside = (low > -margin, high < margin)
+    return {(True, True): "equivalent", (True, False): "not worse", (False, True): "not better"}.get(
+        inside, "undecided"
+    )
 
 
 def per_query(measured: Measured) -> pl.DataFrame:
@@ -50,5 +177,6 @@ def per_query(measured: Measured) -> pl.DataFrame:
     return found.with_columns(utility=relative).sort("retriever", "ordering", "k", "references", "qid")
 
 
+no_pool = pytest.mark.skipif(not POOL.is_dir(), reason="no TREC DL 2019 passages next to the project")
 demo, pool = functools.cache(make_demo), functools.cache(make_pool)
 MADE = [demo, pytest.param(pool, marks=no_pool)]

@@ -22,9 +22,10 @@ from ragrelay.report.table_files import write_tables
 from ragrelay.report.verdict_sentences import answers
 from ragrelay.scoring.scorer import SCORER_KINDS
 
+from tests.support.approved import approve
 from tests.support.degenerate_study import PATTERNS, Shape, degenerate, shape
 from tests.support.measured_study import section_of
-from tests.unit.report.test_every_sentence import page_says
+from tests.unit.report.test_every_sentence import APPROVED, page_says
 
 pytestmark = [pytest.mark.page, pytest.mark.filterwarnings("error")]
 
@@ -84,9 +85,10 @@ def test_every_kind_of_scorer_is_tried() -> None:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-def test_the_page_is_drawn(pattern: str, tmp_path: Path) -> None:
+def test_the_page_is_drawn_and_approved(pattern: str, tmp_path: Path) -> None:
     of = shape("length" if pattern in ("all equal, between both", "two values") else "exact_match")
     section = section_of(degenerate(of, pattern, 16), tmp_path, resamples=30)
+    approve(APPROVED / f"degenerate-{re.sub('[ ,]+', '-', pattern)}.txt", page_says(section, of.mode == "absolute"))
     study = ReportedStudy("degenerate", section.grid, (section,))
     page = render_page(study)
     shown = page.partition('<main id="main">')[2].partition('class="lead"')[0]

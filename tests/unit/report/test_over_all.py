@@ -13,10 +13,12 @@ from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 from ragrelay.report.verdict_sentences import BY_SYSTEM
 
+from tests.support.approved import approve, not_approved
 from tests.support.measured_study import MARGIN, demo, section_of
 from tests.support.report_study import GRID, PRIMARY, write_study
 from tests.unit.analysis.test_pooled import KINDS, sample
-from tests.unit.report.test_every_sentence import PACKAGE, Again, short, unlisted
+from tests.unit.report.second_way import PACKAGE, agree, short
+from tests.unit.report.test_every_sentence import APPROVED, Again, tenth
 
 pytestmark = pytest.mark.page
 
@@ -85,7 +87,7 @@ def test_the_page_shows_them_where_there_are_several(tables: dict[str, pl.DataFr
     assert page.index("all datasets (5 datasets)") < page.index('id="terms"')
 
 
-def test_over_generators_the_page_says_what_the_scores_say(tmp_path: Path) -> None:
+def test_over_generators_what_the_scores_say_is_approved(tmp_path: Path) -> None:
     """The demo's seeds as if each were a generator: averaged, they are the demo, computed as by test_every_sentence."""
     measured = demo()
     utilities = {}
@@ -98,18 +100,12 @@ def test_over_generators_the_page_says_what_the_scores_say(tmp_path: Path) -> No
     values, found, word = again.primary
     value, slope, _ = again.slope(5)
     assert word == "better by more than the margin" and slope is not None and slope[0] < 0 < slope[1]
-    assert said == [
-        "demo minilm, over 3 generators (a, b, c), descending order, k = 5: Does a better retriever give better "
-        "answers? Answers from dense are better than from bm25 by more than 0.02: difference "
-        f"{short(values.mean(), found, 0.02)}. Where a retriever ranks a query better than its usual lead, is the "
-        "answer better too? We do not know: per 0.1 of nDCG@5, P differs by "
-        f"{short(value / 10, (slope[0] / 10, slope[1] / 10))}."
-    ]
-    assert notes == [
-        "P is averaged over the generators per query: the answers are about these generators, and about other queries "
-        "like these.",
-    ]
+    systems = f"dense better bm25 more than 0.02 {short(values.mean(), found, 0.02)}"
+    slopes = f"undecided 0.1 5 {short(value / 10, tenth(slope))}"
+    claim = f"demo minilm 3 descending 5 better better {systems} better better {slopes}"
+    agree(said, [claim], again.names)
+    approve(APPROVED / "several-generators.txt", [*said, *notes])
 
 
-def test_a_text_over_all_is_listed_here() -> None:
-    assert unlisted(PACKAGE / "report/over_all.py", Path(__file__)) == []
+def test_texts_over_all_are_approved() -> None:
+    assert not_approved(PACKAGE / "report/over_all.py", APPROVED, Path(__file__)) == []
