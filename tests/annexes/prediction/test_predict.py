@@ -9,6 +9,6 @@ pytestmark = pytest.mark.study
 
 def test_predict_needs_no_key_and_no_answer(finished: Sandbox) -> None:
     """Of a finished study, and changes nothing that it has."""
-    planned = finished.planned("predict")
-    once = ("count_terms", "evaluate_predictions", "transfer_predictions", "report_predictions", "predict")
-    assert planned == {**dict.fromkeys(once, 1), "predict_utility": 3}
+    planned = finished.planned("predict").keys()
+    assert planned >= {"predict_utility", "report_predictions"}
+    assert not planned & finished.planned("--forceall").keys()
