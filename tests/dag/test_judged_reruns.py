@@ -46,9 +46,7 @@ def study(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbo
     return twin
 
 
-@pytest.fixture(scope="module")
-def before(study: Sandbox) -> dict[str, Job]:
-    return graph(study, tuple(TARGETS))
+REFERENCES_SHOWN = (f"{CODE}/scoring/scorers/llm_judge.py", "case.references[: self.best]", "case.references[:1]")
 
 
 def scorer_added(study: Changes) -> None:
@@ -61,17 +59,11 @@ CASES: dict[str, dict[str, Change]] = {
         "of answers": lambda study: study.append("config/judge_prompts/nuggets.yaml", "\n# new\n"),
         "of lists": lambda study: study.append("config/nugget_prompts/nuggets.yaml", "\n# new\n"),
     },
-    "key that only the analysis reads": {
-        "agreed: utility": lambda study: study.entry("scorers", "agreed", utility="relative"),
-    },
+    "key that only the analysis reads": {"agreed": lambda study: study.entry("scorers", "agreed", utility="relative")},
     "another judge, prompt or key of the questions": {
         "agreed, judge: another": lambda study: study.entry("scorers", "agreed", generator="demo-lm"),
-        "by_hand, written, agreed: judge's entry": (
-            lambda study: study.entry("generators", "judge", max_model_len=512)
-        ),
-        "by_hand, written: prompt": (
-            lambda study: study.edit("config/judge_prompts/nuggets.yaml", "Fact:", "The fact:")
-        ),
+        "by_hand, written, agreed: judge": lambda study: study.entry("generators", "judge", max_model_len=512),
+        "by_hand, written: prompt": lambda study: study.edit("config/judge_prompts/nuggets.yaml", "Fact:", "A fact:"),
         "written: value": lambda study: study.entry("scorers", "written", value="all_strict"),
         "agreed: scale": lambda study: study.entry("scorers", "agreed", scale="grades"),
     },
@@ -81,28 +73,19 @@ CASES: dict[str, dict[str, Change]] = {
     },
     "another writer, prompt or key of the lists": {
         "written: writer": lambda study: study.entry("scorers", "written", written_by="demo-lm"),
-        "written: prompt": (
-            lambda study: study.edit("config/nugget_prompts/nuggets.yaml", "{nuggets}", "{nuggets} ")
-        ),
+        "written: prompt": lambda study: study.edit("config/nugget_prompts/nuggets.yaml", "{nuggets}", "{nuggets} "),
         "written: tokens": lambda study: study.entry("scorers", "written", list_tokens=200),
         "written: depth": lambda study: study.entry("scorers", "written", depth=3),
     },
-    "near copies, of scorers with unseen references": {
-        "agreed, minilm: threshold": lambda study: study.config.update(near_copy=0.7),
-    },
-    "code of a scorer's questions": {
-        "agreed, checked: references shown": (
-            lambda study: study.edit(f"{CODE}/scoring/scorers/llm_judge.py",
-                                     "case.references[: self.best]", "case.references[:1]")
-        ),
-    },
-    "judged scorer added": {"added: in another scale": scorer_added},
-    "`bias_checks`": {"checked: more": lambda study: study.entry("scorers", "checked", bias_checks=6)},
+    "near copies, of scorers with unseen references": {"agreed, minilm": lambda one: one.config.update(near_copy=0.7)},
+    "code of a scorer's questions": {"agreed, checked": lambda study: study.edit(*REFERENCES_SHOWN)},
+    "judged scorer added": {"added": scorer_added},
+    "`bias_checks`": {"checked": lambda study: study.entry("scorers", "checked", bias_checks=6)},
     "`bias_checks` of an annotation source": {
         "grades: more": lambda study: study.entry("annotations", "grades", bias_checks=6),
         "grades: swapped": lambda study: study.edit("config/prompts/grades.yaml", 'swapped: "', 'swapped: "New. '),
     },
-}  # fmt: skip
+}
 
 
 def test_every_row_is_tried_and_every_rule_is_in_a_step(before: dict[str, Job]) -> None:
@@ -112,7 +95,7 @@ def test_every_row_is_tried_and_every_rule_is_in_a_step(before: dict[str, Job]) 
 
 @pytest.mark.parametrize(("row", "case"), [(row, case) for row, cases in CASES.items() for case in cases])
 def test_a_change_reruns_what_follows_from_it(study: Sandbox, before: dict[str, Job], row: str, case: str) -> None:
-    of_added = [f"{FOLDER}/utility/added/demo-lm.parquet"] if "added:" in case else []
+    of_added = [f"{FOLDER}/utility/added/demo-lm.parquet"] if case == "added" else []
     with changed(study, CASES[row][case]):
         jobs = graph(study, (*TARGETS, *of_added))
     TABLE.check(row, case, before, jobs)

@@ -37,11 +37,6 @@ def study(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbo
     return twin
 
 
-@pytest.fixture(scope="module")
-def before(study: Sandbox) -> dict[str, Job]:
-    return graph(study, TARGETS)
-
-
 OF_SEVERAL = ["pool_samples"]
 """Rules that a study of several generators or datasets has, as the one with a generator more."""
 

@@ -61,11 +61,6 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     return study
 
 
-@pytest.fixture(scope="module")
-def before(study: Sandbox) -> dict[str, Job]:
-    return graph(study, TARGETS)
-
-
 def test_every_kind_is_tried() -> None:
     elsewhere = {"answers"}  # of answers from a file: tests/annexes/exchange/test_brought.py
     assert {one["kind"] for one in RETRIEVERS.values()} == set(RETRIEVER_KINDS.names()) - elsewhere

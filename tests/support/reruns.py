@@ -36,7 +36,7 @@ def downstream(
         every = {name for name, job in jobs.items() if job.rule == rule}
         assert every, f"no job of {rule}"
         own = every & before.keys()
-        touched |= named(jobs, own, of) or _followed_by_named(jobs, own, of) or own
+        touched |= named(jobs, own, of) or _followed(jobs, own, of) or own
     return {name for name in following_any(dict(jobs), touched) if jobs[name].output}
 
 
@@ -45,7 +45,7 @@ def named(jobs: Mapping[str, Job], names: Iterable[str], of: Iterable[str]) -> s
     return {name for name in names if {*jobs[name].of} & {*of}}
 
 
-def _followed_by_named(jobs: Mapping[str, Job], names: Iterable[str], of: Iterable[str]) -> set[str]:
+def _followed(jobs: Mapping[str, Job], names: Iterable[str], of: Iterable[str]) -> set[str]:
     return {name for name in names if named(jobs, jobs[name].followed_by, of)}
 
 
@@ -80,7 +80,7 @@ class Table:
         for step, mark in self.marks[row].items():
             own = {name for name, job in jobs.items() if job.rule in self.steps[step]}
             some = runs & own
-            its = some <= named(jobs, own, of) | _followed_by_named(jobs, own, of)
+            its = some <= named(jobs, own, of) | _followed(jobs, own, of)
             fits = {"": not some, "all": some == own, "its": some and its, "some": some and some != own}
             wrong += [] if fits[mark] else [(step, mark, sorted(some))]
         assert wrong == []

@@ -75,11 +75,6 @@ def study(optional: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbo
     return optional.copied_to(tmp_path_factory.mktemp("predict_reruns") / "study")
 
 
-@pytest.fixture(scope="module")
-def before(study: Sandbox) -> dict[str, Job]:
-    return graph(study, TARGETS)
-
-
 def test_every_row_is_tried_and_every_rule_is_in_a_step(before: dict[str, Job]) -> None:
     assert list(CHANGES) == list(TABLE.first)
     assert {*TABLE.rules} <= {job.rule for job in before.values()}
