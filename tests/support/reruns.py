@@ -82,5 +82,6 @@ class Table:
             some = runs & own
             its = some <= named(jobs, own, of) | _followed(jobs, own, of)
             fits = {"": not some, "all": some == own, "its": some and its, "some": some and some != own}
-            wrong += [] if fits[mark] else [(step, mark, sorted(some))]
+            fit = fits[mark] if mark in fits else {jobs[name].rule for name in some} == {*RULE.findall(mark)}
+            wrong += [] if fit else [(step, mark, sorted(some))]
         assert wrong == []
