@@ -68,8 +68,9 @@ class Table:
         """``changes``, ``steps``: heads of the first columns of it and of the table of its steps."""
         self.steps = {step: RULE.findall(rules) for step, rules in _cells(steps)[1:]}
         (_, _, *head), *rows = _cells(changes)
-        self.first = {row: RULE.findall(first) for row, first, *_ in rows}
-        self.marks = {row: dict(zip(head, marks, strict=True)) for row, _, *marks in rows}
+        assert {*head} <= {*self.steps}
+        self.first = {row: RULE.findall("".join(rest[:1])) for row, *rest in rows}
+        self.marks = {row: dict(zip(head, rest[1:], strict=False)) for row, *rest in rows}
         self.rules = [rule for rules in self.steps.values() for rule in rules]
 
     def check(self, row: str, case: str, before: Mapping[str, Job], jobs: Mapping[str, Job]) -> None:
@@ -77,8 +78,9 @@ class Table:
         runs, of = running(jobs), things(case)
         assert runs == downstream(before, jobs, self.first[row], of)
         wrong = []
-        for step, mark in self.marks[row].items():
-            own = {name for name, job in jobs.items() if job.rule in self.steps[step]}
+        for step, rules in self.steps.items():
+            mark = self.marks[row].get(step, "")
+            own = {name for name, job in jobs.items() if job.rule in rules}
             some = runs & own
             its = some <= named(jobs, own, of) | _followed(jobs, own, of)
             fits = {"": not some, "all": some == own, "its": some and its, "some": some and some != own}
