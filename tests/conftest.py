@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.graphs import Job, graph
 from tests.support.optional_study import optional_study
 from tests.support.sandbox import Sandbox
 from tests.support.sharing import made_once
@@ -38,6 +39,12 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
 def optional(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     """The small study with every optional part, run to its pages. Not to be changed."""
     return Sandbox.at(made_once(tmp_path_factory, "optional", lambda folder: optional_study(finished, folder)))
+
+
+@pytest.fixture(scope="module")
+def before(request: pytest.FixtureRequest, study: Sandbox) -> dict[str, Job]:
+    """The jobs of the ``TARGETS`` of a module, of its ``study`` before any change."""
+    return graph(study, tuple(request.module.TARGETS))
 
 
 @pytest.fixture

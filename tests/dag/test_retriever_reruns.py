@@ -4,14 +4,15 @@ The study stops before generation, since what follows the prompts is the same fo
 """
 
 import json
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import pytest
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
-from tests.support.changes import Changes, changed
+from tests.support.changes import Change, Changes, changed
+from tests.support.graphs import Job, graph
+from tests.support.reruns import downstream, named, running
 from tests.support.sandbox import Sandbox
 from tests.support.tiny_encoders import build_tiny_cross_encoder
 
@@ -38,8 +39,8 @@ EDITS: dict[str, dict[str, Any]] = {
     "own": {"options": {"weight": 2.0}}, "nrel": {"seed": 7}, "dose": {"seed": 7}, "second": {"seed": 7},
     "mine": {"path": "other.run"},
 }  # fmt: skip
-BUILT_ON = {"bm25": 2, "nrel": 1, "mine": 1}
-"""How many retrievers are built on the run of another."""
+BUILT_ON = {"bm25": ["reranked", "own"], "nrel": ["fused"], "mine": ["fused"]}
+"""The retrievers that are built on the run of another."""
 
 
 @pytest.fixture(scope="module")
@@ -60,21 +61,13 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     return study
 
 
-def chain(retrievers: int) -> dict[str, int]:
-    return dict.fromkeys(("build_run", "build_contexts", "measure_retrieval", "build_prompts"), retrievers)
-
-
-def counted(planned: dict[str, int]) -> dict[str, int]:
-    return {rule: count for rule, count in planned.items() if rule not in TARGETS}
-
-
 def test_every_kind_is_tried() -> None:
     elsewhere = {"answers"}  # of answers from a file: tests/annexes/exchange/test_brought.py
     assert {one["kind"] for one in RETRIEVERS.values()} == set(RETRIEVER_KINDS.names()) - elsewhere
     assert list(EDITS) == list(RETRIEVERS)
 
 
-def change_of(name: str, what: str) -> Callable[[Changes], None]:
+def change_of(name: str, what: str) -> Change:
     return {
         "added": lambda study: study.add("new", **{**RETRIEVERS[name], **EDITS[name]}),
         "edited": lambda study: study.entry("retrievers", name, **EDITS[name]),
@@ -82,16 +75,22 @@ def change_of(name: str, what: str) -> Callable[[Changes], None]:
     }[what]
 
 
+def check(study: Sandbox, before: dict[str, Job], change: Change, first: list[str], of: list[str]) -> None:
+    """What follows from the jobs of the rules ``first`` runs, and it is of the retrievers ``of``, all of them."""
+    with changed(study, change):
+        jobs = graph(study, TARGETS)
+    runs = running(jobs)
+    assert runs == downstream(before, jobs, first, of) == named(jobs, runs, of)
+    assert {retriever for name in runs for retriever in jobs[name].of} >= {*of}
+
+
 @pytest.mark.parametrize("name", RETRIEVERS)
 @pytest.mark.parametrize("what", ["added", "edited", "removed"])
-def test_a_retriever_reruns_its_own_chain(study: Sandbox, name: str, what: str) -> None:
-    expected = {"added": chain(1), "edited": chain(1 + BUILT_ON.get(name, 0)), "removed": {}}[what]
-    with changed(study, change_of(name, what)):
-        assert counted(study.planned(*TARGETS)) == expected
+def test_a_retriever_reruns_its_own_chain(study: Sandbox, before: dict[str, Job], name: str, what: str) -> None:
+    of = {"added": ["new"], "edited": [name, *BUILT_ON.get(name, [])], "removed": []}[what]
+    check(study, before, change_of(name, what), ["build_run"] if what == "edited" else [], of)
 
 
-def test_an_edited_run_file_and_module_rerun_theirs(study: Sandbox) -> None:
-    with changed(study, lambda one: one.edit("mine.run", " 9 mine", " 9.5 mine")):
-        assert counted(study.planned(*TARGETS)) == chain(2)
-    with changed(study, lambda one: one.edit("mine.py", "-weight", "-2 * weight")):
-        assert counted(study.planned(*TARGETS)) == chain(1)
+def test_an_edited_run_file_and_module_rerun_theirs(study: Sandbox, before: dict[str, Job]) -> None:
+    check(study, before, lambda one: one.edit("mine.run", " 9 mine", " 9.5 mine"), ["build_run"], ["mine", "fused"])
+    check(study, before, lambda one: one.edit("mine.py", "-weight", "-2 * weight"), ["build_run"], ["own"])

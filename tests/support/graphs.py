@@ -24,6 +24,8 @@ async def decide_and_write(dag, *arguments, **options):
             [keys[j] for j in dag.depending[job]],
             dag.needrun(job),
             [keys[j] for j, files in dag.depending[job].items() if not all(file.is_ancient for file in files)],
+            list(map(str, job.input)),
+            list(job.wildcards),
         ]
         for job, key in keys.items()
     }
@@ -38,6 +40,7 @@ class Job(NamedTuple):
     """A job of the graph: its rule, files, inputs that no job makes, the jobs that follow it, whether it is to run.
 
     ``reruns``: those of the jobs that follow it which run again if it does; the others only wait for it (`ancient`).
+    ``of``: values of its wildcards.
     """
 
     rule: str
@@ -46,6 +49,8 @@ class Job(NamedTuple):
     followed_by: list[str]
     runs: bool
     reruns: list[str]
+    read: list[str]
+    of: list[str]
 
 
 def graph(study: Sandbox, targets: tuple[str, ...]) -> dict[str, Job]:

@@ -327,13 +327,3 @@ def test_hashes_of_data_follow_its_content_alone(tmp_path: Path):
     run.write_bytes(gzip.compress(b"q Q0 d1 1 2.0 bm25\nq Q0 d2 2 1.5 bm25\n"))
     again = data_hashes(study, "demo", ["bm25"])
     assert {name for name in found if found[name] != again[name]} == {"run bm25"}
-    labels = study / "demo/annotations/labels/s/lm/labels.parquet"
-    labels.parent.mkdir(parents=True)
-    rows = [("qrels", "lenient", "q1", "d1", 3.0), ("llm", "lenient", "q1", "d1", 1.0)]
-    table = pl.DataFrame(rows, schema=["source", "references", "qid", "docno", "label"], orient="row")
-    table.write_parquet(labels)
-    found = data_hashes(study, "demo", ["bm25"])
-    assert found["labels llm, s, lm"]["count"] == 1 and "labels qrels, s, lm" in found
-    table.with_columns(label=pl.when(source="llm").then(2.0).otherwise("label")).write_parquet(labels)
-    again = data_hashes(study, "demo", ["bm25"])
-    assert {name for name in found if found[name] != again[name]} == {"labels llm, s, lm"}

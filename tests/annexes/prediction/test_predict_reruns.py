@@ -1,21 +1,19 @@
 """What a change reruns of the target predict: its table in docs/reruns.md, by dry runs on a finished study."""
 
-from collections.abc import Mapping
 from functools import partial
 
 import polars as pl
 import pytest
 
-from tests.dag.test_reruns import RULE, cells
 from tests.support.changes import CODE, Change, Changes, changed
+from tests.support.graphs import Job, graph
+from tests.support.reruns import Table
 from tests.support.sandbox import Sandbox
 
 pytestmark = pytest.mark.process
 
-STEPS = {step: RULE.findall(rules) for step, rules in cells("step of `predict`")[1:]}
-RULES = {rule for rules in STEPS.values() for rule in rules}
-HEAD, *ROWS = cells("change with `predict`")
-TABLE = {row[0]: dict(zip(HEAD[1:], row[1:], strict=True)) for row in ROWS}
+TABLE = Table("change with `predict`", "step of `predict`")
+TARGETS = ("predict",)
 
 
 def predicting(**keys: object) -> Change:
@@ -51,9 +49,9 @@ CHANGES: dict[str, dict[str, Change]] = {
     "seed of the analysis": {"seed": analysing(seed=7)},
     "resamples of the analysis": {"resamples": analysing(resamples=400)},
     "perplexities no longer asked for": {"off": predicting(context_perplexity=False)},
-    "reranker edited": {"batch": lambda study: study.entry("retrievers", "tiny", batch_size=8)},
+    "reranker edited": {"tiny: batch": lambda study: study.entry("retrievers", "tiny", batch_size=8)},
     "scorer of agreement added": {"minilm": predicting(agreement_scorers=["token_f1", "minilm"])},
-    "retriever added": {"oracle": lambda study: study.grid(retrievers=["bm25", "rel", "nrel"])},
+    "retriever added": {"some": lambda study: study.add("some", kind="oracle", min_label=1)},
     "retriever removed": {"rel": partial(Changes.remove, name="rel")},
     "ordering or seed added": {
         "ordering": lambda study: study.grid(orderings=["descending", "ascending", "random"]),
@@ -61,7 +59,7 @@ CHANGES: dict[str, dict[str, Change]] = {
     },
     "k added": {"larger": lambda study: study.grid(k=[1, 2, 5])},
     "k removed, not the largest": {"smaller": lambda study: study.grid(k=[2])},
-    "generator's decoding edited": {"temperature": lambda s: s.entry("generators", "demo-lm", temperature=0.5)},
+    "generator's decoding edited": {"demo-lm": lambda s: s.entry("generators", "demo-lm", temperature=0.5)},
     "measure added": {"precision": lambda study: study.grid(measures=["nDCG", "P"])},
     "query or judgement edited": {
         "query": lambda study: study.edit("small/queries.tsv", "\t", "\tNow "),
@@ -74,37 +72,16 @@ CASES = [(row, case) for row, cases in CHANGES.items() for case in cases]
 
 @pytest.fixture(scope="module")
 def study(optional: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
-    twin = optional.copied_to(tmp_path_factory.mktemp("predict_reruns") / "study")
-    assert not set(twin.planned("predict")) & RULES
-    return twin
+    return optional.copied_to(tmp_path_factory.mktemp("predict_reruns") / "study")
 
 
-@pytest.fixture(scope="module")
-def everything(study: Sandbox) -> dict[str, int]:
-    return study.planned("predict", "--forceall")
-
-
-def expected(row: str, everything: Mapping[str, int], before: Mapping[str, int]) -> dict[str, int]:
-    """Jobs by rule; `its`: what there is of ``everything`` beside what the study had ``before``.
-
-    A rule with as many jobs as before has one for all retrievers.
-    """
-    jobs = {}
-    for step, cell in TABLE[row].items():
-        for rule in RULE.findall(cell) or STEPS[step] if cell else []:
-            added = everything[rule] - before[rule] if cell.startswith("its") else 0
-            jobs[rule] = added or everything[rule]
-    return {rule: number for rule, number in jobs.items() if number}
-
-
-def test_every_row_is_tried_and_every_rule_is_in_a_step(everything: dict[str, int]) -> None:
-    assert list(CHANGES) == list(TABLE)
-    assert set(everything) >= RULES
+def test_every_row_is_tried_and_every_rule_is_in_a_step(before: dict[str, Job]) -> None:
+    assert list(CHANGES) == list(TABLE.first)
+    assert {*TABLE.rules} <= {job.rule for job in before.values()}
 
 
 @pytest.mark.parametrize(("row", "case"), CASES, ids=[f"{row.split(',')[0]}: {case}" for row, case in CASES])
-def test_a_change_reruns_what_the_table_says(study: Sandbox, everything: dict[str, int], row: str, case: str) -> None:
+def test_a_change_reruns_what_follows_from_it(study: Sandbox, before: dict[str, Job], row: str, case: str) -> None:
     with changed(study, CHANGES[row][case]):
-        planned = {rule: count for rule, count in study.planned("predict").items() if rule in RULES}
-        after = study.planned("predict", "--forceall") if " added" in row or "no longer" in row else everything
-    assert planned == expected(row, after, everything)
+        jobs = graph(study, TARGETS)
+    TABLE.check(row, case, before, jobs)

@@ -506,7 +506,7 @@ def test_the_header_links_to_the_pages_that_exist(browser: Any, tmp_path: Path):
     pages = {"report/index.html": page_module.render_page(study)}
     other = Page("a <b>", "Why?", [], {"main": "x & <y>"}, results="../..")
     pages["compare/a-to-b/index.html"] = other.html(
-        page_module.FOLDER / "acu.html.j2", acu=NO_CLAIMS, reproduction=None
+        page_module.FOLDER / "acu.html.j2", acu=NO_CLAIMS, annex_templates=[]
     )
     for name, text in pages.items():
         write_text(text, results / name)
