@@ -118,11 +118,11 @@ class StudyQuestion:
     def of_asked(self, function: Callable[[str], Any]) -> Callable[[Wildcards], Any]:
         """Return ``function`` of the generator that a job asks, or whose replies a job reads."""
 
-        def of_job(wildcards: Wildcards) -> Any:
+        def of_generator(wildcards: Wildcards) -> Any:
             asking = [job for job in self.jobs if job.key == _key(wildcards)]
             return function((asking or self.jobs_about(wildcards))[0].generator)
 
-        return of_job
+        return of_generator
 
     def ask_code(self, wildcards: Wildcards) -> str:
         """Return the digest of the code that makes a job's requests. Engines and stores don't count."""

@@ -34,7 +34,7 @@ SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 
 
 def prompt_patterns(study: StudyOfRules) -> dict[str, StudyFile]:
-    """Return the patterns of the prompts of all rules that generate answers, by name."""
+    """Return the patterns of the prompts of all rules that generate answers, needed or not, by name."""
     others = dict(rule["prompts"] for annex in annexes() for rule in annex.generation(study))
     return {"prompts": files.prompts, **others}
 
@@ -98,11 +98,10 @@ class Plan:
             for paths in part["files"].values()
             for path in paths
         ]
-        needed = dict(rule["prompts"] for rule in self.generation)
-        others = {name: path if name in needed else None for name, path in prompt_patterns(self.study).items()}
+        others = dict(rule["prompts"] for rule in self.generation if rule is not CELLS)
         return {
-            **{name: self.study.grid_paths(path, template=templates) if path else [] for name, path in others.items()},
             "prompts": [path for cell in cells for path in self.study.grid_paths(cell, template=templates)],
+            **{name: self.study.grid_paths(path, template=templates) for name, path in others.items()},
             "asked": list(dict.fromkeys(question_inputs)),
         }
 
@@ -176,7 +175,7 @@ class Plan:
         return {
             **self.asked,
             "cache_dir": self.study.cache_dir,
-            "patterns": PATTERNS | prompt_patterns(self.study),
+            "patterns": PATTERNS | dict(rule["prompts"] for rule in self.generation),
             "csv": self.fill(files.plan),
             "receipt": self.fill(files.plan_receipt),
             "logs": self.fill("<logs>"),
