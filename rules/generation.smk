@@ -1,8 +1,8 @@
 """Prompts and answers: a GPU job per query shard fills the store; a CPU job per retriever writes its cells from it.
 
 Imported answers need neither: a CPU job per retriever writes its cells from their files.
-Input: queries, contexts; files of answers, qrels.
-Output: prompts, receipt, answers, left_out_of_answers; answers in cache_dir; imported_contexts, imported_passages of imported ones.
+Input: queries, contexts; files of answers, qrels; a GGUF file.
+Output: converted; prompts, receipt, answers, left_out_of_answers; answers in cache_dir; imported_contexts, imported_passages of imported ones.
 
 A view only follows the receipts, by ancient(): a change of one retriever reruns no view of another
 (ragrelay/workflow/jobs/snakemake_internals.py).
@@ -47,6 +47,27 @@ use rule build_prompts as build_zeroshot_prompts with:
         prompts=files.zeroshot_prompts,
     log:
         "<logs>/build_prompts/{dataset}/{template}/zeroshot.log",
+
+
+rule convert_model:
+    """Write the weights of a GGUF file as vLLM loads them, in the cache."""
+    input:
+        of_job(study.converted_from),
+    output:
+        receipt=files.converted,
+    log:
+        "<logs>/convert_model/{generator}.log",
+    benchmark:
+        "<benchmarks>/convert_model/{generator}.tsv"
+    priority: 20
+    conda:
+        "../envs/generation.yaml"
+    resources:
+        **machine("conversion"),
+    params:
+        conversion=of_job(study.conversion_of),
+    script:
+        "../workflow/scripts/convert_model.py"
 
 
 rule generate_answers:

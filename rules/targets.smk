@@ -19,6 +19,7 @@ rule prefetch:
         rules.fetch_inputs.input,
         # Indexes are built from the downloads in separate jobs; the profile decides where.
         retrieval.index_receipts,
+        study.conversions,
         [path for annex in annexes() for path in annex.prefetched(study)],
 
 

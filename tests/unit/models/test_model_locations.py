@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from ragrelay.base.models.locations import check_model, is_folder, model_identity, model_path
+from ragrelay.base.models.locations import check_model, is_local, model_identity, model_path
 
 from tests.unit.conftest import MODEL_FILES, model_folder
 
@@ -17,7 +17,7 @@ from tests.unit.conftest import MODEL_FILES, model_folder
 )  # fmt: skip
 def test_hub_or_folder(tmp_path: Path, model: str, folder: bool) -> None:
     (tmp_path / "here/lm").mkdir(parents=True)
-    assert is_folder(model, tmp_path) is folder
+    assert is_local(model, tmp_path) is folder
 
 
 def test_packaged_model() -> None:

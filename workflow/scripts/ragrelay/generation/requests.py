@@ -11,8 +11,8 @@ import polars as pl
 
 from ragrelay.base.errors import InputError, RequestError
 from ragrelay.base.io.hashing import text_hash
+from ragrelay.base.models.gguf_conversion import KEY, model_source
 from ragrelay.base.models.hubs import check_cached
-from ragrelay.base.models.locations import model_path
 from ragrelay.generation.generator import GENERATOR_KINDS, Request
 from ragrelay.generation.thought_marks import check_tokenizer_marks
 from ragrelay.generation.tokens import PromptTokenizer, special_tokens, unloadable
@@ -209,14 +209,15 @@ def window_of(generator: Mapping[str, Any]) -> int | None:
         return int(generator["max_model_len"])
     if not GENERATOR_KINDS[generator["engine"]].in_job:
         return None
-    check_cached(generator["model"], generator.get("revision"), f"generator model {generator['model']!r}")
+    if KEY not in generator:
+        check_cached(generator["model"], generator.get("revision"), f"generator model {generator['model']!r}")
     from huggingface_hub.errors import StrictDataclassError
     from transformers import AutoConfig
 
     try:
         config = AutoConfig.from_pretrained(
-            model_path(generator["model"]),
-            revision=generator.get("revision"),
+            model_source(generator),
+            revision=None if KEY in generator else generator.get("revision"),
             trust_remote_code=generator["trust_remote_code"],
         )
     except (

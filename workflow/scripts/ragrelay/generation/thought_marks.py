@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from ragrelay.base.errors import InputError
-from ragrelay.base.models.locations import is_folder
+from ragrelay.base.models.locations import local_path
 from ragrelay.base.models.model_files import added_tokens, chat_templates
 
 NO_THOUGHT = "none"
@@ -98,7 +98,8 @@ def keeps_special_tokens(generator: Mapping[str, Any], folder: Path = Path()) ->
     if marks is None:
         return False
     name = generator.get("tokenizer", generator["model"])
-    local = added_tokens(folder / name) if is_folder(name, folder) else {}
+    path = local_path(name, folder)
+    local = added_tokens(path) if path else {}
     written_so = any(SPECIAL.search(mark) for mark in marks)
     return written_so or has_any(marks, [text for text, is_special in local.items() if is_special])
 

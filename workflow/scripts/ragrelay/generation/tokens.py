@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from jinja2 import TemplateError
 
 from ragrelay.base.errors import InputError, RequestError
+from ragrelay.base.models.gguf_conversion import KEY, model_source
 from ragrelay.base.models.hubs import check_cached
 from ragrelay.base.models.locations import model_path
 from ragrelay.generation.thought_marks import has_any, keeps_special_tokens, thought_marks
@@ -26,12 +27,16 @@ PRIVATE_USE = [chr(point) for point in range(0xE000, 0xF900)]
 def load_tokenizer(generator: Mapping[str, Any]) -> Any:
     """Return the generator's own tokenizer; for a served model, that of the key ``tokenizer``."""
     name, revision = generator.get("tokenizer", generator["model"]), generator.get("revision")
-    check_cached(name, revision, f"generator's tokenizer {name!r}")
+    if KEY in generator:
+        source, revision = model_source(generator), None
+    else:
+        check_cached(name, revision, f"generator's tokenizer {name!r}")
+        source = model_path(name)
     from transformers import AutoTokenizer
 
     try:
         return AutoTokenizer.from_pretrained(
-            model_path(name),
+            source,
             revision=revision,
             trust_remote_code=generator["trust_remote_code"],
         )

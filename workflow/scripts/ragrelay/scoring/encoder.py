@@ -21,7 +21,7 @@ from transformers.tokenization_utils_base import LARGE_INTEGER
 from ragrelay.base.display.progress import Progress
 from ragrelay.base.errors import InputError
 from ragrelay.base.models.hubs import check_cached
-from ragrelay.base.models.locations import check_model, is_folder, model_path
+from ragrelay.base.models.locations import check_model, is_local, model_path
 from ragrelay.scoring.architectures import BLOCK_ROWS
 from ragrelay.scoring.embeddings import TokenEmbeddings
 from ragrelay.scoring.text_packing import PackedModel
@@ -203,7 +203,7 @@ def _load(name: str, revision: str | None, dtype: torch.dtype, place: str) -> tu
     source = model_path(name)
     # Set explicitly: otherwise transformers asks on the terminal whether to run the model's own code.
     options: dict[str, Any] = {"trust_remote_code": False}
-    if revision and not is_folder(source):
+    if revision and not is_local(source):
         options["revision"] = revision
     if not sys.stderr.isatty():
         transformers.utils.logging.disable_progress_bar()
@@ -223,7 +223,7 @@ def _load(name: str, revision: str | None, dtype: torch.dtype, place: str) -> tu
 def _commit(name: str, revision: str | None) -> str | None:
     """Return the commit of a loaded hub model, the name of its folder in the hub's cache; None for a local one."""
     source = model_path(name)
-    config = None if is_folder(source) else try_to_load_from_cache(source, "config.json", revision=revision)
+    config = None if is_local(source) else try_to_load_from_cache(source, "config.json", revision=revision)
     return Path(config).parent.name if isinstance(config, str) else None
 
 

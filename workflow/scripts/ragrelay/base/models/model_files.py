@@ -15,6 +15,7 @@ from typing import Any
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.json_values import FAULTS, json_object
+from ragrelay.base.models.gguf_files import check_gguf, gguf_header, is_gguf
 
 TOKENIZER_FILES = (
     "tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "tekken.json", "spiece.model", "spm.model",
@@ -29,6 +30,11 @@ MODEL_TYPES = (
     ("transformers", "models/auto/auto_mappings.py"),
     ("transformers", "models/auto/configuration_auto.py"),
     ("vllm", "transformers_utils/config.py"),
+)
+GGUF_ARCHITECTURES = (
+    ("transformers", "modeling_gguf_pytorch_utils.py"),
+    ("transformers", "integrations/ggml.py"),
+    ("transformers", "integrations/gguf/gguf_config_mapping.py"),
 )
 QUANTIZATIONS = (("vllm", "model_executor/layers/quantization/__init__.py"),)
 
@@ -94,7 +100,13 @@ def check_tokenizer_json(path: Path) -> None:
 
 
 def check_chat_template(place: str, folder: Path) -> None:
-    """Raise InputError if a tokenizer's ``folder`` has no chat template. Mistral's own format needs none."""
+    """Raise InputError if a tokenizer's ``folder`` or a GGUF file has no chat template. Mistral's format needs none."""
+    if is_gguf(folder):
+        if not gguf_header(folder).chat_template:
+            raise InputError(
+                place, f"no chat template in {folder}", "key tokenizer, with one that has it, or chat: false"
+            )
+        return
     if (folder / "tekken.json").is_file() or any(folder.glob("chat_template.*")):
         return
     path = folder / "tokenizer_config.json"
@@ -107,8 +119,10 @@ def check_chat_template(place: str, folder: Path) -> None:
 def added_tokens(folder: Path) -> dict[str, bool]:
     """Return the tokens that a tokenizer's ``folder`` adds to its vocabulary, and whether each is special.
 
-    Reads the beginning of ``tokenizer.json``, where the library tokenizers writes them.
+    Reads the beginning of ``tokenizer.json``, where the library tokenizers writes them. ``folder`` may be a GGUF file.
     """
+    if is_gguf(folder):
+        return gguf_header(folder).added_tokens
     path = folder / "tokenizer.json"
     listed = _added_tokens(path) if path.is_file() else []
     try:
@@ -135,7 +149,9 @@ def _added_tokens(path: Path) -> list[Any]:
 
 
 def chat_templates(folder: Path) -> str:
-    """Return the text of all chat templates in a tokenizer's ``folder``."""
+    """Return the text of all chat templates in a tokenizer's ``folder``, or of a GGUF file's."""
+    if is_gguf(folder):
+        return gguf_header(folder).chat_template
     files = [*sorted(folder.glob("chat_template.*")), *sorted(folder.glob("additional_chat_templates/*.jinja"))]
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in files if path.is_file()]
     return "\n".join([*texts, str(_tokenizer_config(folder).get("chat_template") or "")])
@@ -156,6 +172,18 @@ def check_model_type(place: str, path: Path, described: Mapping[str, Any], own_c
         if described.get("auto_map"):
             expected += ", or, for a generator, trust_remote_code: true, since the model has its own code"
         raise InputError(place, f"model_type {kind!r} in {path}", expected)
+
+
+def check_gguf_model(place: str, path: Path, tokenizer: bool) -> None:
+    """Raise InputError if a GGUF file is incomplete, or of an architecture that transformers can't convert.
+
+    ``tokenizer``: whether the file's own is used.
+    """
+    check_gguf(place, path, tokenizer)
+    architecture = gguf_header(path).architecture
+    if not _listed(architecture, GGUF_ARCHITECTURES):
+        found = f"architecture {architecture!r} of {path}"
+        raise InputError(place, found, "one that this version of transformers converts, or the model's own folder")
 
 
 def check_quantization(place: str, method: str) -> None:

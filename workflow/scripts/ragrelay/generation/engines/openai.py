@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import CheckedStudy, Download
-from ragrelay.base.models.locations import check_tokenizer, is_folder, model_identity
+from ragrelay.base.models.locations import check_tokenizer, is_local, model_identity
 from ragrelay.base.models.model_files import check_chat_template
 from ragrelay.base.settings import Matching, Model, Text
 from ragrelay.generation.endpoint_address import check_url, endpoint_address, endpoint_key
@@ -106,7 +106,7 @@ class Openai(Generator):
             raise InputError(f"{place}.tokenizer'", f"no folder {self.tokenizer}", "a folder or a hub id")
         if self.tokenizer:
             check_tokenizer(f"{place}.tokenizer'", self.tokenizer, study.folder)
-            if self.chat and is_folder(self.tokenizer, study.folder):
+            if self.chat and is_local(self.tokenizer, study.folder):
                 check_chat_template(f"{place}.chat'", study.folder / self.tokenizer)
         if self.over_window == "truncate" and self.max_model_len is None:
             raise InputError(f"{place}.over_window'", "truncate without a window", "key max_model_len")

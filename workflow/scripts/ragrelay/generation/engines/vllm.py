@@ -8,8 +8,16 @@ from pydantic import Field
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import CheckedStudy, Download
-from ragrelay.base.models.locations import check_adapter, check_model, check_window, is_folder, model_identity
-from ragrelay.base.models.model_files import check_chat_template, check_quantization
+from ragrelay.base.models.locations import (
+    check_adapter,
+    check_model,
+    check_tokenizer,
+    check_window,
+    local_path,
+    model_form,
+    model_identity,
+)
+from ragrelay.base.models.model_files import check_chat_template, check_gguf_model, check_quantization
 from ragrelay.base.settings import Model, Text
 from ragrelay.generation.generator import DECODING, PENALTIES, EngineInJob, Generator
 from ragrelay.generation.thought_marks import keeps_special_tokens
@@ -26,6 +34,9 @@ class Vllm(Generator):
     in_job: ClassVar[bool] = True
     scores_texts: ClassVar[bool] = True
 
+    tokenizer: Model | None = Field(
+        None, description="Tokenizer of a GGUF file in place of its own: local folder or hub id."
+    )
     adapter: Model | None = Field(None, description="LoRA adapter upon the model; local folder or hub id.")
     adapter_revision: Text | None = Field(None, description="Commit or tag of a hub adapter.")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field("auto", description="Number type of the weights.")
@@ -95,12 +106,22 @@ class Vllm(Generator):
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that a local model and adapter are complete and supported, and that the window fits a prompt."""
-        weights = self.load_format != "dummy"
-        check_model(f"{place}.model'", self.model, study.folder, True, weights, self.trust_remote_code)
+        path = local_path(self.model, study.folder)
+        if model_form(self.model) == "gguf":
+            if path is not None:
+                check_gguf_model(f"{place}.model'", path, self.tokenizer is None)
+            if self.tokenizer is not None:
+                check_tokenizer(f"{place}.tokenizer'", self.tokenizer, study.folder)
+        else:
+            weights = self.load_format != "dummy"
+            check_model(f"{place}.model'", self.model, study.folder, True, weights, self.trust_remote_code)
+            if self.tokenizer is not None:
+                raise InputError(f"{place}.tokenizer'", "a tokenizer besides the model's", "it with a GGUF file only")
         if self.quantization is not None:
             check_quantization(f"{place}.quantization'", self.quantization)
-        if self.chat and is_folder(self.model, study.folder):
-            check_chat_template(f"{place}.chat'", study.folder / self.model)
+        tokenizer = path if self.tokenizer is None else local_path(self.tokenizer, study.folder)
+        if self.chat and tokenizer is not None:
+            check_chat_template(f"{place}.chat'", tokenizer)
         window = {"model": self.model, "max_tokens": self.max_tokens}
         if self.max_model_len is not None:
             window["max_model_len"] = self.max_model_len
@@ -111,8 +132,11 @@ class Vllm(Generator):
             raise InputError(f"{place}.adapter_revision'", "a revision without adapter", "key adapter")
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the model (only its tokenizer with dummy weights) and the adapter."""
-        yield Download("model", self.model, self.revision, "tokenizer" if self.load_format == "dummy" else "model")
+        """Yield the model (only its tokenizer with dummy weights), a GGUF file's other tokenizer, and the adapter."""
+        whole = self.load_format != "dummy" or model_form(self.model) == "gguf"
+        yield Download("model", self.model, self.revision, "model" if whole else "tokenizer")
+        if self.tokenizer is not None:
+            yield Download("tokenizer", self.tokenizer, None, "tokenizer")
         if self.adapter is not None:
             yield Download("adapter", self.adapter, self.adapter_revision, "adapter")
 
@@ -137,6 +161,8 @@ class Vllm(Generator):
         """Return the files of model and adapter, number formats, window and decoding."""
         identity = {key: definition[key] for key in DECISIVE if key in definition}
         identity["model"] = model_identity(definition["model"], definition.get("revision"), folder, cache_dir)
+        if "tokenizer" in definition:
+            identity["tokenizer"] = model_identity(definition["tokenizer"], None, folder, cache_dir)
         if "adapter" in definition:
             revision = definition.get("adapter_revision")
             identity["adapter"] = model_identity(definition["adapter"], revision, folder, cache_dir)

@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragrelay.base.errors import InputError
-from ragrelay.base.models.hubs import fetch
+from ragrelay.base.models.hubs import fetch, hub_file
 from ragrelay.base.models.locations import check_adapter, check_model, check_tokenizer
+from ragrelay.base.models.model_files import check_gguf_model
 from ragrelay.collection.catalogued import IrDatasetsCollection
 
 # Never fetched: files of other frameworks.
@@ -33,6 +34,10 @@ def fetch_hub_files(name: str, revision: str | None, part: str, place: str) -> d
 
     Checks that the configuration, tokenizer and weights that belong to ``part`` are complete.
     """
+    if hub_file(name)[1]:
+        path = fetch(name, revision, place)
+        check_gguf_model(place, path, tokenizer=False)
+        return {"commit": path.parents[name.count("/") - 2].name, "bytes": path.stat().st_size}
     if part == "model":
         folder = fetch(name, revision, place, ignore_patterns=[*OTHER_FORMATS, *PICKLED])
         if not any(folder.glob("*.safetensors")):

@@ -9,7 +9,7 @@ from ragrelay.base.io.file_hashes import FOLDER, NAME, check_hashes, kept_damage
 from ragrelay.base.io.parquet_parts import damage
 
 STORES = ("answers", "likelihoods", "scores")
-HASHED = ("indexes", "references")
+HASHED = ("indexes", "models", "references")
 
 
 def check_cache(cache_dir: Path) -> Iterator[str]:

@@ -27,10 +27,10 @@ STORES: Mapping[str, type[AnswerStore | LikelihoodStore | ScoreStore]] = {
 }
 RECENT = 24 * 60 * 60.0
 """Seconds after its last change during which nothing is removed, needed or not."""
-KINDS = (*STORES, "references", "indexes", "hashes")
+KINDS = (*STORES, "references", "indexes", "models", "hashes")
 SMALL = 1 << 20
 """Maximum size of a receipt in bytes; larger JSON files are not read."""
-NAMING = ("generated", "scores", "indexes")
+NAMING = ("generated", "scores", "indexes", "converted")
 """Folders of a study whose subfolders are named after a generator, a scorer or a corpus."""
 NUGGETS = ("*/*/asked/write_nuggets/*/*.json", "*/*/nuggets/*/written/*.json")
 """Receipts of lists of nuggets, relative to the folder of all results; the second of version 0.1.0."""

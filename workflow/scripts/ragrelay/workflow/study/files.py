@@ -24,6 +24,8 @@ from ragrelay.report.registry import OUTPUTS, RESULT_TABLES
 
 # fmt: off
 fetched = StudyFile("fetched/{fetched}.json", "fetch_input", "receipt of what was fetched from a hub or a catalogue")
+converted = StudyFile("converted/{generator}.json", "convert_model",
+    "receipt of the conversion of a generator's GGUF file, which is in the cache")
 queries = StudyFile("{dataset}/collection/queries.parquet", "prepare_collection", "the judged queries",
     "ragrelay.collection.base:QUERY_COLUMNS")
 qrels = StudyFile("{dataset}/collection/qrels.parquet", "prepare_collection", "the judgements of these queries",

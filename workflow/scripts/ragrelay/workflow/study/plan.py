@@ -118,7 +118,7 @@ class Plan:
         """What determines the plan besides jobs, fingerprints and prompts."""
         study = self.study
         return {
-            "generators": {name: study.generator(name) for name in self.generators},
+            "generators": {name: study.with_conversion(name) for name in self.generators},
             "templates": {name: study.template_parts(study.template_of(name)) for name in self.generators},
             "seeds": study.grid.seeds,
         }
@@ -298,6 +298,7 @@ class Plan:
         names = [fingerprint(definition, cache_dir=cache_dir) for definition in asked]
         names += [likelihood_fingerprint(definition, cache_dir) for definition in scored]
         names += [make_scorer(study.scorer(name), cache_dir).fingerprint for name in study.computed_scorers]
+        names += [Path(kept["path"]).name for name in self.generators if (kept := study.conversion_of(name))]
         encoded = study.grid_paths(files.encoded_references, scorer=study.computed_scorers)
         receipts = [*(job["receipt"] for job in self.shards(rules)), *map(self.fill, [*indexes, *encoded])]
         return {"study": study.name, "names": [*names, *study.fingerprints.values()], "receipts": receipts}

@@ -12,6 +12,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from ragrelay.base.models.gguf_conversion import KEY, conversion
+from ragrelay.base.models.locations import local_path
 from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.base.vocabulary.orderings import fits
 from ragrelay.base.vocabulary.study_file import StudyFile
@@ -238,8 +240,35 @@ class StudyOfRules(Study):
         return lambda wildcards: self.fetched(f"{wildcard}s", getattr(wildcards, wildcard))
 
     def fetched(self, section: str, entry: str) -> list[StudyFile]:
-        """Return receipts of the downloads of an entry of the catalogue."""
+        """Return receipts of the downloads of an entry of the catalogue, or of the conversion of its GGUF file."""
+        if section == "generators" and self.conversion_of(entry) is not None:
+            return [files.converted.at(generator=entry)]
+        return self._downloaded(section, entry)
+
+    def _downloaded(self, section: str, entry: str) -> list[StudyFile]:
         return files.fetched.each({"fetched": name} for name in downloads_of(section, self.config[section][entry]))
+
+    @functools.cache  # noqa: B019 - one study per process
+    def conversion_of(self, generator: str) -> dict[str, Any] | None:
+        """Return how a generator's GGUF file is converted; None if its model is no such file."""
+        definition = self.generator(generator)
+        return conversion(definition, self.cache_dir) if GENERATOR_KINDS[definition["engine"]].in_job else None
+
+    def converted_from(self, generator: str) -> list[Any]:
+        """Return the files from which a generator's GGUF file is converted: itself, or the receipts of downloads."""
+        path = local_path(self.generator(generator)["model"])
+        return [*([str(path)] if path else []), *self._downloaded("generators", generator)]
+
+    @functools.cached_property
+    def conversions(self) -> list[StudyFile]:
+        """The receipts of all conversions that the study needs."""
+        names = [name for name in self.selected()["generators"] if self.conversion_of(name) is not None]
+        return files.converted.each({"generator": name} for name in names)
+
+    def with_conversion(self, generator: str) -> dict[str, Any]:
+        """Return a generator's definition, with the conversion of its GGUF file if its model is one."""
+        converted = self.conversion_of(generator)
+        return {**self.generator(generator), **({KEY: converted} if converted else {})}
 
     def dataset_files(self, dataset: str) -> list[str]:
         """Return the files of a local dataset; none for a catalogued one."""
@@ -438,7 +467,7 @@ class StudyOfRules(Study):
     def generator_of_jobs(self, generator: str) -> dict[str, Any]:
         """Return a generator's definition without the keys that only the plan or the page uses."""
         left_out = ("tokens_per_second", "notice")
-        return {key: value for key, value in self.generator(generator).items() if key not in left_out}
+        return {key: value for key, value in self.with_conversion(generator).items() if key not in left_out}
 
     def thinking_of(self, generator: str) -> Any:
         """Return the marks around a generator's thoughts."""

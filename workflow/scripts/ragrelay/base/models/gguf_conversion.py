@@ -1,0 +1,181 @@
+"""Convert GGUF files to the form that vLLM loads, once per file and number type, into the cache."""
+
+import logging
+import shutil
+import time
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import atomic_folder, remove_folder, write_json
+from ragrelay.base.io.cache_mode import check_writable
+from ragrelay.base.io.file_hashes import check_hashes, write_hashes
+from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.models.gguf_files import ENDS, TENSOR_TYPES, GgufHeader, gguf_header
+from ragrelay.base.models.hubs import check_cached, fetch
+from ragrelay.base.models.locations import local_path, model_form, model_identity, model_path
+
+log = logging.getLogger(__name__)
+
+VERSION = 1
+"""Counts up when a conversion gives other tensors or another tokenizer."""
+KEY = "converted"
+"""Key of a generator's definition in jobs with the conversion of its GGUF file. It is no key of the configuration."""
+EXPECTED = "another quantisation of the model, or the model's own folder"
+PROVEN = ("llama",)
+"""Architectures whose converted tensors were compared with what the package gguf reads, and that answered here."""
+
+
+def conversion(definition: Mapping[str, Any], cache_dir: str | Path, folder: Path = Path()) -> dict[str, Any] | None:
+    """Return how the GGUF file of a generator's ``definition`` is converted; None if its model is no such file.
+
+    path (below ``cache_dir``), model, revision, dtype (by default bfloat16), tokenizer (None: the file's own).
+    """
+    if model_form(definition["model"]) != "gguf":
+        return None
+    model, revision, tokenizer = definition["model"], definition.get("revision"), definition.get("tokenizer")
+    dtype = definition["dtype"] if definition["dtype"] != "auto" else "bfloat16"
+    decisive = {
+        "version": VERSION,
+        "model": model_identity(model, revision, folder, Path(cache_dir)),
+        "dtype": dtype,
+        "tokenizer": model_identity(tokenizer, None, folder, Path(cache_dir)) if tokenizer else None,
+    }
+    path = str(Path(cache_dir) / "models" / value_hash(decisive, 24))
+    return {"path": path, "model": model, "revision": revision, "dtype": dtype, "tokenizer": tokenizer}
+
+
+def model_source(generator: Mapping[str, Any]) -> str:
+    """Return the argument for a library's ``from_pretrained``: of a GGUF file the folder of its conversion.
+
+    A conversion that is damaged or missing is made again.
+    """
+    if KEY not in generator:
+        return model_path(generator["model"])
+    convert_model(generator[KEY])
+    return str(generator[KEY]["path"])
+
+
+def convert_model(wanted: Mapping[str, Any]) -> dict[str, Any]:
+    """Convert a GGUF file as ``wanted`` (see conversion), unless the cache has it; return a receipt.
+
+    The folder is written under a temporary name and renamed, so that no job sees half of one. If two jobs convert the
+    same file, the first rename wins. Raises InputError if the file can't be converted.
+    """
+    began, folder = time.monotonic(), Path(wanted["path"])
+    place = f"generator model {wanted['model']!r}"
+    source = local_path(wanted["model"])
+    if not _usable(folder):
+        check_writable("no complete conversion is in", folder)
+        if source is None:
+            check_cached(wanted["model"], wanted["revision"], place)
+            source = fetch(wanted["model"], wanted["revision"], place)
+        header = gguf_header(source)
+        if header.architecture not in PROVEN:
+            log.warning(
+                "%s: architecture %s, whose conversion was not proven here (%s were): read some answers before you "
+                "trust their scores", source, header.architecture, ", ".join(PROVEN),
+            )  # fmt: skip
+        with atomic_folder(folder) as temporary:
+            described = _convert(source, header, temporary, wanted, place)
+            write_json(described, temporary / "conversion.json")
+            write_hashes(temporary)
+    return {**wanted, "path": f"{folder.parent.name}/{folder.name}", "seconds": round(time.monotonic() - began, 1)}
+
+
+def _usable(folder: Path) -> bool:
+    """Return whether there is an unchanged conversion in ``folder``, and remove a damaged one."""
+    if not folder.is_dir():
+        return False
+    try:
+        check_hashes(folder, whole=False)
+    except (OSError, ValueError, KeyError) as error:
+        log.warning("%s: a damaged conversion (%s); it is made again", folder, error)
+        check_writable("a damaged conversion is in", folder)
+        remove_folder(folder)
+        return False
+    return True
+
+
+def _convert(source: Path, header: GgufHeader, folder: Path, wanted: Mapping[str, Any], place: str) -> dict[str, Any]:
+    """Write weights, configuration and tokenizer of the GGUF file ``source`` into ``folder``; describe them."""
+    import torch
+    from huggingface_hub import save_torch_state_dict
+    from transformers import AutoModelForCausalLM, GgufConfig
+
+    tokenizer = _tokenizer(source, header, wanted, place)
+    try:
+        model, loaded = AutoModelForCausalLM.from_pretrained(
+            str(source.parent),
+            gguf_file=source.name,
+            dtype=getattr(torch, wanted["dtype"]),
+            quantization_config=GgufConfig(gguf_file=source.name, dequantize=True),
+            output_loading_info=True,
+        )
+    except Exception as error:  # whatever transformers raises for a file that it can't convert
+        raise _refused(place, source, error) from error
+    # transformers fills what is missing with random numbers, and only logs it.
+    for what in ("missing_keys", "mismatched_keys", "unexpected_keys", "error_msgs"):
+        if loaded.get(what):
+            found = (
+                f"{source}, of which transformers says {what.replace('_', ' ')}: {sorted(map(str, loaded[what]))[0]}"
+            )
+            raise InputError(place, found, EXPECTED)
+    # Of tied tensors vLLM reads the one that others are tied to, as transformers itself writes it.
+    state = {name: tensor for name, tensor in model.state_dict().items() if name not in model.all_tied_weights_keys}
+    if not_finite := [name for name, tensor in state.items() if not torch.isfinite(tensor).all()]:
+        raise InputError(place, f"tensor {not_finite[0]} of {source} with values that are no numbers", "finite weights")
+    config = model.config
+    for name in ("quantization_config", "_name_or_path"):
+        if hasattr(config, name):
+            delattr(config, name)
+    config.architectures = [type(model).__name__]
+    config.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    ends = [end for name in ENDS if (end := header.token_id(name)) is not None]
+    if wanted["tokenizer"] is None and ends:
+        write_json({"eos_token_id": list(dict.fromkeys(ends))}, folder / "generation_config.json")
+    save_torch_state_dict(state, folder)
+    for file in folder.glob("*.safetensors"):
+        shutil.copymode(
+            folder / "config.json", file
+        )  # others' jobs read them too; safetensors writes them for one user
+    return {
+        "architecture": header.architecture,
+        "name": header.values.get("general.name"),
+        "tensors": dict(Counter(TENSOR_TYPES[kind][0] for kind in header.types.values())),
+        "parameters": sum(tensor.numel() for tensor in model.parameters()),
+        "version": VERSION,
+    }
+
+
+def _tokenizer(source: Path, header: GgufHeader, wanted: Mapping[str, Any], place: str) -> Any:
+    """Return the file's tokenizer, with a BOS before texts if the file says so; or the one that is ``wanted``."""
+    from tokenizers.processors import TemplateProcessing
+    from transformers import AutoTokenizer
+
+    if wanted["tokenizer"] is not None:
+        check_cached(wanted["tokenizer"], None, f"generator's tokenizer {wanted['tokenizer']!r}")
+        return AutoTokenizer.from_pretrained(model_path(wanted["tokenizer"]))
+    try:
+        tokenizer: Any = AutoTokenizer.from_pretrained(str(source.parent), gguf_file=source.name)
+    except Exception as error:  # whatever transformers raises for a tokenizer that it can't build
+        raise _refused(place, source, error) from error
+    adds, bos = header.values.get("tokenizer.ggml.add_bos_token"), header.token_id("bos")
+    if adds is None or bos is None or (tokenizer("a")["input_ids"][:1] == [bos]) == adds:
+        return tokenizer
+    token = header.tokens[bos]
+    begun = f"{token} " if adds else ""
+    tokenizer.backend_tokenizer.post_processor = TemplateProcessing(
+        single=f"{begun}$A", pair=f"{begun}$A $B", special_tokens=[(token, bos)] if adds else []
+    )
+    return tokenizer
+
+
+def _refused(place: str, source: Path, error: Exception) -> InputError:
+    found = (
+        f"{source}, which transformers does not convert ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+    )
+    return InputError(place, found, EXPECTED)

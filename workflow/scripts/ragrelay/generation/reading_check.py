@@ -1,0 +1,85 @@
+"""Check at the first start of a converted model that it reads plain English: a wrong conversion is silent.
+
+The page is read twice in one text. A model that works finds the first copy plausible and knows the second by heart.
+What was measured with SmolLM2-135M-Instruct (Q4_1), perplexity of the first and of the second copy: as it is 20 and
+1.1; layers shuffled 1,000,000 and 1,000,000; query and key exchanged 2,000 and 1,900; values reversed 16,000 and
+16,000; gate and up exchanged, or 1 added to every norm, above 700,000 and 1,000,000; rows of query and key in the
+order before or after llama.cpp's permutation 100 and 130 to 180; rotations four times as fast 260 and 490; embeddings
+shifted by one token 12,000 and 1.9. It does not see two neighbouring layers exchanged (25 and 1.1), one layer of
+random queries (22 and 1.1) or rotations of base 10,000 in place of 100,000 (23 and 1.1).
+"""
+
+import logging
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import write_json
+from ragrelay.base.io.cache_mode import read_only
+from ragrelay.base.models.gguf_conversion import KEY
+from ragrelay.generation.tokens import load_tokenizer, plain_ids
+
+if TYPE_CHECKING:
+    from ragrelay.generation.engine import VllmEngine
+
+log = logging.getLogger(__name__)
+
+READ = "reading.json"
+MOST = (1000.0, 10.0)
+"""Highest perplexity of the first and of the second copy."""
+SHORTEST = 64
+"""Fewest tokens of a copy, in a small window."""
+PAGE = """\
+The bridge over the river was built in 1890. It is made of stone, and it carries the road from the old town to \
+the railway station. In spring, when the snow in the mountains melts, the water rises so high that it almost \
+reaches the arches. People stand there in the evening and watch the boats. Last year the council decided to \
+repair it, because the stones had become loose. The work will take two years and cost about three million euros. \
+During that time, cars have to use another bridge further north, but people can still walk across.
+
+A baker in the town had three ovens. The oldest was heated with wood, and he used it for bread alone. The second \
+was for cakes, and the third, which he had bought from a school, stood in the yard and was used only before \
+holidays. When the electricity failed one winter, people came to him from the whole valley, since he could still \
+bake. He wrote down every loaf in a book with a green cover: on the first day 212, on the second 340, on the \
+third more than 500. The book is in the museum now, next to a photograph of the snow.
+
+"""
+
+
+def check_reading(engine: "VllmEngine", window: int) -> None:
+    """Raise InputError if a converted model does not read PAGE. Once it does, its folder says so.
+
+    ``window``: the engine's, in tokens. In a smaller one than two pages, the page's beginning is read.
+    """
+    folder = Path(engine.generator[KEY]["path"])
+    if (folder / READ).is_file():
+        return
+    from vllm import SamplingParams
+
+    tokenizer = load_tokenizer(engine.generator)
+    begin = tokenizer("")["input_ids"][:1]
+    page = plain_ids(tokenizer, PAGE)[: (window - 1 - len(begin)) // 2]
+    if len(page) < SHORTEST:
+        log.warning("%s: a window of %d tokens is too small to check that the model reads", folder, window)
+        return
+    ids = [*begin, *page, *page]
+    asked = iter([(None, ids, SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0))])
+    ((_, output),) = engine.finished(asked)
+    scores = [logprobs[token].logprob for token, logprobs in zip(ids[1:], output.prompt_logprobs[1:], strict=True)]
+    first, second = (perplexity(part) for part in (scores[: -len(page)], scores[-len(page) :]))
+    if not (first <= MOST[0] and second <= MOST[1]):
+        raise InputError(
+            f"generator model {engine.generator['model']!r}",
+            f"perplexities of {first:.4g} on a page of English and {second:.4g} on its repetition, as of a model whose "
+            "conversion is wrong",
+            f"at most {MOST[0]:g} and {MOST[1]:g}; the model's own folder in place of the GGUF file may work",
+        )
+    log.info("%s: perplexity %.4g on a page of English, %.4g on its repetition", folder, first, second)
+    if not read_only():
+        write_json({"page": first, "repetition": second}, folder / READ)
+
+
+def perplexity(logprobs: list[float]) -> float:
+    """Return the perplexity of tokens with these log-probabilities in nats; infinite if one is no number."""
+    mean = -sum(logprobs) / len(logprobs)
+    return math.exp(min(mean, 700.0)) if math.isfinite(mean) else math.inf
