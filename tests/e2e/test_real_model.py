@@ -83,7 +83,7 @@ def test_results_deleted_then_the_model_too(real: Sandbox, tmp_path: Path) -> No
     study.config["generators"]["smollm2"] = {**CHAT, "max_tokens": 3}
     study.write_config()
     study.snakemake("all_answers")
-    assert receipt(study)["made"] == 6 * 5 and (model(study) / "reading.json").is_file()
+    assert receipt(study)["made"] == receipt(study)["asked"] > 20 and (model(study) / "reading.json").is_file()
     shutil.rmtree(study.results)
     shutil.rmtree(model(study))
     study.config["generators"]["smollm2"] = CHAT
