@@ -38,7 +38,7 @@ def study(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbo
 def test_a_twin_has_the_answers_of_the_first(study: Sandbox) -> None:
     """One fingerprint: nothing is generated, in a job that ran."""
     receipt = json.loads((study.results / RECEIPT).read_text(encoding="utf-8"))
-    assert receipt["asked"] == receipt["held"] == study.distinct_keys() and receipt["made"] == 0
+    assert receipt["asked"] == receipt["cached"] == study.distinct_keys() and receipt["made"] == 0
     assert len(list((study.folder / "cache/answers").iterdir())) == 1
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from tests.support.hostile_text import CODES, only_text
 from tests.support.sandbox import Sandbox
 
-BEGUN = "2025-03-01 12:00:00,000 INFO ragrelay.generation.job: 32 answers asked for, 8 held, 24 to make\n"
+BEGUN = "2025-03-01 12:00:00,000 INFO ragrelay.generation.job: 32 answers asked for, 8 cached, 24 to make\n"
 FAILED = "2025-03-01 12:00:00,000 ERROR root: small/passages.jsonl, line 2: found a number; expected an object\n"
 TRACE = FAILED + f"Traceback (most recent call last):\n\x1b[31mValueError: {CODES}\n"
 
@@ -21,7 +21,7 @@ def test_a_look_at_a_run(tmp_path: Path) -> None:
     lock.write_text("results/small/small/runs/bm25.run.gz\nresults/small/report/index.html\n")
     receipt = study.results / "small/generated/demo-lm/shard0.json"
     receipt.parent.mkdir(parents=True)
-    receipt.write_text(json.dumps({"asked": 16, "held": 0, "made": 16, "generate_seconds": 4.0}))
+    receipt.write_text(json.dumps({"asked": 16, "cached": 0, "made": 16, "generate_seconds": 4.0}))
     logs = study.folder / "logs/small"
     for name, text in {
         "generate_answers/small/demo-lm/shard1.log": BEGUN,

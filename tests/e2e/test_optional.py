@@ -65,7 +65,7 @@ def test_nothing_is_scored_twice(optional: Sandbox, tmp_path: Path) -> None:
     study = optional.copied_to(tmp_path / "study")
     study.snakemake("acu", "--forcerun", "score_claims", "--until", "score_claims")
     receipt = json.loads((study.results / "acu/few/asked/score_claims/demo-lm.json").read_text())
-    assert receipt["made"] == 0 and receipt["held"] == receipt["asked"] > 0
+    assert receipt["made"] == 0 and receipt["cached"] == receipt["asked"] > 0
 
 
 def test_the_plan_counts_the_jobs_that_score_texts_as_they_then_are(optional: Sandbox) -> None:

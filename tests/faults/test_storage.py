@@ -35,7 +35,7 @@ def test_damaged_part(copied: Copy, finished: Sandbox, damage: Callable[[Path], 
     assert 0 < rows < ASKED
     damage(part)
     faulty.study.snakemake(faulty.target)
-    assert attempt(faulty.log) == Attempt(held=faulty.others + ASKED - rows, made=rows)
+    assert attempt(faulty.log) == Attempt(cached=faulty.others + ASKED - rows, made=rows)
     assert f"{part.name}: a damaged part" in faulty.log.read_text()
     assert faulty.study.tables() == finished.tables()
 

@@ -133,12 +133,12 @@ class Faulty:
         """
         self.study.snakemake(self.target)
         logged = self.attempts()
-        print(f"answers held and made, by attempt: {[(attempt.held, attempt.made) for attempt in logged]}")
-        assert logged[0].held == self.others
+        print(f"answers cached and made, by attempt: {[(attempt.cached, attempt.made) for attempt in logged]}")
+        assert logged[0].cached == self.others
         for before, after in pairwise(logged):
             # A kill may come between the writing of an answer and its log line.
-            assert 0 <= after.held - (before.held + before.made) <= 1, logged
-        assert logged[-1].held + logged[-1].made == self.others + ASKED
+            assert 0 <= after.cached - (before.cached + before.made) <= 1, logged
+        assert logged[-1].cached + logged[-1].made == self.others + ASKED
         keys = self.keys()
         assert keys.is_unique().all(), "an answer was made twice"
         assert len(keys) == self.others + ASKED
@@ -147,19 +147,19 @@ class Faulty:
 
 
 class Attempt(NamedTuple):
-    """What one start of a generation job logged: answers held in the store, and written to it."""
+    """What one start of a generation job logged: answers in the store, and written to it."""
 
-    held: int
+    cached: int
     made: int
 
 
 def attempt(log: Path) -> Attempt:
     """What the last start of a generation job in ``log`` logged."""
-    [*_, start] = re.split(r"(?=\b\d+ answers asked for, \d+ held)", log.read_text())
-    held = re.search(r"asked for, (\d+) held", start)
+    [*_, start] = re.split(r"(?=\b\d+ answers asked for, \d+ cached)", log.read_text())
+    cached = re.search(r"asked for, (\d+) cached", start)
     made = re.findall(r"(\d+) of \d+ answers made", start)
-    assert held, f"no attempt in {log}"
-    return Attempt(int(held[1]), int(made[-1]) if made else 0)
+    assert cached, f"no attempt in {log}"
+    return Attempt(int(cached[1]), int(made[-1]) if made else 0)
 
 
 def generating(driver: int) -> list[psutil.Process]:

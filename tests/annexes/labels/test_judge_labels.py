@@ -78,7 +78,7 @@ def test_every_passage_gets_a_grade_from_the_probabilities_of_four_digits(
         assert label == shares.index(max(shares))
         assert gain == pytest.approx(sum(grade * share for grade, share in enumerate(shares)), abs=1e-4)
     _, again = ask("judge_passages", {"prompts": prompts}, settings, definition, tmp_path)
-    assert (again["made"], again["held"]) == (0, receipt["made"])
+    assert (again["made"], again["cached"]) == (0, receipt["made"])
 
 
 def test_shares_of_tiny_probabilities(prompts: list[Path], tmp_path: Path) -> None:

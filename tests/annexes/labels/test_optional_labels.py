@@ -21,8 +21,8 @@ def test_a_passage_that_is_a_k_1_context_is_generated_once_and_labelled_with_its
     cells = pl.read_parquet(sorted(folder.glob("prompts/tian2025/*/*/k1.parquet")), columns=["prompt_id"])
     assert receipt["asked"] == prompts["prompt_id"].n_unique() * 2
     known = prompts.join(cells, on="prompt_id", how="semi")["prompt_id"].n_unique()
-    assert receipt["held"] >= known * 2 > 0
-    assert receipt["made"] + receipt["held"] == receipt["asked"]
+    assert receipt["cached"] >= known * 2 > 0
+    assert receipt["made"] + receipt["cached"] == receipt["asked"]
     labels = pl.read_parquet(folder / "annotations/erag/minilm/demo-lm.parquet")
     for retriever in ("bm25", "rel"):
         own = pl.read_parquet(folder / f"annotations/prompts/tian2025/{retriever}.parquet").filter(rank=1)

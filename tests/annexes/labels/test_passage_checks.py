@@ -149,7 +149,7 @@ def test_the_jobs_ask_and_score_as_the_labels_are_made(generator: dict[str, Any]
     planned = GeneratorPlan({**definition, "max_tokens": 4}, "fp", Template(), tmp_path, 1)
     work = work_of("check_passages", [(changed_files, settings, {})], {"lm": planned})
     _, receipt = ask("check_passages", changed_files, settings, definition, tmp_path)
-    assert receipt["made"] == receipt["asked"] == len(work) and receipt["held"] == 0
+    assert receipt["made"] == receipt["asked"] == len(work) and receipt["cached"] == 0
     assert work["prompt_tokens"].sum() == receipt["prompt_tokens"] and not work["cached"].any()
     checked = {"asked": tmp_path / "asked.parquet"}
     table = read("check_passages", checked, {"source": {"kind": "graded_llm"}}, receipt, tmp_path)["scores"]

@@ -92,7 +92,7 @@ def test_everything_is_made_and_told(small: Job) -> None:
     engine = FakeEngine()
     receipt = small.run(engine)
     asked = small.asked()
-    assert (receipt["asked"], receipt["held"], receipt["made"]) == (16, 0, 16)
+    assert (receipt["asked"], receipt["cached"], receipt["made"]) == (16, 0, 16)
     assert engine.starts == [512] and len(engine.made) == 16 and set(engine.made) == keys_of(asked)
     tokens = 2 * sum(len(prompt.encode()) + 1 for prompt in pl.concat(with_texts(asked.filter(seed=1)))["prompt"])
     assert (receipt["prompt_tokens"], receipt["cached_tokens"], receipt["answer_tokens"]) == (tokens, 48, 32)
@@ -122,7 +122,7 @@ def test_nothing_missing_starts_no_engine(small: Job) -> None:
     engine = FakeEngine()
     receipt = small.run(engine)
     assert engine.starts == []
-    assert (receipt["asked"], receipt["held"], receipt["made"]) == (16, 16, 0)
+    assert (receipt["asked"], receipt["cached"], receipt["made"]) == (16, 16, 0)
     assert "engine" not in receipt and receipt["engines"] == {"fake 1 on cpu": 16}
     assert len(small.store().parts()) == 1
 
@@ -131,7 +131,7 @@ def test_only_what_is_new(small: Job) -> None:
     small.run(FakeEngine(), small.asked(ks=(1,), seeds=(1,)))
     engine = FakeEngine("2")
     receipt = small.run(engine, small.asked())
-    assert (receipt["held"], receipt["made"]) == (4, 12)
+    assert (receipt["cached"], receipt["made"]) == (4, 12)
     assert set(engine.made) == keys_of(small.asked()) - keys_of(small.asked(ks=(1,), seeds=(1,)))
     assert receipt["engines"] == {"fake 1 on cpu": 4, "fake 2 on cpu": 12}
     assert receipt["settings"] == {"model_runner": {"V1": 16}}
@@ -157,7 +157,7 @@ def test_killed_in_the_middle(small: Job, error: type[BaseException]) -> None:
     assert keys_of(small.store().held(small.asked())) == set(dying.made) and len(dying.made) == 5
     engine = FakeEngine()
     receipt = small.run(engine)
-    assert (receipt["held"], receipt["made"]) == (5, 11)
+    assert (receipt["cached"], receipt["made"]) == (5, 11)
     assert not set(engine.made) & set(dying.made)
     assert set(engine.made) | set(dying.made) == keys_of(small.asked())
 
@@ -237,7 +237,7 @@ def test_a_prompt_over_the_window_stops_no_other_retriever(small: Job, caplog: p
     assert "4 prompts are left out, of dense: " in caplog.text
     assert keys_of(small.store().held(asked)) == keys_of(asked.filter(retriever="bm25"))
     again = small.run(FakeEngine(), asked, max_model_len=45)
-    assert (again["held"], again["made"], again["over_window"]) == (8, 0, receipt["over_window"])
+    assert (again["cached"], again["made"], again["over_window"]) == (8, 0, receipt["over_window"])
     cells = {("descending", 2, seed): small.folder / f"{seed}.parquet" for seed in (1, 2)}
     record = small.folder / "receipt.json"
     record.write_text(json.dumps(receipt))

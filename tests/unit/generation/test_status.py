@@ -25,17 +25,17 @@ def shard(folder: Path, retriever: str, *lines: str, number: int = 0, receipt: d
     return Shard("demo", "lm", retriever, "generate_answers", str(made), str(log))
 
 
-BEGUN = record(5, "500 answers asked for, 100 held, 400 to make")
+BEGUN = record(5, "500 answers asked for, 100 cached, 400 to make")
 
 
 def test_states_counts_and_rates(tmp_path: Path) -> None:
-    done = {"asked": 90, "held": 30, "made": 60, "generate_seconds": 30.0}
+    done = {"asked": 90, "cached": 30, "made": 60, "generate_seconds": 30.0}
     table = generation_status(
         [
-            shard(tmp_path, "zeroshot", record(9, "90 answers asked for, 30 held, 60 to make"), receipt=done),
+            shard(tmp_path, "zeroshot", record(9, "90 answers asked for, 30 cached, 60 to make"), receipt=done),
             shard(tmp_path, "bm25", BEGUN, record(4, "40 of 400 answers made"), record(2, "160 of 400 answers made")),
             shard(tmp_path, "bm25", number=1),
-            shard(tmp_path, "dense", record(11, "500 answers asked for, 100 held, 400 to make")),
+            shard(tmp_path, "dense", record(11, "500 answers asked for, 100 cached, 400 to make")),
             shard(tmp_path, "rel", BEGUN, record(4, "model: found none; expected one", "ERROR")),
             shard(tmp_path, "nrel"),
         ],
@@ -62,7 +62,7 @@ def test_states_counts_and_rates(tmp_path: Path) -> None:
 
 def test_a_job_that_is_tried_again_is_at_work(tmp_path: Path) -> None:
     """Logs are appended to: what counts is what follows the last beginning."""
-    again = record(1, "500 answers asked for, 300 held, 200 to make")
+    again = record(1, "500 answers asked for, 300 cached, 200 to make")
     lines = [BEGUN, record(4, "200 of 400 answers made"), record(3, "stopped by SIGTERM", "ERROR"), again]
     table = generation_status([shard(tmp_path, "bm25", *lines)], NOW)
     assert table.rows() == [("demo", "lm", "bm25", "generate_answers", 500, 300, 0, 200, 0, None, "running")]
@@ -86,11 +86,11 @@ def test_before_it_has_counted(tmp_path: Path, lines: tuple[str, ...]) -> None:
 
 def test_a_question_counts_part_by_part(tmp_path: Path) -> None:
     """Each part that the last start has begun counts; the receipt has them all."""
-    killed = record(9, "part 1 of 3: small lm bm25") + record(8, "90 likelihoods asked for, 0 held, 90 to make")
-    first = record(7, "part 1 of 3: small lm bm25") + record(6, "30 likelihoods asked for, 10 held, 20 to make")
+    killed = record(9, "part 1 of 3: small lm bm25") + record(8, "90 likelihoods asked for, 0 cached, 90 to make")
+    first = record(7, "part 1 of 3: small lm bm25") + record(6, "30 likelihoods asked for, 10 cached, 20 to make")
     made = record(5, "20 of 20 likelihoods made")
-    second = record(4, "part 2 of 3: small lm rel") + record(4, "8 likelihoods asked for, 3 held, 5 to make")
-    third = record(3, "part 3 of 3: small lm nrel") + record(2, "2 likelihoods asked for, 2 held, 0 to make")
+    second = record(4, "part 2 of 3: small lm rel") + record(4, "8 likelihoods asked for, 3 cached, 5 to make")
+    third = record(3, "part 3 of 3: small lm nrel") + record(2, "2 likelihoods asked for, 2 cached, 0 to make")
     shown = ("asked", "cached", "made", "to_make", "uncounted", "state")
 
     def status(*lines: str) -> tuple[Any, ...]:
@@ -101,5 +101,7 @@ def test_a_question_counts_part_by_part(tmp_path: Path) -> None:
     assert status(killed, first, made, second, record(3, "5 of 5 likelihoods made"), third) == (
         40, 15, 25, 0, 0, "running",
     )  # fmt: skip
-    done = shard(tmp_path, "rel", receipt={"asked": 9, "held": 5, "made": 4, "generate_seconds": 2.0, "parts": []})
-    assert generation_status([done], NOW).select("asked", "rate", "state").row(0) == (9, 2.0, "done")
+    for name in ("cached", "held"):
+        receipt = {"asked": 9, name: 5, "made": 4, "generate_seconds": 2.0, "parts": []}
+        done = shard(tmp_path, f"rel-{name}", receipt=receipt)
+        assert generation_status([done], NOW).select("asked", "cached", "rate").row(0) == (9, 5, 2.0)

@@ -67,7 +67,7 @@ def test_answers(cache: Path, read_only: Callable[[], None], generator: dict[str
     before = content(cache)
     with pytest.raises(InputError, match=REFUSED.format("1 of 2 answers are not in")):
         generate_answers(asked, store, generator, LAYOUT, no_engine)
-    assert generate_answers(asked.head(1), store, generator, LAYOUT, no_engine)["held"] == 1
+    assert generate_answers(asked.head(1), store, generator, LAYOUT, no_engine)["cached"] == 1
     assert content(cache) == before
 
 

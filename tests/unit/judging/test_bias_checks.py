@@ -227,4 +227,4 @@ def test_the_job_asks_and_scores(judged: Judged, generator: dict[str, Any]) -> N
     assert table["changed_score"].null_count() == 1 and table["changed_score"].drop_nulls().is_between(0, 1).all()
     assert own not in table["changed_score"].to_list()
     _, again = ask(*job)
-    assert (again["made"], again["held"]) == (0, made["made"])
+    assert (again["made"], again["cached"]) == (0, made["made"])

@@ -131,7 +131,7 @@ def test_every_set_of_references_is_asked_about(judged: Judged, generator: dict[
         assert value == pytest.approx(share_of_yes(prompt, receipt["tokens"]), abs=1e-4)
     assert (receipt["answers"], judged.unscored[0]["count"]) == (1, 0), "the zero-shot answer is another job's"
     _, again, same = judged.run(scorer, generator)
-    assert (again["made"], again["held"]) == (0, receipt["made"]) and same.equals(scores)
+    assert (again["made"], again["cached"]) == (0, receipt["made"]) and same.equals(scores)
 
 
 def test_sentences_against_their_own_context(judged: Judged, generator: dict[str, Any]) -> None:

@@ -58,7 +58,7 @@ def test_equal_to_transformers(generator: dict[str, Any], tiny_llama: Path, tmp_
     asked = asked_for(load_tokenizer(definition))
     store = LikelihoodStore(tmp_path, likelihood_fingerprint(definition))
     receipt = fill_likelihoods(asked, store, definition, start)
-    assert (receipt["asked"], receipt["made"], receipt["held"]) == (len(asked), len(asked), 0)
+    assert (receipt["asked"], receipt["made"], receipt["cached"]) == (len(asked), len(asked), 0)
     found = look_up(asked, store)
     assert found["token_ids"].to_list() == asked["token_ids"].to_list()
     expected = [by_transformers(folder, prompt, ids) for prompt, ids in asked.select("prompt", "token_ids").iter_rows()]
@@ -69,7 +69,7 @@ def test_equal_to_transformers(generator: dict[str, Any], tiny_llama: Path, tmp_
         raise AssertionError("an engine was started for what is held")
 
     again = fill_likelihoods(asked, LikelihoodStore(tmp_path, store.folder.name), definition, no_engine)
-    assert (again["made"], again["held"]) == (0, len(asked))
+    assert (again["made"], again["cached"]) == (0, len(asked))
     assert sum(again["engines"].values()) == len(asked)
 
 
@@ -82,7 +82,7 @@ def test_only_what_lacks_is_made_and_resumed(generator: dict[str, Any], tmp_path
     ]
     store.append(rows, {})
     receipt = fill_likelihoods(asked, store, generator, start)
-    assert (receipt["made"], receipt["held"]) == (1, len(asked) - 1)
+    assert (receipt["made"], receipt["cached"]) == (1, len(asked) - 1)
     found = look_up(asked, store)["logprob"].to_list()
     assert found[:-1] == [-7.0] * (len(asked) - 1) and found[-1] != -7.0
 

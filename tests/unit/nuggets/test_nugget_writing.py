@@ -135,7 +135,7 @@ def test_a_generator_writes_lists_and_resumes(
         patch.setattr(Lists, "take", killed)
         other.write(0)
     resumed = [other.write(shard) for shard in (0, 1)]
-    assert resumed[0]["held"] > 0 and sum(one["held"] + one["made"] for one in resumed) == made
+    assert resumed[0]["cached"] > 0 and sum(one["cached"] + one["made"] for one in resumed) == made
     assert other.view()[0].equals(table)
 
 

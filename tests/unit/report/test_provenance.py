@@ -20,12 +20,12 @@ from tests.support.report_study import write_study
 
 CONFIG = {"study": "s", "generators": {"lm": {"model": "a/b", "revision": "v2"}, "other": {"model": "c/d"}}}
 MADE = {
-    "asked": 10, "held": 4, "made": 6, "dropped_passages": 3, "engine": "vllm", "version": "1.2", "device": "cpu",
+    "asked": 10, "cached": 4, "made": 6, "dropped_passages": 3, "engine": "vllm", "version": "1.2", "device": "cpu",
     "window": 512, "engines": {"vllm 1.2 on cpu": 10},
 }  # fmt: skip
 RUNNERS = {"model_runner": {"V1": 2, "V2": 1}}
 HELD = {
-    "asked": 5, "held": 5, "made": 0, "engines": {"vllm 1.1 on cpu": 2, "vllm 1.2 on cpu": 3},
+    "asked": 5, "cached": 5, "made": 0, "engines": {"vllm 1.1 on cpu": 2, "vllm 1.2 on cpu": 3},
     "settings": {**RUNNERS, "attention_backend": {"FLASH_ATTN": 3}},
 }  # fmt: skip
 KEYS = [
@@ -100,7 +100,7 @@ def test_seconds_and_tokens_per_stage(tmp_path: Path) -> None:
     requested = {"generate_answers": {"runtime": 480, "mem_mb": 32000}}
     benchmarks = Benchmarks(str(tmp_path), asked=requested, gpus={"generate_answers/d/lm": 360})
     nothing = dict.fromkeys(REQUESTED)
-    assert gather_stages(benchmarks, [tokens, tokens, {"held": 3}]) == [
+    assert gather_stages(benchmarks, [tokens, tokens, {"cached": 3}]) == [
         {"stage": "generate_answers", "jobs": 2, "seconds": 40.5, "longest": 30.5, "cpu_seconds": 37.5,
          "memory_mib": 2100, **nothing, "gpu_hours": 4.05, "requested_minutes": 480, "requested_mb": 32000,
          "prompt_tokens": 200, "cached_tokens": 80, "answer_tokens": 14},
@@ -164,8 +164,10 @@ def test_mixtures_are_told_by_generator() -> None:
     )
 
 
-def test_held_answers_are_shown_as_cached() -> None:
-    job = {"dataset": "d", "generator": "g", "shard": "0", "asked": 10, "held": 2, "made": 8, "over_window": {}}
+@pytest.mark.parametrize("name", ["cached", "held"])
+def test_cached_answers_are_shown_as_such(name: str) -> None:
+    """Also those of a receipt of version 0.1.0, which called them held."""
+    job = {"dataset": "d", "generator": "g", "shard": "0", "asked": 10, name: 2, "made": 8, "over_window": {}}
     [shown] = shown_jobs([job])
     assert (shown["cached"], shown["made"]) == (2, 8) and not {"held", "over_window"} & shown.keys()
 

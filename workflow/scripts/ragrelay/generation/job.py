@@ -35,7 +35,7 @@ MEMORY = (
     "gpu_memory_utilization, or raise the profile's mem_mb or gpu; the job's log has the engine's own words"
 )
 
-BEGUN = "%d answers asked for, %d held, %d to make"
+BEGUN = "%d answers asked for, %d cached, %d to make"
 NO_MEMORY = re.compile(
     r"out of memory|not enough memory|allocate memory|(?:available|free) memory (?:for|on)|available KV cache memory",
     re.IGNORECASE,
@@ -66,13 +66,13 @@ def generate_answers(
 
     ``start_engine(generator, window)`` is called only if answers are missing. A prompt over the window is left out, so
     that it stops no other retriever; where every retriever has one, InputError is raised before the engine starts.
-    Returns the receipt: asked, held, made, over_window (prompt_id → error), seconds, engine, the counts of
+    Returns the receipt: asked, cached, made, over_window (prompt_id → error), seconds, engine, the counts of
     count_makers, and tokens.
     """
     began = time.monotonic()
     held = store.held(asked)
     missing = asked.join(held, on=KEY, how="anti", maintain_order="left")
-    receipt: dict[str, Any] = {"asked": len(asked), "held": len(held), "made": 0, "fingerprint": store.folder.name}
+    receipt: dict[str, Any] = {"asked": len(asked), "cached": len(held), "made": 0, "fingerprint": store.folder.name}
     log.info(BEGUN, len(asked), len(held), len(missing))
     if len(missing):
         check_writable(f"{len(missing)} of {len(asked)} answers are not in", store.folder)

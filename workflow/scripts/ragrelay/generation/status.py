@@ -12,7 +12,7 @@ import polars as pl
 from ragrelay.base.display.printed_tables import printed
 from ragrelay.generation.job_logs import Record, records
 
-BEGAN = re.compile(r"(\d+) (?:answers|likelihoods) asked for, (\d+) held, (\d+) to make")
+BEGAN = re.compile(r"(\d+) (?:answers|likelihoods) asked for, (\d+) (?:cached|held), (\d+) to make")
 PART = re.compile(r"part (\d+) of (\d+): .*")
 """A job that asks a question says so before each part, and counts the requests of one part after the other."""
 MADE = re.compile(r"(\d+) of \d+ (?:answers|likelihoods) made")
@@ -72,8 +72,8 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
     receipt = Path(shard.receipt)
     if receipt.is_file():
         content = json.loads(receipt.read_text(encoding="utf-8"))
-        asked, held, made, seconds = (content.get(name, 0) for name in ("asked", "held", "made", "generate_seconds"))
-        return _counts(asked, held, made, 0) | {"rate": made / seconds if seconds else None, "state": "done"}
+        asked, made, seconds = (content.get(name, 0) for name in ("asked", "made", "generate_seconds"))
+        return _counts(asked, cached_of(content), made, 0) | {"rate": made / seconds if seconds else None, "state": "done"}
     entries = records(Path(shard.log))
     if not entries:
         return {"state": "waiting"}
@@ -91,14 +91,19 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
     begins = starts if parts else starts[-1:]
     sums = [0, 0, 0, 0]
     for (place, begun), (end, _) in zip(begins, [*begins[1:], (len(entries), None)], strict=True):
-        asked, held, to_make = map(int, begun.groups())
+        asked, cached, to_make = map(int, begun.groups())
         flushed = [(record.time, MADE.fullmatch(record.text)) for record in entries[place:end]]
         steps = [(time, int(match[1])) for time, match in flushed if match]
         made = steps[-1][1] if steps else 0
-        sums = [total + more for total, more in zip(sums, (asked, held, made, to_make - made), strict=True)]
+        sums = [total + more for total, more in zip(sums, (asked, cached, made, to_make - made), strict=True)]
     rate = _rate(entries[begins[-1][0]], steps) if state == "running" else None
     uncounted = int(bool(parts) and parts[-1][1] < parts[-1][2])
     return _counts(*sums) | {"rate": rate, "state": state, "uncounted": uncounted}
+
+
+def cached_of(receipt: Mapping[str, Any]) -> int:
+    """Return how many keys were in the cache when the job of ``receipt`` began. Version 0.1.0 called them ``held``."""
+    return int(receipt.get("cached", receipt.get("held", 0)))
 
 
 def _counts(asked: int, cached: int, made: int, to_make: int) -> dict[str, int]:

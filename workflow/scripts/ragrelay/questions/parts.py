@@ -16,7 +16,7 @@ from ragrelay.questions.question import QuestionJob, question_module
 log = logging.getLogger(__name__)
 
 PART = "part %d of %d: %s"
-COUNTS = ("asked", "held", "made", "generate_seconds")
+COUNTS = ("asked", "cached", "made", "generate_seconds")
 
 Inputs = Mapping[str, str | Sequence[str]]
 Part = Mapping[str, Any]
@@ -28,7 +28,7 @@ def ask_parts(question: str, inputs: Inputs, parts: Sequence[Part], asker: Engin
 
     A part whose requests are impossible leaves the others as they are: its entry has ``refused``, the error that the
     job that reads its replies ends with. Raises RequestError if all are impossible. A key that two parts share counts
-    in each; the second finds it held.
+    in each; the second finds it cached.
     """
     began, told, refused = time.monotonic(), list[dict[str, Any]](), list[RequestError]()
     ask = question_module(question).ask

@@ -64,7 +64,7 @@ class StoreAsker:
         keyed, missing = missing_of(asked, store)
         if len(missing):
             raise self._lacking(store.folder, f"no likelihood for {len(missing)} of {len(keyed)} continuations")
-        return {"asked": len(keyed), "held": len(keyed), "made": 0, "fingerprint": store.folder.name}
+        return {"asked": len(keyed), "cached": len(keyed), "made": 0, "fingerprint": store.folder.name}
 
     def start(self, definition: Mapping[str, Any], window: int) -> NoReturn:
         """Raise InputError: only the rule that asks starts engines."""

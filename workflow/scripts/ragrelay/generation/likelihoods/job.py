@@ -34,15 +34,15 @@ def fill_likelihoods(
 
     ``token_ids`` (a list) is a continuation of the prompt; the same prompt may be in several rows.
     ``start_engine(generator, window)`` is only called if something is missing and everything fits the window. It must
-    return a new engine, or one of the same definition. Returns the receipt: asked, held, made, tokens (scored),
+    return a new engine, or one of the same definition. Returns the receipt: asked, cached, made, tokens (scored),
     requests, prompt_tokens and cached_tokens (of the requests), seconds, engine, and how many each engine version made.
     Raises RequestError for a prompt that is too long with its continuation.
     """
     began = time.monotonic()
     keyed, missing = missing_of(asked, store)
     number = len(keyed) - len(missing)
-    receipt: dict[str, Any] = {"asked": len(keyed), "held": number, "made": 0, "fingerprint": store.folder.name}
-    log.info("%d likelihoods asked for, %d held, %d to make", len(keyed), number, len(missing))
+    receipt: dict[str, Any] = {"asked": len(keyed), "cached": number, "made": 0, "fingerprint": store.folder.name}
+    log.info("%d likelihoods asked for, %d cached, %d to make", len(keyed), number, len(missing))
     if len(missing):
         check_writable(f"{len(missing)} of {len(keyed)} likelihoods are not in", store.folder)
         window = window_of(generator)

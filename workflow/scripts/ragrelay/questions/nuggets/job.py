@@ -28,7 +28,7 @@ from ragrelay.scoring.nugget_lists import IMPORTANCE, SCHEMA
 NUGGET = ["qid", "nugget"]
 UNCUT = Layout(Template(), Path(), {})
 """A layout that shortens no prompt: one that is too long is an error."""
-SUMS = ("asked", "held", "made", "prompt_tokens", "cached_tokens", "answer_tokens")
+SUMS = ("asked", "cached", "made", "prompt_tokens", "cached_tokens", "answer_tokens")
 Start = Callable[[Mapping[str, Any], Any], EngineInJob]
 
 
