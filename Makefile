@@ -26,7 +26,7 @@ export PATH := $(abspath $(VENV))/bin:$(PATH)
 # Without bytecode on disk every job would compile torch and vLLM again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo check test faults lint format docs gallery bench bench-compare lock clean
+.PHONY: help setup demo demo-real check test faults lint format docs gallery bench bench-compare lock clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -36,6 +36,10 @@ setup: $(STAMP)  ## Make the environment in .venv from its lock: make setup [ACC
 demo: $(STAMP)  ## Run the demo study: make demo [CORES=2]
 	@snakemake --cores $(CORES)
 	@echo "The report: results/demo/report/index.html"
+
+demo-real: $(STAMP)  ## Run the demo's collection with a real language model of 135 million parameters: make demo-real [CORES=2]
+	@snakemake --cores $(CORES) --configfile config/demo_real.yaml
+	@echo "The report: results/demo_real/report/index.html"
 
 # What needs more than the package itself is left out: markers, pyproject.toml.
 NEEDS := browser or cluster or engine or full or page or process or simulation or study
@@ -82,6 +86,7 @@ docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the 
 	python tools/error_rates.py
 	python tools/papers.py
 	python -m tools.demo_page
+	python -m tools.what_p_rewards
 	python tools/site.py .site-source
 	$(SITE_VENV)/bin/mkdocs build --strict --quiet
 

@@ -78,6 +78,7 @@ def test_results_deleted_then_the_model_too(real: Sandbox, tmp_path: Path) -> No
     study = real.copied_to(tmp_path / "study")
     before = study.tables()
     assert study.planned() == {}
+    assert f"models      {model(study).name}" in study.snakemake("cache").stdout
     shutil.rmtree(model(study))
     assert study.planned() == {}, "a conversion that no job needs is not missed"
     study.config["generators"]["smollm2"] = {**CHAT, "max_tokens": 3}
@@ -138,3 +139,4 @@ def test_every_question_to_a_real_model(real: Sandbox, tmp_path: Path) -> None:
     assert use.is_not_null().all() and use.mean() > 0, "an answer is likelier with the passages that it was made with"
     page = (study.results / "report/index.html").read_text(encoding="utf-8")
     assert "Was the context used?" in page
+    assert "rest on a judge whose agreement with people’s labels (qrels) is κ = 0." in page, "nothing to trust"

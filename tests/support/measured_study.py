@@ -1,7 +1,7 @@
 """A study's section from what was measured, single scores, answers, contexts and measures, analysed as the rules do it.
 
-``demo`` is packed in resources/demo/measured; ``pool`` is made of the TREC DL 2019 passages and runs next to the
-project: the answer to a query is the sentence of its passages that has most of the query's words.
+``demo`` and ``real`` are packed in resources/demo/measured and measured_real; ``pool`` is made of the TREC DL 2019
+passages and runs next to the project: the answer to a query is the sentence of its passages that has most of the query's words.
 """
 
 import functools
@@ -70,13 +70,24 @@ class Measured:
 
 
 def demo() -> Measured:
-    frames = {path.stem: pl.read_parquet(path) for path in MEASURED.glob("*.parquet")}
+    """Return the demo of config/config.yaml, whose model copies."""
+    return _packed("demo", MEASURED, GRID, PRIMARY)
+
+
+def real() -> Measured:
+    """Return the demo of config/demo_real.yaml, with a real language model."""
+    grid = {**GRID, "orderings": ["descending"], "k": [1, 3], "seeds": [1]}
+    return _packed("demo", MEASURED.with_name("measured_real"), grid, PRIMARY._replace(k=3))
+
+
+def _packed(name: str, folder: Path, grid: Mapping[str, Any], primary: Primary) -> Measured:
+    frames = {path.stem: pl.read_parquet(path) for path in folder.glob("*.parquet")}
     wide = {name: frame.with_columns(pl.col("k").cast(pl.Int64)) for name, frame in frames.items()}
     lines = [line.split() for line in (ROOT / "resources/demo/collection/qrels.txt").read_text("utf-8").splitlines()]
     qrels = pl.DataFrame(
         [(qid, docno, int(label)) for qid, _, docno, label in lines], ["qid", "docno", "label"], orient="row"
     )
-    return Measured("demo", **wide, qrels=qrels, grid=GRID, primary=PRIMARY, reference="rel")
+    return Measured(name, **wide, qrels=qrels, grid=grid, primary=primary, reference="rel")
 
 
 def section_of(measured: Measured, folder: Path, resamples: int = RESAMPLES) -> Section:

@@ -7,13 +7,13 @@ import gguf
 import numpy as np
 from gguf import GGMLQuantizationType as Types
 
-LAYERS, HEADS, KV_HEADS, WIDTH, INNER = 2, 4, 2, 64, 96
+LAYERS, HEADS, KV_HEADS, WIDTH, INNER = 2, 4, 2, 128, 160
 CHAT = "{% for m in messages %}<|user|>{{ m['content'] }}{% endfor %}<|end|>"
 NAMES = {
     "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",
     "attn_output": "self_attn.o_proj", "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj",
-    "ffn_down": "mlp.down_proj", "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm", "token_embd": "model.embed_tokens",
-    "output_norm": "model.norm", "output": "lm_head",
+    "ffn_down": "mlp.down_proj", "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm",
+    "token_embd": "model.embed_tokens", "output_norm": "model.norm", "output": "lm_head",
 }  # fmt: skip
 """Parts of a Llama, by llama.cpp's names → by transformers'."""
 SPECIAL = ("<|begin|>", "<|end|>", "<|user|>")

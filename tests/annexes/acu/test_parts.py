@@ -94,7 +94,8 @@ def test_one_start_for_all_parts_and_none_for_what_is_held(sets: Asked) -> None:
     assert engine.starts == 1
     first, second = receipt["parts"]
     assert [one["wildcards"]["claims"] for one in (first, second)] == ["few", "more"]
-    assert first["cached"] == 0 and second["cached"] == second["made"] == first["made"] // 2 > 0, "the text that both have"
+    assert first["cached"] == 0
+    assert second["cached"] == second["made"] == first["made"] // 2 > 0, "the text that both have"
     for name in ("asked", "cached", "made"):
         assert receipt[name] == first[name] + second[name]
     assert sets.ask(engine, "few", "more")["made"] == 0 and engine.starts == 1

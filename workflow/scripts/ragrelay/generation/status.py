@@ -73,7 +73,8 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
     if receipt.is_file():
         content = json.loads(receipt.read_text(encoding="utf-8"))
         asked, made, seconds = (content.get(name, 0) for name in ("asked", "made", "generate_seconds"))
-        return _counts(asked, cached_of(content), made, 0) | {"rate": made / seconds if seconds else None, "state": "done"}
+        rate = made / seconds if seconds else None
+        return _counts(asked, cached_of(content), made, 0) | {"rate": rate, "state": "done"}
     entries = records(Path(shard.log))
     if not entries:
         return {"state": "waiting"}

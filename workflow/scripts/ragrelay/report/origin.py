@@ -62,7 +62,7 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
 
 
 def shown_jobs(jobs: Records) -> list[dict[str, Any]]:
-    """Return receipts of generation as the page shows them, without errors. Version 0.1.0 said ``held`` for ``cached``."""
+    """Return receipts of generation as the page shows them, without errors; version 0.1.0 said held, not cached."""
     return [
         {"cached" if name == "held" else name: value for name, value in job.items() if name != "over_window"}
         for job in jobs
