@@ -26,18 +26,14 @@ export PATH := $(abspath $(VENV))/bin:$(PATH)
 # Without bytecode on disk every job would compile torch and vLLM again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo demo-real check test faults lint format docs gallery bench bench-compare lock clean
+.PHONY: help setup demo check test faults lint format docs gallery bench bench-compare lock clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 setup: $(STAMP)  ## Make the environment in .venv from its lock: make setup [ACCELERATOR=cuda] [PYTHON=python3.11]
 
-demo: $(STAMP)  ## Run the demo study: make demo [CORES=2]
-	@snakemake --cores $(CORES)
-	@echo "The report: results/demo/report/index.html"
-
-demo-real: $(STAMP)  ## Run the demo's collection with a real language model of 135 million parameters: make demo-real [CORES=2]
+demo: $(STAMP)  ## Run the demo study, with a real language model of 135 million parameters: make demo [CORES=2]
 	@snakemake --cores $(CORES) --configfile config/demo_real.yaml
 	@echo "The report: results/demo_real/report/index.html"
 
@@ -132,8 +128,8 @@ lock:  ## Make requirements/*.txt from requirements/*.in
 	  $(UV) pip install --quiet --dry-run --no-deps --require-hashes --python-version $$version --target "$$(mktemp -du)" -r $$lock.txt; \
 	done; done
 
-clean:  ## Remove the demo's results and tool caches; never cache/, other studies or .venv
-	rm -rf results/demo logs/demo .pytest_cache .mypy_cache .ruff_cache
+clean:  ## Remove the demos' results and tool caches; never cache/, other studies or .venv
+	rm -rf results/demo results/demo_real logs/demo logs/demo_real .pytest_cache .mypy_cache .ruff_cache
 	find workflow tests tools resources benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The base interpreter is asked for, since the one found may be that of the very environment that is made again.

@@ -145,7 +145,7 @@ def made_on(demo: Demo) -> dict[str, str]:
 
 
 def main() -> None:
-    for demo, command in ((COPIES, "snakemake --cores 2"), (REAL, "make demo-real")):
+    for demo, command in ((COPIES, "snakemake --cores 2"), (REAL, "make demo")):
         if not demo.page.is_file():
             print(f"What is taken from {demo.results.name} stays as it is: no finished study there ({command})")
             continue

@@ -21,7 +21,7 @@ OWN = ".gallery"
 """Folder of what the pages have a user write, and of the studies that are made here."""
 GRADES = {"lenient": 2, "strict": 3}
 PICTURES = {
-    "demo": "report",
+    "demo_real": "report",
     "my-runs": "two-runs",
     "ten-runs": "ten-runs",
     "brought-answers": "brought-answers",
@@ -105,7 +105,8 @@ def main(cores: str) -> None:
     subprocess.run([sys.executable, f"{OWN}/make.py"], cwd=ROOT, check=True)
     snakemake = [sys.executable, "-m", "snakemake", "--cores", cores]
     for targets, file in (
-        ([], []),
+        ([], []),  # tests compute pages from it
+        ([], ["config/demo_real.yaml"]),
         ([], [f"{OWN}/two-runs.yaml"]),
         ([], [f"{OWN}/answers.yaml"]),
         *(([], [f"{OWN}/{name}.yaml"]) for name in made),

@@ -26,5 +26,5 @@ def main(page: Path, name: str) -> None:
 
 
 if __name__ == "__main__":
-    given = sys.argv[1:] or [ROOT / "results" / "demo" / "report" / "index.html", "report"]
+    given = sys.argv[1:] or [ROOT / "results" / "demo_real" / "report" / "index.html", "report"]
     main(Path(given[0]), str(given[1]))

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 PAGES = ("*.md", "docs/**/*.md", "docs/*.ipynb", "config/README.md", "profiles/README.md", "resources/**/*.md")
 GALLERY = {
-    "The demo": "demo",
+    "The demo": "demo_real",
     "Two run files": "my-runs",
     "Two datasets, two generators": "two-by-two",
     "Brought answers": "my-answers",

@@ -107,9 +107,9 @@ BY_PAGE = {page: [block for block in BLOCKS if block.page == page] for page in d
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the workflow in which the demo seems to be finished."""
     folder = Sandbox(tmp_path_factory.mktemp("docs") / "study").folder
-    for name in OF_THE_DEMO:
-        (folder / "results/demo" / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "results/demo" / name).write_bytes(b"")
+    for name, study in itertools.product(OF_THE_DEMO, ("demo", "demo_real")):
+        (folder / "results" / study / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "results" / study / name).write_bytes(b"")
     for task in ("nq", "triviaqa", "hotpotqa", "fever", "wow"):  # as docs/datasets.md makes them
         shutil.copytree(folder / "small", folder / "kilt" / task)
     return folder

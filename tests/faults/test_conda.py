@@ -29,7 +29,7 @@ def test_the_demo_runs_in_the_environments_of_the_files(tmp_path: Path) -> None:
     output = done.stdout + done.stderr
     assert done.returncode == 0, output[-5000:]
     assert (study.folder / "results/demo/report/index.html").stat().st_size > 100_000
-    (said,) = re.findall(r"make demo .* (\d+) MB", (ROOT / "README.md").read_text(encoding="utf-8"))
+    (said,) = re.findall(r"snakemake --cores 2 .* (\d+) MB", (ROOT / "docs/install.md").read_text(encoding="utf-8"))
     assert int(said) - 5 < megabytes(study.folder / "results", study.folder / "cache") < int(said) + 5
     made = {
         path.with_suffix(""): (path.read_text(encoding="utf-8").splitlines() or [""])[0]

@@ -16,7 +16,7 @@ def test_readme_says_what_the_demos_page_says(tmp_path: Path) -> None:
     found = PARAGRAPH.search(README.read_text(encoding="utf-8"))
     assert found is not None
     written = found[0].removeprefix(found[1]).removesuffix(found[2])
-    assert written == readme(section_of(real(), tmp_path, resamples=10_000)), "run make demo-real and make docs"
+    assert written == readme(section_of(real(), tmp_path, resamples=10_000)), "run make demo and make docs"
 
 
 def test_the_kinds_of_answers_are_those_of_the_stored_ones() -> None:
