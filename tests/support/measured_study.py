@@ -1,7 +1,8 @@
 """A study's section from what was measured, single scores, answers, contexts and measures, analysed as the rules do it.
 
-``demo`` and ``real`` are packed in resources/demo/measured and measured_real; ``pool`` is made of the TREC DL 2019
-passages and runs next to the project: the answer to a query is the sentence of its passages that has most of the query's words.
+``demo`` and ``real`` are packed in resources/demo (measured, measured_real). ``pool`` is made of the TREC DL 2019
+passages and runs next to the project: the answer to a query is the sentence of its passages that has most of the
+query's words.
 """
 
 import functools

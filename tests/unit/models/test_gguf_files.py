@@ -13,8 +13,11 @@ from ragrelay.base.models.gguf_files import TENSOR_TYPES, check_gguf, gguf_heade
 from ragrelay.base.models.hubs import hub_file, on_hub
 from ragrelay.base.models.locations import check_model, is_local, model_config, model_form, model_identity
 from ragrelay.base.models.model_files import added_tokens, chat_templates, check_chat_template, check_gguf_model
+from ragrelay.generation.engines.vllm import Vllm
+from ragrelay.generation.fingerprint import fingerprint
 
 from tests.support.tiny_gguf import CHAT, SPECIAL, write_gguf
+from tests.unit.conftest import model_folder
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +54,26 @@ def test_checks_of_a_study_read_it_like_a_folder(file: Path) -> None:
     other = file.with_name("other.gguf")
     write_gguf(other, llama__context_length=1024)
     assert model_identity(str(other)) != before
+
+
+def test_fingerprints_follow_contents_number_type_and_tokenizer(file: Path, tmp_path: Path) -> None:
+    """A file may be renamed; whatever else decides an answer counts, in a hub's file its name and revision."""
+    folder = model_folder(tmp_path / "tokenizer")
+    keys = {"prompt": "chat", "engine": "vllm"}
+
+    def of(model: Path | str, **more: str) -> str:
+        return fingerprint({**Vllm(model=str(model), prompt="chat", **more).mapping(), **keys}, cache_dir=tmp_path)
+
+    renamed, other = tmp_path / "renamed.gguf", tmp_path / "other.gguf"
+    write_gguf(renamed)
+    write_gguf(other, llama__rope__freq_base=500000.0)
+    assert of(file) == of(renamed)
+    hub = "owner/name/lm.gguf"
+    made = [
+        of(file), of(other), of(file, dtype="float32"), of(file, tokenizer=str(folder)), of(hub),
+        of(hub, revision="v2"), of("owner/name/lm-Q8_0.gguf"),
+    ]  # fmt: skip
+    assert len(set(made)) == len(made)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
