@@ -73,7 +73,7 @@ class VllmEngine:
             "batch_invariant": "yes" if vllm.envs.VLLM_BATCH_INVARIANT else "no",
         }
         if KEY in generator and generator["load_format"] != "dummy":
-            check_reading(self, window)
+            check_reading(generator, window, self.finished)
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish.

@@ -11,17 +11,15 @@ random queries (22 and 1.1) or rotations of base 10,000 in place of 100,000 (23 
 
 import logging
 import math
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.cache_mode import read_only
 from ragrelay.base.models.gguf_conversion import KEY
 from ragrelay.generation.tokens import load_tokenizer, plain_ids
-
-if TYPE_CHECKING:
-    from ragrelay.generation.engine import VllmEngine
 
 log = logging.getLogger(__name__)
 
@@ -46,17 +44,18 @@ third more than 500. The book is in the museum now, next to a photograph of the 
 """
 
 
-def check_reading(engine: "VllmEngine", window: int) -> None:
+def check_reading(generator: Mapping[str, Any], window: int, finished: Callable[[Iterator[Any]], Any]) -> None:
     """Raise InputError if a converted model does not read PAGE. Once it does, its folder says so.
 
-    ``window``: the engine's, in tokens. In a smaller one than two pages, the page's beginning is read.
+    ``window``: the engine's, in tokens. In a smaller one than two pages, the page's beginning is read. ``finished``:
+    that method of the engine.
     """
-    folder = Path(engine.generator[KEY]["path"])
+    folder = Path(generator[KEY]["path"])
     if (folder / READ).is_file():
         return
     from vllm import SamplingParams
 
-    tokenizer = load_tokenizer(engine.generator)
+    tokenizer = load_tokenizer(generator)
     begin = tokenizer("")["input_ids"][:1]
     page = plain_ids(tokenizer, PAGE)[: (window - 1 - len(begin)) // 2]
     if len(page) < SHORTEST:
@@ -64,12 +63,12 @@ def check_reading(engine: "VllmEngine", window: int) -> None:
         return
     ids = [*begin, *page, *page]
     asked = iter([(None, ids, SamplingParams(temperature=0.0, max_tokens=1, prompt_logprobs=0))])
-    ((_, output),) = engine.finished(asked)
+    ((_, output),) = finished(asked)
     scores = [logprobs[token].logprob for token, logprobs in zip(ids[1:], output.prompt_logprobs[1:], strict=True)]
     first, second = (perplexity(part) for part in (scores[: -len(page)], scores[-len(page) :]))
     if not (first <= MOST[0] and second <= MOST[1]):
         raise InputError(
-            f"generator model {engine.generator['model']!r}",
+            f"generator model {generator['model']!r}",
             f"perplexities of {first:.4g} on a page of English and {second:.4g} on its repetition, as of a model whose "
             "conversion is wrong",
             f"at most {MOST[0]:g} and {MOST[1]:g}; the model's own folder in place of the GGUF file may work",
