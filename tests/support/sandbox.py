@@ -102,7 +102,9 @@ class Sandbox:
         return [sys.executable, "-m", "snakemake", "--cores", str(CORES), *arguments, "--configfile", "small.yaml"]
 
     def environment(self) -> dict[str, str]:
-        return {**os.environ, "PYTHONPATH": "", "HF_HUB_OFFLINE": "1", "HF_TOKEN": TOKEN}
+        # Not what an engine that was started in this process set for itself (generation/engine.py).
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("VLLM_")}
+        return {**kept, "PYTHONPATH": "", "HF_HUB_OFFLINE": "1", "HF_TOKEN": TOKEN}
 
     def snakemake(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run Snakemake here with the overlay; raises with the output's end where it fails and ``check`` is set."""

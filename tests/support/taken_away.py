@@ -1,6 +1,7 @@
 """A copy of the repository without some annexes, as one has it who takes them away."""
 
 import ast
+import csv
 import re
 import shutil
 import subprocess
@@ -44,12 +45,16 @@ def copy_of_repository(folder: Path) -> Path:
 def take_away(root: Path, names: Iterable[str]) -> set[str]:
     """Take annexes out of the copy at ``root``, and write its generated files anew. Return the modules that are gone.
 
-    Of each go the folder, the doors, the rules with their scripts, the tests, and its keys in config/; of tools and
-    benchmarks those that import any of this.
+    Of each go the folder, the doors, the rules with their scripts, the tests, its keys in config/, and the published
+    tables that its targets make; of tools and benchmarks those that import any of this.
     """
     gone = [annex for annex in annexes() if annex.name in set(names)]
     modules = {f"ragrelay.annexes.{annex.name}" for annex in gone}
     scripts = _scripts_of(root, gone)
+    targets = {
+        rule for annex in gone if (file := root / f"rules/{annex.name}.smk").is_file() for rule in rules_of(file)
+    }
+    _leave_out_rows(root / "resources/published/rows.csv", targets)
     for annex in gone:
         shutil.rmtree(root / PACKAGE / "annexes" / annex.name)
         shutil.rmtree(root / "tests/annexes" / annex.name, ignore_errors=True)
@@ -92,6 +97,16 @@ def _scripts_of(root: Path, gone: list[Annex]) -> set[str]:
     names = {annex.name for annex in gone}
     kept = {script for rules, scripts in named.items() if rules not in names for script in scripts}
     return {script for rules in names & named.keys() for script in named[rules]} - kept
+
+
+def _leave_out_rows(path: Path, targets: set[str]) -> None:
+    """Remove the rows of published tables whose command names one of ``targets``."""
+    with path.open(encoding="utf-8", newline="") as file:
+        head, *rows = csv.reader(file)
+    command = head.index("command")
+    with path.open("w", encoding="utf-8", newline="") as file:
+        kept = [row for row in rows if not targets & set(row[command].split())]
+        csv.writer(file, lineterminator="\n").writerows([head, *kept])
 
 
 def _without_door(package: Path, door: str) -> str:
