@@ -79,7 +79,8 @@ def test_the_same_command_after_a_kill(
         undisturbed = study.copied_to(tmp_path / "undisturbed")
         needed = jobs_of(undisturbed.snakemake(target))
         assert needed[case.rule] and len(needed) > 1
-        missed = run_with_kills(study, [target], {case.rule: case.kill}, case.retries)
+        missed, unneeded = run_with_kills(study, [target], {case.rule: case.kill}, case.retries)
+        assert not unneeded
         assert not missed
         made = study.contents()
         assert made == undisturbed.contents()

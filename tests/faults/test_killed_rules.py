@@ -279,9 +279,10 @@ class Campaign:
             kills = {rule: kill._replace(unit="start", amount=0) for rule, kill in kills.items()}
         folder = self.folder / f"{self.change}-case".replace(" ", "-")
         shutil.rmtree(folder, ignore_errors=True)
-        study, missed, wrong, failure = self.base.copied_to(folder), set[str](), set[str](), ""
+        study, missed, unneeded = self.base.copied_to(folder), set[str](), set[str]()
+        wrong, failure = set[str](), ""
         try:
-            missed = run_with_kills(study, targets, kills, retries)
+            missed, unneeded = run_with_kills(study, targets, kills, retries)
             expected = self.kept(chosen.union(*(self.before[name] for name in chosen)))
             made = study.contents()
             # Files of other jobs may be as they were before.
@@ -302,10 +303,12 @@ class Campaign:
                     "change": self.change,
                     "rule": rule,
                     "jobs": len(own[rule]),
-                    "kill": f"{kills[rule]}{' retried' if retries else ''}",
+                    "kill": "no job" if rule in unneeded else f"{kills[rule]}{' retried' if retries else ''}",
                     "with": len(rules) - 1,
                     "content": "new" if new else "same" if files else "timed",
-                    "result": failure or (f"{len(wrong)} files differ: {sorted(wrong)[:9]}" if wrong else "ok"),
+                    "result": failure
+                    or (f"{len(wrong)} files differ: {sorted(wrong)[:9]}" if wrong else "")
+                    or ("no job ran, and its files are new" if new and rule in unneeded else "ok"),
                     "seconds": round(time.monotonic() - began),
                 }
             )

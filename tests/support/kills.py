@@ -60,20 +60,26 @@ def run_measured(study: Sandbox, *arguments: str) -> list[Work]:
     return _noted(hits)
 
 
-def run_with_kills(study: Sandbox, targets: Sequence[str], kills: Mapping[str, Kill], retries: int = 0) -> set[str]:
+def run_with_kills(
+    study: Sandbox, targets: Sequence[str], kills: Mapping[str, Kill], retries: int = 0
+) -> tuple[set[str], set[str]]:
     """Kill all jobs of each rule in ``kills`` while ``targets`` are made, every attempt; then give the same command.
 
     Then all of the rule's jobs must run again, and after them nothing is to be done. Returns rules of which a job ended
-    before its moment.
+    before its moment, and rules of which no job is needed, as what they read came out as before the change.
     """
     command = [*targets, "--keep-going", "--retries", str(retries)]
     runs: list[dict[str, int]] = []
-    missed = set[str]()
+    missed, unneeded = set[str](), set[str]()
     for number in range(max(kill.times for kill in kills.values())):
         now = {rule: kill for rule, kill in kills.items() if kill.times > number and rule not in missed}
         with killing(study, now) as hits:
             failed = study.snakemake(*command, check=False)
         runs.append(jobs_of(failed))
+        if number == 0:
+            unneeded = set(kills) - runs[0].keys()
+            kills = {rule: kill for rule, kill in kills.items() if rule not in unneeded}
+            now = {rule: kill for rule, kill in now.items() if rule not in unneeded}
         said, hit = failed.stdout + failed.stderr, Counter(work.rule for work in _noted(hits))
         assert hit.keys() <= now.keys()
         missed |= {r for r, kill in now.items() if hit[r] < runs[0][r] * (retries + 1) and kill.unit != "start"}
@@ -87,4 +93,4 @@ def run_with_kills(study: Sandbox, targets: Sequence[str], kills: Mapping[str, K
     again = {rule: (runs[kills[rule].times].get(rule, 0), runs[0][rule]) for rule in kills.keys() - missed}
     assert all(ran == all_of for ran, all_of in again.values()), f"jobs that ran again, of all: {again}"
     assert study.planned(*targets) == {}
-    return missed
+    return missed, unneeded
