@@ -72,23 +72,23 @@ class Measured:
 
 def demo() -> Measured:
     """Return the demo of config/config.yaml, whose model copies."""
-    return _packed("demo", MEASURED, GRID, PRIMARY)
+    return _packed(MEASURED, GRID, PRIMARY)
 
 
 def real() -> Measured:
     """Return the demo of config/demo_real.yaml, with a real language model."""
     grid = {**GRID, "orderings": ["descending"], "k": [1, 3], "seeds": [1]}
-    return _packed("demo", MEASURED.with_name("measured_real"), grid, PRIMARY._replace(k=3))
+    return _packed(MEASURED.with_name("measured_real"), grid, PRIMARY._replace(k=3))
 
 
-def _packed(name: str, folder: Path, grid: Mapping[str, Any], primary: Primary) -> Measured:
+def _packed(folder: Path, grid: Mapping[str, Any], primary: Primary) -> Measured:
     frames = {path.stem: pl.read_parquet(path) for path in folder.glob("*.parquet")}
     wide = {name: frame.with_columns(pl.col("k").cast(pl.Int64)) for name, frame in frames.items()}
     lines = [line.split() for line in (ROOT / "resources/demo/collection/qrels.txt").read_text("utf-8").splitlines()]
     qrels = pl.DataFrame(
         [(qid, docno, int(label)) for qid, _, docno, label in lines], ["qid", "docno", "label"], orient="row"
     )
-    return Measured(name, **wide, qrels=qrels, grid=grid, primary=primary, reference="rel")
+    return Measured("demo", **wide, qrels=qrels, grid=grid, primary=primary, reference="rel")
 
 
 def section_of(measured: Measured, folder: Path, resamples: int = RESAMPLES) -> Section:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ragrelay.base.errors import InputError
 from ragrelay.base.models.gguf_files import TENSOR_TYPES, check_gguf, gguf_header
 from ragrelay.base.models.hubs import hub_file, on_hub
-from ragrelay.base.models.locations import check_model, is_local, model_config, model_form, model_identity
+from ragrelay.base.models.locations import check_model, is_gguf_model, is_local, model_config, model_identity
 from ragrelay.base.models.model_files import added_tokens, chat_templates, check_chat_template, check_gguf_model
 from ragrelay.generation.engines.vllm import Vllm
 from ragrelay.generation.fingerprint import fingerprint
@@ -154,7 +154,7 @@ def test_places(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "here/is").mkdir(parents=True)
     (tmp_path / "here/is/lm.gguf").touch()
-    assert (model_form(model), is_local(model), on_hub(model)) == ("gguf", local, at is not None)
+    assert (is_gguf_model(model), is_local(model), on_hub(model)) == (True, local, at is not None)
     if at is not None:
         assert hub_file(model) == at
 

@@ -25,7 +25,7 @@ BATCH_INVARIANT_FROM = (8, 0)
 """Lowest compute capability of NVIDIA GPUs that vLLM's batch invariance supports: 0.32.0 checks none, but has kernels
 for 8.0 to 8.9 and settings for later ones (model_executor/determinism/batch_invariant.py)."""
 OPTIONAL = (
-    "revision", "quantization", "kv_cache_dtype", "block_size", "max_num_batched_tokens", "attention_backend",
+    "quantization", "kv_cache_dtype", "block_size", "max_num_batched_tokens", "attention_backend",
 )  # fmt: skip
 PLUGINS = "ragrelay.generation.vllm_plugins"
 
@@ -181,8 +181,9 @@ def check_batch_invariance() -> None:
 
 def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) -> dict[str, Any]:
     """Return vLLM's engine arguments for a generator's definition."""
+    source, revision = model_source(generator)
     arguments: dict[str, Any] = {
-        "model": staged_model(model_source(generator), generator.get("revision")),
+        "model": staged_model(source, revision),
         "dtype": generator["dtype"],
         "load_format": generator["load_format"],
         "max_model_len": window,
@@ -195,8 +196,10 @@ def engine_arguments(generator: Mapping[str, Any], window: int, on_cpu: bool) ->
         "worker_extension_cls": f"{PLUGINS}.AttentionBackends",
         **adapter_arguments(generator),
     }
+    if revision is not None:
+        arguments["revision"] = revision
     for optional in OPTIONAL:
-        if optional in generator and not (optional == "revision" and KEY in generator):
+        if optional in generator:
             arguments[optional] = generator[optional]
     if on_cpu:
         arguments["tensor_parallel_size"] = 1  # there are no GPUs to share the model

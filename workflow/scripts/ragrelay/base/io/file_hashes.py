@@ -18,7 +18,7 @@ import polars as pl
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import write_json
-from ragrelay.base.io.cache_mode import read_only
+from ragrelay.base.io.cache_mode import check_writable, read_only
 from ragrelay.base.io.hashing import file_hash, value_hash
 
 log = logging.getLogger(__name__)
@@ -64,6 +64,25 @@ def check_hashes(path: Path, whole: bool) -> None:
             raise ValueError(f"the bytes of {name} do not have its hash")
         if _hash(files[name], _samples(size), SAMPLE_BYTES) != known["samples"]:
             raise ValueError(f"the samples of {name} do not have their hash")
+
+
+def usable(folder: Path, what: str) -> bool:
+    """Return whether there is an unchanged ``folder`` of the cache, and remove a damaged one.
+
+    ``what``: the end of the log's line on it, such as "index". Raises InputError if a damaged one can't be removed.
+    """
+    from ragrelay.base.io.atomic_files import remove_folder  # here, as every start of Snakemake imports this module
+
+    if not folder.is_dir():
+        return False
+    try:
+        check_hashes(folder, whole=False)
+    except (OSError, ValueError, KeyError) as error:
+        log.warning("%s: a damaged %s (%s); it is made again", folder, what, error)
+        check_writable(f"a damaged {what} is in", folder)
+        remove_folder(folder)
+        return False
+    return True
 
 
 def _adopt(path: Path) -> None:

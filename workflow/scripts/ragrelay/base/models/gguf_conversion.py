@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.base.errors import InputError
-from ragrelay.base.io.atomic_files import atomic_folder, remove_folder, write_json
+from ragrelay.base.io.atomic_files import atomic_folder, write_json
 from ragrelay.base.io.cache_mode import check_writable
-from ragrelay.base.io.file_hashes import check_hashes, write_hashes
+from ragrelay.base.io.file_hashes import usable, write_hashes
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.base.models.gguf_files import ENDS, TENSOR_TYPES, GgufHeader, gguf_header
 from ragrelay.base.models.hubs import check_cached, fetch
-from ragrelay.base.models.locations import local_path, model_form, model_identity, model_path
+from ragrelay.base.models.locations import is_gguf_model, local_path, model_identity, model_path
 
 log = logging.getLogger(__name__)
 
@@ -28,34 +28,34 @@ PROVEN = ("llama",)
 """Architectures whose converted tensors were compared with what the package gguf reads, and that answered here."""
 
 
-def conversion(definition: Mapping[str, Any], cache_dir: str | Path, folder: Path = Path()) -> dict[str, Any] | None:
+def conversion(definition: Mapping[str, Any], cache_dir: str | Path) -> dict[str, Any] | None:
     """Return how the GGUF file of a generator's ``definition`` is converted; None if its model is no such file.
 
     path (below ``cache_dir``), model, revision, dtype (by default bfloat16), tokenizer (None: the file's own).
     """
-    if model_form(definition["model"]) != "gguf":
+    if not is_gguf_model(definition["model"]):
         return None
     model, revision, tokenizer = definition["model"], definition.get("revision"), definition.get("tokenizer")
     dtype = definition["dtype"] if definition["dtype"] != "auto" else "bfloat16"
     decisive = {
         "version": VERSION,
-        "model": model_identity(model, revision, folder, Path(cache_dir)),
+        "model": model_identity(model, revision, cache_dir=Path(cache_dir)),
         "dtype": dtype,
-        "tokenizer": model_identity(tokenizer, None, folder, Path(cache_dir)) if tokenizer else None,
+        "tokenizer": model_identity(tokenizer, cache_dir=Path(cache_dir)) if tokenizer else None,
     }
     path = str(Path(cache_dir) / "models" / value_hash(decisive, 24))
     return {"path": path, "model": model, "revision": revision, "dtype": dtype, "tokenizer": tokenizer}
 
 
-def model_source(generator: Mapping[str, Any]) -> str:
-    """Return the argument for a library's ``from_pretrained``: of a GGUF file the folder of its conversion.
+def model_source(generator: Mapping[str, Any], part: str = "model") -> tuple[str, str | None]:
+    """Return argument and revision for ``from_pretrained`` of a generator's ``part``, `model` or `tokenizer`.
 
-    A conversion that is damaged or missing is made again.
+    Both are in the conversion of a GGUF file, which is made again if it is damaged or missing.
     """
-    if KEY not in generator:
-        return model_path(generator["model"])
-    convert_model(generator[KEY])
-    return str(generator[KEY]["path"])
+    if KEY in generator:
+        convert_model(generator[KEY])
+        return str(generator[KEY]["path"]), None
+    return model_path(generator.get(part, generator["model"])), generator.get("revision")
 
 
 def convert_model(wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -67,7 +67,7 @@ def convert_model(wanted: Mapping[str, Any]) -> dict[str, Any]:
     began, folder = time.monotonic(), Path(wanted["path"])
     place = f"generator model {wanted['model']!r}"
     source = local_path(wanted["model"])
-    if not _usable(folder):
+    if not usable(folder, "conversion"):
         check_writable("no complete conversion is in", folder)
         if source is None:
             check_cached(wanted["model"], wanted["revision"], place)
@@ -83,20 +83,6 @@ def convert_model(wanted: Mapping[str, Any]) -> dict[str, Any]:
             write_json(described, temporary / "conversion.json")
             write_hashes(temporary)
     return {**wanted, "path": f"{folder.parent.name}/{folder.name}", "seconds": round(time.monotonic() - began, 1)}
-
-
-def _usable(folder: Path) -> bool:
-    """Return whether there is an unchanged conversion in ``folder``, and remove a damaged one."""
-    if not folder.is_dir():
-        return False
-    try:
-        check_hashes(folder, whole=False)
-    except (OSError, ValueError, KeyError) as error:
-        log.warning("%s: a damaged conversion (%s); it is made again", folder, error)
-        check_writable("a damaged conversion is in", folder)
-        remove_folder(folder)
-        return False
-    return True
 
 
 def _convert(source: Path, header: GgufHeader, folder: Path, wanted: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -138,10 +124,9 @@ def _convert(source: Path, header: GgufHeader, folder: Path, wanted: Mapping[str
     if wanted["tokenizer"] is None and ends:
         write_json({"eos_token_id": list(dict.fromkeys(ends))}, folder / "generation_config.json")
     save_torch_state_dict(state, folder)
+    # safetensors writes them for one user alone; others' jobs read the cache, too.
     for file in folder.glob("*.safetensors"):
-        shutil.copymode(
-            folder / "config.json", file
-        )  # others' jobs read them too; safetensors writes them for one user
+        shutil.copymode(folder / "config.json", file)
     return {
         "architecture": header.architecture,
         "name": header.values.get("general.name"),
@@ -156,13 +141,15 @@ def _tokenizer(source: Path, header: GgufHeader, wanted: Mapping[str, Any], plac
     from tokenizers.processors import TemplateProcessing
     from transformers import AutoTokenizer
 
-    if wanted["tokenizer"] is not None:
-        check_cached(wanted["tokenizer"], None, f"generator's tokenizer {wanted['tokenizer']!r}")
-        return AutoTokenizer.from_pretrained(model_path(wanted["tokenizer"]))
+    other = wanted["tokenizer"]
+    if other is not None:
+        check_cached(other, None, f"generator's tokenizer {other!r}")
     try:
+        if other is not None:
+            return AutoTokenizer.from_pretrained(model_path(other))
         tokenizer: Any = AutoTokenizer.from_pretrained(str(source.parent), gguf_file=source.name)
     except Exception as error:  # whatever transformers raises for a tokenizer that it can't build
-        raise _refused(place, source, error) from error
+        raise _refused(place, other or source, error) from error
     adds, bos = header.values.get("tokenizer.ggml.add_bos_token"), header.token_id("bos")
     if adds is None or bos is None or (tokenizer("a")["input_ids"][:1] == [bos]) == adds:
         return tokenizer
@@ -174,7 +161,7 @@ def _tokenizer(source: Path, header: GgufHeader, wanted: Mapping[str, Any], plac
     return tokenizer
 
 
-def _refused(place: str, source: Path, error: Exception) -> InputError:
+def _refused(place: str, source: Path | str, error: Exception) -> InputError:
     found = (
         f"{source}, which transformers does not convert ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
     )

@@ -48,9 +48,9 @@ def local_path(model: str, folder: Path = Path()) -> Path | None:
     return Path(model_path(model, folder)) if model in PACKAGED or is_local(model, folder) else None
 
 
-def model_form(model: str) -> str:
-    """Return ``gguf`` for a GGUF file (local, packaged or a hub's), else ``folder``."""
-    return "gguf" if is_gguf(PACKAGED.get(model, ("", model))[1]) else "folder"
+def is_gguf_model(model: str) -> bool:
+    """Return whether ``model`` is a GGUF file: local, packaged or a hub's."""
+    return is_gguf(PACKAGED.get(model, ("", model))[1])
 
 
 def model_path(model: str, folder: Path = Path()) -> str:
@@ -71,7 +71,7 @@ def check_model(
 
     ``own_code``: the model may have the code of its type.
     """
-    if model_form(model) == "gguf":
+    if is_gguf_model(model):
         raise InputError(
             place, f"{model!r}, a GGUF file", "a model folder or a hub id: only engine vllm runs GGUF files"
         )

@@ -11,7 +11,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import CheckedStudy, Download
 from ragrelay.base.models.locations import check_tokenizer, is_local, model_identity
 from ragrelay.base.models.model_files import check_chat_template
-from ragrelay.base.settings import Matching, Model, Text
+from ragrelay.base.settings import Matching, Text
 from ragrelay.generation.endpoint_address import check_url, endpoint_address, endpoint_key
 from ragrelay.generation.generator import DECODING, NEUTRAL, PENALTIES, Generator
 from ragrelay.generation.thought_marks import keeps_special_tokens
@@ -46,11 +46,6 @@ class Openai(Generator):
         description="What happens to an answer with half of a surrogate pair, which UTF-8 cannot represent: `error` "
         "leaves it out, keeps all others and ends the job with a line that counts such answers; `replace` puts U+FFFD "
         "in its place.",
-    )
-    tokenizer: Model | None = Field(
-        None,
-        description="Local folder or hub id of the served model's tokenizer: prompts then go as token ids, exactly as "
-        "vLLM in the job would get them, and are checked against `max_model_len`. Without it they go as texts.",
     )
     max_tokens_name: Text | None = Field(
         None,

@@ -13,8 +13,8 @@ from ragrelay.base.models.locations import (
     check_model,
     check_tokenizer,
     check_window,
+    is_gguf_model,
     local_path,
-    model_form,
     model_identity,
 )
 from ragrelay.base.models.model_files import check_chat_template, check_gguf_model, check_quantization
@@ -34,9 +34,6 @@ class Vllm(Generator):
     in_job: ClassVar[bool] = True
     scores_texts: ClassVar[bool] = True
 
-    tokenizer: Model | None = Field(
-        None, description="Tokenizer of a GGUF file in place of its own: local folder or hub id."
-    )
     adapter: Model | None = Field(None, description="LoRA adapter upon the model; local folder or hub id.")
     adapter_revision: Text | None = Field(None, description="Commit or tag of a hub adapter.")
     dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field("auto", description="Number type of the weights.")
@@ -107,7 +104,7 @@ class Vllm(Generator):
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that a local model and adapter are complete and supported, and that the window fits a prompt."""
         path = local_path(self.model, study.folder)
-        if model_form(self.model) == "gguf":
+        if is_gguf_model(self.model):
             if path is not None:
                 check_gguf_model(f"{place}.model'", path, self.tokenizer is None)
             if self.tokenizer is not None:
@@ -133,7 +130,7 @@ class Vllm(Generator):
 
     def downloads(self) -> Iterator[Download]:
         """Yield the model (only its tokenizer with dummy weights), a GGUF file's other tokenizer, and the adapter."""
-        whole = self.load_format != "dummy" or model_form(self.model) == "gguf"
+        whole = self.load_format != "dummy" or is_gguf_model(self.model)
         yield Download("model", self.model, self.revision, "model" if whole else "tokenizer")
         if self.tokenizer is not None:
             yield Download("tokenizer", self.tokenizer, None, "tokenizer")
