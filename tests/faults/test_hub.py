@@ -1,5 +1,6 @@
 """A generator on a hub (see support/fake_hub.py): fetched before any job, unreachable, and gone missing."""
 
+import json
 import os
 import shutil
 import signal
@@ -11,6 +12,7 @@ import pytest
 
 from tests.support.fake_hub import COMMIT, FakeHub
 from tests.support.sandbox import ROOT, Sandbox
+from tests.support.tiny_gguf import write_gguf
 
 MODEL = "lab/demo-lm"
 ONE_RETRIEVER = "results/small/small/answers/demo-lm/rel/descending/k1/seed1.parquet"
@@ -126,3 +128,32 @@ def test_incomplete_model(study: HubStudy, tmp_path: Path) -> None:
         study.url = hub.url
         [line] = errors(study, "prefetch")
     assert "config key 'generators.demo-lm.model': found no tokenizer in" in line
+
+
+@pytest.mark.full
+def test_a_gguf_file_of_a_repository(tmp_path: Path) -> None:
+    """That file alone is fetched, and converted without the hub; its name and revision identify it."""
+    repository, name = tmp_path / "hub-files", f"{MODEL}/q8/lm.gguf"
+    for path in ("q8/lm.gguf", "q4/lm.gguf"):
+        write_gguf(repository / path)
+    study = HubStudy(tmp_path / "study", queries=2)
+    study.config["generators"] = {"demo-lm": {"model": name, "max_model_len": 512, "max_tokens": 20}}
+    study.write_config()
+    [line] = errors(study, "prefetch")
+    assert f"config key 'generators.demo-lm.model': found '{name}' unavailable" in line
+    with FakeHub({MODEL: repository}) as hub:
+        study.url = hub.url
+        study.snakemake("fetch_inputs")
+        assert [path for path in hub.asked if path.endswith(".gguf")] == [f"/{MODEL}/resolve/{COMMIT}/q8/lm.gguf"] * 2
+    study.snakemake("prefetch")
+    (receipt,) = study.results.glob("fetched/*.json")
+    [entry] = json.loads(receipt.read_text())["hub"]
+    assert (entry["name"], entry["commit"]) == (name, COMMIT)
+    assert entry["bytes"] == (repository / "q8/lm.gguf").stat().st_size
+    (converted,) = study.folder.glob("cache/models/[!.]*")
+    assert (converted / "model.safetensors").is_file()
+    shutil.rmtree(converted)
+    shutil.rmtree(study.folder / "hub")
+    (study.results / "converted/demo-lm.json").unlink()
+    [line] = errors(study, "prefetch")
+    assert f"generator model '{name}': found nothing of '{name}' in the hub's cache" in line
