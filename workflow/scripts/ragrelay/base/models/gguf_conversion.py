@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ragrelay.base.display.terminal import tell
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import atomic_folder, write_json
 from ragrelay.base.io.cache_mode import check_writable
@@ -74,10 +75,12 @@ def convert_model(wanted: Mapping[str, Any]) -> dict[str, Any]:
             source = fetch(wanted["model"], wanted["revision"], place)
         header = gguf_header(source)
         if header.architecture not in PROVEN:
-            log.warning(
-                "%s: architecture %s, whose conversion was not proven here (%s were): read some answers before you "
-                "trust their scores", source, header.architecture, ", ".join(PROVEN),
-            )  # fmt: skip
+            warning = (
+                f"{wanted['model']}: architecture {header.architecture}, whose conversion was not proven here "
+                f"({', '.join(PROVEN)} was): read some answers before you trust their scores"
+            )
+            log.warning("%s", warning)
+            tell(f"ragrelay: warning: {warning}")
         with atomic_folder(folder) as temporary:
             described = _convert(source, header, temporary, wanted, place)
             write_json(described, temporary / "conversion.json")

@@ -86,21 +86,6 @@ class GgufHeader:
         return value if type(value) is int else None
 
 
-def check_gguf(place: str, path: Path, tokenizer: bool = True) -> None:
-    """Raise InputError if ``path`` is no complete GGUF file of one model, or of an unknown type of tensors.
-
-    ``tokenizer``: whether the file's own is used.
-    """
-    header = gguf_header(path)
-    if header.values.get("general.type", "model") != "model":
-        raise InputError(place, f"{path}, a GGUF file of type {header.values['general.type']!r}", "a model's")
-    if header.values.get("split.count", 0) > 1:
-        found = f"{path}, one of {header.values['split.count']} parts of a model"
-        raise InputError(place, found, "one file: llama-gguf-split --merge")
-    if tokenizer and not header.tokens:
-        raise InputError(place, f"{path}, which has no tokenizer", "one in the file, or key tokenizer")
-
-
 def gguf_header(path: Path) -> GgufHeader:
     """Return the header of the file ``path``. Raises InputError if it is no GGUF file, or a cut one."""
     try:

@@ -15,7 +15,7 @@ from typing import Any
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.json_values import FAULTS, json_object
-from ragrelay.base.models.gguf_files import check_gguf, gguf_header, is_gguf
+from ragrelay.base.models.gguf_files import gguf_header, is_gguf
 
 TOKENIZER_FILES = (
     "tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "tekken.json", "spiece.model", "spm.model",
@@ -175,14 +175,20 @@ def check_model_type(place: str, path: Path, described: Mapping[str, Any], own_c
 
 
 def check_gguf_model(place: str, path: Path, tokenizer: bool) -> None:
-    """Raise InputError if a GGUF file is incomplete, or of an architecture that transformers can't convert.
+    """Raise InputError if a GGUF file is no complete one of a model, or of an architecture unknown to transformers.
 
     ``tokenizer``: whether the file's own is used.
     """
-    check_gguf(place, path, tokenizer)
-    architecture = gguf_header(path).architecture
-    if not _listed(architecture, GGUF_ARCHITECTURES):
-        found = f"architecture {architecture!r} of {path}"
+    header = gguf_header(path)
+    if header.values.get("general.type", "model") != "model":
+        raise InputError(place, f"{path}, a GGUF file of type {header.values['general.type']!r}", "a model's")
+    if header.values.get("split.count", 0) > 1:
+        found = f"{path}, one of {header.values['split.count']} parts of a model"
+        raise InputError(place, found, "one file: llama-gguf-split --merge")
+    if tokenizer and not header.tokens:
+        raise InputError(place, f"{path}, which has no tokenizer", "one in the file, or key tokenizer")
+    if not _listed(header.architecture, GGUF_ARCHITECTURES):
+        found = f"architecture {header.architecture!r} of {path}"
         raise InputError(place, found, "one that this version of transformers converts, or the model's own folder")
 
 
