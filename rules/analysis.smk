@@ -57,6 +57,7 @@ rule analyse_transmission:
         # For single seeds. Not from a table of decompose_variance, which SLURM profiles run in a later group.
         scores=files.scores.each(study.each_retriever),
         answers=study.answers_with_context(study.primary_cells),
+        clusters=of_job(study.clusters_of),
     output:
         **files.made_by("analyse_transmission"),
     log:

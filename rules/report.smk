@@ -45,6 +45,7 @@ rule pool_samples:
         utility=files.utility.each(study.sections),
         retrieval=study.grid_paths(files.measures),
         prompts=reported.compared_prompts,
+        clusters=[path for dataset in study.grid.datasets for path in study.clusters_of(dataset)],
     output:
         **files.made_by("pool_samples"),
     log:
@@ -53,7 +54,7 @@ rule pool_samples:
         "../envs/analysis.yaml"
     params:
         sections=study.sections,
-        patterns={"utility": files.utility, "prompts": files.prompts, **MEASURED},
+        patterns={"utility": files.utility, "prompts": files.prompts, "clusters": files.clusters, **MEASURED},
         kinds=study.retriever_kinds,
         margin=study.settings.analysis.equivalence_margin,
         code=code_of("pool_samples.py"),

@@ -1,7 +1,7 @@
 """Retrieval: downloads, collections as tables, indexes, runs, contexts and retrieval measures.
 
 Input: downloads; a dataset's files, or its id in ir_datasets; imported run files.
-Output: fetched; queries, qrels, references; index, run, run_doubts, contexts, skipped, measures; counts of what was left out.
+Output: fetched; queries, qrels, clusters, references; index, run, run_doubts, contexts, skipped, measures; counts of what was left out.
 """
 
 if workflow.is_main_process:
@@ -50,6 +50,24 @@ rule prepare_collection:
         code=code_of("prepare_collection.py", of_job(study.dataset_module)),
     script:
         "../workflow/scripts/prepare_collection.py"
+
+
+rule prepare_clusters:
+    """Read which queries of a dataset belong together."""
+    input:
+        queries=files.queries,
+        clusters=of_job(study.cluster_files),
+    output:
+        files.clusters,
+    log:
+        "<logs>/prepare_clusters/{dataset}.log",
+    priority: 10
+    conda:
+        "../envs/retrieval.yaml"
+    params:
+        code=code_of("prepare_clusters.py"),
+    script:
+        "../workflow/scripts/prepare_clusters.py"
 
 
 rule prepare_references:

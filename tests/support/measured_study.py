@@ -64,6 +64,8 @@ class Measured:
     judged: bool = False
     grades: Mapping[str, int] = field(default_factory=lambda: {"lenient": 2, "strict": 3})
     """The lowest labels of the reference sets."""
+    clusters: Mapping[str, int] | None = None
+    """The number of each query's cluster; None where queries are independent."""
 
     @property
     def rankings(self) -> list[str]:
@@ -136,6 +138,7 @@ def section_of(measured: Measured, folder: Path, resamples: int = RESAMPLES) -> 
         Comparisons(measured.reference, MARGIN, measured.primary),
         resamples=resamples,
         seed=0,
+        clusters=measured.clusters,
     )
     for key, rows in contexts.partition_by("retriever", "ordering", "k", as_dict=True).items():
         path = folder / "prompts" / f"{key[0]}-{key[1]}-{key[2]}.parquet"

@@ -18,6 +18,7 @@ from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.columns import named
 from ragrelay.base.vocabulary.primary import Primary
+from ragrelay.collection.clusters import numbered_clusters
 from ragrelay.generation.answer_files import mean_lengths, read_answers
 from ragrelay.workflow.jobs.scripts import job_log
 
@@ -42,6 +43,7 @@ with job_log(snakemake.log[0], snakemake.input):
             primary and Primary(**primary),
         ),
         **snakemake.params.draws,
+        clusters=numbered_clusters(*snakemake.input.clusters or [None]),
     )
     for name, table in analyse_transmission(transmission, snakemake.params.tables):
         write_csv(named(table, snakemake.wildcards), snakemake.output[name])

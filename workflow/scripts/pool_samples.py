@@ -9,6 +9,7 @@ from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.primary import Primary
+from ragrelay.collection.clusters import numbered_clusters
 from ragrelay.generation.answer_files import CONTEXT, read_answers
 from ragrelay.workflow.jobs.scripts import job_log
 
@@ -44,6 +45,7 @@ with job_log(snakemake.log[0], snakemake.input):
                 shown.group_by(*CONTEXT, "qid", maintain_order=True).agg(
                     pl.col("docnos").list.explode(keep_nulls=False, empty_as_null=False)
                 ),
+                numbered_clusters(files["clusters"].by("dataset").get(dataset)),
             )
         )
     write_csv(pool_samples(samples, params.kinds, params.margin), snakemake.output[0])

@@ -10,6 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from ragrelay.analysis import coefficients
@@ -164,11 +165,11 @@ class Tested(NamedTuple):
     p_value: float | None
 
 
-def fisher_jackknife(value: float, jackknife: Array) -> Tested:
+def fisher_jackknife(value: float, jackknife: Array, degrees: float | None = None) -> Tested:
     """Compute a correlation's interval and test on Fisher's z: Student's t with the jackknife standard error.
 
-    ``jackknife`` (n,) holds the correlation without each query. Returns Nones if no query changes the correlation, or
-    if it is undefined without one of them.
+    ``jackknife`` (n,) holds the correlation without each query, or each cluster of queries. Returns Nones if none of
+    them changes the correlation, or if it is undefined without one. ``degrees`` of freedom: by default n - 1.
     """
     if 1.0 - abs(value) < coefficients.ROUNDING or not np.isfinite(jackknife).all():
         return Tested(None, None, None)
@@ -176,9 +177,16 @@ def fisher_jackknife(value: float, jackknife: Array) -> Tested:
     error = jackknife_error(np.arctanh(np.clip(jackknife, -1.0 + coefficients.ROUNDING, 1.0 - coefficients.ROUNDING)))
     if not error > coefficients.ROUNDING:
         return Tested(None, None, None)
-    reach = float(special.stdtrit(n - 1, 0.975)) * error
+    degrees = n - 1 if degrees is None else degrees
+    reach = float(special.stdtrit(degrees, 0.975)) * error
     low, high = (float(np.tanh(centre + side * reach)) for side in (-1, 1))
-    return Tested(low, high, float(2.0 * special.stdtr(n - 1, -abs(centre) / error)))
+    return Tested(low, high, float(2.0 * special.stdtr(degrees, -abs(centre) / error)))
+
+
+def without_each(coefficient: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> Array:
+    """Compute the coefficient of ``x`` and ``y`` (n,) without each of the C clusters in turn, (C,)."""
+    clusters, of_query = np.unique(cluster, return_inverse=True)
+    return STATISTICS[coefficient]((of_query != np.arange(len(clusters))[:, None]).astype(np.float64), x, y)
 
 
 @cache

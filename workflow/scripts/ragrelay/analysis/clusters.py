@@ -1,15 +1,55 @@
-"""Test the association of two columns whose rows come in clusters: a slope, and rho without each query in turn."""
+"""Rows that come in clusters: those of queries in a table, a slope's test, and rho without each query in turn."""
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 from scipy import special
 
 from ragrelay.analysis.coefficients import ROUNDING, Array
 
 WITHIN = 0.5
 """Correlation between rows of a cluster that the degrees of freedom assume."""
+
+
+CLUSTER = "cluster"
+NOT_BY_CLUSTER = "queries come in clusters, and this is for independent ones"
+"""Why a row has neither interval nor p-value."""
+Clusters = Mapping[str, int]
+"""The number of each query's cluster, by qid; of independent queries, None stands in its place."""
+Indexes = npt.NDArray[np.intp]
+
+
+def cluster_column(clusters: Clusters | None) -> pl.Expr:
+    """Return the column ``cluster`` of a table with qids; null if queries are independent."""
+    numbers = pl.lit(None) if clusters is None else pl.col("qid").replace_strict(clusters, return_dtype=pl.Float64)
+    return numbers.cast(pl.Float64).alias(CLUSTER)
+
+
+def of_queries(qids: pl.Series, clusters: Clusters | None) -> Indexes | None:
+    """Return the number of the cluster of each of ``qids`` (n,); None if queries are independent."""
+    return None if clusters is None else qids.replace_strict(clusters).to_numpy().astype(np.intp)
+
+
+def indexes(column: Array) -> Indexes | None:
+    """Return the numbers of clusters from a column of ``cluster_column`` (n,); None if queries are independent."""
+    return None if not len(column) or np.isnan(column).any() else column.astype(np.intp)
+
+
+def effective_number(sizes: npt.NDArray[Any]) -> float:
+    """Return how many equal clusters count as much as clusters of these ``sizes``: (sum)² / sum of squares."""
+    return float(sizes.sum() ** 2 / (sizes.astype(np.float64) ** 2).sum())
+
+
+def untested(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Return ``table`` with nulls in ``columns``, which take queries as independent, and the ``reason``, if it has any.
+
+    A row that has another reason keeps it.
+    """
+    nulls = table.with_columns(pl.lit(None, table.schema[name]).alias(name) for name in columns)
+    return nulls.with_columns(pl.col("reason").fill_null(NOT_BY_CLUSTER)) if "reason" in nulls.columns else nulls
 
 
 class ClusteredSlope(NamedTuple):

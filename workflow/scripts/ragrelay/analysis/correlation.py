@@ -12,14 +12,16 @@ import numpy.typing as npt
 import polars as pl
 from scipy import optimize, special, stats
 
-from ragrelay.analysis import multiplicity, paired_tests
+from ragrelay.analysis import bootstrap, multiplicity, paired_tests
 from ragrelay.analysis.bootstrap import METHOD, Interval, bootstrap_intervals
 from ragrelay.analysis.cells import by_cell
+from ragrelay.analysis.clusters import CLUSTER, Clusters, Indexes, cluster_column, effective_number, indexes
 from ragrelay.analysis.coefficients import ROUNDING, Array, concordances
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.paired_tests import POWER
 from ragrelay.analysis.transmission import Transmission
-from ragrelay.analysis.verdicts import of_correlation
+from ragrelay.analysis.verdicts import EFFECTIVE_AT_LEAST, UNDECIDED, WORDS_AT_LEAST, of_correlation
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST as CLUSTERS_AT_LEAST
 from ragrelay.base.vocabulary.columns import (
     CELL_COLUMNS,
     INTERVAL,
@@ -75,6 +77,7 @@ SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
 """Columns of correlation.csv."""
 SPEARMAN_METHOD = "Fisher z, Bonett-Wright variance"
+METHOD_OF_CLUSTERS = "jackknife over clusters of queries on Fisher's z, Student's t"
 KENDALL_METHOD = "Fisher z, asymptotic variance"
 
 # Above this many queries the statistic is compared with Student's t: permutations would give the same.
@@ -94,16 +97,22 @@ class PairedColumns:
     utility: Array
     measure: Array
     reason: str | None
+    cluster: Indexes | None = None
+    """(n,) the number of each query's cluster; None where queries are independent."""
 
     @property
     def digest(self) -> bytes:
         """Hash the data: cells share a digest if their data are equal, as both subsets are where no P_0 is low."""
-        return hashlib.sha256(self.utility.tobytes() + b"/" + self.measure.tobytes()).digest()
+        parts = [self.utility, self.measure, *([] if self.cluster is None else [self.cluster])]
+        return hashlib.sha256(b"/".join(part.tobytes() for part in parts)).digest()
 
 
 def table(given: Transmission) -> pl.DataFrame:
     """Return the table of ``COLUMNS`` for ``given``."""
-    parts = (transmission(*of_retriever, given.resamples, given.seed) for of_retriever in given.each_retriever())
+    parts = (
+        transmission(*of_retriever, given.resamples, given.seed, given.clusters)
+        for of_retriever in given.each_retriever()
+    )
     return with_adjusted(pl.concat(parts))
 
 
@@ -112,15 +121,21 @@ def is_constant(column: Array) -> bool:
     return bool(np.ptp(column) <= CONSTANT * max(1.0, float(np.abs(column).max())))
 
 
-def transmission(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int) -> pl.DataFrame:
+def transmission(
+    utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, seed: int, clusters: Clusters | None = None
+) -> pl.DataFrame:
     """Correlate one retriever's utility with its retrieval measures: a row (``SCHEMA``) per cell and coefficient.
 
     ``utility`` has the utility table's columns, ``retrieval`` qid, measure, k, value. A cell is ordering x k x
     references x measure x subset. Queries are paired by qid at the cell's k. ``value`` and ``p_value`` are scipy's.
     Only rho has a ``verdict``: above or below zero if the studentised permutation test rejects at 5% and the interval
     excludes 0. No interval of r keeps its coverage on skewed columns (docs/statistics.md).
+
+    With ``clusters`` (see Transmission) test and interval of all coefficients are those of the jackknife over clusters
+    on Fisher's z, with Student's t on n_eff - 1 degrees of freedom (mean_tests.ClusterMeans). A verdict then takes as
+    many clusters as a mean's does; there is neither p_permutation nor ``detectable``.
     """
-    return pl.DataFrame(correlate(_cells(utility, retrieval), resamples, seed), schema=SCHEMA)
+    return pl.DataFrame(correlate(_cells(utility, retrieval, clusters), resamples, seed), schema=SCHEMA)
 
 
 def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list[dict[str, Any]]:
@@ -129,9 +144,13 @@ def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list
     results: dict[tuple[bytes, str], dict[str, Any]] = {}
     distinct = {cell.digest: cell for cell in cells if cell.reason is None}
     for coefficient in TESTS:
+        for cell in distinct.values():
+            if cell.cluster is not None:
+                results[cell.digest, coefficient] = _of_clusters(coefficient, cell, cell.cluster)
         by_n: dict[int, list[PairedColumns]] = defaultdict(list)
         for cell in distinct.values():
-            by_n[len(cell.utility)].append(cell)
+            if cell.cluster is None:
+                by_n[len(cell.utility)].append(cell)
         for same_n in by_n.values():
             rows = _coefficients(coefficient, same_n, resamples, seed)
             results.update({(cell.digest, coefficient): row for cell, row in zip(same_n, rows, strict=True)})
@@ -144,15 +163,32 @@ def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list
     ]
 
 
-def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame) -> Iterator[PairedColumns]:
+def _of_clusters(coefficient: str, cell: PairedColumns, cluster: Indexes) -> dict[str, Any]:
+    """Compute a coefficient's row where queries come in clusters."""
+    value, sizes = _tests(coefficient, [cell])[0][0], np.unique(cluster, return_counts=True)[1]
+    row: dict[str, Any] = {"value": value, "verdict": UNDECIDED if coefficient == DECIDES else None}
+    if len(sizes) < CLUSTERS_AT_LEAST:
+        return row | {"reason": f"fewer than {CLUSTERS_AT_LEAST} clusters of queries"}
+    left_out = bootstrap.without_each(coefficient, cell.utility, cell.measure, cluster)
+    tested = bootstrap.fisher_jackknife(value, left_out, effective_number(sizes) - 1)
+    if tested.p_value is None:
+        return row | {"reason": "no correlation without one of the clusters, or a perfect one"}
+    row |= tested._asdict() | {"method": METHOD_OF_CLUSTERS}
+    if coefficient == DECIDES and len(sizes) >= WORDS_AT_LEAST and effective_number(sizes) >= EFFECTIVE_AT_LEAST:
+        row["verdict"] = of_correlation(tested.low, tested.high, tested.p_value)
+    return row
+
+
+def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame, clusters: Clusters | None = None) -> Iterator[PairedColumns]:
     keys = ["retriever", "ordering", "k", "references", "measure"]
     known = retrieval.filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
     joined = (
         utility.join(retrieval.select("measure").unique(), how="cross")
         .join(known.select("measure", "k", "qid", "value"), on=["measure", "k", "qid"], how="left")
+        .with_columns(cluster_column(clusters))
         .sort(*keys, "qid")
     )
-    for key, (p0, x, y) in by_cell(joined, keys, ["p0", "utility", "value"]):
+    for key, (p0, x, y, numbers) in by_cell(joined, keys, ["p0", "utility", "value", CLUSTER]):
         names: dict[str, Any] = dict(zip(keys, key, strict=True))
         useful, measured = np.isfinite(x), np.isfinite(y)
         for subset, least in SUBSETS.items():
@@ -164,9 +200,8 @@ def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame) -> Iterator[PairedCol
                 "n_null": int((chosen & ~useful).sum()),
                 "n_unmeasured": int((chosen & useful & ~measured).sum()),
             }
-            yield PairedColumns(
-                names | counts, x[pairs], y[pairs], no_coefficient(x[pairs], y[pairs], names["measure"])
-            )
+            reason = no_coefficient(x[pairs], y[pairs], names["measure"])
+            yield PairedColumns(names | counts, x[pairs], y[pairs], reason, indexes(numbers[pairs]))
 
 
 def no_coefficient(utility: Array, measure: Array, name: str, quantity: str = "utility") -> str | None:

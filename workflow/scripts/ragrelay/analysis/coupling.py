@@ -50,6 +50,8 @@ TABLE = {
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of coupling.csv."""
+BY_QUERY = (*(name for name in TABLE if name.endswith(("_low", "_high", "_p"))), "method")
+"""See analyse_transmission."""
 
 
 def table(given: Transmission) -> pl.DataFrame:

@@ -63,6 +63,9 @@ TABLE = {
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted()}
 """Columns of differences.csv."""
+BY_QUERY = (*INTERVAL, *(name for name in COLUMNS if name.startswith("p_")), "method", "bootstrap_low",
+            "bootstrap_high", "resamples")  # fmt: skip
+"""See analyse_transmission."""
 ContextCell = tuple[str, str, int]
 
 

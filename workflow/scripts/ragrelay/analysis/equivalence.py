@@ -8,11 +8,12 @@ import polars as pl
 
 from ragrelay.analysis import mean_tests, multiplicity
 from ragrelay.analysis.cells import by_cell
+from ragrelay.analysis.clusters import CLUSTER, Clusters, Indexes, cluster_column, indexes
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.transmission import Transmission
-from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, enough, of_interval
+from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, of_interval
 from ragrelay.base.vocabulary.columns import (
     CELL,
     CELL_COLUMNS,
@@ -68,11 +69,15 @@ WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", 
 
 def table(given: Transmission) -> pl.DataFrame:
     """Return the table of ``COLUMNS`` for ``given``."""
-    return equivalences(given.cells, *given.compared)
+    return equivalences(given.cells, *given.compared, clusters=given.clusters)
 
 
 def equivalences(
-    utility: pl.DataFrame, reference_retriever: str | None, margin: float, primary: Primary | None = None
+    utility: pl.DataFrame,
+    reference_retriever: str | None,
+    margin: float,
+    primary: Primary | None = None,
+    clusters: Clusters | None = None,
 ) -> pl.DataFrame:
     """Test P_k minus ``reference_retriever``'s P_k over the same queries, ordering, k and references.
 
@@ -97,17 +102,19 @@ def equivalences(
                 reference.select(pl.struct(CELL_OF_RETRIEVER).unique()).to_series().implode()
             )
         )
+        .with_columns(cluster_column(clusters))
         .sort(*CELL, "qid")
     )
     tests = multiplicity.with_adjusted(pl.DataFrame(_rows(paired, margin), schema=schema_of(TESTED)), FAMILY, P_VALUES)
-    differences = {key: known(difference(p, against)) for key, (p, against) in by_cell(paired, CELL, ["p", "against"])}
+    differences = {key: known(difference(p, against), cluster) for key, (p, against, cluster) in _columns(paired)}
     words: dict[tuple[Any, ...], dict[str, Any]] = {}
     for _, family in tests.group_by("family", maintain_order=True):
         split: dict[bool, list[tuple[Any, ...]]] = {True: [], False: []}
         for row in family.select(CELL).iter_rows(named=True):
             split[primary is not None and primary.is_of(row, reference_retriever)].append(tuple(row.values()))
         for keys in split.values():
-            words |= dict(zip(keys, words_of([differences[key] for key in keys], margin), strict=True))
+            columns, of_columns = zip(*(differences[key] for key in keys), strict=True) if keys else ((), ())
+            words |= dict(zip(keys, words_of(columns, margin, of_columns), strict=True))
     of_verdict = pl.DataFrame(
         [words[key] for key in tests.select(CELL).iter_rows()], schema={name: COLUMNS[name].dtype for name in WORDS}
     )
@@ -115,17 +122,25 @@ def equivalences(
     return named.select(name for name in COLUMNS if name not in STUDY_PART)
 
 
-def words_of(columns: Sequence[Array], margin: float | None) -> list[dict[str, Any]]:
-    """Compute WORDS for the mean of each of ``columns`` of differences; all intervals together cover with 95%."""
-    tested = [place for place, column in enumerate(columns) if testable(column)]
-    verdicts: list[dict[str, Any]] = [{"verdict": UNDECIDED if enough(column) else TOO_FEW} for column in columns]
+def words_of(
+    columns: Sequence[Array], margin: float | None, clusters: Sequence[Indexes | None] | None = None
+) -> list[dict[str, Any]]:
+    """Compute WORDS for the mean of each of ``columns`` of differences; all intervals together cover with 95%.
+
+    ``clusters``: the cluster of each query of each column, or None for a column of independent queries.
+    """
+    of_columns = list(zip(columns, clusters or [None] * len(columns), strict=True))
+    tested = [place for place, column in enumerate(of_columns) if testable(*column)]
+    verdicts: list[dict[str, Any]] = [
+        {"verdict": UNDECIDED if mean_tests.enough(*column) else TOO_FEW} for column in of_columns
+    ]
     level = 1.0 - ALPHA / max(len(tested), 1)
     for place in tested:
-        means = mean_tests.Means.cautious(columns[place][:, None])
+        means = mean_tests.cautious(*of_columns[place])
         (low,), (high,), (p_value,) = *means.interval(level), means.p_value()
-        low, high = float(low), float(high)
+        low, high = mean_tests.end(low), mean_tests.end(high)
         verdicts[place] = {
-            "verdict": of_interval(low, high, margin) if enough(columns[place]) else TOO_FEW,
+            "verdict": of_interval(low, high, margin) if mean_tests.enough(*of_columns[place]) else TOO_FEW,
             "p_difference": float(p_value),
             "p_difference_bonferroni": min(1.0, float(p_value) * len(tested)),
             "verdict_level": level,
@@ -142,37 +157,57 @@ def difference(p: Array, against: Array) -> Array:
     return differences
 
 
-def known(column: Array) -> Array:
-    """Return the values of ``column`` that are not NaN."""
-    return column[np.isfinite(column)]
+def known(column: Array, cluster: Array) -> tuple[Array, Indexes | None]:
+    """Return the values of ``column`` that are not NaN, and the clusters of their queries (see cluster_column)."""
+    return column[np.isfinite(column)], indexes(cluster[np.isfinite(column)])
 
 
-def testable(difference: Array) -> bool:
-    """Return whether a column of differences can be tested: enough queries, and not all differences are equal."""
-    return len(difference) >= QUERIES_AT_LEAST and not is_constant(difference)
+def testable(difference: Array, cluster: Indexes | None = None) -> bool:
+    """Return whether a column of differences can be tested: enough queries, and not all differences are equal.
+
+    With the ``cluster`` of each query there must be as many clusters, and their means must differ.
+    """
+    if cluster is None:
+        return len(difference) >= QUERIES_AT_LEAST and not is_constant(difference)
+    sums = mean_tests.ClusterMeans.of(difference, cluster)
+    return len(sums.sums) >= QUERIES_AT_LEAST and not is_constant(sums.sums / sums.sizes)
+
+
+def _columns(paired: pl.DataFrame) -> Iterator[tuple[tuple[Any, ...], Array]]:
+    """Yield each cell with P, the reference retriever's P and the clusters of its queries (3, n)."""
+    return by_cell(paired, CELL, ["p", "against", CLUSTER])
 
 
 def _rows(paired: pl.DataFrame, margin: float) -> Iterator[dict[str, Any]]:
-    for key, (p, against) in by_cell(paired, CELL, ["p", "against"]):
-        paired_difference = known(difference(p, against))
+    for key, (p, against, clusters) in _columns(paired):
+        paired_difference, cluster = known(difference(p, against), clusters)
         n = len(paired_difference)
         row = dict(zip(CELL, key, strict=True)) | {"n": n, "n_unpaired": len(p) - n}
-        yield row | {"margin": margin} | _test(paired_difference, margin)
+        yield row | {"margin": margin} | _test(paired_difference, cluster, margin)
 
 
-def _test(difference: Array, margin: float) -> dict[str, Any]:
+def untestable(difference: Array, cluster: Indexes | None) -> str:
+    """Say why a column of differences can't be tested (see ``testable``)."""
     if len(difference) < QUERIES_AT_LEAST:
-        return {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
-    row: dict[str, Any] = {"mean_difference": float(difference.mean())}
-    if is_constant(difference):
-        return row | {"reason": "all differences are equal"}
-    means = mean_tests.Means.cautious(difference[:, None])
+        return f"fewer than {QUERIES_AT_LEAST} queries"
+    if cluster is not None and len(np.unique(cluster)) < QUERIES_AT_LEAST:
+        return f"fewer than {QUERIES_AT_LEAST} clusters of queries"
+    return "all differences are equal" if is_constant(difference) else "all clusters have the same mean"
+
+
+def _test(difference: Array, cluster: Indexes | None, margin: float) -> dict[str, Any]:
+    row: dict[str, Any] = {}
+    if len(difference) >= QUERIES_AT_LEAST:
+        row["mean_difference"] = float(difference.mean())
+    if not testable(difference, cluster):
+        return row | {"reason": untestable(difference, cluster)}
+    means = mean_tests.cautious(difference, cluster)
     (low,), (high,) = means.interval(LEVEL)
     not_worse, not_better = float(means.p_greater(-margin)[0]), float(means.p_less(margin)[0])
     return row | {
-        "low": float(low),
-        "high": float(high),
-        "method": mean_tests.METHOD,
+        "low": mean_tests.end(low),
+        "high": mean_tests.end(high),
+        "method": mean_tests.METHOD if cluster is None else mean_tests.METHOD_OF_CLUSTERS,
         "p_not_worse": not_worse,
         "p_not_better": not_better,
         "p_value": max(not_worse, not_better),

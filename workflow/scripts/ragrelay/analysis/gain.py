@@ -8,10 +8,12 @@ import polars as pl
 
 from ragrelay.analysis import mean_tests, multiplicity, paired_tests
 from ragrelay.analysis.cells import by_cell
+from ragrelay.analysis.clusters import CLUSTER, Clusters, Indexes, cluster_column, indexes
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
+from ragrelay.analysis.equivalence import testable, untestable
 from ragrelay.analysis.transmission import Transmission
-from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, enough, of_difference
+from ragrelay.analysis.verdicts import TOO_FEW, UNDECIDED, of_difference, of_interval
 from ragrelay.base.vocabulary.columns import (
     CELL,
     CELL_COLUMNS,
@@ -71,37 +73,41 @@ COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
 def table(given: Transmission) -> pl.DataFrame:
     """Return the table of ``COLUMNS`` for ``given``."""
     return with_adjusted(
-        pl.concat(gains(utility, given.resamples, given.seed) for utility, _ in given.each_retriever())
+        pl.concat(gains(utility, given.resamples, given.seed, given.clusters) for utility, _ in given.each_retriever())
     )
 
 
-def gains(utility: pl.DataFrame, permutations: int, seed: int) -> pl.DataFrame:
+def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Clusters | None = None) -> pl.DataFrame:
     """Test P_k - P_0 in every cell of one retriever's ``utility``: a row (``SCHEMA``) per ordering, k and references.
 
     Both means are over the queries with both a P and a P_0. ``p_verdict`` belongs to the test that gives the verdict
     (mean_tests: the larger of Student's and Hall's, with 1.75 times the skewness), ``low`` and ``high`` to its 95%
     interval. The verdict is the sign of the mean difference if that interval excludes 0, else undecided. It is too few
     queries below 12 queries, or below 8 with a difference. Below 5 queries there is no test, but a ``reason``. The
-    interval of ``ratio_of_means`` inverts the same test (Fieller 1954).
+    interval of ``ratio_of_means`` inverts the same test (Fieller 1954). With ``clusters`` (see Transmission) the tests
+    are mean_tests.ClusterMeans, and what takes queries as independent is null: d_z, t, and all p-values but p_verdict.
     """
     rows: list[dict[str, Any]] = []
     tested: dict[int, list[tuple[int, Array]]] = defaultdict(list)
-    ordered = utility.sort([*CELL, "qid"])
+    ordered = utility.with_columns(cluster_column(clusters)).sort([*CELL, "qid"])
     qids = dict(ordered.group_by(CELL, maintain_order=True).agg("qid").rows_by_key(CELL, unique=True))
-    for key, (p, p0, utilities) in by_cell(ordered, CELL, ["p", "p0", "utility"]):
+    for key, (p, p0, utilities, numbers) in by_cell(ordered, CELL, ["p", "p0", "utility", CLUSTER]):
         row = dict(zip(CELL, key, strict=True)) | _utilities(utilities, qids[key][0])
         paired = np.isfinite(p) & np.isfinite(p0)
-        row |= _gain(p[paired], p0[paired]) | {"n_unpaired": int(len(p) - paired.sum())}
-        row["verdict"] = UNDECIDED if enough(_difference(p[paired], p0[paired])) else TOO_FEW
+        cluster, differences = indexes(numbers[paired]), _difference(p[paired], p0[paired])
+        row |= _gain(p[paired], p0[paired], cluster) | {"n_unpaired": int(len(p) - paired.sum())}
+        row["verdict"] = UNDECIDED if mean_tests.enough(differences, cluster) else TOO_FEW
         mean = row["mean_utility"]
         if mean is not None and row["n"]:
             row["utility_disagrees"] = bool(np.sign(mean) * np.sign(row["mean_difference"]) < 0)
-        if "reason" not in row:
-            tested[row["n"]].append((len(rows), _difference(p[paired], p0[paired])))
+        if "reason" not in row and cluster is not None:
+            row |= _test_of_clusters(differences, cluster)
+        elif "reason" not in row:
+            tested[row["n"]].append((len(rows), differences))
         rows.append(row)
     for cells in tested.values():
-        places, differences = zip(*cells, strict=True)
-        for place, result in zip(places, _tests(differences, permutations, seed), strict=True):
+        places, columns = zip(*cells, strict=True)
+        for place, result in zip(places, _tests(columns, permutations, seed), strict=True):
             rows[place] |= result
     return pl.DataFrame(rows, schema=SCHEMA)
 
@@ -118,7 +124,7 @@ def _difference(p: Array, p0: Array) -> Array:
     return difference
 
 
-def _gain(p: Array, p0: Array) -> dict[str, Any]:
+def _gain(p: Array, p0: Array, cluster: Indexes | None) -> dict[str, Any]:
     n = len(p)
     if not n:
         return {"n": 0, "reason": "no query has both P and P₀"}
@@ -127,13 +133,15 @@ def _gain(p: Array, p0: Array) -> dict[str, Any]:
     }  # fmt: skip
     if p0.mean() > 0:
         row["ratio_of_means"] = p.mean() / p0.mean() - 1.0
-    if n < QUERIES_AT_LEAST:
-        return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
-    if is_constant(_difference(p, p0)):
-        return row | {"reason": "all differences are equal"}
+    if not testable(_difference(p, p0), cluster):
+        return row | {"reason": untestable(_difference(p, p0), cluster)}
+    degrees = None
+    if cluster is not None:
+        degrees = mean_tests.ClusterMeans.of(p, cluster).effective - 1
+        p, p0 = (mean_tests.ClusterMeans.of(column, cluster).sums for column in (p, p0))
     # A perfect ratio has no sampling variance.
     varies = p0.mean() > 0 and not is_constant(p - p.mean() / p0.mean() * p0)
-    ratio = mean_tests.ratio_interval(p, p0, skewness=mean_tests.SKEWNESS) if varies else None
+    ratio = mean_tests.ratio_interval(p, p0, skewness=mean_tests.SKEWNESS, degrees=degrees) if varies else None
     return row | ({"ratio_low": ratio[0] - 1.0, "ratio_high": ratio[1] - 1.0} if ratio else {})
 
 
@@ -149,6 +157,16 @@ def _utilities(utilities: Array, qids: list[str]) -> dict[str, Any]:
         "largest_share": share,
         "largest_qid": qids[largest] if share > LARGEST_SHARE else None,
     }
+
+
+def _test_of_clusters(differences: Array, cluster: Indexes) -> dict[str, Any]:
+    means = mean_tests.ClusterMeans.of(differences, cluster)
+    (low,), (high,) = means.interval()
+    ends = {"low": mean_tests.end(low), "high": mean_tests.end(high)}
+    verdict = of_interval(**ends) if mean_tests.enough(differences, cluster) else TOO_FEW
+    return ends | {
+        "p_verdict": float(means.p_value()[0]), "verdict": verdict, "method": mean_tests.METHOD_OF_CLUSTERS
+    }  # fmt: skip
 
 
 def _tests(differences: tuple[Array, ...], permutations: int, seed: int) -> list[dict[str, Any]]:

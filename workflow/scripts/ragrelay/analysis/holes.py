@@ -8,6 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 from ragrelay.analysis import relay
+from ragrelay.analysis.clusters import Clusters
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.labellings import ALL, HIGHEST, HOLES_ABOVE, LOWEST, NONE
 from ragrelay.analysis.transmission import JudgedRankings, Transmission
@@ -54,7 +55,7 @@ class Holes(NamedTuple):
 def table(given: Transmission) -> pl.DataFrame:
     """Return the table of ``COLUMNS`` for ``given``."""
     _, kinds, contexts, judged = given.rankings
-    return holes(given.cells, given.measured, contexts, kinds, judged, given.compared.primary)
+    return holes(given.cells, given.measured, contexts, kinds, judged, given.compared.primary, given.clusters)
 
 
 def holes(
@@ -64,6 +65,7 @@ def holes(
     kinds: Mapping[str, str],
     judged: JudgedRankings,
     primary: Primary | None,
+    clusters: Clusters | None = None,
 ) -> pl.DataFrame:
     """Compute the slope over all rankings under other labels of the holes: ``SCHEMA``, four rows per k and adjustment.
 
@@ -84,7 +86,7 @@ def holes(
     rankings, qids = relay.places(utility, kinds)
     rows = [
         {**names, "k": k, **row}
-        for names, cells in relay.cells_of(utility, retrieval, contexts, kinds)
+        for names, cells in relay.cells_of(utility, retrieval, contexts, kinds, clusters=clusters)
         for k, cell in cells.items()
         for row in _rows(cell, judged, rankings, qids, primary.measure, k)
     ]

@@ -10,12 +10,16 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
+from ragrelay.analysis import verdicts
+from ragrelay.analysis.clusters import effective_number
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT
 
 METHOD = "Student's t and Hall's, the more cautious"
+METHOD_OF_CLUSTERS = f"{METHOD}, over sums of clusters"
 SKEWNESS = 1.75
 """Factor on the skewness in tests for verdicts: a small sample shows less skewness than there is."""
 # Below this |skewness| Hall's transformation is the identity but for rounding.
@@ -90,18 +94,105 @@ class Means(NamedTuple):
         return np.where(plain, value, 3.0 / g * (np.cbrt(1.0 + g * (value - g / (6 * self.n))) - 1.0))
 
 
+class ClusterMeans(NamedTuple):
+    """The mean over queries that come in clusters: sums of the column and numbers of queries, both (clusters,).
+
+    A mean of ``null`` is tested by the sums less null x size, whose mean over clusters is then 0: Student's t and
+    Hall's with SKEWNESS times the skewness. n_eff = (sum of sizes)² / sum of size² is how many equal clusters count as
+    much; Student's distribution has n_eff - 1 degrees of freedom, since few large clusters may decide.
+    """
+
+    sums: Array
+    sizes: Array
+
+    @classmethod
+    def of(cls, column: Array, cluster: npt.NDArray[np.intp]) -> "ClusterMeans":
+        """Add up ``column`` (n,) by ``cluster`` (n,), the index of each query's."""
+        sizes = np.bincount(cluster)
+        sums: Array = np.bincount(cluster, column).astype(np.float64)
+        return cls(sums[sizes > 0], sizes[sizes > 0].astype(np.float64))
+
+    @property
+    def counted(self) -> Array:
+        """Sums (clusters,), those that only rounding keeps from 0 as 0."""
+        return np.where(np.abs(self.sums) > CONSTANT * self.sizes, self.sums, 0.0)
+
+    @property
+    def effective(self) -> float:
+        """n_eff."""
+        return effective_number(self.sizes)
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean over queries: that of a ratio of two sums over clusters."""
+        count, mean = len(self.sums), self.sums.sum() / self.sizes.sum()
+        residuals = self.sums - mean * self.sizes
+        return float(np.sqrt(count / (count - 1) * (residuals**2).sum()) / self.sizes.sum())
+
+    def p_greater(self, null: float = 0.0) -> Array:
+        """Return the one-sided p-value (1,) of "the mean is above ``null``"."""
+        return np.array([max(self._below(-statistic) for statistic in self._statistics(null))])
+
+    def p_less(self, null: float = 0.0) -> Array:
+        """Return the one-sided p-value (1,) of "the mean is below ``null``"."""
+        return np.array([max(self._below(statistic) for statistic in self._statistics(null))])
+
+    def p_value(self, null: float = 0.0) -> Array:
+        """Return the two-sided p-value (1,); it is below 0.05 where the 95% interval excludes ``null``."""
+        return np.minimum(1.0, 2.0 * np.minimum(self.p_greater(null), self.p_less(null)))
+
+    def interval(self, level: float = 0.95) -> tuple[Array, Array]:
+        """Return the ends (1,) of the means that the two-sided test does not reject; NaN where they are unbounded."""
+        ends = ratio_interval(self.sums, self.sizes, skewness=SKEWNESS, degrees=self.effective - 1, level=level)
+        return (np.array([np.nan]),) * 2 if ends is None else (np.array(ends[:1]), np.array(ends[1:]))
+
+    def _statistics(self, null: float) -> tuple[float, float]:
+        return _statistics_of_ratio(self.sums, self.sizes, SKEWNESS)(null)
+
+    def _below(self, statistic: float) -> float:
+        return float(special.stdtr(self.effective - 1, statistic))
+
+
+def cautious(column: Array, cluster: npt.NDArray[np.intp] | None = None) -> Means | ClusterMeans:
+    """Return the moments of one ``column`` (n,) for tests of verdicts, with the ``cluster`` (n,) of each query if any.
+
+    Their p-values and ends of intervals have the shape (1,).
+    """
+    return Means.cautious(column[:, None]) if cluster is None else ClusterMeans.of(column, cluster)
+
+
+def enough(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> bool:
+    """Return whether ``differences`` (n,), with the ``cluster`` (n,) of each query if any, are enough for a verdict."""
+    if cluster is None:
+        return verdicts.enough(differences)
+    of_clusters = ClusterMeans.of(differences, cluster)
+    return verdicts.enough(of_clusters.counted, of_clusters.effective)
+
+
+def end(value: float) -> float | None:
+    """Return an end of an interval; None where it is unbounded."""
+    return float(value) if np.isfinite(value) else None
+
+
 def ratio_interval(
-    above: Array, below: Array, limit: float = np.inf, skewness: float = 1.0
+    above: Array,
+    below: Array,
+    limit: float = np.inf,
+    skewness: float = 1.0,
+    degrees: float | None = None,
+    level: float = 0.95,
 ) -> tuple[float, float] | None:
-    """Compute the 95% interval of the ratio of two means of paired values (n,): Fieller's (1954) with the test above.
+    """Compute the interval of the ratio of two means of paired values (n,): Fieller's (1954) with the test above.
 
     It contains the ratios between -``limit`` and ``limit`` for which the test does not reject that ``above`` - ratio x
     ``below`` has mean 0. Hall's test takes ``skewness`` times the skewness. A ratio at which this difference is the
     same for all queries is rejected unless the difference is 0. Returns None if the interval is unbounded, as when the
-    mean of ``below`` does not differ significantly from 0.
+    mean of ``below`` does not differ significantly from 0. ``degrees`` of freedom of Student's distribution: by default
+    n - 1.
     """
     of_ratio, n = _statistics_of_ratio(above, below, skewness), len(above)
-    centre, quantile = float(above.mean() / below.mean()), float(special.stdtrit(n - 1, 0.975))
+    quantile = float(special.stdtrit(n - 1 if degrees is None else degrees, (1.0 + level) / 2))
+    centre = float(above.mean() / below.mean())
     ends: list[float] = []
     for direction in (-1.0, 1.0):
 

@@ -10,7 +10,9 @@ import polars as pl
 from scipy import stats
 
 from ragrelay.analysis import relay, verdicts
+from ragrelay.analysis.clusters import Clusters, of_queries
 from ragrelay.analysis.correlation import CONSTANT, is_constant
+from ragrelay.analysis.mean_tests import ClusterMeans
 from ragrelay.analysis.relay import ALL_RANKINGS
 from ragrelay.analysis.systems import PRIMARY, systems
 from ragrelay.base.vocabulary.columns import (
@@ -73,6 +75,8 @@ class Sample(NamedTuple):
     """retriever, qid, measure, k, value."""
     contexts: pl.DataFrame
     """retriever, ordering, k, qid, docnos."""
+    clusters: Clusters | None = None
+    """See Transmission."""
 
 
 def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margin: float) -> pl.DataFrame:
@@ -119,18 +123,19 @@ def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float) -> Itera
     names = {"dataset": sample.dataset, "scorer": sample.scorer, **cell, "n_datasets": 1}
     names |= {"generators": ", ".join(sample.utilities), "n_generators": len(sample.utilities)}
     pair = averaged.filter(pl.col("retriever").is_in([primary.retriever, primary.reference]))
-    for row in systems(pair, [primary.reference, primary.retriever], None, primary, margin).iter_rows(named=True):
+    both, clusters = [primary.reference, primary.retriever], sample.clusters
+    for row in systems(pair, both, None, primary, margin, clusters=clusters).iter_rows(named=True):
         if row["role"] == PRIMARY:
             sd = row["sd_difference"]
             yield names | {
                 "question": SYSTEMS, "adjusted": None, "margin": margin,
                 "retrievers": f"{primary.retriever}, {primary.reference}",
                 "estimate": row["mean_difference"],
-                "error": sd / math.sqrt(row["n"]) if sd is not None and sd > CONSTANT else None,
+                "error": _mean_error(pair, both, clusters, sd) if sd is not None and sd > CONSTANT else None,
                 **{name: row[name] for name in ("n", "low", "high", "p_value", "verdict", "reason")},
             }  # fmt: skip
     measured = sample.retrieval.filter(measure=primary.measure)
-    for _, cells in relay.cells_of(averaged, measured, sample.contexts, kinds):
+    for _, cells in relay.cells_of(averaged, measured, sample.contexts, kinds, clusters=sample.clusters):
         pairs = [list(relay.pair_sums(cells[primary.k], adjusted)) for adjusted in (False, True)]
         for adjusted in (False, True) if pairs[0] else ():
             named = names | {"question": RELAY, "adjusted": adjusted, "retrievers": ALL_RANKINGS,
@@ -147,11 +152,20 @@ def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float) -> Itera
             }  # fmt: skip
 
 
+def _mean_error(pair: pl.DataFrame, both: Sequence[str], clusters: Clusters | None, sd: float) -> float:
+    """Compute the standard error of the mean difference of the P of ``both``, whose standard deviation is ``sd``."""
+    wide = pair.pivot("retriever", index="qid", values="p").drop_nulls(both)
+    cluster = of_queries(wide["qid"], clusters)
+    if cluster is None:
+        return sd / math.sqrt(wide.height)
+    return ClusterMeans.of((wide[both[1]] - wide[both[0]]).to_numpy(), cluster).error
+
+
 def _error(sums: relay.Sums, slope: float | None) -> float | None:
-    """Compute the slope's standard error, with the query as the unit; None if no query differs from the slope."""
+    """Compute the slope's standard error, with the query as the unit, or its cluster; None if none differs from it."""
     if slope is None:
         return None
-    xx, xp, _ = sums.products[:, sums.differs]
+    xx, xp, _ = sums.of_units
     n = len(xx)
     if is_constant(xp - slope * xx):
         return None

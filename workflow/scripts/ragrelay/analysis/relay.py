@@ -10,10 +10,11 @@ import polars as pl
 
 from ragrelay.analysis import mean_tests
 from ragrelay.analysis.cells import by_cell
+from ragrelay.analysis.clusters import Clusters, Indexes, of_queries
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.transmission import Transmission
-from ragrelay.analysis.verdicts import ABOVE, BELOW, QUERIES_AT_LEAST, UNDECIDED
+from ragrelay.analysis.verdicts import ABOVE, BELOW, EFFECTIVE_AT_LEAST, QUERIES_AT_LEAST, UNDECIDED
 from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, boolean, integer, number, schema_of, text
 from ragrelay.base.vocabulary.names import SET_BY_DESIGN, UNSEEN
 
@@ -23,8 +24,8 @@ WITHOUT_P0 = "no zero-shot answers to adjust for"
 ONE_SEED, NOISY = "one seed: the noise of the answers is not known", "reliability below 0.2"
 RELIABLE_AT_LEAST = 0.2
 """Reliability of P's differences below which r is not corrected for it."""
-DIFFERING_AT_LEAST, EFFECTIVE_AT_LEAST = 12, 6.0
-"""A verdict needs at least so many queries whose contexts differ, and such an effective number of them."""
+DIFFERING_AT_LEAST = 12
+"""A verdict needs at least so many queries whose contexts differ."""
 UNIT = "P per 1 of the measure"
 TABLE = {
     "retrievers": text("two rankings, or `all rankings`: all pairs of them"),
@@ -75,6 +76,8 @@ class Cell(NamedTuple):
     """(Q,) the query's P_0 at the grade."""
     by_seed: Array | None = None
     """(S, R, Q) the values that ``p`` averages, if known."""
+    cluster: Indexes | None = None
+    """(Q,) the number of each query's cluster; None where queries are independent."""
 
 
 class Sums(NamedTuple):
@@ -89,12 +92,23 @@ class Sums(NamedTuple):
     compared: int
     noise: float = np.nan
     """The part of the sum of pp that comes from seeds; NaN if unknown."""
+    cluster: Indexes | None = None
+    """As in Cell."""
+
+    @property
+    def of_units(self) -> Array:
+        """(3, units) the products of the queries that differ, or their sums by cluster."""
+        products = self.products[:, self.differs]
+        if self.cluster is None:
+            return products
+        clusters, of_query = np.unique(self.cluster[self.differs], return_inverse=True)
+        return np.array([np.bincount(of_query, row, len(clusters)) for row in products])
 
 
 def table(given: Transmission) -> pl.DataFrame:
     """Return the table of ``COLUMNS`` for ``given``."""
     rankings = given.rankings
-    return relay(given.cells, given.measured, rankings.contexts, rankings.kinds, given.by_seed)
+    return relay(given.cells, given.measured, rankings.contexts, rankings.kinds, given.by_seed, given.clusters)
 
 
 def relay(
@@ -103,6 +117,7 @@ def relay(
     contexts: pl.DataFrame,
     kinds: Mapping[str, str],
     by_seed: pl.DataFrame | None = None,
+    clusters: Clusters | None = None,
 ) -> pl.DataFrame:
     """Regress the difference of P on that of each measure, for every pair of rankings and over all pairs: ``SCHEMA``.
 
@@ -128,10 +143,13 @@ def relay(
     the variance over seeds of the difference between both answers of a seed, divided by the number of seeds; a query
     with fewer than two seeds takes the mean of the other queries. It is multiplied by 1 - h, where h is the query's
     leverage in the regression above. The slope needs no correction, since seeds add no noise to x.
+
+    With ``clusters`` (see Transmission) each cluster's sums take the place of each query's in n_eff, tests, intervals
+    and limits; n still counts queries.
     """
     rows = [
         names | row
-        for names, cells in cells_of(utility, retrieval, contexts, kinds, by_seed)
+        for names, cells in cells_of(utility, retrieval, contexts, kinds, by_seed, clusters)
         for row in _rows(cells, [name for name in kinds if kinds[name] not in SET_BY_DESIGN])
     ]
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -149,6 +167,7 @@ def cells_of(
     contexts: pl.DataFrame,
     kinds: Mapping[str, str],
     by_seed: pl.DataFrame | None = None,
+    clusters: Clusters | None = None,
 ) -> Iterator[tuple[dict[str, Any], dict[int, Cell]]]:
     """Yield names (references, measure, ordering) with their cells by k."""
     rankings, qids = places(utility, kinds)
@@ -173,6 +192,7 @@ def cells_of(
         .sort("references", "measure", "ordering", "k", "ranking", "query")
     )  # fmt: skip
     seeds = {} if by_seed is None else _by_seed(by_seed, rankings, qids)
+    cluster = of_queries(qids, clusters)
     by_names: dict[tuple[str, ...], dict[int, Cell]] = {}
     columns = ["ranking", "query", "context", "value", "answer", "mean_x", "p0"]
     for (*names, k), numbers in by_cell(joined, ["references", "measure", "ordering", "k"], columns):
@@ -182,7 +202,7 @@ def cells_of(
         with np.errstate(invalid="ignore"):
             of_query = np.fmax.reduce(laid[3:], axis=1)
         by_names.setdefault(tuple(names), {})[k] = Cell(*laid[:3], *of_query)._replace(
-            by_seed=seeds.get((names[0], names[2], k))
+            by_seed=seeds.get((names[0], names[2], k)), cluster=cluster
         )
     for (references, measure, ordering), cells in by_names.items():
         yield {"references": references, "measure": measure, "ordering": ordering}, cells
@@ -273,7 +293,7 @@ def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sum
             sums[:, differs] = x**2, x * p, p**2
             if cell.by_seed is not None:
                 noise = seed_noise(cell.by_seed[:, first, differs] - cell.by_seed[:, second, differs], design)
-        yield (first, second), Sums(differs, sums, compared - int(differs.sum()), compared, noise)
+        yield (first, second), Sums(differs, sums, compared - int(differs.sum()), compared, noise, cell.cluster)
 
 
 def seed_noise(by_seed: Array, design: Array) -> float:
@@ -306,6 +326,7 @@ def all_pairs(pairs: Iterable[Sums]) -> Sums:
         sum(pair.same for pair in pairs),
         sum(pair.compared for pair in pairs),
         sum(pair.noise for pair in used),
+        pairs[0].cluster,
     )
 
 
@@ -320,6 +341,7 @@ def same_weight(of_k: Sequence[Sums]) -> Sums:
         np.sum([np.zeros_like(of_k[0].products), *weighed], axis=0),
         sum(sums.same for sums in of_k),
         sum(sums.compared for sums in of_k),
+        cluster=of_k[0].cluster,
     )
 
 
@@ -334,11 +356,17 @@ def slope(sums: Sums) -> dict[str, Any]:
         return row | {"reason": f"{n} queries with contexts that differ, fewer than {QUERIES_AT_LEAST} in every pair"}
     if not xx.sum() > 0:
         return row | {"reason": "the measure's differences are the same for all queries"}
-    row |= {"n_eff": float(xx.sum() ** 2 / (xx**2).sum()), "slope": float(xp.sum() / xx.sum())}
-    if not pp.sum() > 0:
+    row["slope"] = float(xp.sum() / xx.sum())
+    row["r"] = float(np.clip(xp.sum() / np.sqrt(xx.sum() * pp.sum()), -1.0, 1.0)) if pp.sum() > 0 else None
+    row |= _corrected(row["r"], 1.0 - sums.noise / float(pp.sum())) if row["r"] is not None else {}
+    xx, xp, _ = sums.of_units
+    row["n_eff"] = float(xx.sum() ** 2 / (xx**2).sum())
+    if row["r"] is None:
         return row | {"verdict": UNDECIDED, "reason": "P's differences are the same for all queries"}
-    row["r"] = float(np.clip(xp.sum() / np.sqrt(xx.sum() * pp.sum()), -1.0, 1.0))
-    row |= _corrected(row["r"], 1.0 - sums.noise / float(pp.sum()))
+    if len(xx) < QUERIES_AT_LEAST:
+        return row | {
+            "reason": f"{len(xx)} clusters of queries with contexts that differ, fewer than {QUERIES_AT_LEAST}"
+        }
     if is_constant(xp - row["slope"] * xx):
         return row | {"verdict": UNDECIDED, "reason": "a perfect slope, no sampling variance"}
     ends = mean_tests.ratio_interval(xp, xx, skewness=mean_tests.SKEWNESS)
@@ -346,7 +374,7 @@ def slope(sums: Sums) -> dict[str, Any]:
         row["p_value"] = float(mean_tests.Means.cautious(xp[:, None]).p_value()[0])
     if ends is not None:
         row |= {"low": ends[0], "high": ends[1]}
-    reason = _too_few(n, row["n_eff"], ends is None)
+    reason = _too_few(len(xx), row["n_eff"], ends is None, "queries" if sums.cluster is None else "clusters of queries")
     if reason or ends is None:
         return row | {"reason": reason}
     return row | {"verdict": ABOVE if ends[0] > 0 else BELOW if ends[1] < 0 else UNDECIDED}
@@ -361,11 +389,11 @@ def _corrected(r: float, reliability: float) -> dict[str, Any]:
     return row | {"r_corrected": float(np.clip(r / np.sqrt(reliability), -1.0, 1.0))}
 
 
-def _too_few(n: int, n_eff: float, unbounded: bool) -> str | None:
+def _too_few(n: int, n_eff: float, unbounded: bool, units: str) -> str | None:
     if n < DIFFERING_AT_LEAST:
-        return f"{n} queries with contexts that differ, fewer than {DIFFERING_AT_LEAST}"
+        return f"{n} {units} with contexts that differ, fewer than {DIFFERING_AT_LEAST}"
     if n_eff < EFFECTIVE_AT_LEAST:
-        return f"{n_eff:.1f} effective queries, fewer than {EFFECTIVE_AT_LEAST:.0f}"
+        return f"{n_eff:.1f} effective {units}, fewer than {EFFECTIVE_AT_LEAST:.0f}"
     return "the interval is unbounded" if unbounded else None
 
 

@@ -70,6 +70,9 @@ COLUMNS = {
     "reason": REASON,
 }
 """Columns of significance.csv."""
+BY_QUERY = ("low", "high", "detectable_difference", "d_z_low", "d_z_high", "t", "permutations", "significant",
+            *(name for name in COLUMNS if name.startswith("p_")))  # fmt: skip
+"""See analyse_transmission."""
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,8 @@ COLUMNS = {
     "{measure}": number("mean over queries of each retrieval measure of the grid, at k"),
 }
 """Columns of utility.csv."""
+BY_QUERY = (*INTERVAL, "method")
+"""See analyse_transmission."""
 
 
 def table(given: Transmission) -> pl.DataFrame:

@@ -10,10 +10,11 @@ import polars as pl
 from scipy import stats
 
 from ragrelay.analysis.cells import by_cell
+from ragrelay.analysis.clusters import CLUSTER, Clusters, cluster_column, indexes
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
-from ragrelay.analysis.equivalence import difference, known, testable, words_of
-from ragrelay.analysis.mean_tests import Means
+from ragrelay.analysis.equivalence import difference, known, testable, untestable, words_of
+from ragrelay.analysis.mean_tests import cautious, end
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.paired_tests import POWER, detectable_effect
 from ragrelay.analysis.transmission import Transmission
@@ -77,7 +78,7 @@ def table(given: Transmission) -> pl.DataFrame:
     """Return the table of ``COLUMNS`` for ``given``."""
     reference_retriever, margin, primary = given.compared
     retrievers = list(given.rankings.retrieval)
-    return systems(given.cells, retrievers, reference_retriever, primary, margin, given.answers.lengths)
+    return systems(given.cells, retrievers, reference_retriever, primary, margin, given.answers.lengths, given.clusters)
 
 
 def systems(
@@ -87,6 +88,7 @@ def systems(
     primary: Primary | None,
     margin: float,
     lengths: pl.DataFrame | None = None,
+    clusters: Clusters | None = None,
 ) -> pl.DataFrame:
     """Compare the mean P of every pair of ``retrievers`` in each ordering, k and reference set (``TABLE``).
 
@@ -96,12 +98,14 @@ def systems(
     equivalence.words_of). Max-T over sign flips of whole queries would be narrower, but doesn't keep its level if
     differences are skewed and queries few (docs/statistics.md).
 
-    ``lengths`` (retriever, qid, tokens: means over seeds, in the primary pair's cell) adds the primary pair's
+    ``clusters``: see Transmission; then detectable_difference and queries_for_margin, which are of independent queries,
+    are null. ``lengths`` (retriever, qid, tokens: means over seeds, in the primary pair's cell) adds the primary pair's
     difference at equal length, which changes no verdict: see _equal_length.
     """
     columns = ["place", "query", "p"]
     places = pl.DataFrame({"retriever": list(retrievers)}, schema={"retriever": pl.String}).with_row_index("place")
     queries = utility.select(pl.col("qid").unique().sort()).with_row_index("query")
+    cluster = queries.with_columns(cluster_column(clusters))[CLUSTER].fill_null(np.nan).to_numpy()
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN))
     laid = seen.join(places, on="retriever").join(queries, on="qid").sort(*CELL_OF_PAIRS, "place", "query")
     rows: list[dict[str, Any]] = []
@@ -113,7 +117,7 @@ def systems(
         named = dict(zip(CELL_OF_PAIRS, cell, strict=True))
         present = [retrievers[number] for number in np.unique(place)]
         rows += _rows(named, dict(zip(retrievers, p, strict=True)), present, reference_retriever, primary, margin,
-                      tokens)  # fmt: skip
+                      tokens, cluster)  # fmt: skip
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -125,6 +129,7 @@ def _rows(
     primary: Primary | None,
     margin: float,
     tokens: Mapping[str, Array],
+    cluster: Array,
 ) -> Iterator[dict[str, Any]]:
     by_role: dict[str, list[tuple[str, str]]] = {PRIMARY: [], REFERENCE: [], EXPLORATORY: []}
     for earlier, later in itertools.combinations(present, 2):
@@ -135,24 +140,29 @@ def _rows(
             role, pair = PRIMARY, (primary.retriever, primary.reference)
         by_role[role].append(pair)
     for role, pairs in by_role.items():
-        columns = [known(difference(p[first], p[second])) for first, second in pairs]
-        words = words_of(columns, margin)
+        known_of = [known(difference(p[first], p[second]), cluster) for first, second in pairs]
+        columns, clusters = zip(*known_of, strict=True) if pairs else ((), ())
+        words = words_of(columns, margin, clusters)
         size = sum("p_difference" in word for word in words)
-        for (first, second), differences, word in zip(pairs, columns, words, strict=True):
+        for (first, second), differences, of_queries, word in zip(pairs, columns, clusters, words, strict=True):
             either = np.isfinite(p[first]) | np.isfinite(p[second])
             n = len(differences)
             row = {"retriever": first, "against_retriever": second, "role": role, "n": n}
             row |= {"n_unpaired": int(either.sum()) - n, "margin": margin, "family_size": size}
             if n:
                 row["mean_difference"] = float(differences.mean())
-            if testable(differences):
+            if testable(differences, of_queries):
                 sd = float(differences.std(ddof=1))
-                row |= {"sd_difference": sd, "detectable_difference": detectable_difference(n, sd)}
-                row["queries_for_margin"] = queries_for_margin(margin, sd)
+                row["sd_difference"] = sd
+                if of_queries is None:  # both are of independent queries
+                    row |= {"detectable_difference": detectable_difference(n, sd),
+                            "queries_for_margin": queries_for_margin(margin, sd)}  # fmt: skip
             if role == PRIMARY:
-                row |= _equal_length(difference(p[first], p[second]), tokens.get(first), tokens.get(second))
+                of_lengths = tokens.get(first), tokens.get(second)
+                row |= _equal_length(difference(p[first], p[second]), cluster, *of_lengths)
             test = {name: word.get(of_words) for name, of_words in WORDS.items()}
-            yield {**cell, **row, **test, "reason": _reason(differences) if test["p_value"] is None else None}
+            reason = untestable(differences, of_queries) if test["p_value"] is None else None
+            yield {**cell, **row, **test, "reason": reason}
 
 
 def _by_query(lengths: pl.DataFrame, queries: pl.DataFrame) -> dict[str, Array]:
@@ -164,7 +174,7 @@ def _by_query(lengths: pl.DataFrame, queries: pl.DataFrame) -> dict[str, Array]:
     return by_retriever
 
 
-def _equal_length(differences: Array, tokens: Array | None, against: Array | None) -> dict[str, Any]:
+def _equal_length(differences: Array, cluster: Array, tokens: Array | None, against: Array | None) -> dict[str, Any]:
     """Estimate the mean of ``differences`` of P (Q,) at equal answer length: columns of TABLE.
 
     It is the intercept of a least-squares regression of the differences on the differences of log(1 + tokens). The
@@ -190,15 +200,11 @@ def _equal_length(differences: Array, tokens: Array | None, against: Array | Non
     leverage = np.einsum("nd,dn->n", design, inverse)
     row["equal_length_difference"] = intercept
     pseudo = intercept + (len(x) - 1) * inverse[0] * residuals / (1.0 - leverage)
-    if not testable(pseudo):
-        return row | {"equal_length_reason": _reason(pseudo)}
-    (low,), (high,) = Means.cautious(pseudo[:, None]).interval()
-    return row | {"equal_length_low": float(low), "equal_length_high": float(high)}
-
-
-def _reason(differences: Array) -> str:
-    few = len(differences) < QUERIES_AT_LEAST
-    return f"fewer than {QUERIES_AT_LEAST} queries" if few else "all differences are equal"
+    of_pairs = indexes(cluster[paired])
+    if not testable(pseudo, of_pairs):
+        return row | {"equal_length_reason": untestable(pseudo, of_pairs)}
+    (low,), (high,) = cautious(pseudo, of_pairs).interval()
+    return row | {"equal_length_low": end(low), "equal_length_high": end(high)}
 
 
 def detectable_difference(n: int, sd: float) -> float:

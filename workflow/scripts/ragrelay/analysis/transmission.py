@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from ragrelay.analysis.clusters import Clusters, untested
 from ragrelay.analysis.utility import scores_by_seed
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.primary import Primary
@@ -65,13 +66,18 @@ class Comparisons(NamedTuple):
 
 @dataclass(frozen=True)
 class Transmission:
-    """One generator's answers under one scorer; ``resamples`` and ``seed`` are for bootstrap and permutations."""
+    """One generator's answers under one scorer; ``resamples`` and ``seed`` are for bootstrap and permutations.
+
+    ``clusters`` has the number of each query's cluster, or is None where queries are independent. What a table can't
+    test by cluster is null in it, with the reason clusters.NOT_BY_CLUSTER.
+    """
 
     answers: ScoresOfAnswers
     rankings: Rankings
     compared: Comparisons
     resamples: int
     seed: int
+    clusters: Clusters | None = None
 
     def utility_of(self, retriever: str) -> pl.DataFrame:
         """Return a retriever's rows of the utility file, or those of the answers without context."""
@@ -110,6 +116,11 @@ class Transmission:
 
 
 def analyse_transmission(given: Transmission, modules: Mapping[str, str]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Yield each table with its name; ``modules``: the module that computes it, by name."""
-    for name, module in modules.items():
-        yield name, import_module(module).table(given)
+    """Yield each table with its name; ``modules``: the module that computes it, by name.
+
+    A module whose tests take queries as independent names their columns in BY_QUERY.
+    """
+    for name, path in modules.items():
+        module = import_module(path)
+        by_query = getattr(module, "BY_QUERY", ()) if given.clusters is not None else ()
+        yield name, untested(module.table(given), by_query) if by_query else module.table(given)

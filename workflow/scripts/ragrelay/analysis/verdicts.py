@@ -3,6 +3,8 @@
 docs/statistics.md has the simulated error rates.
 """
 
+import math
+
 import numpy as np
 
 from ragrelay.analysis.coefficients import Array
@@ -28,8 +30,17 @@ WORDS_AT_LEAST, DIFFERENT_AT_LEAST = 12, 8
 """A verdict needs at least so many queries, and so many with a difference that is not zero."""
 
 
-def enough(differences: Array) -> bool:
-    """Return whether there are enough ``differences`` (n,), and enough that are not 0, for a verdict."""
+EFFECTIVE_AT_LEAST = 6.0
+"""A verdict needs at least such an effective number of clusters, or of queries by their part in a slope."""
+
+
+def enough(differences: Array, effective: float = math.inf) -> bool:
+    """Return whether there are enough ``differences`` (n,), and enough that are not 0, for a verdict.
+
+    Where queries come in clusters, these are the clusters' sums, of which there are effectively ``effective``.
+    """
+    if effective < EFFECTIVE_AT_LEAST:
+        return False
     return len(differences) >= WORDS_AT_LEAST and int(np.count_nonzero(differences)) >= DIFFERENT_AT_LEAST
 
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from ragrelay.analysis import mean_tests
 from ragrelay.analysis.cells import by_cell
+from ragrelay.analysis.clusters import Clusters, Indexes, of_queries
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.transmission import Transmission
@@ -52,10 +53,12 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 def table(given: Transmission) -> pl.DataFrame:
     """Return the table of ``COLUMNS`` for ``given``."""
-    return within_queries(given.cells, given.measured, given.rankings.kinds)
+    return within_queries(given.cells, given.measured, given.rankings.kinds, given.clusters)
 
 
-def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mapping[str, str]) -> pl.DataFrame:
+def within_queries(
+    utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mapping[str, str], clusters: Clusters | None = None
+) -> pl.DataFrame:
     """Compute the repeated-measures correlation of each measure and P over the contexts of one query: ``SCHEMA``.
 
     ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value; ``kinds``: the kind of each
@@ -69,7 +72,8 @@ def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mappin
     ``low``, ``high`` (95%), p_value (r = 0) and the verdict take the query with all its answers as the unit. Two tests
     of mean_tests must agree: one on r as a ratio of two means over queries, with Fieller's interval, and one on
     Fisher's z of r as a mean of jackknife pseudo-values (Tukey 1958). p_value is the larger of the two, and the
-    interval contains both. Rows without r or an interval have a ``reason``.
+    interval contains both. Rows without r or an interval have a ``reason``. With ``clusters`` (see Transmission) the
+    unit is the cluster.
     """
     utility = utility.filter(pl.col("retriever") != ZEROSHOT)
     rows = [
@@ -81,6 +85,7 @@ def within_queries(utility: pl.DataFrame, retrieval: pl.DataFrame, kinds: Mappin
             retrieval.filter(pl.col("value").is_not_nan(), measure=measure),
             {"references": references, "measure": measure},
             kinds,
+            clusters,
         )
     ]
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -97,10 +102,15 @@ def members(kinds: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def _rows(
-    utility: pl.DataFrame, retrieval: pl.DataFrame, names: dict[str, str], kinds: Mapping[str, str]
+    utility: pl.DataFrame,
+    retrieval: pl.DataFrame,
+    names: dict[str, str],
+    kinds: Mapping[str, str],
+    clusters: Clusters | None,
 ) -> Iterator[dict[str, Any]]:
     answer = pl.col("p") - pl.col("p0") if names["references"].endswith(UNSEEN) else pl.col("p")
     qids = utility["qid"].unique().sort()
+    cluster = of_queries(qids, clusters)
     joined = (
         utility.select("retriever", "ordering", "k", "qid", answer.alias("answer"))
         .join(retrieval.select("retriever", "k", "qid", "value"), on=["retriever", "k", "qid"])
@@ -116,11 +126,11 @@ def _rows(
         }
         shared = names | {"retrievers": group, "n_retrievers": len(retrievers)}
         for (ordering, k), cell_sums in sums.items():
-            yield shared | {"ordering": ordering, "k": k} | repeated_measures(cell_sums)
+            yield shared | {"ordering": ordering, "k": k} | repeated_measures(cell_sums, cluster)
         alike = distinct_orderings(sums)
         distinct = [cell_sums for key, cell_sums in sums.items() if alike[key] == key]
         if distinct:
-            yield shared | {"ordering": ALL_ORDERINGS, "k": None} | repeated_measures(np.sum(distinct, axis=0))
+            yield shared | {"ordering": ALL_ORDERINGS, "k": None} | repeated_measures(np.sum(distinct, axis=0), cluster)
 
 
 def _sums(place: np.ndarray, x: Array, y: Array, queries: int) -> Array:
@@ -134,10 +144,11 @@ def _sums(place: np.ndarray, x: Array, y: Array, queries: int) -> Array:
     return np.where(count > 1, sums, 0.0)
 
 
-def repeated_measures(sums: Array) -> dict[str, Any]:
+def repeated_measures(sums: Array, cluster: Indexes | None = None) -> dict[str, Any]:
     """Compute r with its interval and test from sums per query (4, queries): points, xx, yy, xy, centred per query.
 
-    If a sum of squares is only a rounding error, the column counts as constant within every query.
+    If a sum of squares is only a rounding error, the column counts as constant within every query. ``cluster``
+    (queries,): the number of each query's, whose sums are added up.
     """
     points, xx, yy, xy = sums[:, sums[0] > 0]
     n = len(points)
@@ -150,6 +161,11 @@ def repeated_measures(sums: Array) -> dict[str, Any]:
     row["r"] = r = float(np.clip(xy.sum() / np.sqrt(xx.sum() * yy.sum()), -1.0, 1.0))
     if 1.0 - abs(r) < ROUNDING:
         return row | {"reason": "perfect correlation, no sampling variance"}
+    if cluster is not None:
+        clusters, of_query = np.unique(cluster[sums[0] > 0], return_inverse=True)
+        if len(clusters) < QUERIES_AT_LEAST:
+            return row | {"reason": f"fewer than {QUERIES_AT_LEAST} clusters of queries with two contexts"}
+        xx, yy, xy = (np.bincount(of_query, column) for column in (xx, yy, xy))
     pseudo = _pseudo_values(xx, yy, xy)
     if pseudo is None:
         return row | {"reason": "without one of the queries no correlation, or a perfect one"}

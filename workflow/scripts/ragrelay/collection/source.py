@@ -6,8 +6,9 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
+from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import CheckedStudy, Kind, Kinds
-from ragrelay.base.settings import Matching, RefusedError
+from ragrelay.base.settings import File, Matching, RefusedError
 from ragrelay.collection.base import Collection
 
 GRADE = Matching("[a-z][a-z0-9_]{0,31}", "a name of small letters, digits and _, at most 32, that starts with a letter")
@@ -30,6 +31,19 @@ class DatasetSource(Kind):
         1, ge=1, le=1000, description="Jobs that share the dataset's queries, each with an engine of its own; as many "
         "share the scoring of the answers by a model."
     )  # fmt: skip
+
+    clusters: File | None = Field(
+        None,
+        description="File of lines `qid<TAB>cluster`, where queries are not independent: turns of a conversation, "
+        "questions on one paragraph, variants of one query. Tests and intervals then take whole clusters "
+        "([statistics.md](../docs/statistics.md#clusters-of-queries)).",
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check that the file of clusters exists."""
+        if self.clusters is not None and not (study.folder / self.clusters).is_file():
+            found = f"no file {study.folder / self.clusters}"
+            raise InputError(f"{place}.clusters'", found, "a file of lines qid<TAB>cluster")
 
     @classmethod
     def check_written(cls, given: Mapping[str, Any]) -> None:

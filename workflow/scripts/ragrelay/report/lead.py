@@ -159,6 +159,7 @@ def warnings(section: Section) -> list[Warning]:
     lines: list[Warning] = [("Unjudged passages", sentence) for sentence in verdict_sentences.unjudged(section)]
     lines += [("Relay and unjudged passages", sentence) for sentence in verdict_sentences.relay_with_holes(section)]
     lines += [("Relay", sentence) for sentence in verdict_sentences.relay_left_open(section)]
+    lines += verdict_sentences.clustered(section)
     lines += _other_retrievers(section)
     ordering, k, references, measure = section.lead.values()
     primary = section["systems"].filter(role=PRIMARY).to_dicts()

@@ -64,6 +64,7 @@ BY_SYSTEM = {
 }
 """Sentences on the primary pair, with the winner first; for other verdicts the pair is reversed."""
 FEW_DIFFER = "Too few of {n} queries differ to say which of {one} and {other} gives better answers"
+FEW_CLUSTERS = "Too few clusters of queries to say which of {one} and {other} gives better answers"
 TURNED = dict(zip((MUCH_BETTER, BETTER, LITTLE_BETTER, NOT_WORSE), (MUCH_WORSE, WORSE, LITTLE_WORSE, NOT_BETTER),
                   strict=True))  # fmt: skip
 TURNED |= {turned: word for word, turned in TURNED.items()}
@@ -115,7 +116,9 @@ def compared(section: Section) -> Conclusion:
         pair = [section.primary.retriever, section.primary.reference]
         return Conclusion(*heading, "We cannot tell", f"no query has a score with both {listing(pair)}")
     row, strong = winner_first(pairs.row(0, named=True))
-    _, other = names = row["retriever"], row["against_retriever"]
+    one, other = names = row["retriever"], row["against_retriever"]
+    if row["verdict"] == TOO_FEW and not section["clusters"].is_empty():
+        strong = FEW_CLUSTERS.format(one=one, other=other)
     if row["mean_difference"] is None:
         return Conclusion(*heading, strong, row["reason"] or "", names)
     measured = means_of(section, row, section.lead["measure"])
@@ -360,6 +363,16 @@ def gains(rows: list[Row]) -> list[str]:
             f"As a percentage of mean P₀, the mean gain is (mean and median U of a query in brackets) {listing(shown)}."
         )
     return lines
+
+
+def clustered(section: Section) -> list[tuple[str, str]]:
+    """Say how many clusters the queries come in, and which results take whole clusters, with a heading."""
+    return [
+        ("Clusters", f"{counted(row['queries'], 'query', 'queries')} in {counted(row['clusters'], 'cluster')}, the "
+         f"largest with {share(row['share_largest'])} of them. Words, and intervals of systems, gain, relay and "
+         "correlations, take whole clusters; other intervals are left out, or take queries as independent.")
+        for row in section["clusters"].to_dicts()
+    ]  # fmt: skip
 
 
 def flags(section: Section) -> list[str]:

@@ -24,6 +24,7 @@ class IrDatasets(DatasetSource):
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that the catalogue has the dataset, and that the file of answers exists and is needed."""
+        super().check(place, study)
         if not is_catalogued(self.id):
             raise InputError(f"{place}.id'", repr(self.id), "an id of the ir_datasets catalogue")
         if self.answers is None:

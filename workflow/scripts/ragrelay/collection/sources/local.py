@@ -21,6 +21,7 @@ class Local(DatasetSource):
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that the folder and its files exist."""
+        super().check(place, study)
         folder = study.folder / self.path
         if not folder.is_dir():
             expected = "a folder with passages.jsonl, queries.tsv and qrels.txt"

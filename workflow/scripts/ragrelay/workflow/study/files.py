@@ -30,6 +30,8 @@ queries = StudyFile("{dataset}/collection/queries.parquet", "prepare_collection"
     "ragrelay.collection.base:QUERY_COLUMNS")
 qrels = StudyFile("{dataset}/collection/qrels.parquet", "prepare_collection", "the judgements of these queries",
     "ragrelay.collection.base:QRELS_COLUMNS")
+clusters = StudyFile("{dataset}/collection/clusters.parquet", "prepare_clusters",
+    "which queries belong together, where the dataset's key `clusters` says so", "ragrelay.collection.clusters:COLUMNS")
 references = StudyFile("{dataset}/collection/references.parquet", "prepare_references",
     "the passages judged at or above the lowest grade", "ragrelay.collection.base:REFERENCE_COLUMNS")
 left_out_of_collection = StudyFile("{dataset}/collection/left_out.json", "prepare_collection",

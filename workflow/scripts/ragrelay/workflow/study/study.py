@@ -290,7 +290,18 @@ class StudyOfRules(Study):
     def dataset_of_jobs(self, dataset: str) -> dict[str, Any]:
         """Return a dataset's definition without the keys for its references, its jobs and its rankings."""
         definition = {**self.dataset(dataset), "references": {}}
-        return {key: value for key, value in definition.items() if key not in ("shards", "drop_identical_ids")}
+        return {
+            key: value for key, value in definition.items() if key not in ("shards", "drop_identical_ids", "clusters")
+        }
+
+    def cluster_files(self, dataset: str) -> list[str]:
+        """Return the user's file of the clusters of a dataset's queries; none where these are independent."""
+        path = self.dataset(dataset).get("clusters")
+        return [path] if path else []
+
+    def clusters_of(self, dataset: str) -> list[StudyFile]:
+        """Return the table of the clusters of a dataset's queries; none where these are independent."""
+        return [files.clusters.at(dataset=dataset)] if self.cluster_files(dataset) else []
 
     def drop_identical_ids(self, dataset: str) -> bool | None:
         """Return whether rankings leave out a passage with the id of its query; None if the study does not say."""

@@ -1,0 +1,32 @@
+"""Count the clusters that a dataset's queries come in."""
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis.clusters import effective_number
+from ragrelay.analysis.transmission import Transmission
+from ragrelay.base.vocabulary.columns import STUDY_PART, integer, number, schema_of
+
+TABLE = {
+    "queries": integer("queries with answers", "queries"),
+    "clusters": integer("clusters that they come in", "clusters"),
+    "n_eff": number("how many equal clusters would count as much: (sum of sizes)² / sum of squared sizes", "clusters"),
+    "largest": integer("queries of the largest cluster", "queries"),
+    "share_largest": number("its share of the queries", "0 to 1"),
+}
+SCHEMA = schema_of(TABLE)
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Columns of clusters.csv."""
+
+
+def table(given: Transmission) -> pl.DataFrame:
+    """Return the table of ``COLUMNS`` for ``given``: one row, or none where queries are independent."""
+    if given.clusters is None:
+        return pl.DataFrame(schema=SCHEMA)
+    answered = given.cells["qid"].unique().to_list()
+    sizes = np.unique([given.clusters[qid] for qid in answered], return_counts=True)[1]
+    row = {
+        "queries": len(answered), "clusters": len(sizes), "n_eff": effective_number(sizes),
+        "largest": int(sizes.max()), "share_largest": float(sizes.max() / len(answered)),
+    }  # fmt: skip
+    return pl.DataFrame([row], schema=SCHEMA)

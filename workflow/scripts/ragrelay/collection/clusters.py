@@ -1,0 +1,53 @@
+"""Read which queries belong together: turns of a conversation, questions on one paragraph, variants of one query."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.characters import check_id
+from ragrelay.base.io.text_lines import numbered_lines
+from ragrelay.base.vocabulary.columns import QID, schema_of, text
+
+EXPECTED = "qid<TAB>cluster"
+COLUMNS = {"qid": QID, "cluster": text("name of the query's cluster")}
+"""Columns of clusters.parquet."""
+
+
+def read_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
+    """Return the cluster of each of ``qids`` (``COLUMNS``), from lines ``qid<TAB>cluster``.
+
+    Lines of other queries are ignored. Raises InputError with the line that is malformed or repeats a qid, or with the
+    first of ``qids`` that has no line.
+    """
+    names, seen = dict[str, str](), dict[str, int]()
+    for number, line in numbered_lines(path):
+        qid, tab, cluster = line.partition("\t")
+        if not tab or "\t" in cluster or not cluster.strip():
+            columns = f"{line.count(chr(9)) + 1} columns"
+            found = "no tab" if not tab else columns if cluster.strip() else f"no cluster of qid {qid!r}"
+            raise InputError(f"{path}, line {number}", found, EXPECTED)
+        check_id(f"{path}, line {number}", "qid", qid)
+        if qid in seen:
+            raise InputError(f"{path}, line {number}", f"qid {qid!r} again (line {seen[qid]})", "each qid once")
+        names[qid], seen[qid] = cluster.strip(), number
+    missing = [qid for qid in qids if qid not in names]
+    if missing:
+        found = f"no line of qid {missing[0]!r} ({len(missing):,} of {len(qids):,} queries have none)"
+        raise InputError(path, found, f"a line {EXPECTED} for each query with judgements")
+    return pl.DataFrame({"qid": list(qids), "cluster": [names[qid] for qid in qids]}, schema=schema_of(COLUMNS))
+
+
+def numbered_clusters(path: str | Path | None) -> dict[str, int] | None:
+    """Return the number of each query's cluster from the clusters.parquet at ``path``.
+
+    None: without a file, or where no two queries share a cluster, queries are independent.
+    """
+    if path is None or not Path(path).is_file():
+        return None
+    table = pl.read_parquet(path)
+    numbers = {name: number for number, name in enumerate(table["cluster"].unique(maintain_order=True))}
+    if len(numbers) == table.height:
+        return None
+    return {qid: numbers[name] for qid, name in table.select("qid", "cluster").iter_rows()}
