@@ -26,7 +26,7 @@ rule compare_studies:
         before=lambda wildcards, input: str(Path(input.before).parents[1]),
         after=lambda wildcards, input: str(Path(input.after).parents[1]),
         pairs=comparison.pairs,
-        code=code_of("compare_studies.py", *reported.modules("comparison")),
+        code=code_of("compare_studies.py", *reported.modules("comparison"), *reported.hashes),
     script:
         "../workflow/scripts/compare_studies.py"
 

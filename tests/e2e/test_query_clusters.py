@@ -20,7 +20,7 @@ def with_clusters(study: Sandbox, names: list[str]) -> None:
 
 
 def test_from_the_file_to_the_page(copied: Callable[[], Sandbox]) -> None:
-    """The key, an edit of the file and its loss rerun what follows from it alone, and undone they give the same bytes."""
+    """The key, an edit of its file and a loss rerun what follows alone, and undone they give the same bytes."""
     study = copied()
     before = study.tables()
     n = pl.read_parquet(study.results / "small/collection/queries.parquet").height

@@ -157,6 +157,43 @@ def test_a_gain_is_found_where_it_was_put(tmp_path: Path):
     assert queries.height == len(rows) * 20
 
 
+def test_whole_clusters_change(tmp_path: Path):
+    """A gain of every second query is one of all clusters of two, and of half the clusters of queries alike."""
+    before, after = (
+        write_finished(tmp_path, name, ("bm25",), gain=gain) for name, gain in (("one", 0.0), ("two", 0.2))
+    )
+    qids = pl.read_parquet(before / "demo/collection/queries.parquet")["qid"].to_list()
+    found = {}
+    for kind, names in {
+        "none": None, "alone": qids, "both": [str(place // 2) for place in range(20)],
+        "alike": [str(place % 2 * 10 + place // 4) for place in range(20)],
+    }.items():  # fmt: skip
+        if names:
+            table = pl.DataFrame({"qid": qids, "cluster": names})
+            table.write_parquet(after / "demo/collection/clusters.parquet")
+        found[kind] = [row for row in compare(tmp_path, before, after) if row["quantity"] == "p"]
+        page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
+        assert ("The queries come in 10 clusters" in page) == (kind in ("both", "alike"))
+    assert found["none"] == found["alone"] and found["none"][0]["p_t"] and found["none"][0]["verdict"] == "better"
+    for none, both, alike in zip(found["none"], found["both"], found["alike"], strict=True):
+        assert none["mean_difference"] == both["mean_difference"] == alike["mean_difference"]
+        assert both["reason"] == "all clusters have the same mean" and both["verdict"] == "too few queries"
+        width = float(none["high"]) - float(none["low"])
+        assert float(alike["high"]) - float(alike["low"]) > 1.4 * width
+        assert (alike["verdict"], alike["p_t"], alike["d_z"]) == ("too few queries", "", ""), "10 clusters"
+
+
+def test_data_of_annexes_that_differ_are_listed(tmp_path: Path):
+    """Labels of a source that only one study has, or that changed."""
+    before, after = (write_finished(tmp_path, name, ("bm25",)) for name in ("one", "two"))
+    for study, label in ((before, 1), (after, 2)):
+        (study / "demo/annotations/labels/s/lm").mkdir(parents=True)
+        labels = pl.DataFrame({"source": ["llm"], "qid": ["1"], "docno": ["d1"], "label": [label]})
+        labels.write_parquet(study / "demo/annotations/labels/s/lm/labels.parquet")
+    compare(tmp_path, before, after)
+    assert "labels llm, s, lm of demo" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
+
+
 def test_no_text_is_a_formula_to_a_spreadsheet(tmp_path: Path):
     """Texts that look like formulas get a quote in front; texts of negative numbers stay as they are."""
     studies = [write_finished(tmp_path, name, ("bm25",)) for name in ("one", "two")]

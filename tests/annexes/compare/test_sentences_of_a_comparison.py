@@ -118,7 +118,7 @@ def test_no_answer_changed_only_where_all_are_the_same_as_approved() -> None:
     assert comparison_answer(compared, "one", "two").sentence == "No answer’s P changed."
     unknown = pl.when(retriever="bm25").then(None).otherwise("after")
     queries = queries.with_columns(after=unknown, difference=unknown - pl.col("before"))
-    compared = replace(compared, tests=paired_tests(queries))
+    compared = replace(compared, tests=paired_tests(queries), clusters=10)
     assert comparison_answer(compared, "one", "two").sentence == "We do not know."
     approve(APPROVED / "nothing-changed.txt", comparison_sentences(compared).limits)
 

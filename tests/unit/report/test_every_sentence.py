@@ -1121,6 +1121,9 @@ def test_the_words_of_other_verdicts_are_approved(tmp_path: Path) -> None:
     said += verdict_sentences.flags(having("gain", utility_disagrees=True))
     said += findings.findings(having("utility", n_without_results=2)).limits[-2:]
     said += answer_findings.findings_on_answers(having("lengths", other=3)).limits[:1]
+    sizes = {"queries": [36], "clusters": [9], "n_eff": [7.0], "largest": [10], "share_largest": [10 / 36]}
+    clustered = changed(having("systems", verdict="too few queries"), clusters=pl.DataFrame(sizes))
+    said += [verdict_sentences.compared(clustered).sentence, *map(": ".join, verdict_sentences.clustered(clustered))]
     one = replace(section.grid, kinds={**section.grid.kinds, **dict.fromkeys(("dense", "rel", "nrel"), "oracle")})
     alone = replace(changed(section, systems=section["systems"].clear(), relay=section["relay"].clear()), grid=one)
     said += [answer.sentence for answer in verdict_sentences.answers(replace(alone, primary=None))]

@@ -160,6 +160,12 @@ OUTPUTS: tuple[Output, ...] = (
         "verdicts", "ragrelay.report.verdict_tables:holes_table",
     ),
     Table(
+        "clusters", "section", ("clusters",), "Clusters of queries",
+        "How many clusters the queries come in, how many equal ones would count as much, and the largest; empty where "
+        "queries are independent.",
+        "verdicts", "ragrelay.report.verdict_tables:clusters_table",
+    ),
+    Table(
         "systems", "section", ("systems",), "Systems: differences of mean P between retrievers",
         "Mean difference of P over the same queries, for the primary pair, for all retrievers against the reference "
         "retriever, and for all other pairs, with intervals at the level that keeps 95% for all pairs of a role in a "

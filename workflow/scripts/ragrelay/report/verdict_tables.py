@@ -94,6 +94,15 @@ def holes_table(section: Section, most_rows: int | None = None) -> Table:
     )  # fmt: skip
 
 
+def clusters_table(section: Section, most_rows: int | None = None) -> Table:
+    """Show the number of clusters that the queries come in, and the largest."""
+    return table_of(
+        section["clusters"], numeric("queries", "queries", count), numeric("clusters", "clusters", count),
+        numeric("effective clusters", "n_eff", number, 1), numeric("queries of the largest", "largest", count),
+        numeric("its share", "share_largest", share), most=most_rows,
+    )  # fmt: skip
+
+
 def pooled_table(study: ReportedStudy) -> Table:
     """Show the answers over all generators, a row per dataset, scorer and question; then those of all datasets."""
     frame = study.pooled if study.pooled is not None else pl.DataFrame(schema=schema_of(POOLED))

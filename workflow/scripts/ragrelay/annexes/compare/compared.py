@@ -23,3 +23,5 @@ class Compared:
     """Retrievers of either study without a partner."""
     changed: Mapping[str, int] = field(default_factory=dict)
     """Numbers of queries whose text, judgements or gold answers differ; no rows have these queries."""
+    clusters: int = 0
+    """The clusters that the queries come in; 0 where they are independent."""

@@ -122,6 +122,9 @@ def _limits(compared: "Compared") -> list[str]:
     if compared.pair.generator[0] != compared.pair.generator[1]:
         limits.insert(0, "Utility is relative to each generator’s own zero-shot answers, so a generator with a "
                          "lower P₀ gains more easily; P compares the answers themselves.")  # fmt: skip
+    if compared.clusters:
+        clusters = counted(compared.clusters, "cluster")
+        limits.append(f"The queries come in {clusters}: words, intervals and their p-values take whole clusters.")
     if unpaired:
         limits.append(f"Up to {counted(unpaired, 'query', 'queries')} of a cell have no value in one study or "
                       "in both, and are left out of its test.")  # fmt: skip

@@ -8,9 +8,10 @@ from ragrelay.annexes.compare.compared import Compared
 from ragrelay.annexes.compare.findings import comparison_answer, comparison_sentences
 from ragrelay.annexes.compare.outputs import OUTPUTS, PARTS
 from ragrelay.annexes.compare.studies import Finished, differences_of
+from ragrelay.base.annex import annexes
 from ragrelay.report.data_hashes import data_hashes
 from ragrelay.report.display import tables
-from ragrelay.report.display.outputs import Figure, Table
+from ragrelay.report.display.outputs import Figure, Table, resolve
 from ragrelay.report.display.page import Page
 from ragrelay.report.display.templates import FOLDER
 
@@ -52,8 +53,9 @@ def render(before: Finished, after: Finished, pairs: Sequence[Compared], templat
 
 def _data(before: Finished, after: Finished, part: Compared) -> list[dict[str, str]]:
     """Return the kinds of data (queries, judgements, runs, …) that differ, with count and hash on each side."""
+    of_annexes = [resolve(annex.hashes) for annex in annexes() if annex.hashes]
     sides = [
-        data_hashes(study.folder, name, study.grid["retrievers"])
+        data_hashes(study.folder, name, study.grid["retrievers"], of_annexes)
         for study, name in zip((before, after), part.pair.dataset, strict=True)
     ]
     rows = []

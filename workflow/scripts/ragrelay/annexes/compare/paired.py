@@ -5,10 +5,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ragrelay.analysis.mean_tests import Means
+from ragrelay.analysis.clusters import Clusters, of_queries
+from ragrelay.analysis.equivalence import testable, untestable
+from ragrelay.analysis.mean_tests import cautious, end, enough
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.analysis.paired_tests import PERMUTATIONS, all_tests
-from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, of_difference
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, of_interval
 from ragrelay.base.vocabulary.columns import CELL, CELL_COLUMNS, integer, number, schema_of, text
 
 TESTED = [*CELL, "quantity"]
@@ -61,17 +63,18 @@ COLUMNS = {
 """Columns of tests.csv."""
 
 
-def paired_tests(queries: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
+def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None = None) -> pl.DataFrame:
     """Test each cell and quantity of ``queries`` (as paired_queries returns them): SCHEMA, and adjusted p-values.
 
     Differences are after minus before, over the queries with both values. ``p_verdict``, ``low``, ``high`` and
     ``verdict`` (of P alone) come from the same test as those of a study's gains (mean_tests). The other p-values are
     those of analysis.paired_tests. ``p_holm`` and ``p_bh`` adjust p_verdict within a family, quantity x references;
     orderings that give the same prompts at a k count once (analysis.multiplicity). A row without a test has a
-    ``reason``.
+    ``reason``. With ``clusters`` (the number of each query's) the test is over their sums, and the other p-values and
+    d_z, which take queries as independent, are null.
     """
     rows = [
-        dict(zip(TESTED, key, strict=True)) | _test(part, seed)
+        dict(zip(TESTED, key, strict=True)) | _test(part, seed, clusters)
         for key, part in queries.group_by(TESTED, maintain_order=True)
     ]
     table = pl.DataFrame(rows, schema=SCHEMA)
@@ -79,7 +82,7 @@ def paired_tests(queries: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
     return with_adjusted(table, FAMILY, {"p_verdict": "p"}, cells=("retriever", "ordering"))
 
 
-def _test(part: pl.DataFrame, seed: int) -> dict[str, Any]:
+def _test(part: pl.DataFrame, seed: int, clusters: Clusters | None) -> dict[str, Any]:
     pairs = part.filter(pl.col("difference").is_not_null())
     differences = pairs["difference"].to_numpy()
     row: dict[str, Any] = {
@@ -98,12 +101,15 @@ def _test(part: pl.DataFrame, seed: int) -> dict[str, Any]:
         return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
     if np.ptp(differences) <= SAME:
         return row | {"reason": "all differences are equal"}
-    test = all_tests([differences], PERMUTATIONS, seed)[0]
-    kept = {name: test[name] for name in ("d_z", "p_wilcoxon", "p_permutation")}
-    means = Means.cautious(differences[:, None])
+    cluster = of_queries(pairs["qid"], clusters)
+    if not testable(differences, cluster):
+        return row | {"reason": untestable(differences, cluster)}
+    if cluster is None:
+        test = all_tests([differences], PERMUTATIONS, seed)[0]
+        row |= {name: test[name] for name in ("d_z", "p_wilcoxon", "p_permutation")} | {"p_t": test["p_value"]}
+    means = cautious(differences, cluster)
     (low,), (high,), (p_verdict,) = *means.interval(), means.p_value()
-    verdict = of_difference(np.where(np.abs(differences) <= SAME, 0.0, differences), float(low), float(high))
-    return row | kept | {
-        "low": float(low), "high": float(high), "p_verdict": float(p_verdict), "verdict": verdict,
-        "p_t": test["p_value"],
-    }  # fmt: skip
+    ends = {"low": end(low), "high": end(high)}
+    moved = np.where(np.abs(differences) <= SAME, 0.0, differences)
+    verdict = of_interval(**ends) if enough(moved, cluster) else TOO_FEW
+    return row | ends | {"p_verdict": float(p_verdict), "verdict": verdict}

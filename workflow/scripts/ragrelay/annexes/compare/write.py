@@ -22,6 +22,7 @@ from ragrelay.annexes.compare.studies import (
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import write_spreadsheet, write_text
 from ragrelay.base.vocabulary.names import UNSEEN
+from ragrelay.collection.clusters import numbered_clusters
 from ragrelay.report.data_hashes import changed_queries
 from ragrelay.report.display.palette import looks
 
@@ -77,8 +78,13 @@ def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Co
         pl.col("ordering").replace_strict(orderings, list(range(len(orderings))), default=99, return_dtype=pl.Int64),
         maintain_order=True,
     )
+    tables = [folder / "collection/clusters.parquet" for folder in reversed(folders)]
+    clusters = numbered_clusters(next(filter(Path.is_file, tables), None))
+    used_clusters = {clusters[qid] for qid in placed["qid"]} if clusters else set()
     counts = {kind: len(qids) for kind, qids in changed.items() if qids}
-    return Compared(pair, grades, drawn, placed, paired_tests(placed), left_out, counts)
+    return Compared(
+        pair, grades, drawn, placed, paired_tests(placed, clusters=clusters), left_out, counts, len(used_clusters)
+    )
 
 
 def _changes(changed: Mapping[str, set[str]]) -> str:
