@@ -1,4 +1,4 @@
-"""Write the error rates of words in docs/statistics.md from benchmarks/results/word_errors.json: `make docs`."""
+"""Write the error rates of words in docs/statistics.md from word_errors.json and cluster_errors.json: `make docs`."""
 
 import sys
 from pathlib import Path
@@ -7,17 +7,19 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "statistics.md"
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
+from benchmarks import cluster_errors  # noqa: E402
 from benchmarks.word_errors import RELAYED, read, table  # noqa: E402
 from tools.blocks import replaced  # noqa: E402
 
 
 def page(text: str) -> str:
-    """Replace the tables in ``text``, docs/statistics.md: those of words, and that of relay."""
+    """Replace the tables in ``text``, docs/statistics.md: those of words, of relay, and of clusters."""
     rates = read(ROOT / "benchmarks" / "results" / "word_errors.json")
     for name, relay in (("words", False), ("relay", True)):
         made = table([one for one in rates if (one["word"] == RELAYED) is relay])
         text = replaced(text, f"<!-- error rates of {name}, by tools/error_rates.py -->", made)
-    return text
+    clustered = cluster_errors.table(ROOT / "benchmarks" / "results" / "cluster_errors.json")
+    return replaced(text, "<!-- error rates by cluster, by tools/error_rates.py -->", clustered)
 
 
 if __name__ == "__main__":

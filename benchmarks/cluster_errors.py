@@ -1,0 +1,177 @@
+"""Error rates of words where queries come in clusters and there is nothing to find.
+
+    python benchmarks/cluster_errors.py --out cluster_errors.json
+
+Values have a part that the queries of a cluster share, 0 to .8 of their variance, and a part of their own; both are
+normal, exponential, or 0 for 40% (of clusters, of queries). Clusters have 4 queries each, 1 to 10, sizes of a geometric
+distribution (mean 3.3, at most 15), or half of them 8 and half 1. Rates are the highest over shared variance and
+shape: of the test of a mean difference by cluster, of the same with the number of clusters less one as degrees of
+freedom, and with queries as units; of relay's *it is* where both differences of two or five retrievers are shared
+within clusters; and of rho over queries. The last rows are a limit: three clusters of 12 queries differ by one standard
+deviation from the rest, whose size is 1 to 3, and the mean over all is 0.
+"""
+
+import itertools
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from ragrelay.analysis import bootstrap, mean_tests
+from ragrelay.analysis.clusters import effective_number
+from ragrelay.analysis.relay import Cell
+from ragrelay.analysis.verdicts import EFFECTIVE_AT_LEAST
+from scipy import stats
+
+from benchmarks.shared import record
+from benchmarks.word_errors import relayed
+
+Array = np.ndarray
+COUNTS = (12, 20, 40)
+SHARED = (0.0, 0.2, 0.5, 0.8)
+SIZES: dict[str, Callable[[np.random.Generator, int], Array]] = {
+    "4 queries each": lambda random, count: np.full(count, 4),
+    "1 to 10 queries": lambda random, count: random.integers(1, 11, count),
+    "geometric sizes": lambda random, count: np.minimum(random.geometric(0.3, count), 15),
+    "half of 8, half of 1": lambda random, count: np.where(np.arange(count) < count // 2, 1, 8),
+}
+NO_GATE = "half of 8, half of 1"
+SHAPES: dict[str, Callable[[np.random.Generator, int], Array]] = {
+    "normal": lambda random, count: random.standard_normal(count),
+    "exponential": lambda random, count: random.exponential(size=count) - 1.0,
+    "40% zeros": lambda random, count: np.where(random.random(count) < 0.4, 0.0, random.standard_normal(count)),
+}
+FALSE_AT_MOST, RELAY_AT_MOST = 0.065, 0.035
+
+
+def values(random: np.random.Generator, cluster: Array, shape: str, shared: float) -> Array:
+    """Values (n,) of mean 0 of queries in ``cluster`` (n,), which share ``shared`` of their variance."""
+    draw = SHAPES[shape]
+    own = draw(random, len(cluster))
+    return np.sqrt(shared) * draw(random, cluster[-1] + 1)[cluster] + np.sqrt(1.0 - shared) * own
+
+
+def clusters(random: np.random.Generator, count: int, pattern: str) -> Array:
+    """Clusters (n,) of ``count`` that are enough for a word."""
+    while True:
+        sizes = SIZES[pattern](random, count)
+        if effective_number(sizes) >= EFFECTIVE_AT_LEAST:
+            return np.repeat(np.arange(count), sizes)
+
+
+def mean_errors(differences: Array, cluster: Array) -> dict[str, bool]:
+    """Whether a mean of 0 is rejected."""
+    by_cluster = mean_tests.ClusterMeans.of(differences, cluster)
+    # Equal sizes have as many degrees of freedom as there are clusters, less one.
+    count, sums = len(by_cluster.sums), by_cluster.sums
+    return {
+        "by cluster": bool(by_cluster.p_value()[0] < 0.05),
+        "clusters less one as degrees of freedom": bool(
+            mean_tests.ClusterMeans(sums, np.ones(count)).p_value()[0] < 0.05
+        ),
+        "queries as units": bool(mean_tests.cautious(differences).p_value()[0] < 0.05),
+    }
+
+
+def rho_errors(x: Array, y: Array, cluster: Array) -> dict[str, bool]:
+    """Whether a rho of 0 is rejected, as in correlation.csv, and by scipy's test over queries."""
+    tested = stats.spearmanr(x, y)
+    degrees = effective_number(np.bincount(cluster)) - 1
+    left_out = bootstrap.without_each("spearman", x, y, cluster)
+    by_cluster = bootstrap.fisher_jackknife(float(tested.statistic), left_out, degrees)
+    return {"by cluster": (by_cluster.p_value or 1.0) < 0.05, "queries as units": bool(tested.pvalue < 0.05)}
+
+
+def relay_cell(random: np.random.Generator, cluster: Array, retrievers: int, shared: float) -> Cell:
+    """A cell without relay: per retriever, measure and P have parts that the queries of a cluster share."""
+    n = len(cluster)
+    x, p = (
+        np.array([0.2 * values(random, cluster, "normal", shared) for _ in range(retrievers)])
+        + 0.1 * random.standard_normal(n)
+        for _ in range(2)
+    )
+    context = np.arange(retrievers)[:, None] * np.ones(n)
+    return Cell(context, x, p, x.mean(axis=0), 0.1 * random.standard_normal(n), cluster=cluster)
+
+
+def unlike(random: np.random.Generator, count: int) -> tuple[Array, Array]:
+    """Differences and clusters where three clusters of 12 differ from the rest, and the mean over queries is 0."""
+    sizes = np.concatenate([np.full(3, 12), random.integers(1, 4, count - 3)])
+    cluster = np.repeat(np.arange(count), sizes)
+    other = np.where(cluster < 3, 1.0, 0.0)
+    # The expected mean, not the drawn one: the sizes of the others vary.
+    return other - 36 / (36 + 2 * (count - 3)) + values(random, cluster, "normal", 0.3), cluster
+
+
+def highest(draws: int, one: Callable[[np.random.Generator, str, float], dict[str, bool]]) -> dict[str, float]:
+    """The highest rate of each test over shapes and shared variance."""
+    rates: dict[str, float] = {}
+    for shape, shared in itertools.product(SHAPES, SHARED):
+        random = np.random.default_rng([len(shape), int(10 * shared), draws])
+        found = [one(random, shape, shared) for _ in range(draws)]
+        for name in found[0]:
+            rates[name] = max(rates.get(name, 0.0), float(np.mean([each[name] for each in found])))
+    return rates
+
+
+def figures(draws: int) -> Iterator[tuple[str, record.Figure]]:
+    for pattern, count in itertools.product(SIZES, COUNTS):
+        gate = "" if pattern == NO_GATE else f"<= {FALSE_AT_MOST}"
+
+        def mean(random: np.random.Generator, shape: str, shared: float) -> dict[str, bool]:
+            cluster = clusters(random, count, pattern)  # noqa: B023
+            return mean_errors(values(random, cluster, shape, shared), cluster)
+
+        def rho(random: np.random.Generator, shape: str, shared: float) -> dict[str, bool]:
+            cluster = clusters(random, count, pattern)  # noqa: B023
+            return rho_errors(*(values(random, cluster, shape, shared) for _ in range(2)), cluster)
+
+        for name, rate in highest(draws, mean).items():
+            goal = gate if name == "by cluster" else ""
+            yield f"better, worse: {count} clusters, {pattern}, {name}", record.figure(rate, goal=goal)
+        for name, rate in highest(draws // 4, rho).items():
+            goal = gate if name == "by cluster" else ""
+            yield f"rho above, below zero: {count} clusters, {pattern}, {name}", record.figure(rate, goal=goal)
+        for retrievers in (2, 5):
+            random, said = np.random.default_rng([count, retrievers]), {"by cluster": [], "queries as units": []}
+            for shared in (0.2, 0.8):
+                rates = []
+                for _ in range(draws // 4):
+                    cell = relay_cell(random, clusters(random, count, pattern), retrievers, shared)
+                    rates.append((relayed(cell), relayed(cell._replace(cluster=None))))
+                for name, rate in zip(said, np.mean(rates, axis=0), strict=True):
+                    said[name].append(float(rate))
+            for name, of_name in said.items():
+                goal = f"<= {RELAY_AT_MOST}" if name == "by cluster" else ""
+                title = f"relay, it is: {retrievers} retrievers, {count} clusters, {pattern}, {name}"
+                yield title, record.figure(max(of_name), goal=goal)
+    for count in COUNTS:
+        random = np.random.default_rng(count)
+        found = [mean_errors(*unlike(random, count)) for _ in range(draws)]
+        for name in ("by cluster", "queries as units"):
+            rate = float(np.mean([each[name] for each in found]))
+            yield f"better, worse: {count} clusters, three large ones differ, {name}", record.figure(rate)
+
+
+def table(path: Path) -> str:
+    """Markdown of a record's rates in per cent: a row per word, sizes and test, a column per number of clusters."""
+    rows: dict[tuple[str, str], dict[int, str]] = {}
+    for title, one in json.loads(path.read_text(encoding="utf-8"))["figures"].items():
+        place, *_ = (part for part in title.replace(": ", ", ").split(", ") if part.endswith(" clusters"))
+        word, by = title.replace(f"{place}, ", "").rsplit(", ", 1)
+        rows.setdefault((word, by), {})[int(place.split()[0])] = f"{100 * one['value']:.1f}"
+    lines = [["word and clusters", "test", *(f"{count} clusters" for count in COUNTS)], ["---"] * (len(COUNTS) + 2)]
+    lines += [[word, by, *(row[count] for count in COUNTS)] for (word, by), row in rows.items()]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main() -> None:
+    parser = record.arguments(__doc__)
+    parser.add_argument("--draws", type=int, default=2000)
+    given = parser.parse_args()
+    setting = f"{given.draws} data sets for each mean, a quarter for each relay and rho"
+    record.write_record(given, setting, dict(figures(given.draws)), ["numpy", "scipy"], "docs/statistics.md")
+
+
+if __name__ == "__main__":
+    main()
