@@ -3,13 +3,19 @@
     python benchmarks/judge_intervals.py --out judge_intervals.json
 
 Draws data sets whose true value is known, takes the workflow's own intervals on each, and prints and writes the share
-that covers the truth, and the width of prediction-powered ones compared with people's labels alone. Seeded.
+that covers the truth, and the width of prediction-powered ones compared with people's labels alone. Also tau of
+retrievers over retrievers, next to a bootstrap over queries, and prediction-powered means whose unit is the answer.
+Seeded. ``--parts`` chooses what is drawn.
 """
 
+from collections.abc import Iterator
+from itertools import product
+
 import numpy as np
-from ragrelay.analysis.bootstrap import fisher_jackknife
+from ragrelay.analysis.bootstrap import fisher_jackknife, resample_counts
 from ragrelay.analysis.clusters import spearman_left_out
 from ragrelay.analysis.coefficients import spearman
+from ragrelay.annexes.labels.agreement import DECIMALS, RETRIEVERS_FOR_INTERVAL, tau_means
 from ragrelay.annexes.labels.kappa import cohens_kappa
 from ragrelay.annexes.labels.prediction_powered import DIFFERENT_AT_LEAST, different, powered_correlation, powered_mean
 from scipy import stats
@@ -33,9 +39,25 @@ FEW = (12, 25)
 JUDGED = {"answers": (3, 3), "passages": (1, 19)}
 # How strongly a judge's score goes with length, on a normal scale; and the number of values that a score has.
 LENGTHS = {"unrelated": (0.0, None), "longer is better": (0.4, None), "of five values": (0.4, 5)}
+# Retrievers and queries of a study, and how the retrievers' true means by people and by the judge correlate.
+RETRIEVERS, QUERIES, ALIKE = (8, 12, 16, 30), (20, 50, 200), (0.0, 0.5, 0.9, 0.97)
+# Standard deviations of a measure: between topics, between retrievers, and of a retriever's query; half of the last
+# variance is the same by people and by the judge, as the passages are.
+TOPIC, RETRIEVER, QUERY = 0.2, 0.06, 0.25
+# Measures: real numbers; 0 or 1, whose means tie; every third retriever is the same one; four share 80% of a variance.
+MEANS = ("real", "0 or 1", "copies", "families")
+FAMILY = 4
+LIMITS = MEANS[2:]
+RESAMPLES = 300
+# Retrievers drawn at once for the true tau, ten times.
+MANY = 2_000
+# Labelled queries, answers of each, and the share of the variance that is between queries.
+LABELLED, ANSWERS, BETWEEN = 40, 10, (0.1, 0.5)
 DRAWN_AT_ONCE = 50
 LARGE = 200_000
 COVERS, NARROWER = "0.935 to 0.965", "<= 0.9"
+# An interval of tau may be too wide, where nearly all pairs of retrievers are in the same order.
+AT_LEAST = ">= 0.935"
 
 
 def skewed(normal: Array) -> Array:
@@ -140,9 +162,93 @@ def length(draws: int, size: int, what: str, case: str) -> float:
     return covered / draws
 
 
-def figures(draws: int) -> dict[str, Figure]:
-    """All figures by label."""
-    made: dict[str, Figure] = {}
+def measured(
+    random: np.random.Generator, topics: Array, studies: int, retrievers: int, alike: float, means: str
+) -> tuple[Array, Array]:
+    """A measure by people and judge (2, studies, queries, retrievers), and true means (2, studies, retrievers)."""
+    hidden = random.standard_normal((2, studies, retrievers))
+    if means == "families":
+        shared = np.repeat(random.standard_normal((2, studies, -(-retrievers // FAMILY))), FAMILY, axis=-1)
+        hidden = np.sqrt(0.8) * shared[..., :retrievers] + np.sqrt(0.2) * hidden
+    true = RETRIEVER * np.stack([hidden[0], alike * hidden[0] + np.sqrt(1 - alike**2) * hidden[1]])
+    noise = random.standard_normal((3, studies, len(topics), retrievers))
+    own = QUERY * np.sqrt(0.5) * (noise[0] + noise[1:])
+    if means == "copies":
+        copied = random.random((studies, retrievers)) < 1 / 3
+        true = np.where(copied, 0.0, true)
+        own = np.where(copied[:, None], 0.0, own)
+    values = true[:, :, None] + topics[:, None] + own
+    return (values > 0).astype(float) if means == "0 or 1" else values, true
+
+
+def tau_here(random: np.random.Generator, topics: Array, retrievers: int, alike: float, means: str) -> float:
+    """Tau at these queries over retrievers like these, from very many; of families, over studies of as many."""
+    studies, size = (MANY // retrievers, retrievers) if means == "families" else (1, MANY)
+    parts = [measured(random, topics, studies, size, alike, means)[0].mean(axis=2) for _ in range(10)]
+    drawn = np.round(np.concatenate(parts, axis=1 if means == "families" else 2), DECIMALS)
+    return float(np.mean([stats.kendalltau(*study).statistic for study in drawn.swapaxes(0, 1)]))
+
+
+def over_queries(people: Array, judge: Array) -> tuple[float, float]:
+    """Bootstrap percentiles, over queries, of tau of the means of two tables (queries, retrievers)."""
+    weights = np.concatenate(list(resample_counts(len(people), RESAMPLES, 0)))
+    first, second = np.triu_indices(people.shape[1], 1)
+    a, b = (np.sign(drawn[:, first] - drawn[:, second]) for drawn in (weights @ people, weights @ judge))
+    low, high = np.quantile((a * b).mean(axis=1), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def retrievers(draws: int, count: int, queries: int, alike: float, means: str) -> dict[str, float]:
+    """Coverage of the interval of tau of retrievers, its mean width, and the share of studies that have one.
+
+    With real measures and a correlation of .9 also of the bootstrap over queries: of the same tau, and of that of these
+    retrievers over all queries.
+    """
+    random = np.random.default_rng([13, count, queries, round(100 * alike), MEANS.index(means)])
+    resampled = means == "real" and alike == 0.9
+    found: dict[str, list[float]] = {"coverage": [], "width": [], "share of studies": []}
+    for _ in range(0, draws, 4 * DRAWN_AT_ONCE):
+        topics = TOPIC * random.standard_normal(queries)
+        truth = tau_here(random, topics, count, alike, means)
+        values, true = measured(random, topics, 4 * DRAWN_AT_ONCE, count, alike, means)
+        for place in range(4 * DRAWN_AT_ONCE):
+            people, judge = values[:, place]
+            row = tau_means(people, judge, at_least=0)
+            found["share of studies"].append("low" in row)
+            if "low" in row:
+                found["coverage"].append(row["low"] <= truth <= row["high"])
+                found["width"].append(row["high"] - row["low"])
+            if resampled and place < DRAWN_AT_ONCE:
+                low, high = over_queries(people, judge)
+                of_these = float(stats.kendalltau(*true[:, place]).statistic)
+                for what, value in (("at these queries", truth), ("of these retrievers over all queries", of_these)):
+                    found.setdefault(f"coverage of tau {what} by a bootstrap over queries", []).append(
+                        low <= value <= high
+                    )
+    return {what: float(np.mean(values)) if values else np.nan for what, values in found.items()}
+
+
+def answers(draws: int, judge: float, share: float) -> dict[str, float]:
+    """Coverage of the mean of even scores of answers, with the answer and with the query as the unit."""
+    random = np.random.default_rng([17, round(100 * judge) + 100, round(100 * share)])
+    covers = {"answer": 0.0, "query": 0.0}
+    for _ in range(0, draws, DRAWN_AT_ONCE):
+        between = random.standard_normal((2, DRAWN_AT_ONCE, LABELLED * (1 + TIMES), 1))
+        within = random.standard_normal((*between.shape[:-1], ANSWERS))
+        hidden, noise = np.sqrt(share) * between + np.sqrt(1 - share) * within
+        scores = stats.norm.cdf([hidden, judge * hidden + np.sqrt(1 - judge**2) * noise])
+        for unit, units in (("answer", scores), ("query", scores.mean(axis=-1, keepdims=True))):
+            (people, _), (by_judge, others) = (
+                (one[:, :LABELLED].reshape(DRAWN_AT_ONCE, -1), one[:, LABELLED:].reshape(DRAWN_AT_ONCE, -1))
+                for one in units
+            )
+            found = powered_mean(people, by_judge, others)
+            covers[unit] += ((found.low <= 0.5) & (found.high >= 0.5)).sum() / draws
+    return {unit: float(share) for unit, share in covers.items()}
+
+
+def powered_figures(draws: int) -> Iterator[tuple[str, Figure]]:
+    """Of prediction-powered intervals."""
     for size in (*FEW, *SIZES):
         for label, judge in JUDGES.items():
             for shape in ("normal", "skewed"):
@@ -159,7 +265,7 @@ def figures(draws: int) -> dict[str, Figure]:
                         if label == "correlated .6" and shape == "normal"
                         else "<= 1"
                     )
-                    made[f"{name}, {shape} measure, judge {label}, {size} labelled"] = figure(value, "", goal)
+                    yield f"{name}, {shape} measure, judge {label}, {size} labelled", figure(value, "", goal)
     for size in (*FEW, 50):
         for people_share, judge_share in RARE:
             for judge in (0.0, 0.6, 0.9, 0.97):
@@ -167,24 +273,56 @@ def figures(draws: int) -> dict[str, Figure]:
                     f"0 or 1, {people_share:.0%} are 1, judge's {judge_share:.0%}, correlation {judge}, {size} labelled"
                 )
                 for name, value in binary(draws, size, judge, people_share, judge_share).items():
-                    made[f"{name}, {label}"] = figure(value)
+                    yield f"{name}, {label}", figure(value)
+
+
+def judged_figures(draws: int) -> Iterator[tuple[str, Figure]]:
+    """Of kappa, and of rho of score and length."""
     for size in SIZES:
         for what in JUDGED:
             for case in LENGTHS:
                 value = length(draws, size, what, case)
-                made[f"rho of score and length, coverage, {what}, {case}, {size} queries"] = figure(value, "", COVERS)
+                label = f"rho of score and length, coverage, {what}, {case}, {size} queries"
+                yield label, figure(value, "", COVERS)
         for scale in CUTS:
             for judge in (0.0, 0.6, 0.95):
                 value = kappa(draws, size, judge, scale)
-                made[f"kappa, coverage, {scale}, judge's correlation {judge}, {size} queries"] = figure(
-                    value, "", COVERS
-                )
-    return made
+                label = f"kappa, coverage, {scale}, judge's correlation {judge}, {size} queries"
+                yield label, figure(value, "", COVERS)
+
+
+def retriever_figures(draws: int) -> Iterator[tuple[str, Figure]]:
+    """Of tau of retrievers."""
+    for means, count, queries, alike in product(MEANS, RETRIEVERS, QUERIES, ALIKE):
+        if means in LIMITS and (count < RETRIEVERS_FOR_INTERVAL or alike < 0.9 or queries == QUERIES[1]):
+            continue
+        label = f"{count} retrievers, {queries} queries, {means}, true means' correlation {alike}"
+        for name, value in retrievers(draws, count, queries, alike, means).items():
+            promised = name == "coverage" and count >= RETRIEVERS_FOR_INTERVAL and means not in LIMITS
+            yield f"tau of retrievers, {name}: {label}", figure(value, "", AT_LEAST if promised else "")
+
+
+def answer_figures(draws: int) -> Iterator[tuple[str, Figure]]:
+    """Of prediction-powered means of answers."""
+    for share, (label, judge) in product(BETWEEN, JUDGES.items()):
+        for unit, value in answers(draws, judge, share).items():
+            drawn = f"{LABELLED} queries of {ANSWERS} answers, intra-query correlation {share}, judge {label}"
+            yield (
+                f"mean, coverage, the {unit} is the unit: {drawn}",
+                figure(value, "", COVERS if unit == "query" else ""),
+            )
+
+
+PARTS = {
+    "powered": powered_figures, "judged": judged_figures, "retrievers": retriever_figures, "answers": answer_figures,
+}  # fmt: skip
 
 
 if __name__ == "__main__":
     parser = arguments(__doc__ or "")
     parser.add_argument("--draws", type=int, default=10_000)
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
     given = parser.parse_args()
+    made = dict(one for part in given.parts for one in PARTS[part](given.draws))
     setting = f"{given.draws:,} data sets each, {TIMES} queries without people's labels for each one with"
-    write_record(given, setting, figures(given.draws), ["numpy", "scipy"])
+    write_record(given, setting, made, ["numpy", "scipy"], "docs/judges.md")

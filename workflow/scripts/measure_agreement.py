@@ -16,7 +16,6 @@ with job_log(snakemake.log[0], snakemake.input):
         Labellers(params.annotations, params.names, made),
         agreement=params.agreement,
         lowest_grade=params.lowest_grade,
-        **params.draws,
     )
     for name, table in trust._asdict().items():
         write_csv(named(table, snakemake.wildcards), snakemake.output[f"label_{name}"])

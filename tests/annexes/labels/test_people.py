@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.annexes.labels.agreement import COLUMNS, CONFUSION_COLUMNS
+from ragrelay.annexes.labels.agreement import COLUMNS, CONFUSION_COLUMNS, tau_means
 from ragrelay.annexes.labels.people import Labelled, Labellers, Trust, measure_agreement, people_of
 from ragrelay.annexes.labels.powered import COLUMNS as POWERED
 from ragrelay.annexes.labels.powered import powered_table
@@ -22,7 +22,9 @@ from ragrelay.annexes.labels.trust_page import (
     trust_warnings,
 )
 from ragrelay.base.vocabulary.columns import schema_of
+from scipy import stats
 
+from benchmarks.judge_intervals import retrievers
 from tests.annexes.labels.test_annotations_page import study, table
 from tests.support.scripts import named as named_files
 from tests.support.scripts import run_script
@@ -90,7 +92,6 @@ def trust(tmp_path: Path, random_sample: bool = True, noise: float = 0.7, querie
                 "zeroshot": "<results>/{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
             }, annotations=CATALOGUE,
             names=NAMES, agreement={"people": "people", "random_sample": random_sample}, lowest_grade=2,
-            draws={"resamples": 200, "seed": 0},
         ),
     )  # fmt: skip
     columns = (COLUMNS, CONFUSION_COLUMNS, POWERED)
@@ -120,7 +121,73 @@ def test_agreement_is_of_what_people_really_labelled(tmp_path: Path) -> None:
     assert of_passages["value"] > 0.5 and of_passages["low"] > 0
     of_retrievers = one(found.agreement, source="qrels", quantity="tau_retrievers")
     assert (of_retrievers["value"], of_retrievers["n"], of_retrievers["n_queries"]) == (1.0, 3, 20)
+    assert (of_retrievers["low"], of_retrievers["reason"]) == (None, "fewer than 16 retrievers")
     assert not found.agreement.filter(source="p0").height and not found.agreement.filter(source="people").height
+
+
+def tables_of_means(size: int = 16, queries: int = 30) -> tuple[np.ndarray, np.ndarray]:
+    """A measure (queries, retrievers) by people and by a judge, who rank the retrievers alike but for noise."""
+    random = np.random.default_rng(1)
+    people = random.normal(0, 1, (queries, 1)) + np.linspace(0, 1, size) + random.normal(0, 0.5, (queries, size))
+    return people, people + random.normal(0, 0.5, (queries, size))
+
+
+def test_tau_of_retrievers_has_an_interval_over_retrievers() -> None:
+    """By hand, on the arcsine; copies of all queries are the same means, which say nothing new of the retrievers."""
+    people, judge = tables_of_means()
+    row = tau_means(people, judge)
+    x, y = people.mean(axis=0), judge.mean(axis=0)
+    left_out = [stats.kendalltau(np.delete(x, at), np.delete(y, at)).statistic for at in range(16)]
+    tau, reach = stats.kendalltau(x, y).statistic, stats.t.ppf(0.975, 15) * np.sqrt(15 * np.var(np.arcsin(left_out)))
+    ends = [np.sin(min(np.arcsin(tau) + side * reach, np.pi / 2)) for side in (-1, 1)]
+    assert [row["value"], row["low"], row["high"]] == pytest.approx([tau, *ends])
+    assert row["method"] == "jackknife over retrievers on the arcsine, Student's t"
+    assert tau_means(np.tile(people, (9, 1)), np.tile(judge, (9, 1))) == pytest.approx(row)
+    few = tau_means(people[:, :15], judge[:, :15])
+    assert few.keys() == {"value", "reason"} and few["reason"] == "fewer than 16 retrievers"
+
+
+def test_tau_of_retrievers_without_an_interval_has_a_reason() -> None:
+    people, _ = tables_of_means()
+    flat = np.zeros_like(people)
+    assert tau_means(people, flat) == {"reason": "the retrievers have equal means"}
+    one = flat + np.eye(16)[3]
+    without = "without one of the retrievers the others have equal means"
+    assert tau_means(people, one)["reason"] == without
+    for source, value in ((people, 1.0), (-people, -1.0)):
+        assert tau_means(people, source) == {"value": value, "reason": "the same without any retriever"}
+
+
+def test_means_that_differ_by_rounding_tie() -> None:
+    """Retrievers with the same values at other queries have the same mean, in whatever order it is summed."""
+    values = np.array([[0.1, 0.2, 0.3], [0.3, 0.1, 0.2], [0.2, 0.3, 0.1]])
+    assert len(set(values.mean(axis=0))) > 1
+    assert tau_means(values, np.arange(9.0).reshape(3, 3)) == {"reason": "the retrievers have equal means"}
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("means", ["real", "0 or 1"])
+def test_the_interval_over_retrievers_covers_and_one_over_queries_does_not(means: str) -> None:
+    found = retrievers(1000, 16, 20, 0.9, means)
+    assert 0.93 <= found["coverage"] <= 0.985 and found["share of studies"] > 0.99
+    if means == "real":
+        assert found["coverage of tau of these retrievers over all queries by a bootstrap over queries"] < 0.6
+
+
+def test_a_query_with_two_values_in_a_cell_is_refused() -> None:
+    """As units of their own, answers of one query make the interval far too narrow."""
+    cell = {"retriever": "bm25", "measure": "P", "k": 1, "references": "lenient"}
+    values = pl.DataFrame({"source": name, **cell, "qid": qid, "value": 0.5} for name, qid in
+                          (("people", "q1"), ("llm", "q1"), ("llm", "q2")))  # fmt: skip
+    ends = pl.DataFrame(
+        {**cell, "ordering": "descending", "qid": qid, "p": 0.5, "utility": 0.1} for qid in ("q1", "q2")
+    )
+    labels = pl.DataFrame({"source": ["people"], "qid": ["q1"]})
+    assert powered_table(labels, values, ends, "people", ["llm"]).height == 3
+    for twice in ((pl.concat([values, values[1:2]]), ends), (pl.concat([values, values[:1]]), ends),
+                  (values, pl.concat([ends, ends[:1]]))):  # fmt: skip
+        with pytest.raises(pl.exceptions.ComputeError):
+            powered_table(labels, *twice, "people", ["llm"])
 
 
 def test_estimates_of_all_queries_need_the_statement(tmp_path: Path) -> None:
@@ -180,7 +247,7 @@ def test_without_people_there_is_nothing(tmp_path: Path) -> None:
                                    "references": pl.String, "qid": pl.String, "p": pl.Float64,
                                    "utility": pl.Float64})  # fmt: skip
     tables, sources = Labelled(empty, values, utility, qrels), Labellers(CATALOGUE, ["llm"], {})
-    found = measure_agreement(tables, sources, {"random_sample": True}, 2, 100, 0)
+    found = measure_agreement(tables, sources, {"random_sample": True}, 2)
     assert [frame.height for frame in found] == [0, 0, 0]
 
 

@@ -5,7 +5,7 @@ import pytest
 from ragrelay.annexes.labels.prediction_powered import different, powered_correlation, powered_mean
 from scipy import stats
 
-from benchmarks.judge_intervals import binary, powered
+from benchmarks.judge_intervals import answers, binary, powered
 
 
 def columns(seed: int = 0, n: int = 60, more: int = 500) -> tuple[np.ndarray, ...]:
@@ -51,6 +51,12 @@ def test_they_cover_and_are_never_wider(judge: float, narrower: float) -> None:
     found = powered(1000, 50, judge, "normal")
     assert 0.925 <= found["mean, coverage"] <= 0.97 and 0.925 <= found["r, coverage"] <= 0.97
     assert found["mean, width"] <= 1 - narrower and found["r, width"] <= 1 - narrower
+
+
+def test_the_unit_is_the_query() -> None:
+    """Of 40 queries with ten answers each, half of whose variance is between queries."""
+    found = answers(1000, 0.6, 0.5)
+    assert found["answer"] < 0.7 and 0.925 <= found["query"] <= 0.975
 
 
 def test_the_mean_of_zeros_and_ones_has_wilsons_interval() -> None:

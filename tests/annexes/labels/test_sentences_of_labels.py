@@ -272,7 +272,7 @@ def judged_study() -> tuple[AnnotationStudy, pl.DataFrame, pl.DataFrame]:
         for source, column in (("qrels", "people"), ("grades", "judge"))
     )
     scales = {"qrels": Scale(2.0, True, False), "grades": Scale(2.0, True, True)}
-    agreement, _ = agreement_tables(labels, {}, pl.DataFrame(schema=VALUES), "qrels", scales, 300, 0)
+    agreement, _ = agreement_tables(labels, {}, pl.DataFrame(schema=VALUES), "qrels", scales)
     scores = pl.concat(
         pairs.select("qid", check=pl.lit(check), score=random.random(n), words=random.integers(5, 90, n),
                      judgements=pl.lit(1), other_words=random.integers(0, 2, n))

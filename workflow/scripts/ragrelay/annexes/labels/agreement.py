@@ -5,10 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from scipy import special
 
 from ragrelay.analysis import mean_tests
-from ragrelay.analysis.bootstrap import resample_counts
-from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.bootstrap import jackknife_error
+from ragrelay.analysis.coefficients import ROUNDING, Array, kendall_left_out
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
 from ragrelay.annexes.labels.kappa import METHOD, cohens_kappa, kendall_tau, tables_by_query
@@ -28,8 +29,12 @@ from ragrelay.base.vocabulary.columns import (
 HALF = 0.5
 """Labels from 0 to 1 count as relevant from this one on."""
 KAPPA, WEIGHTED, PASSAGES, RETRIEVERS = "kappa", "kappa_weighted", "tau_passages", "tau_retrievers"
-PERCENTILES = "bootstrap percentiles over queries"
+OVER_RETRIEVERS = "jackknife over retrievers on the arcsine, Student's t"
 RETRIEVERS_AT_LEAST = 3
+RETRIEVERS_FOR_INTERVAL = 16
+"""With 12, intervals are up to 1.1 wide, with 8 up to 1.4 (benchmarks/judge_intervals.py)."""
+DECIMALS = 10
+"""Of means: equal ones may differ in later digits, since their sums are rounded."""
 TABLE = {
     "source": text("annotation source"),
     "judge": boolean("whether its labels replace people's, so that results may depend on them"),
@@ -37,7 +42,8 @@ TABLE = {
     "references": REFERENCES,
     "quantity": text(f"`{KAPPA}`: Cohen's of relevant or not; `{WEIGHTED}`: Cohen's of the grades, squared weights; "
                      f"`{PASSAGES}`: Kendall's tau-b of the labels of one query's passages, the mean over queries; "
-                     f"`{RETRIEVERS}`: Kendall's tau-b of the retrievers' means of the measure"),
+                     f"`{RETRIEVERS}`: Kendall's tau-b of the retrievers' means of the measure at these queries, its "
+                     "interval over retrievers like these"),
     "measure": text("retrieval measure from the labels, of retrievers alone"),
     "k": integer("its cutoff", "passages"),
     "value": number("the agreement", "at most 1"),
@@ -86,14 +92,12 @@ def agreement_tables(
     values: pl.DataFrame,
     people: str,
     scales: Mapping[str, Scale],
-    resamples: int,
-    seed: int,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Compare the labels of every source except ``people`` with people's: columns TABLE and CONFUSION.
 
     ``labels``: study_labels.LABELS; ``known``: for sources with labels that only stand for a missing one, the pairs
-    (qid, docno) that they really label; ``values``: values.SCHEMA. Intervals are over queries. Rows without a value or
-    an interval have a ``reason``.
+    (qid, docno) that they really label; ``values``: values.SCHEMA. Intervals are over queries, those of ``tau_means``
+    over retrievers. Rows without a value or an interval have a ``reason``.
     """
     rows: list[dict[str, Any]] = []
     cells: list[dict[str, Any]] = []
@@ -108,7 +112,7 @@ def agreement_tables(
             counts = {"judge": scales[name].judge, "n": pairs.height, "n_queries": pairs["qid"].n_unique()}
             rows += [named | counts | row for row in _of_pairs(paired, *pair)]
             cells += [named | cell for cell in _confusion(paired, pair[1])]
-        rows += [{"judge": scales[name].judge, **row} for row in _of_retrievers(values, people, name, resamples, seed)]
+        rows += [{"judge": scales[name].judge, **row} for row in _of_retrievers(values, people, name)]
     return pl.DataFrame(rows, schema=schema_of(TABLE)), pl.DataFrame(cells, schema=schema_of(CONFUSION))
 
 
@@ -161,9 +165,7 @@ def _confusion(paired: Paired, source: Scale) -> list[dict[str, Any]]:
     return counts.sort("people_label", "source_label").to_dicts()
 
 
-def _of_retrievers(
-    values: pl.DataFrame, people: str, source: str, resamples: int, seed: int
-) -> Iterator[dict[str, Any]]:
+def _of_retrievers(values: pl.DataFrame, people: str, source: str) -> Iterator[dict[str, Any]]:
     keys = ["references", "measure", "k"]
     own = values.filter(source=people).select("retriever", *keys, "qid", "value")
     paired_values = own.join(values.filter(source=source), on=["retriever", *keys, "qid"], suffix="_source").drop_nulls(
@@ -178,19 +180,30 @@ def _of_retrievers(
         if len(names) < RETRIEVERS_AT_LEAST or len(of_people) < QUERIES_AT_LEAST:
             yield named | {"reason": f"fewer than {RETRIEVERS_AT_LEAST} retrievers or {QUERIES_AT_LEAST} queries"}
             continue
-        value = kendall_tau(of_people.mean(axis=0), of_source.mean(axis=0))
-        if not np.isfinite(value):
-            yield named | {"reason": "the retrievers have equal means"}
-            continue
-        weights = np.concatenate(list(resample_counts(len(of_people), resamples, seed)))
-        drawn = _taus(weights @ of_people, weights @ of_source)
-        low, high = np.nanquantile(drawn, [0.025, 0.975])
-        yield named | {"value": value, "low": float(low), "high": float(high), "method": PERCENTILES}
+        yield named | tau_means(of_people, of_source)
 
 
-def _taus(x: Array, y: Array) -> Array:
-    """Compute Kendall's tau-b between the rows of two tables (rows, retrievers)."""
-    first, second = np.triu_indices(x.shape[1], 1)
-    a, b = (np.sign(table[:, first] - table[:, second]) for table in (x, y))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return (a * b).sum(axis=1) / np.sqrt((a * a).sum(axis=1) * (b * b).sum(axis=1))
+def tau_means(people: Array, source: Array, at_least: int = RETRIEVERS_FOR_INTERVAL) -> dict[str, Any]:
+    """Compute Kendall's tau-b of retrievers' means, given two tables (queries, retrievers): a row's value and interval.
+
+    The interval is of tau at these queries, over retrievers like these: the units are retrievers, each with its two
+    means. Resampled queries would add their noise to the means once more, and miss that the retrievers are a sample.
+    tau's arcsine, on which its spread depends less on tau, has Student's t with the jackknife error over retrievers
+    (Tukey 1958) and one degree of freedom less than there are retrievers.
+    """
+    x, y = (np.round(table.mean(axis=0), DECIMALS) for table in (people, source))
+    value = kendall_tau(x, y)
+    if not np.isfinite(value):
+        return {"reason": "the retrievers have equal means"}
+    row: dict[str, Any] = {"value": value}
+    if len(x) < at_least:
+        return row | {"reason": f"fewer than {at_least} retrievers"}
+    left_out = kendall_left_out(x, y)
+    if not np.isfinite(left_out).all():
+        return row | {"reason": "without one of the retrievers the others have equal means"}
+    error = jackknife_error(np.arcsin(np.clip(left_out, -1.0, 1.0)))
+    if 1.0 - abs(value) < ROUNDING or not error > ROUNDING:
+        return row | {"reason": "the same without any retriever"}
+    reach = float(special.stdtrit(len(x) - 1, 0.975)) * error
+    low, high = (float(np.sin(np.clip(np.arcsin(value) + end, -np.pi / 2, np.pi / 2))) for end in (-reach, reach))
+    return row | {"low": low, "high": high, "method": OVER_RETRIEVERS}

@@ -85,9 +85,10 @@ OUTPUTS: tuple[Output, ...] = (
         "annotation_agreement", "annotations", ("label_agreement",),
         "Agreement of each source’s labels with people’s, where both are",
         "Cohen's kappa of each source's labels with people's, of relevant or not and of the grades, and Kendall's tau "
-        "of a query's passages and of retrievers, with 95% intervals over queries.",
+        "of a query's passages, with 95% intervals over queries, and of retrievers' means, over retrievers.",
         "trust", "ragrelay.annexes.labels.trust_page:agreement_table",
-        note="The passages are those of the rankings: the tops of the retrievers’ lists, not a sample of the corpus.",
+        note="The passages are those of the rankings: the tops of the retrievers’ lists, not a sample of the corpus. "
+        "The interval of τ of retrievers is of τ at these queries, over retrievers like these.",
         limited=True,
     ),
     Table(

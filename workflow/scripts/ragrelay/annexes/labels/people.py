@@ -58,8 +58,6 @@ def measure_agreement(
     sources: Labellers,
     agreement: Mapping[str, Any],
     lowest_grade: int,
-    resamples: int,
-    seed: int,
 ) -> Trust:
     """Measure the agreement of ``sources`` with people's labels; there are no rows without these.
 
@@ -78,7 +76,7 @@ def measure_agreement(
         for name, kind in kinds.items()
         if not kind.constant and people
     }
-    agreements = agreement_tables(tables.labels, known, tables.values, people, scales, resamples, seed)
+    agreements = agreement_tables(tables.labels, known, tables.values, people, scales)
     stated = bool(people) and agreement["random_sample"]
     others = [name for name in scales if name != people] if stated else []
     return Trust(*agreements, powered_table(tables.labels, tables.values, tables.utility, people, others))

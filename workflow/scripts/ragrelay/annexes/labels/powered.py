@@ -64,7 +64,8 @@ def powered_table(
     """Estimate measures for the ``sources`` that label queries which ``people`` does not: columns TABLE.
 
     ``labels``: study_labels.LABELS; ``values``: values.SCHEMA; ``utility``: the utility table. The estimates are valid
-    only if people's queries are a random sample. A row without an interval has a ``reason``.
+    only if people's queries are a random sample. A row without an interval has a ``reason``. The unit is the query:
+    polars' ComputeError is raised where one has two values in a cell.
     """
     sampled = labels.filter(source=people)["qid"].unique()
     ends = utility.filter(ordering=DESCENDING).select("retriever", "k", "references", "qid", *QUANTITIES)
@@ -74,8 +75,8 @@ def powered_table(
         cells = (
             values.filter(source=name)
             .drop_nulls("value")
-            .join(own, on=[*KEYS, "qid"], how="left")
-            .join(ends, on=["retriever", "k", "references", "qid"], how="left")
+            .join(own, on=[*KEYS, "qid"], how="left", validate="1:1")
+            .join(ends, on=["retriever", "k", "references", "qid"], how="left", validate="m:1")
             .with_columns(sampled=pl.col("qid").is_in(sampled.implode()))
             .filter(pl.col("by_people").is_not_null() | ~pl.col("sampled"))
             .sort(*KEYS, "qid")

@@ -5,7 +5,8 @@ people's labels of n queries, j that from the judge's labels of the same queries
 the N other queries. The estimate is t + w (J - j). It is unbiased however good the judge is, as long as the labelled
 queries are a random sample. The weight w minimises the estimated variance (their section 6). It is set to 0 if the
 interval would be wider than that of people's labels alone (which w = 1, the untuned form, can cause), or if fewer than
-5 labelled queries differ from the most common value, by people's or the judge's labels. The unit is the query.
+5 labelled queries differ from the most common value, by people's or the judge's labels. The unit is the query: where
+it has several answers, their mean is its value.
 """
 
 from collections.abc import Sequence
@@ -45,7 +46,7 @@ class Estimate(NamedTuple):
 
 
 def powered_mean(people: Array, judge: Array, others: Array) -> Powered:
-    """Estimate the mean over all queries of ``people`` (..., n), values from people's labels.
+    """Estimate the mean over all queries of ``people`` (..., n), one value per query from people's labels.
 
     ``judge`` (..., n) holds the values from the judge's labels of the same queries, ``others`` (..., N) those of the
     other queries; n >= 2 and N >= 2. Intervals use Student's t with n - 1 degrees of freedom. If people's values are

@@ -65,7 +65,6 @@ class Labels:
             "annotations": self.source_definitions,
             "names": self.names,
             "agreement": {key: value for key, value in settings.items() if key != "least_kappa"},
-            "draws": self.study.draws,
         }
 
     @functools.cached_property
