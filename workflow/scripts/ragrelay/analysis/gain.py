@@ -10,6 +10,7 @@ from ragrelay.analysis import mean_tests, multiplicity, paired_tests
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
+from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, enough, of_difference
 from ragrelay.base.vocabulary.columns import (
@@ -62,6 +63,7 @@ TABLE = {
     "largest_share": number("largest part that one query has in the sum of |utility|", "0 to 1"),
     "largest_qid": text("that query, where its part is more than 0.2"),
     "reason": REASON,
+    "stands": STANDS,
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
@@ -163,5 +165,6 @@ def _tests(differences: tuple[Array, ...], permutations: int, seed: int) -> list
         row = test | {name: float(values[place]) for name, values in cautious.items()}
         known = {name: value for name, value in row.items() if name in SCHEMA}
         verdict = of_difference(differences[place], row["low"], row["high"])
-        results.append(known | {"method": mean_tests.METHOD, "permutations": permutations, "verdict": verdict})
+        words = {"verdict": verdict, "stands": stands(differences[place], verdict)}
+        results.append(known | {"method": mean_tests.METHOD, "permutations": permutations} | words)
     return results

@@ -12,6 +12,7 @@ from scipy import stats
 from ragrelay.analysis import relay, verdicts
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.relay import ALL_RANKINGS
+from ragrelay.analysis.standing import STANDS
 from ragrelay.analysis.systems import PRIMARY, systems
 from ragrelay.base.vocabulary.columns import (
     CELL,
@@ -55,6 +56,7 @@ COLUMNS = {
     "tau": number("of all datasets: standard deviation between them", UNIT),
     "verdict": text("read off the interval, with the words of systems.csv and relay.csv"),
     "reason": REASON,
+    "stands": STANDS,
 }  # fmt: skip
 """Columns of pooled.csv."""
 SCHEMA = schema_of(COLUMNS)
@@ -127,7 +129,7 @@ def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float) -> Itera
                 "retrievers": f"{primary.retriever}, {primary.reference}",
                 "estimate": row["mean_difference"],
                 "error": sd / math.sqrt(row["n"]) if sd is not None and sd > CONSTANT else None,
-                **{name: row[name] for name in ("n", "low", "high", "p_value", "verdict", "reason")},
+                **{name: row[name] for name in ("n", "low", "high", "p_value", "verdict", "reason", "stands")},
             }  # fmt: skip
     measured = sample.retrieval.filter(measure=primary.measure)
     for _, cells in relay.cells_of(averaged, measured, sample.contexts, kinds):
@@ -177,7 +179,7 @@ def _of_all(rows: Sequence[Mapping[str, Any]], margin: float) -> dict[str, Any]:
     return same | {
         "dataset": ALL_DATASETS, "n_datasets": len(rows), "n": sum(row["n"] for row in rows), "estimate": estimate,
         "error": error, "low": low, "high": high, "tau": math.sqrt(max(float(combined.tau2), 0.0)),
-        "p_value": _p_value(means, degrees), "reason": None,
+        "p_value": _p_value(means, degrees), "reason": None, "stands": None,
         "verdict": of_slope if rows[0]["question"] == RELAY else verdicts.of_interval(low, high, margin),
     }  # fmt: skip
 

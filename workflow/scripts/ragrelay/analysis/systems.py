@@ -16,6 +16,7 @@ from ragrelay.analysis.equivalence import difference, known, testable, words_of
 from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.paired_tests import POWER, detectable_effect
+from ragrelay.analysis.standing import STANDS
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST
 from ragrelay.base.vocabulary.columns import CELL_COLUMNS, REASON, STUDY_PART, integer, number, schema_of, text
@@ -50,6 +51,7 @@ TABLE = {
     "equal_length_low": number("lower end of its 95% interval", "the scorer's"),
     "equal_length_high": number("upper end of its 95% interval", "the scorer's"),
     "equal_length_reason": text("why the primary pair has none; empty where it has one"),
+    "stands": STANDS,
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of systems.csv."""
@@ -66,6 +68,7 @@ WORDS = {
     "p_value": "p_difference",
     "p_bonferroni": "p_difference_bonferroni",
     "verdict": "verdict",
+    "stands": "stands",
 }
 """Column → its name in words_of."""
 ASSUMED_SD = 0.2

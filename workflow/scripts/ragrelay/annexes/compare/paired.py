@@ -8,6 +8,7 @@ import polars as pl
 from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.analysis.paired_tests import PERMUTATIONS, all_tests
+from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, of_difference
 from ragrelay.base.vocabulary.columns import CELL, CELL_COLUMNS, integer, number, schema_of, text
 
@@ -48,6 +49,7 @@ TABLE = {
     "p_wilcoxon": number("p-value of Wilcoxon's signed ranks"),
     "p_permutation": number("p-value of the sign-flip permutation test"),
     "reason": text("why there is no test"),
+    "stands": STANDS,
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {
@@ -75,7 +77,8 @@ def paired_tests(queries: pl.DataFrame, seed: int = 0) -> pl.DataFrame:
         for key, part in queries.group_by(TESTED, maintain_order=True)
     ]
     table = pl.DataFrame(rows, schema=SCHEMA)
-    table = table.with_columns(verdict=pl.when(quantity=DECIDES).then(pl.col("verdict").fill_null(TOO_FEW)))
+    of_p = {"verdict": pl.col("verdict").fill_null(TOO_FEW), "stands": pl.col("stands")}
+    table = table.with_columns(**{name: pl.when(quantity=DECIDES).then(column) for name, column in of_p.items()})
     return with_adjusted(table, FAMILY, {"p_verdict": "p"}, cells=("retriever", "ordering"))
 
 
@@ -105,5 +108,5 @@ def _test(part: pl.DataFrame, seed: int) -> dict[str, Any]:
     verdict = of_difference(np.where(np.abs(differences) <= SAME, 0.0, differences), float(low), float(high))
     return row | kept | {
         "low": float(low), "high": float(high), "p_verdict": float(p_verdict), "verdict": verdict,
-        "p_t": test["p_value"],
+        "p_t": test["p_value"], "stands": stands(differences, verdict),
     }  # fmt: skip
