@@ -1,17 +1,23 @@
 """Error rates of the words of a mean difference (docs/statistics.md): how often each is said where it is false.
 
     python benchmarks/word_errors.py --out benchmarks/results/word_errors.json --studies results/demo/demo
+    python benchmarks/word_errors.py --out benchmarks/results/word_errors.json --only remarks
 
 Differences of n queries are drawn whose true mean is 0, or ± the margin; a word is false where its interval leaves out
 the truth on that side. *Real* columns are those of finished studies (``--studies``, folders of a dataset's results;
 differences of P of two retrievers, and of P and P₀), drawn with replacement around the truth, zeros kept. What is
 recorded without a gate is known to fail: no test of a mean holds its level there with few queries.
 
+Steady differences that few large ones make up for, as refused answers do, are where words are most often false: there
+and for a true difference it is counted, too, how often a word is said that stands with one more query
+(``ragrelay.analysis.standing``), so that the page has no remark beside it.
+
 *Relay: it is* is said of cells without relay: real ones in which every query has the answers of another one, and
 simulated ones; and of cells with a known slope, which it has to find (``benchmarks/shared/relay_cells.py``).
 
 Rates are shares of ``--draws`` data sets (of relay ``--relay-draws``), each with its standard error. A false word's
-rate less two of these must be at most its gate, a true word's rate and two of these at least.
+rate less two of these must be at most its gate, a true word's rate and two of these at least. With ``--only``, the rows
+of the other parts stay as they are in the file.
 """
 
 import argparse
@@ -27,7 +33,17 @@ import numpy as np
 import polars as pl
 from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.relay import IT_IS, Cell, all_pairs, answer_of, pair_sums, slope
-from ragrelay.analysis.verdicts import DIFFERENT_AT_LEAST, QUERIES_AT_LEAST, WORDS_AT_LEAST
+from ragrelay.analysis.standing import stands
+from ragrelay.analysis.verdicts import (
+    DIFFERENT_AT_LEAST,
+    EQUIVALENT,
+    NOT_BETTER,
+    QUERIES_AT_LEAST,
+    SAY_BETTER,
+    SAY_WORSE,
+    WORDS_AT_LEAST,
+    of_difference,
+)
 from ragrelay.base.vocabulary.names import UNSEEN
 from scipy import stats
 
@@ -36,11 +52,21 @@ from benchmarks.shared import relay_cells
 Array = np.ndarray
 Draw = Callable[[np.random.Generator, int, int], Array]
 SIZES = (8, 12, 20, 36, 54, 100, 500)
+REMARK_SIZES = (12, 20, 36, 43, 54, 100, 500)
+PARTS = ("words", "remarks", "relay")
 BATCH = 1000
 CELL = ["ordering", "k", "references"]
 RELAYED = "relay: it is"
 RELAY_SIZES = (12, 20, 36, 54, 100)
 FALSE_AT_MOST, RELAY_AT_MOST, FOUND_AT_LEAST = 0.05, 0.035, 0.7
+UNREMARKED_AT_MOST = 0.02
+REFUSALS = {(-0.02, 0.05): True, (-0.02, 0.1): True, (-0.02, 0.02): False, (-0.05, 0.05): False}
+"""A steady difference and the share of queries whose large one makes the mean 0; whether words without a remark hold.
+
+They do not where a single refused answer makes up for many times the query that a word has to stand with.
+"""
+EFFECT, MARGIN, NOISE = (0.1, 0.15), 0.02, 0.01
+"""Mean and standard deviation of a true difference; of P, as are the margin and the noise of a steady difference."""
 FOUND_AT = ("slope of 0.3, 5 retrievers", 36)
 """What FOUND_AT_LEAST is promised of: the data and number of queries."""
 COLUMNS = ("word", "data", "n", "draws", "share", "standard_error", "gate")
@@ -135,6 +161,57 @@ def records(real: Sequence[Array], draws: int, sizes: Sequence[int]) -> Iterator
                 yield rate(word, kind, n, np.concatenate([one[word] for one in found]), gate)
 
 
+def refusals() -> dict[str, tuple[Draw, bool]]:
+    """Kinds of differences of P (n, draws) of mean 0, few of them large; and whether words without a remark hold."""
+
+    def kind(steady: float, share: float) -> tuple[str, Draw]:
+        large = -steady * (1 - share) / share
+
+        def draw(random: np.random.Generator, draws: int, n: int) -> Array:
+            rare = random.random((n, draws)) < share
+            return np.where(rare, large, steady) + NOISE * random.standard_normal((n, draws))
+
+        return f"−{-steady:.2f} steady, a refusal (+{large:.2f}) on {share:.0%}", draw
+
+    return {name: (draw, holds) for one, holds in REFUSALS.items() for name, draw in [kind(*one)]}
+
+
+def said_and_stands(differences: Array, words: Sequence[str], margin: float | None = None) -> tuple[Array, Array]:
+    """Whether a column of ``differences`` (n, draws) has one of ``words``, and whether that stands: (draws,) each."""
+    found = []
+    for column, low, high in zip(differences.T, *Means.cautious(differences).interval(), strict=True):
+        word = of_difference(column, low, high, margin)
+        found.append((word in words, word in words and stands(column, word, margin=margin) is True))
+    said, standing = np.array(found).T
+    return said, standing
+
+
+def remark_records(draws: int, sizes: Sequence[int] = REMARK_SIZES) -> Iterator[dict[str, Any]]:
+    """Rates of words and of those without a remark, in the rows of ``records``: of ``refusals``, and of EFFECT."""
+    either, inside = (*SAY_BETTER, *SAY_WORSE), (EQUIVALENT, NOT_BETTER)
+    planted = f"normal, mean of {EFFECT[0]}, standard deviation of {EFFECT[1]}"
+    cases = [
+        (word, kind, draw, words, shift, f"<= {UNREMARKED_AT_MOST}" if gated else "")
+        for kind, (draw, gated) in refusals().items()
+        for word, words, shift in (("better, worse (truth 0)", either, 0.0),
+                                   ("equivalent, not better (truth: the margin)", inside, MARGIN))
+    ]  # fmt: skip
+    cases.append(
+        ("better (true)", planted, lambda random, draws, n: random.normal(*EFFECT, (n, draws)), SAY_BETTER, 0.0, "")
+    )
+    for (word, kind, draw, words, shift, gate), n in itertools.product(cases, sizes):
+        differences = draw(np.random.default_rng([n, len(kind)]), draws, n) + shift
+        said, standing = said_and_stands(differences, words, MARGIN)
+        yield rate(word, kind, n, said, "")
+        yield rate(f"{word}, without a remark", kind, n, standing, gate)
+
+
+def part_of(one: Mapping[str, Any]) -> str:
+    """The part of PARTS that a row belongs to."""
+    of_remarks = one["data"] in refusals() or one["word"].startswith("better (true)")
+    return "relay" if one["word"] == RELAYED else "remarks" if of_remarks else "words"
+
+
 def relayed(cell: Cell) -> bool:
     """Whether all rankings of ``cell`` have the answer *it is*."""
     for adjusted in (False, True):
@@ -196,8 +273,10 @@ def read(path: Path) -> list[dict[str, Any]]:
     return [dict(zip(COLUMNS, row, strict=True)) for row in json.loads(path.read_text(encoding="utf-8"))["rates"]]
 
 
-def write(path: Path, made: Sequence[Mapping[str, Any]], columns: int) -> None:
-    """A record of rows, one a line, and of what made it."""
+def write(path: Path, made: Sequence[Mapping[str, Any]], columns: int | None) -> None:
+    """A record of rows, one a line, and of what made it; with no number of real ``columns``, the file's stays."""
+    if columns is None:
+        columns = json.loads(path.read_text(encoding="utf-8"))["real columns"]
     head = {
         "page": "docs/statistics.md",
         "command": "python benchmarks/word_errors.py --studies results/demo/demo",
@@ -217,13 +296,24 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=8000)
     parser.add_argument("--relay-draws", type=int, default=4000)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
+    parser.add_argument("--only", nargs="*", default=PARTS, choices=PARTS, help="parts to draw anew")
     arguments = parser.parse_args()
-    real = columns_of(arguments.studies)
-    made = list(records(real, arguments.draws, [n for n in arguments.sizes if n >= QUERIES_AT_LEAST]))
-    relay = list(relay_records(relay_cells.real_cells(arguments.studies), arguments.relay_draws))
-    write(arguments.out, [*made, *relay], len(real))
-    print(table(made), table(relay), sep="\n\n")
-    if broken := [one for one in (*made, *relay) if not holds(one)]:
+    real = columns_of(arguments.studies) if "words" in arguments.only else []
+    sizes = [n for n in arguments.sizes if n >= QUERIES_AT_LEAST]
+    drawn: dict[str, Callable[[], Iterator[dict[str, Any]]]] = {
+        "words": lambda: records(real, arguments.draws, sizes),
+        "remarks": lambda: remark_records(arguments.draws),
+        "relay": lambda: relay_records(relay_cells.real_cells(arguments.studies), arguments.relay_draws),
+    }
+    kept = [] if set(arguments.only) == set(PARTS) else read(arguments.out)
+    parts = {
+        part: list(rows()) if part in arguments.only else [one for one in kept if part_of(one) == part]
+        for part, rows in drawn.items()
+    }
+    made = [one for rows in parts.values() for one in rows]
+    write(arguments.out, made, len(real) if "words" in arguments.only else None)
+    print(*map(table, parts.values()), sep="\n\n")
+    if broken := [one for one in made if not holds(one)]:
         sys.exit("broken gates:\n" + "\n".join(str(one) for one in broken))
 
 

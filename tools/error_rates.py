@@ -8,16 +8,16 @@ PAGE = ROOT / "docs" / "statistics.md"
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
 from benchmarks import cluster_errors  # noqa: E402
-from benchmarks.word_errors import RELAYED, read, table  # noqa: E402
+from benchmarks.word_errors import PARTS, part_of, read, table  # noqa: E402
 from tools.blocks import replaced  # noqa: E402
 
 
 def page(text: str) -> str:
-    """Replace the tables in ``text``, docs/statistics.md: those of words, of relay, and of clusters."""
+    """Replace the tables in ``text``, docs/statistics.md: those of words, of remarks, of relay and of clusters."""
     rates = read(ROOT / "benchmarks" / "results" / "word_errors.json")
-    for name, relay in (("words", False), ("relay", True)):
-        made = table([one for one in rates if (one["word"] == RELAYED) is relay])
-        text = replaced(text, f"<!-- error rates of {name}, by tools/error_rates.py -->", made)
+    for part in PARTS:
+        made = table([one for one in rates if part_of(one) == part])
+        text = replaced(text, f"<!-- error rates of {part}, by tools/error_rates.py -->", made)
     clustered = cluster_errors.table(ROOT / "benchmarks" / "results" / "cluster_errors.json")
     return replaced(text, "<!-- error rates by cluster, by tools/error_rates.py -->", clustered)
 

@@ -22,6 +22,7 @@ from statsmodels.stats.multitest import multipletests
 
 from tests.support.report_browser import needs_browser, opened, violations
 from tests.support.report_study import GRID, per_query
+from tests.unit.report.second_way import undone
 
 pytestmark = pytest.mark.page
 
@@ -130,7 +131,9 @@ def test_a_change_has_the_verdict_that_a_gain_of_the_same_values_has():
         same = ["mean_difference", "low", "high", "p_verdict"]
         assert [row[name] for name in same] == pytest.approx(gain.select(same).row(0))
         assert row["verdict"] == gain["verdict"][0] == word
-        assert paired_tests(frame(list(before), list(after), "utility")).row(0, named=True)["verdict"] is None
+        assert row["stands"] is gain["stands"][0] is (None if word == "undecided" else not undone(after - before, word))
+        of_utility = paired_tests(frame(list(before), list(after), "utility")).row(0, named=True)
+        assert (of_utility["verdict"], of_utility["stands"]) == (None, None)
 
 
 def test_a_gain_is_found_where_it_was_put(tmp_path: Path):

@@ -16,7 +16,19 @@ from ragrelay.annexes.compare.studies import Pair
 from statsmodels.stats.multitest import multipletests
 
 from tests.support.approved import approve, not_approved
-from tests.unit.report.second_way import PACKAGE, agree, between, chance, demo, ends, joined, p_cautious, word_of
+from tests.unit.report.second_way import (
+    PACKAGE,
+    agree,
+    between,
+    chance,
+    demo,
+    ends,
+    joined,
+    p_cautious,
+    remark,
+    undone,
+    word_of,
+)
 
 pytestmark = pytest.mark.page
 APPROVED = Path(__file__).parent / "approved"
@@ -84,14 +96,16 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     kept = [f"{sum(holm[key] < 0.05 for key in count[word])} {word}" for word in ("better", "worse")]
     n = {word: len(keys) for word, keys in count.items()}
     by_chance = chance(sum(map(len, tested.values())))
+    falls = {key for key in once if words[key] != "still" and undone(cells[key], words[key])}
+    fallen = remark(name for name in sorted(here) if here[name] in falls)
     names = {*here, "ascending", "lenient", "mine"}
     found = comparison_sentences(compared)
     assert found.where == "k = 5, ascending order, lenient references"
     claims = [
-        f"{joined(said)} nrel",
+        f"{joined(said)} nrel {fallen}",
         f"{joined(doubled)} nrel",
         f"{len(once)} better {n['better']} worse {n['worse']} undecided {n['undecided']} {few} {n['still']} "
-        f"{joined(kept)} {by_chance}",
+        f"{joined(kept)} {by_chance} {remark([len(falls)] if falls else [])}",
     ]
     agree(found.sentences, claims, names)
     agree(found.limits, ["zero-shot lower", "2", "undecided", "", "mine"], names)
@@ -105,8 +119,16 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     values = others[most]
     answer = comparison_answer(compared, "one", "two").sentence
     strong = f"two {joined(told)}" if told else "undecided two one better"
-    claim = f"{strong} {ends(values.mean(), between(values))} {most} {len(values)}"
+    claim = f"{strong} {ends(values.mean(), between(values))} {most} {len(values)} {fallen}"
     agree([answer], [claim], {*names, "one", "two"})
+    undoes = [pl.when(quantity="p", retriever="bm25").then(pl.lit(False)).alias("stands")]
+    fallen = replace(compared, tests=compared.tests.with_columns(undoes))
+    sentences = [comparison_answer(fallen, "one", "two").sentence, *comparison_sentences(fallen).sentences]
+    undo = "One more query with a difference of 0.25 against it would undo the verdict"
+    assert [text.partition(" One more")[0] for text in sentences] == [answer, *found.sentences]
+    of_bm25 = sum(key[0] == "bm25" for key in once)
+    ends_ = [f"{undo} for bm25.", f"{undo} for bm25.", "", f"{undo} in {of_bm25} cells."]
+    assert all(map(str.endswith, sentences, ends_)) and undo not in sentences[2]
     approve(APPROVED / "comparison.txt", [answer, *found.sentences, *found.limits])
 
 

@@ -6,6 +6,8 @@ import pytest
 from ragrelay.annexes.labels.choices import label_choices, with_adjusted
 from scipy import stats
 
+from tests.unit.report.second_way import undone
+
 KINDS = {"a": "bm25", "b": "dense", "c": "oracle"}
 # Labels of the contexts of a, b and c, their P, and what the choice by these labels is worth.
 QUERIES = [
@@ -51,7 +53,7 @@ def test_by_hand() -> None:
     assert stats.ttest_rel(chosen, of_all).pvalue - 1e-12 <= found["p_value"]
     assert found["verdict"] == "too few queries"
     utility = row(table, source="erag", measure="P", quantity="utility")
-    assert (utility["mean_difference"], utility["verdict"]) == (pytest.approx(0.4), None)
+    assert (utility["mean_difference"], utility["verdict"], utility["stands"]) == (pytest.approx(0.4), None, None)
     assert row(table, source="erag", measure="AP", quantity="p")["reason"] == "AP is not defined for these labels"
 
 
@@ -64,6 +66,8 @@ def test_labels_turned_round_choose_worse() -> None:
     )
     straight = row(label_choices(values, ends, KINDS, []), source="erag", measure="P", quantity="p")
     assert (straight["n"], straight["verdict"]) == (18, "better")
+    worth = np.array([query[2] - query[3] for query in QUERIES[:-1]] * 3)
+    assert straight["stands"] is not undone(worth, "better")
     turned = label_choices(values.with_columns(value=-pl.col("value")), ends, KINDS, [])
     found = row(turned, source="erag", measure="P", quantity="p")
     assert found["mean_difference"] < 0

@@ -43,6 +43,8 @@ from tests.unit.report.second_way import (
     joined,
     p_cautious,
     per_query,
+    remark,
+    undone,
     word_of,
 )
 
@@ -129,18 +131,32 @@ def test_labels_say_what_the_scores_say_and_are_approved(make: Callable[[], Meas
         ordered = sorted(better, key=lambda name: -better[name].mean())
         most = better[ordered[0]]
         claim = f"{joined(ordered)} better {ends(most.mean(), between(most))} {ordered[0]} {len(most)}"
-    agree([answer], [f"{claim} {measured.name} lm"], names)
+    fallen = [name for name in sorted(better, key=lambda name: -better[name].mean()) if undone(better[name], "better")]
+    agree([answer], [f"{claim} {measured.name} lm {remark(fallen)}"], names)
     approve(APPROVED / f"{make.__name__}.txt", [answer, *said])
 
 
 def test_labels_that_cannot_be_tested_say_so_as_approved(tmp_path: Path) -> None:
     shown = labelled(demo(), tmp_path)
-    few = shown.tables["annotation_choices"].with_columns(verdict=pl.lit("too few queries"))
+    few = shown.tables["annotation_choices"].with_columns(verdict=pl.lit("too few queries"), stands=None)
     states = [replace(shown, tables={**shown.tables, "annotation_choices": table}) for table in (few, few.clear())]
     answers = [of_labels.label_answer(state) for state in states]
     said = [text for answer in answers for text in (answer.question, answer.sentence)]
     said += [text for state in states for text in of_labels.label_sentences(state)]
     approve(APPROVED / "states-of-labels.txt", said)
+
+
+def test_choices_that_do_not_stand_have_a_remark(tmp_path: Path) -> None:
+    """In the sentence on choices, and in the answer, which names sources whose labels choose better contexts."""
+    shown = labelled(demo(), tmp_path)
+    choices = shown.tables["annotation_choices"]
+    for stands in (True, False):
+        said = choices.with_columns(verdict=pl.lit("better"), stands=pl.lit(stands))
+        state = replace(shown, tables={**shown.tables, "annotation_choices": said})
+        sentences = [of_labels.label_answer(state).sentence, *of_labels.label_sentences(state)]
+        remarks = [text.partition("against it would undo the verdict for ")[2] for text in sentences]
+        named = [text for text in remarks if text]
+        assert len(named) == 2 * (not stands) and all("qrels" in text for text in named)
 
 
 def chosen_by(columns: Any, source: str, rankings: list[str], place: int = 1) -> Array:
@@ -176,7 +192,7 @@ def labels_said(measured: Measured, shown: AnnotationStudy, columns: Any) -> Ite
     kept = sum(value < 0.05 and words[one] in ("better", "worse") for one, value in zip(tested, p, strict=True))
     utility = {source: chosen_by(columns, source, rankings, 2) for source in tested}
     changed = [f"{ends(values.mean(), between(values))} {one}" for one, values in utility.items()]
-    yield joined([*said, kept, *changed])
+    yield joined([*said, kept, *changed, remark(one for one in tested if undone(tested[one], words[one]))])
     for place, quantity in ((2, "utility"), (1, "p")):
         yield from over_queries(measured, shown, columns, place, quantity, k)
 

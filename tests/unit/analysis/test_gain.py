@@ -8,6 +8,8 @@ from ragrelay.analysis.mean_tests import Means, ratio_interval
 from ragrelay.analysis.verdicts import BETTER, TOO_FEW, UNDECIDED, WORSE
 from scipy import stats
 
+from tests.unit.report.second_way import undone
+
 
 def table(p: np.ndarray, p0: np.ndarray, retriever: str = "bm25", k: int = 1) -> pl.DataFrame:
     """A utility table of one cell, queries q00, q01, ..."""
@@ -55,8 +57,9 @@ def test_the_verdict_is_the_sign_of_a_decided_mean_difference() -> None:
     p, p0 = pairs()
     assert one(p, p0)["verdict"] == BETTER
     assert one(p0, p)["verdict"] == WORSE
+    assert one(p, p0)["stands"] is one(p0, p)["stands"] is not undone(p - p0, BETTER)
     nothing = one(*pairs(shift=0.0, seed=3))
-    assert nothing["verdict"] == UNDECIDED
+    assert (nothing["verdict"], nothing["stands"]) == (UNDECIDED, None)
     assert nothing["low"] < 0 < nothing["high"]
 
 
@@ -67,7 +70,7 @@ def test_worse_contexts_are_never_better_by_their_mean_utility() -> None:
     p[-1] = 0.041
     row = one(p, p0)
     assert row["mean_utility"] > 1 > 0 > row["mean_difference"]
-    assert row["verdict"] == WORSE
+    assert (row["verdict"], row["stands"]) == (WORSE, True)
     assert row["utility_disagrees"]
     assert row["largest_qid"] == "q29"
     assert row["largest_share"] > 0.8

@@ -72,6 +72,7 @@ def test_generators_are_averaged_per_query_and_tested_as_one_is() -> None:
     assert row["error"] == pytest.approx(stats.sem(differences))
     single = systems(averaged, ["bm25", "dense"], None, PRIMARY, MARGIN).row(0, named=True)
     assert row["low"] == pytest.approx(single["low"]) and row["verdict"] == single["verdict"]
+    assert row["stands"] is single["stands"]
 
     slopes = relay.relay(averaged, one.retrieval, one.contexts, KINDS).filter(retrievers=relay.ALL_RANKINGS, k=2)
     for adjusted in (False, True):
@@ -130,7 +131,8 @@ def test_datasets_are_pooled_from_five_on() -> None:
         assert row["tau"] == pytest.approx(np.sqrt(tau2), abs=1e-4)
         assert row["low"] == pytest.approx(min(mean - reach * error, y.mean() - reach * plain), rel=1e-3, abs=1e-5)
         assert row["high"] == pytest.approx(max(mean + reach * error, y.mean() + reach * plain), rel=1e-3, abs=1e-5)
-        assert (row["n"], row["n_datasets"]) == (single["n"].sum(), 5)
+        assert (row["n"], row["n_datasets"], row["stands"]) == (single["n"].sum(), 5, None)
+        assert (single["stands"].null_count() < 5) is (question == SYSTEMS)
 
 
 @pytest.mark.simulation

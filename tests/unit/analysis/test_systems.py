@@ -11,6 +11,8 @@ from ragrelay.analysis.systems import EXPLORATORY, NO_LENGTHS, PRIMARY, REFERENC
 from ragrelay.analysis.verdicts import TOO_FEW, of_interval
 from ragrelay.base.vocabulary.primary import Primary
 
+from tests.unit.report.second_way import undone
+
 RETRIEVERS = ["bm25", "dense", "mono", "rel"]
 MARGIN = 0.02
 CELL = {"ordering": "descending", "k": 2, "references": "lenient"}
@@ -53,6 +55,8 @@ def test_every_pair_has_one_role_and_the_interval_of_its_family() -> None:
         (low,), (high,) = Means.cautious(difference[:, None]).interval(1 - 0.05 / size)
         assert (row["low"], row["high"]) == pytest.approx((low, high))
         assert row["verdict"] == of_interval(low, high, MARGIN)
+        fallen = undone(difference, row["verdict"], 1 - 0.05 / size, MARGIN)
+        assert row["stands"] is (None if fallen is None else not fallen)
         assert (row["family_size"], row["n"]) == (size, len(difference))
         assert row["n_unpaired"] == 40 - len(difference) == ("mono" in (row["retriever"], row["against_retriever"]))
         assert (row["p_bonferroni"] < 0.05) == (low > 0 or high < 0)

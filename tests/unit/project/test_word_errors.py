@@ -1,5 +1,6 @@
 """The record of the words' error rates: no gate is broken, the page shows it, and the words keep it now."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -10,22 +11,27 @@ from benchmarks.shared import relay_cells
 from benchmarks.word_errors import (
     FOUND_AT,
     RELAY_SIZES,
-    RELAYED,
+    REMARK_SIZES,
     SIZES,
     false_words,
     holds,
+    main,
     nulls,
+    part_of,
     read,
     records,
+    refusals,
     relay_records,
     relayed,
+    remark_records,
     write,
 )
 from tools import error_rates
 
 RATES = read(ROOT / "benchmarks/results/word_errors.json")
-OF_WORDS = [one for one in RATES if one["word"] != RELAYED]
-OF_RELAY = [one for one in RATES if one["word"] == RELAYED]
+OF_WORDS, OF_REMARKS, OF_RELAY = (
+    [one for one in RATES if part_of(one) == part] for part in ("words", "remarks", "relay")
+)
 
 
 def test_the_page_has_the_record() -> None:
@@ -50,6 +56,32 @@ def test_relay_has_its_gates() -> None:
     assert any(one["share"] > 0.1 for one in OF_RELAY if one["data"] in relay_cells.limits())
 
 
+def test_words_without_a_remark_are_seldom_false_of_answers_that_refuse() -> None:
+    """Where one refusal makes up for very many queries, no remark helps; of true differences it costs few words."""
+    of_zero = [one for one in OF_REMARKS if one["word"].startswith("better, worse")]
+    rates = {(one["word"].endswith("without a remark"), one["data"], one["n"]): one for one in of_zero}
+    for kind, (_, gated) in refusals().items():
+        both = [(rates[False, kind, n], rates[True, kind, n]) for n in REMARK_SIZES]
+        assert all(bare["gate"] == "" and one["gate"] == ("<= 0.02" if gated else "") for bare, one in both)
+        assert any(bare["share"] > 0.2 for bare, _ in both)
+        assert gated or any(one["share"] > 0.1 for _, one in both)
+    true = {(one["word"], one["n"]): one["share"] for one in OF_REMARKS if one["word"].startswith("better (true)")}
+    assert true["better (true), without a remark", 36] > true["better (true)", 36] - 0.1 > 0.8
+
+
+def test_parts_that_are_not_drawn_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    record = tmp_path / "record.json"
+    write(record, RATES, 588)
+    drawn = ["word_errors.py", "--out", str(record), "--only", "remarks", "--draws", "20"]
+    monkeypatch.setattr("sys.argv", drawn)
+    main()
+    assert json.loads(record.read_text(encoding="utf-8"))["real columns"] == 588
+    of_parts = {part: [one for one in read(record) if part_of(one) == part] for part in ("words", "remarks", "relay")}
+    assert of_parts["words"] == OF_WORDS and of_parts["relay"] == OF_RELAY
+    keys = [[(one["word"], one["data"], one["n"]) for one in some] for some in (of_parts["remarks"], OF_REMARKS)]
+    assert keys[0] == keys[1] and {one["draws"] for one in of_parts["remarks"]} == {20}
+
+
 @pytest.mark.parametrize(
     ("share", "gate", "expected"),
     [
@@ -67,7 +99,8 @@ def test_a_gate_allows_two_standard_errors(share: float, gate: str, expected: bo
 @pytest.mark.simulation
 def test_the_words_of_now_have_the_rates_of_the_record() -> None:
     known = {(one["word"], one["data"], one["n"]): one for one in RATES}
-    made = [*records([], draws=2000, sizes=(12, 36)), *relay_records({}, draws=300, sizes=(36,))]
+    made = [*records([], draws=2000, sizes=(12, 36)), *remark_records(draws=1000, sizes=(12, 36))]
+    made += relay_records({}, draws=300, sizes=(36,))
     for one in made:
         before = known[one["word"], one["data"], one["n"]]
         assert abs(one["share"] - before["share"]) < max(0.025, 5 * np.hypot(one["standard_error"], 0.01)), one

@@ -25,7 +25,7 @@ WORDS = (
     "they are(?! scored| in )", "above zero", "below zero", "above", "below", "higher", "lower", "highest", "lowest",
     "closer", "ahead", "behind", "beats?", "too few", "fewer than", "less than", "more than", "none", "all of them",
     "not significant", "significant", "does not survive", "survives", "adjusted", "unseen", "missing", "cut", "blank",
-    "constant", "not defined", "zero-shot", "oracles?", "primary pair",
+    "constant", "not defined", "zero-shot", "oracles?", "primary pair", "would undo",
 )  # fmt: skip
 """What a sentence claims, with names and numbers; a phrase before those in it."""
 SAME = {"we do not know": "undecided", "not known": "undecided", "beats": "beat", "oracles": "oracle"}
@@ -166,6 +166,24 @@ def word_of(values: Array, low: float | None, high: float | None, margin: float 
     return {(True, True): "equivalent", (True, False): "not worse", (False, True): "not better"}.get(
         inside, "undecided"
     )
+
+
+def undone(values: Array, word: str, level: float = 0.95, margin: float | None = None) -> bool | None:
+    """Whether a query with a difference of 0.25 against ``word`` undoes it; None of a word that says nothing."""
+    if word in ("undecided", "too few queries"):
+        return None
+    plus, minus = (between(np.append(values, query), level) for query in (0.25, -0.25))
+    assert plus and minus
+    if word.startswith(("better", "worse")):
+        return minus[0] <= 0 if word.startswith("better") else plus[1] >= 0
+    assert margin
+    falls = {"not worse": minus[0] <= -margin, "not better": plus[1] >= margin}
+    return any(falls.values()) if word == "equivalent" else falls[word]
+
+
+def remark(fallen: Iterable[object]) -> str:
+    """What a page claims of verdicts that do not stand: their names, their k or the number of cells."""
+    return f"0.25 would undo {' '.join(map(str, named))}" if (named := list(fallen)) else ""
 
 
 def per_query(measured: Measured) -> pl.DataFrame:

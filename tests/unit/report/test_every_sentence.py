@@ -47,7 +47,9 @@ from tests.unit.report.second_way import (
     percent,
     plus,
     pool,
+    remark,
     short,
+    undone,
     word_of,
 )
 
@@ -151,20 +153,28 @@ class Again:
 
     def against(self, k: int, ordering: str) -> tuple[Array, tuple[float, float] | None, str]:
         """The primary pair elsewhere: at the level of its role's pairs in that cell together."""
+        values = self.difference(*(self.at(name, k=k, ordering=ordering) for name in self.pair))
+        found = between(values, self.level(k, ordering))
+        return values, found, word_of(values, *(found or (None, None)), margin=MARGIN)
+
+    def falls(self, k: int, ordering: str) -> bool:
+        """Whether one more query would undo what is said of the primary pair there."""
+        values, _, word = self.against(k, ordering)
+        return bool(undone(values, word, self.level(k, ordering), MARGIN))
+
+    def level(self, k: int, ordering: str) -> float:
         if (k, ordering) == (self.k, self.ordering):
-            return self.primary
+            return 0.95
         reference = self.measured.reference in self.pair
         others = len(self.retrievers) - 1
         pairs = others if reference else len(list(combinations(self.retrievers, 2))) - others
-        values = self.difference(*(self.at(name, k=k, ordering=ordering) for name in self.pair))
         tested = sum(
             between(self.difference(*(self.at(name, k=k, ordering=ordering) for name in two))) is not None
             for two in combinations(self.retrievers, 2)
             if (self.measured.reference in two) == reference
         )
         assert tested <= pairs
-        found = between(values, 1 - 0.05 / tested) if tested else None
-        return values, found, word_of(values, *(found or (None, None)), margin=MARGIN)
+        return 1 - 0.05 / max(tested, 1)
 
     def slope(
         self, k: int, adjusted: bool = False, unseen: bool = False
@@ -258,8 +268,9 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
     means = [num(float(np.mean(list(a.p(a.at(name)).values()))), 2) for name in names]
     same = a.p(a.at(names[0])).keys() == a.p(a.at(names[1])).keys()  # else the means are of other queries
     said = verdict_sentences.compared(a.section)
-    room = len(said.sentence.split()) + 4 * (" against " not in said.numbers) <= 25
-    return [f"{strong} {joined(means) if same and room else ''} {numbers}"]
+    room = len(said._replace(remark="").sentence.split()) + 4 * (" against " not in said.numbers) <= 25
+    fallen = remark([""] if a.falls(a.k, a.ordering) else [])
+    return [f"{strong} {joined(means) if same and room else ''} {numbers} {fallen}"]
 
 
 @says("Relay")
@@ -323,9 +334,30 @@ def the_figures_title(a: Again) -> list[str]:
     return [joined([*said, *([f"{joined(rest)} undecided"] if rest else [])]) if said else ""]
 
 
+@says("lead.figure_remark")
+def the_figures_remark(a: Again) -> list[str]:
+    """Whether one more query would undo what the figure's title says | the primary pair, at each k | queries with both
+    and one of 0.25 | intervals as in the title."""
+    decided = [k for k in a.ks if a.against(k, a.ordering)[2].startswith(("better", "worse"))]
+    fallen = [k for k in decided if a.falls(k, a.ordering)]
+    return [remark(fallen)] if fallen else []
+
+
 def gain_word(a: Again, where: Where) -> str:
     values = a.gain(where)
     return word_of(values, *(between(values) or (None, None)))
+
+
+def gain_falls(a: Again, where: Where) -> bool:
+    return bool(undone(a.gain(where), gain_word(a, where)))
+
+
+@says("remark of the table")
+def the_tables_remark(a: Again) -> list[str]:
+    """Whether one more query would undo any verdict of the table | each retriever, and the pair, in the primary pair's
+    cell | queries with both and one of 0.25 | 95% interval; without P₀, at the level of the role's pairs."""
+    fallen = [gain_falls(a, a.at(name)) for name in a.retrievers if a.baseline]
+    return [remark([""])] if any([*fallen, a.falls(a.k, a.ordering)]) else []
 
 
 @says("title of the table")
@@ -403,14 +435,18 @@ def against_the_reference(a: Again) -> list[str]:
     differences = {name: a.difference(a.at(name), a.at(reference)) for name in others}
     tested = sum(between(values) is not None for values in differences.values())
     sides: dict[str, list[str]] = {"better": [], "worse": [], "undecided": []}
+    level, fallen = 1 - 0.05 / max(tested, 1), []
     for name, values in sorted(differences.items(), key=lambda one: -one[1].mean()):
         if {name, reference} <= set(a.rankings):
-            word = word_of(values, *(between(values, 1 - 0.05 / max(tested, 1)) or (None, None)), margin=MARGIN)
+            word = word_of(values, *(between(values, level) or (None, None)), margin=MARGIN)
+            fallen += [name] if undone(values, word, level, MARGIN) else []
             side = next((side for side in ("better", "worse") if word.startswith(side)), "undecided")
             sides[side].append(name)
     texts = {"better": "they are better {}", "worse": "they are worse {}", "undecided": "{} undecided"}
     said = [texts[side].format(joined(names)) for side, names in sides.items() if names]
-    return [f"{reference} {joined(said)}"] if said else []
+    undecided = sides["undecided"]
+    fallen = sorted((name for name in fallen if name not in undecided), key=lambda name: name in sides["worse"])
+    return [f"{reference} {joined(said)} {remark(fallen)}"] if said else []
 
 
 @says("verdict_sentences.relay_left_open")
@@ -445,7 +481,8 @@ def other_orderings(a: Again) -> list[str]:
         values, found, word = a.against(a.k, ordering)
         if ordering != a.ordering and found and side(word) != side(a.primary[2]):
             text = ("better undecided", f"{a.pair[0]} better", f"{a.pair[1]} better")[side(word)]
-            said.append(f"{ordering} {text} {short(values.mean(), found)}")
+            fallen = remark([""] if side(word) and a.falls(a.k, ordering) else [])
+            said.append(f"{ordering} {text} {short(values.mean(), found)} {fallen}")
     return said
 
 
@@ -515,7 +552,8 @@ def gains(a: Again) -> list[str]:
         base = np.mean([p0[qid] for qid in a.p(a.at(name)) if qid in p0])
         both = num(float(np.mean(utility)), 2), num(float(np.median(utility)), 2)
         ratios.append(f"{num(100 * values.mean() / base, 0)}% {joined(both)} {name}")
-    return [f"{max(map(len, cells.values()))} {joined(said)}", joined(ratios)]
+    fallen = remark(name for name in cells if gain_falls(a, a.at(name)))
+    return [f"{max(map(len, cells.values()))} {joined(said)} {fallen}", joined(ratios)]
 
 
 @says("verdict_sentences.equivalence")
@@ -526,18 +564,21 @@ def equivalence(a: Again) -> list[str]:
     others = [name for name in a.retrievers if name != reference]
     own = [name for name in others if {name, reference} == set(a.pair)]
     found: dict[str, list[str]] = {}
+    fallen = []
     for name in others:
         values = a.difference(a.at(name), a.at(reference))
-        ends_ = between(values, 0.95 if name in own else 1 - 0.05 / len([one for one in others if one not in own]))
+        level = 0.95 if name in own else 1 - 0.05 / len([one for one in others if one not in own])
+        ends_ = between(values, level)
         word = word_of(values, *(ends_ or (None, None)), margin=MARGIN)
         found.setdefault(word, []).append(f"{name} {ends(values.mean(), ends_)}")
+        fallen += [name] if undone(values, word, level, MARGIN) else []
     words = [
         *("better by more than the margin", "better, by less than the margin", "worse, by less than the margin"),
         *("worse by more than the margin", "better", "equivalent", "not worse", "not better", "worse", "undecided"),
         "too few queries",
     ]
     said = [f"{word.removesuffix(' queries')} {joined(found[word])}" for word in words if word in found]
-    return [f"{reference} 0.02 {'primary pair' if own and len(others) > 1 else ''} {joined(said)}"]
+    return [f"{reference} 0.02 {'primary pair' if own and len(others) > 1 else ''} {joined(said)} {remark(fallen)}"]
 
 
 @says("verdict_sentences.correlations")
@@ -584,9 +625,10 @@ def gain_counts(a: Again) -> list[str]:
         for word in ("better", "worse")
     ]
     few = f"too few {n['too few queries']}" if n["too few queries"] else ""
+    fallen = [one] if (one := sum(gain_falls(a, where) for where in cells)) else []
     return [
         f"better {n['better']} {len(cells)} worse {n['worse']} undecided {n['undecided']} {few} lenient "
-        f"{max(map(len, values))} {joined(kept)} {chance(len(cells))}"
+        f"{max(map(len, values))} {joined(kept)} {chance(len(cells))} {remark(fallen)}"
     ]
 
 
@@ -956,7 +998,9 @@ def page_says(section: Section, judged: bool) -> list[Said]:
             *(marked(answer.sentence, answer.topic) for answer in verdict_sentences.answers(section)),
             lead.scope(section),
             lead.figure_title(section, rows),
+            *filter(None, [lead.figure_remark(rows)]),
             marked(lead.table(section, rows)["title"], "title of the table"),
+            *filter(None, [marked(lead.table(section, rows)["remark"], "remark of the table")]),
             *lead.headings(section).values(),
             *(marked(f"{head}: {text}", text.kind) for head, text in warnings),
             *verdict_sentences.how_relayed(section),
@@ -1104,6 +1148,7 @@ def test_the_words_of_other_verdicts_are_approved(tmp_path: Path) -> None:
         return changed(section, **{name: section[name].with_columns(**exprs)})
 
     said = [verdict_sentences.compared(having("systems", verdict=word)).sentence for word in OF_DIFFERENCE]
+    said.append(verdict_sentences.compared(having("systems", verdict="equivalent", stands=False)).sentence)
     for word, adjusted in (("above zero",) * 2, ("below zero",) * 2, ("above zero", "undecided")):
         verdict = pl.when("adjusted").then(pl.lit(adjusted)).otherwise(pl.lit(word))
         relay = having("relay", low=pl.when("adjusted").then(-0.1).otherwise(0.1), verdict=verdict, p_value=0.001)

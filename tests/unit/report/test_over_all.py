@@ -72,6 +72,16 @@ def test_an_answer_stands_under_its_question(tables: dict[str, pl.DataFrame]) ->
         assert filled == {"d1": [True, True], "all": [topic == "Relay. " for topic in topics]}
 
 
+def test_a_word_over_generators_that_does_not_stand_has_a_remark(tables: dict[str, pl.DataFrame]) -> None:
+    remark = "One more query with a difference of 0.25 against it would undo this."
+    for stands in (True, False, None):
+        of_pair = pl.when(question=SYSTEMS).then(pl.lit(stands, pl.Boolean))
+        (whole,), _ = over_all(tables["generators"].with_columns(stands=of_pair))
+        assert [answer.sentence.endswith(remark) for answer in whole.answers] == [stands is False, False]
+        made = environment(FOLDER).get_template("macros.html.j2").module.over_all_table([whole], {})  # type: ignore[attr-defined]
+        assert (remark in html.fromstring(str(made)).text_content()) is (stands is False)
+
+
 def test_relay_over_all_needs_both_rows(tables: dict[str, pl.DataFrame]) -> None:
     (said,), _ = texts(tables["generators"].filter(pl.col("adjusted").fill_null(False).not_()))
     assert "is the answer better too? We do not know:" in said

@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from lxml import html
 from ragrelay.base.io.atomic_files import write_text
 from ragrelay.report import page as page_module
 from ragrelay.report.display.numbers import number
@@ -38,6 +39,29 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = folder / "index.html"
     path.write_text(render_page(read_study(**write_study(folder / "study"))), encoding="utf-8")
     return path
+
+
+@pytest.mark.parametrize("stands", [True, False])
+def test_a_verdict_that_does_not_stand_has_a_remark_and_no_other(stands: bool, tmp_path: Path) -> None:
+    """In the answer, under the figure and the first table, and in the tables of verdicts."""
+    study = read_study(**write_study(tmp_path / "study", n=16))
+    tables = ("systems", "gain", "equivalence")
+    words = {"verdict": pl.lit("better"), "stands": pl.lit(stands)}
+    said = {name: study.sections[0][name].with_columns(**words) for name in tables}
+    text = html.fromstring(render_page(replace(study, sections=(changed(study.sections[0], **said),))))
+    undo = "One more query with a difference of 0.25 against it would undo"
+    first = text.get_element_by_id("s1-first")
+    shown = {
+        "answer": undo + " this." in first.find_class("said")[0].text_content(),
+        "figure": undo + " the verdict at k" in first.find_class("tip")[0].text_content(),
+        "mark": "*" in first.find_class("chip")[0].text_content(),
+        "table": undo + " a verdict with *." in first.find_class("lead-table")[0].text_content(),
+    }
+    shown |= {
+        name: "one more query would undo it" in text.get_element_by_id(f"s1-{name}-table").text_content()
+        for name in tables
+    }
+    assert set(shown.values()) == {not stands}, shown
 
 
 def column(tab: Any, table: str, place: int) -> list[str]:

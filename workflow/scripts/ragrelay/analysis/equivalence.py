@@ -12,6 +12,7 @@ from ragrelay.analysis.clusters import CLUSTER, Clusters, Indexes, cluster_colum
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, of_interval
 from ragrelay.base.vocabulary.columns import (
@@ -61,9 +62,10 @@ COLUMNS = {
     "verdict_level": number("level of the interval of the verdict: those of a cell's retrievers together have 95%"),
     "verdict_low": number("lower end of the interval of the verdict", "the scorer's"),
     "verdict_high": number("upper end of the interval of the verdict", "the scorer's"),
+    "stands": STANDS,
 }
 """Columns of equivalence.csv."""
-WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", "verdict_low", "verdict_high")
+WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", "verdict_low", "verdict_high", "stands")
 """The columns that ``words_of`` returns."""
 
 
@@ -139,8 +141,10 @@ def words_of(
         means = mean_tests.cautious(*of_columns[place])
         (low,), (high,), (p_value,) = *means.interval(level), means.p_value()
         low, high = mean_tests.end(low), mean_tests.end(high)
+        verdict = of_interval(low, high, margin) if mean_tests.enough(*of_columns[place]) else TOO_FEW
         verdicts[place] = {
-            "verdict": of_interval(low, high, margin) if mean_tests.enough(*of_columns[place]) else TOO_FEW,
+            "verdict": verdict,
+            "stands": stands(columns[place], verdict, level, margin, of_columns[place][1]),
             "p_difference": float(p_value),
             "p_difference_bonferroni": min(1.0, float(p_value) * len(tested)),
             "verdict_level": level,

@@ -12,6 +12,7 @@ from ragrelay.analysis.clusters import CLUSTER, Clusters, Indexes, cluster_colum
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.equivalence import testable, untestable
+from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import TOO_FEW, UNDECIDED, of_difference, of_interval
 from ragrelay.base.vocabulary.columns import (
@@ -64,6 +65,7 @@ TABLE = {
     "largest_share": number("largest part that one query has in the sum of |utility|", "0 to 1"),
     "largest_qid": text("that query, where its part is more than 0.2"),
     "reason": REASON,
+    "stands": STANDS,
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
@@ -164,9 +166,8 @@ def _test_of_clusters(differences: Array, cluster: Indexes) -> dict[str, Any]:
     (low,), (high,) = means.interval()
     ends = {"low": mean_tests.end(low), "high": mean_tests.end(high)}
     verdict = of_interval(**ends) if mean_tests.enough(differences, cluster) else TOO_FEW
-    return ends | {
-        "p_verdict": float(means.p_value()[0]), "verdict": verdict, "method": mean_tests.METHOD_OF_CLUSTERS
-    }  # fmt: skip
+    words = {"verdict": verdict, "stands": stands(differences, verdict, cluster=cluster)}
+    return ends | words | {"p_verdict": float(means.p_value()[0]), "method": mean_tests.METHOD_OF_CLUSTERS}
 
 
 def _tests(differences: tuple[Array, ...], permutations: int, seed: int) -> list[dict[str, Any]]:
@@ -181,5 +182,6 @@ def _tests(differences: tuple[Array, ...], permutations: int, seed: int) -> list
         row = test | {name: float(values[place]) for name, values in cautious.items()}
         known = {name: value for name, value in row.items() if name in SCHEMA}
         verdict = of_difference(differences[place], row["low"], row["high"])
-        results.append(known | {"method": mean_tests.METHOD, "permutations": permutations, "verdict": verdict})
+        words = {"verdict": verdict, "stands": stands(differences[place], verdict)}
+        results.append(known | {"method": mean_tests.METHOD, "permutations": permutations} | words)
     return results

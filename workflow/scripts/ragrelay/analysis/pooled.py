@@ -14,6 +14,7 @@ from ragrelay.analysis.clusters import Clusters, of_queries
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.mean_tests import ClusterMeans
 from ragrelay.analysis.relay import ALL_RANKINGS
+from ragrelay.analysis.standing import STANDS
 from ragrelay.analysis.systems import PRIMARY, systems
 from ragrelay.base.vocabulary.columns import (
     CELL,
@@ -57,6 +58,7 @@ COLUMNS = {
     "tau": number("of all datasets: standard deviation between them", UNIT),
     "verdict": text("read off the interval, with the words of systems.csv and relay.csv"),
     "reason": REASON,
+    "stands": STANDS,
 }  # fmt: skip
 """Columns of pooled.csv."""
 SCHEMA = schema_of(COLUMNS)
@@ -132,7 +134,7 @@ def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float) -> Itera
                 "retrievers": f"{primary.retriever}, {primary.reference}",
                 "estimate": row["mean_difference"],
                 "error": _mean_error(pair, both, clusters, sd) if sd is not None and sd > CONSTANT else None,
-                **{name: row[name] for name in ("n", "low", "high", "p_value", "verdict", "reason")},
+                **{name: row[name] for name in ("n", "low", "high", "p_value", "verdict", "reason", "stands")},
             }  # fmt: skip
     measured = sample.retrieval.filter(measure=primary.measure)
     for _, cells in relay.cells_of(averaged, measured, sample.contexts, kinds, clusters=sample.clusters):
@@ -191,7 +193,7 @@ def _of_all(rows: Sequence[Mapping[str, Any]], margin: float) -> dict[str, Any]:
     return same | {
         "dataset": ALL_DATASETS, "n_datasets": len(rows), "n": sum(row["n"] for row in rows), "estimate": estimate,
         "error": error, "low": low, "high": high, "tau": math.sqrt(max(float(combined.tau2), 0.0)),
-        "p_value": _p_value(means, degrees), "reason": None,
+        "p_value": _p_value(means, degrees), "reason": None, "stands": None,
         "verdict": of_slope if rows[0]["question"] == RELAY else verdicts.of_interval(low, high, margin),
     }  # fmt: skip
 

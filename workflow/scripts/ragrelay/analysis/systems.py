@@ -17,6 +17,7 @@ from ragrelay.analysis.equivalence import difference, known, testable, untestabl
 from ragrelay.analysis.mean_tests import cautious, end
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.paired_tests import POWER, detectable_effect
+from ragrelay.analysis.standing import STANDS
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST
 from ragrelay.base.vocabulary.columns import CELL_COLUMNS, REASON, STUDY_PART, integer, number, schema_of, text
@@ -51,6 +52,7 @@ TABLE = {
     "equal_length_low": number("lower end of its 95% interval", "the scorer's"),
     "equal_length_high": number("upper end of its 95% interval", "the scorer's"),
     "equal_length_reason": text("why the primary pair has none; empty where it has one"),
+    "stands": STANDS,
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of systems.csv."""
@@ -67,6 +69,7 @@ WORDS = {
     "p_value": "p_difference",
     "p_bonferroni": "p_difference_bonferroni",
     "verdict": "verdict",
+    "stands": "stands",
 }
 """Column → its name in words_of."""
 ASSUMED_SD = 0.2

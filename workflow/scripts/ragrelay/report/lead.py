@@ -12,6 +12,7 @@ from ragrelay.analysis.systems import PRIMARY, REFERENCE
 from ragrelay.analysis.verdicts import ABOVE, BELOW, SAY_BETTER, SAY_WORSE, TOO_FEW
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.report import answer_findings, verdict_sentences
+from ragrelay.report.display.findings import undone, with_remark, would_undo
 from ragrelay.report.display.numbers import MISSING, count, counted, listing, number, share
 from ragrelay.report.display.sections import Section
 from ragrelay.report.lead_figure import (
@@ -30,6 +31,8 @@ Warning = tuple[str, str]
 MOST_ROWS = 10
 REPRESENTATIVE, MANY = 36, 100
 """With fewer queries, rare kinds may be missing; with fewer than MANY, the page says which differences it can find."""
+UNDONE = "*"
+"""Marks a verdict of the table that does not stand."""
 COPIED = 0.5
 """The page warns if at least this share of answers had its nearest reference in the context."""
 
@@ -43,6 +46,7 @@ def lead(section: Section, part: int, explored: bool) -> dict[str, Any]:
         "looks": section.looks,
         "figure": figure,
         "figure_title": figure_title(section, rows),
+        "figure_remark": figure_remark(rows),
         "pair": section.primary,
         "table": table(section, rows),
         "warnings": warnings(section),
@@ -85,6 +89,13 @@ def figure_title(section: Section, rows: dict[int, Row]) -> str:
         return "Quality of the answers, P, against passages in the context, k"
     open_at = [count(k) for k, row in sorted(rows.items()) if row["verdict"] not in (*SAY_BETTER, *SAY_WORSE)]
     return "; ".join(parts + ([f"at k = {listing(open_at)} we do not know"] if open_at else []))
+
+
+def figure_remark(rows: dict[int, Row]) -> str:
+    """Say at which k the difference that figure_title tells of does not stand; empty if it stands."""
+    decided = [(k, row) for k, row in sorted(rows.items()) if row["verdict"] in (*SAY_BETTER, *SAY_WORSE)]
+    ks = [count(k) for k, row in decided if row["stands"] is False]
+    return would_undo(f"the verdict at k = {listing(ks)}") if ks else ""
 
 
 def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
@@ -137,8 +148,10 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
     tested = section["gain"].filter(pl.col("retriever").is_in([row["name"] for row in ranked]), **where)
     title = f"{subject} {beats} zero-shot at k = {count(k)}{_besides(tested)}" if decided else (
         f"Retrievers at k = {count(k)}")  # fmt: skip
+    fallen = any(row["verdict"].endswith(UNDONE) for row in [*rankings, *designed])
     return {"rows": rankings, "designed": designed, "measure": f"{measure}@{k}", "title": title,
             "unjudged": any((cell.get("share_unjudged") or 0) > HOLES_ABOVE for cell in cells.values()),
+            "remark": would_undo(f"a verdict with {UNDONE}") if fallen else "",
             "last": f"P less {against}’s" if no_baseline else "gain over zero-shot", "compared": bool(gains),
             "more": sum(bool(row.get("more")) for row in ranked), "all": len(rankings) + len(designed)}  # fmt: skip
 
@@ -148,7 +161,8 @@ def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
     mean = tested.get("mean_difference")
     gain, _, between = short(mean, tested["low"], tested["high"]).partition(" ") if mean is not None else ("", "", "")
     arrow = "↑ " if word in SAY_BETTER else "↓ " if word in SAY_WORSE else ""
-    return {"name": name, "kind": kind, "word": word, "verdict": arrow + SHORT.get(word, word) if word else "",
+    mark = UNDONE if tested.get("stands") is False else ""
+    return {"name": name, "kind": kind, "word": word, "verdict": arrow + SHORT.get(word, word) + mark,
             "measure": "" if measured == MISSING else measured, "p": p, "interval": between,
             "wins": False, "more": False, "coloured": False, "unjudged": "",
             "gain": signed(gain) if gain else ""}  # fmt: skip
@@ -202,7 +216,13 @@ def _other_retrievers(section: Section) -> list[Warning]:
     parts = [text.format(listing(group["retriever"].to_list())) for text, group in named.items() if group.height]
     if section.primary is None or not parts:
         return []
-    return [(f"Other answers than {section.reference_retriever}’s", f"{'; '.join(parts)} (Bonferroni).")]
+    decided = [row for words in texts.values() for row in rows.filter(pl.col("verdict").is_in(words)).to_dicts()]
+    return [
+        (
+            f"Other answers than {section.reference_retriever}’s",
+            with_remark(f"{'; '.join(parts)} (Bonferroni).", undone(decided)),
+        )
+    ]
 
 
 def _other_orderings(section: Section) -> list[Warning]:
@@ -225,7 +245,9 @@ def _other_orderings(section: Section) -> list[Warning]:
                 -1: f"{pair.reference} is better",
             }
             numbers = short(row["mean_difference"], row["low"], row["high"])
-            lines.append((f"{row['ordering'].capitalize()} order", f"{text[sides[1]]}: difference {numbers}."))
+            remark = would_undo("this") if sides[1] and row["stands"] is False else ""
+            said = with_remark(f"{text[sides[1]]}: difference {numbers}.", remark)
+            lines.append((f"{row['ordering'].capitalize()} order", said))
     return lines
 
 

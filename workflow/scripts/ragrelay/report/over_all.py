@@ -6,7 +6,7 @@ import polars as pl
 
 from ragrelay.analysis import relay
 from ragrelay.analysis.pooled import ALL_DATASETS, DATASETS_AT_LEAST, RELAY, SYSTEMS
-from ragrelay.report.display.findings import Conclusion
+from ragrelay.report.display.findings import Conclusion, would_undo
 from ragrelay.report.display.numbers import count, counted
 from ragrelay.report.verdict_sentences import relay_words, short, winner_first
 
@@ -52,7 +52,9 @@ def _systems(row: dict[str, Any]) -> Conclusion:
     numbers = row["reason"] or ""
     if pair["low"] is not None:
         numbers = f"difference {short(pair['mean_difference'], pair['low'], pair['high'], pair['margin'])}"
-    return Conclusion("Systems", "Does a better retriever give better answers?", strong, numbers, (first, second))
+    remark = would_undo("this") if row["stands"] is False else ""
+    question = "Does a better retriever give better answers?"
+    return Conclusion("Systems", question, strong, numbers, (first, second), remark)
 
 
 def _relay(slopes: pl.DataFrame) -> Conclusion:

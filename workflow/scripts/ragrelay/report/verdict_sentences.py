@@ -29,7 +29,7 @@ from ragrelay.analysis.verdicts import (
     WORSE,
 )
 from ragrelay.base.vocabulary.names import UNSEEN
-from ragrelay.report.display.findings import Conclusion
+from ragrelay.report.display.findings import Conclusion, undone, with_remark, would_undo
 from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.report.display.sections import Section
 from ragrelay.report.verdict_tables import slope_with_interval
@@ -74,7 +74,7 @@ LABELLED = {
     labellings.HIGHEST: "with those that give the highest",
 }
 MOST_WORDS = 25
-"""An answer has at most so many words."""
+"""An answer has at most so many words before its remark."""
 
 
 def answers(section: Section) -> list[Conclusion]:
@@ -131,7 +131,8 @@ def compared(section: Section) -> Conclusion:
     means = means_of(section, row, "mean_p") if not row["n_unpaired"] else None
     whole = f"P {number(means[0], 2)} against {number(means[1], 2)}, {numbers}" if means else numbers
     answer = Conclusion(*heading, strong, whole, names)
-    return answer if len(answer.sentence.split()) <= MOST_WORDS else answer._replace(numbers=numbers)
+    answer = answer if len(answer.sentence.split()) <= MOST_WORDS else answer._replace(numbers=numbers)
+    return answer._replace(remark=would_undo("this") if row["stands"] is False else "")
 
 
 def means_of(section: Section, row: Row, column: str) -> tuple[float, float] | None:
@@ -336,11 +337,13 @@ def gain_counts(section: Section) -> str:
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_word.items()}
     sizes = {word: count(frame.height) for word, frame in by_word.items()}
     n, few = tested["n"].max(), f" (too few queries in {sizes[TOO_FEW]})" if by_word[TOO_FEW].height else ""
-    return (
+    fallen = tested.filter(pl.col("stands").not_()).height
+    return with_remark(
         f"Against the answers without context, P is better in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
         f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]}{few} ({section.grades[0]} references, up to "
         f"{count(n if isinstance(n, int) else 0)} queries; after Holm’s correction {count(kept[BETTER])} better and "
-        f"{count(kept[WORSE])} worse; {about(tested.height * ALPHA)} expected by chance if no context mattered)."
+        f"{count(kept[WORSE])} worse; {about(tested.height * ALPHA)} expected by chance if no context mattered).",
+        would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
     )
 
 
@@ -351,7 +354,7 @@ def gains(rows: list[Row]) -> list[str]:
     said = [row | ({"verdict": UNTESTED} if row["verdict"] == UNDECIDED and row["low"] is None else {}) for row in rows]
     verdicts = _by_verdict([row for row in said if row["n"]], BY_GAIN, _gain)
     n = max(row["n"] for row in rows)
-    lines = [f"By mean gain over the same queries (up to {count(n)}), P is {verdicts}."]
+    lines = [with_remark(f"By mean gain over the same queries (up to {count(n)}), P is {verdicts}.", undone(rows))]
     shown = [
         f"{number(100 * row['ratio_of_means'], 0)}% ({number(row['mean_utility'], 2)}, "
         f"{number(row['median_utility'], 2)}) with {row['retriever']}"
@@ -432,10 +435,10 @@ def equivalence(rows: list[Row]) -> list[str]:
     first = tested[0]
     verdicts = _by_verdict(tested, BY_EQUIVALENCE, _difference)
     own = len({row["verdict_level"] for row in tested}) > 1
-    return [
+    return [with_remark(
         f"Compared with {first['against_retriever']}, at a margin of {number(first['margin'], 2)} in P (intervals with "
-        f"Bonferroni’s correction{', the primary pair’s without' if own else ''}), P is {verdicts}."
-    ]
+        f"Bonferroni’s correction{', the primary pair’s without' if own else ''}), P is {verdicts}.", undone(tested)
+    )]  # fmt: skip
 
 
 def coupling(rows: list[Row], measure: str) -> list[str]:

@@ -72,7 +72,7 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
         rows.append(
             [row["role"], *pair, row["verdict"], with_interval(row["mean_difference"], row["low"], row["high"]),
              "" if row["level"] is None else f"{number(100 * row['level'], 1)}%", p_value(row["p_bonferroni"]),
-             count(row["family_size"]), count(row["n"]), row["reason"] or ""]
+             count(row["family_size"]), count(row["n"]), REMARK.text(row)]
         )  # fmt: skip
         if row["role"] == PRIMARY and row["length_ratio"] is not None:
             at_equal = with_interval(*(row[f"equal_length_{end}"] for end in ("difference", "low", "high")))

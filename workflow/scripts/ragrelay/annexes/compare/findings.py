@@ -7,7 +7,7 @@ import polars as pl
 from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.verdicts import BETTER, TOO_FEW, UNDECIDED, WORSE
 from ragrelay.annexes.compare.paired import DECIDES, STILL
-from ragrelay.report.display.findings import Conclusion, Findings
+from ragrelay.report.display.findings import Conclusion, Findings, undone, with_remark, would_undo
 from ragrelay.report.display.numbers import about, count, counted, listing, p_value, with_interval
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusi
     numbers = f"P changes by {change} with {row['retriever']}, {counted(row['n'], 'query', 'queries')}"
     strong = f"Answers of {after} are {' and '.join(verdicts)}" if verdicts else (
         f"We do not know whether answers of {after} or {before} are better")  # fmt: skip
-    return Conclusion(*heading, strong, numbers)
+    return Conclusion(*heading, strong, numbers, remark=undone(rows.to_dicts()))
 
 
 def _shown_first(compared: "Compared") -> pl.DataFrame:
@@ -76,7 +76,10 @@ def _change(here: pl.DataFrame, quantity: str) -> list[str]:
         ]
         parts += [f"{text} {listing(named)}"] if named else []
     parts += [f"the same for every query of {listing(still)}"] if still else []
-    return [f"In the study after, by mean change over the same queries, {name} is {'; '.join(parts)}."] if parts else []
+    if not parts:
+        return []
+    said = f"In the study after, by mean change over the same queries, {name} is {'; '.join(parts)}."
+    return [with_remark(said, undone(moved))]
 
 
 def _moved(row: Row) -> str:
@@ -99,12 +102,14 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_verdict.items()}
     few = by_verdict[TOO_FEW].height - still
     unknown = f" (too few queries in {count(few)})" if few else ""
-    return [
+    fallen = cells.filter(pl.col("stands").not_()).height
+    return [with_remark(
         f"Over all {counted(cells.height, 'cell')}, P is better after in {count(by_verdict[BETTER].height)}, worse in "
         f"{count(by_verdict[WORSE].height)} and undecided in {count(by_verdict[UNDECIDED].height)}{unknown}; in "
         f"{count(still)} no query changed. After Holm’s correction {count(kept[BETTER])} better and "
-        f"{count(kept[WORSE])} worse; {about(tested.height * ALPHA)} expected by chance if nothing had changed."
-    ]
+        f"{count(kept[WORSE])} worse; {about(tested.height * ALPHA)} expected by chance if nothing had changed.",
+        would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
+    )]  # fmt: skip
 
 
 def _limits(compared: "Compared") -> list[str]:

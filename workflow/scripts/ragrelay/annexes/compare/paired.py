@@ -10,6 +10,7 @@ from ragrelay.analysis.equivalence import testable, untestable
 from ragrelay.analysis.mean_tests import cautious, end, enough
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.analysis.paired_tests import PERMUTATIONS, all_tests
+from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, of_interval
 from ragrelay.base.vocabulary.columns import CELL, CELL_COLUMNS, integer, number, schema_of, text
 
@@ -50,6 +51,7 @@ TABLE = {
     "p_wilcoxon": number("p-value of Wilcoxon's signed ranks"),
     "p_permutation": number("p-value of the sign-flip permutation test"),
     "reason": text("why there is no test"),
+    "stands": STANDS,
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {
@@ -78,7 +80,8 @@ def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None
         for key, part in queries.group_by(TESTED, maintain_order=True)
     ]
     table = pl.DataFrame(rows, schema=SCHEMA)
-    table = table.with_columns(verdict=pl.when(quantity=DECIDES).then(pl.col("verdict").fill_null(TOO_FEW)))
+    of_p = {"verdict": pl.col("verdict").fill_null(TOO_FEW), "stands": pl.col("stands")}
+    table = table.with_columns(**{name: pl.when(quantity=DECIDES).then(column) for name, column in of_p.items()})
     return with_adjusted(table, FAMILY, {"p_verdict": "p"}, cells=("retriever", "ordering"))
 
 
@@ -112,4 +115,5 @@ def _test(part: pl.DataFrame, seed: int, clusters: Clusters | None) -> dict[str,
     ends = {"low": end(low), "high": end(high)}
     moved = np.where(np.abs(differences) <= SAME, 0.0, differences)
     verdict = of_interval(**ends) if enough(moved, cluster) else TOO_FEW
-    return row | ends | {"p_verdict": float(p_verdict), "verdict": verdict}
+    words = {"verdict": verdict, "stands": stands(differences, verdict, cluster=cluster)}
+    return row | ends | {"p_verdict": float(p_verdict)} | words

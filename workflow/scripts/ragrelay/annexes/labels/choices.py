@@ -10,6 +10,7 @@ from ragrelay.analysis import mean_tests, multiplicity, within
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, of_difference
 from ragrelay.annexes.labels.within_queries import CONSTANT
 from ragrelay.base.vocabulary.columns import (
@@ -54,6 +55,7 @@ TABLE = {
     "verdict": text("of P: `better`, `worse`, `undecided` or `too few queries` than with any; empty for utility"),
     "method": INTERVAL_METHOD,
     "reason": REASON,
+    "stands": STANDS,
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
@@ -126,9 +128,8 @@ def _test(difference: Array, decides: bool) -> dict[str, Any]:
         return {"reason": "all differences are equal"}
     means = mean_tests.Means.cautious(difference[:, None])
     (low,), (high,), (p_value,) = *means.interval(), means.p_value()
-    verdict = (
-        {"verdict": of_difference(np.where(np.abs(difference) <= EQUAL, 0.0, difference), float(low), float(high))}
-        if decides
-        else {}
-    )
-    return {"low": low, "high": high, "p_value": p_value, "method": mean_tests.METHOD} | verdict
+    row = {"low": low, "high": high, "p_value": p_value, "method": mean_tests.METHOD}
+    if not decides:
+        return row
+    verdict = of_difference(np.where(np.abs(difference) <= EQUAL, 0.0, difference), float(low), float(high))
+    return row | {"verdict": verdict, "stands": stands(difference, verdict)}

@@ -13,7 +13,7 @@ from ragrelay.annexes.labels.study import AnnotationStudy
 from ragrelay.annexes.labels.study_tables import KEY
 from ragrelay.base.vocabulary.names import PAPER_NAMES
 from ragrelay.base.vocabulary.orderings import DESCENDING
-from ragrelay.report.display.findings import Conclusion
+from ragrelay.report.display.findings import Conclusion, undone, with_remark
 from ragrelay.report.display.numbers import count, counted, listing, with_interval
 
 ZEROSHOT_KIND = "zeroshot"
@@ -41,7 +41,8 @@ def label_answer(shown: AnnotationStudy) -> Conclusion:
         change = with_interval(row["mean_difference"], row["low"], row["high"])
         numbers = f"mean P changes by {change} with {row['source']}, up to {counted(row['n'], 'query', 'queries')}"
         strong = f"Labels of {listing(better['source'].to_list())} choose better contexts than chance"
-        return Conclusion(*heading, strong, f"{numbers}; {where}")
+        remark = undone(better.to_dicts(), "source")
+        return Conclusion(*heading, strong, f"{numbers}; {where}", remark=remark)
     return Conclusion(*heading, "We do not know: the sources’ choices of contexts could not be tested")
 
 
@@ -92,12 +93,13 @@ def _choices(shown: AnnotationStudy) -> list[str]:
             parts += [f"{text} {listing(named)}"] if named else []
         of_utility = [f"{change} with {source}" for (name, source), change in changes.items() if name == "utility"]
         kept = of_p.filter(pl.col("verdict").is_in([BETTER, WORSE]), pl.col("p_holm") < ALPHA).height
-        sentences.append(
+        said = (
             f"{where}, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} by a source’s labels, compared "
             f"with a random one of {count(of_p['n_retrievers'][0])}{f', the choice of {null[0]}' if null else ''}: "
             f"mean P over up to {counted(max(of_p['n']), 'query', 'queries')} is {'; '.join(parts)} ({count(kept)} "
             f"after Holm’s correction)" + (f"; mean utility changes by {listing(of_utility)}." if of_utility else ".")
         )
+        sentences.append(with_remark(said, undone(of_p.to_dicts(), "source")))
     return sentences
 
 

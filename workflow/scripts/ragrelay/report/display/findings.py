@@ -1,23 +1,29 @@
 """Hold findings in sentences, and tell on which side of zero an interval lies."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from ragrelay.analysis.standing import AGAINST
+from ragrelay.report.display.numbers import listing, number
+
 
 class Conclusion(NamedTuple):
-    """An answer at the top of a page: ``strong``, then the numbers; ``names`` are the retrievers in ``strong``."""
+    """An answer at the top of a page: ``strong``, the numbers, a remark; ``names`` are the retrievers in ``strong``."""
 
     topic: str
     question: str
     strong: str
     numbers: str = ""
     names: tuple[str, ...] = ()
+    remark: str = ""
+    """A sentence, or empty."""
 
     @property
     def sentence(self) -> str:
-        return f"{self.strong}: {self.numbers}." if self.numbers else f"{self.strong}."
+        said = f"{self.strong}: {self.numbers}." if self.numbers else f"{self.strong}."
+        return with_remark(said, self.remark)
 
     @property
     def parts(self) -> list[tuple[str, str]]:
@@ -37,6 +43,22 @@ class Findings:
     where: str
     sentences: list[str]
     limits: list[str]
+
+
+def would_undo(what: str) -> str:
+    """Say that ``what``, a verdict, would not survive one more query (analysis.standing)."""
+    return f"One more query with a difference of {number(AGAINST, 2)} against it would undo {what}."
+
+
+def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> str:
+    """Say of which ``rows``, by their column ``named_by``, the verdict does not stand; empty if of none."""
+    fallen = [row[named_by] for row in rows if row["stands"] is False]
+    return would_undo(f"the verdict for {listing(fallen)}") if fallen else ""
+
+
+def with_remark(text: str, remark: str) -> str:
+    """Add a sentence, which may be empty, to ``text``."""
+    return f"{text} {remark}".rstrip()
 
 
 def side_of_zero(row: Mapping[str, Any]) -> int | None:

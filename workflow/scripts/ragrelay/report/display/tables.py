@@ -103,7 +103,10 @@ LATER = pl.col("references").str.ends_with(UNSEEN)
 """Unseen references are dropped first if the page has no room for all rows."""
 OF_CELL = (name("retriever"), name("ordering"), depth(), name("references"))
 """The columns that name a cell."""
-REMARK = textual("remark", "reason")
+REMARK = textual(
+    "remark", lambda row: row["reason"] or ("one more query would undo it" if row.get("stands") is False else "")
+)
+"""Why there is no test, or that the verdict does not stand (analysis.standing)."""
 FROM_CACHE = numeric(
     "from the cache",
     lambda row: row["cached_tokens"] / row["prompt_tokens"] if row["prompt_tokens"] else None,

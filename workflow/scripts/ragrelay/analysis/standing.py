@@ -1,0 +1,38 @@
+"""Tell whether a verdict on a mean difference would survive one more query (docs/statistics.md has the error rates)."""
+
+import numpy as np
+
+from ragrelay.analysis.clusters import Indexes
+from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.mean_tests import cautious
+from ragrelay.analysis.verdicts import EQUIVALENT, NOT_BETTER, NOT_WORSE, SAY_BETTER, SAY_WORSE
+from ragrelay.base.vocabulary.columns import boolean
+
+AGAINST = 0.25
+"""Difference of the query that is added, in the scorer's unit."""
+STANDS = boolean(
+    f"whether the verdict stands with one more query whose difference is {AGAINST} against it; empty if nothing is said"
+)
+
+
+def stands(
+    differences: Array, verdict: str, level: float = 0.95, margin: float | None = None, cluster: Indexes | None = None
+) -> bool | None:
+    """Return whether ``verdict`` on the mean of ``differences`` (n,) stands with one more query; None if undecided.
+
+    ``cluster``: the number of each query's, if they come in clusters; the query that is added is then one of its own.
+
+    Every kind of better must stay above 0 with a difference of -AGAINST, every kind of worse below 0 with AGAINST, by
+    the same test at the same ``level``; whether by more or less than the margin does not count. Not worse must stay
+    above -``margin``, not better below it, and equivalent both, each with a query of the other side. Without such a
+    query, a sample may just lack rare and large differences, as refused answers make them.
+    """
+    above = verdict in (*SAY_BETTER, EQUIVALENT, NOT_WORSE)
+    below = verdict in (*SAY_WORSE, EQUIVALENT, NOT_BETTER)
+    if not above and not below:
+        return None
+    bound = 0.0 if margin is None or verdict in (*SAY_BETTER, *SAY_WORSE) else margin
+    more = None if cluster is None else np.append(cluster, cluster.max() + 1)
+    (low,), _ = cautious(np.append(differences, -AGAINST), more).interval(level)
+    _, (high,) = cautious(np.append(differences, AGAINST), more).interval(level)
+    return bool((low > -bound or not above) and (high < bound or not below))
