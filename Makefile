@@ -83,6 +83,7 @@ docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the 
 	python tools/papers.py
 	python -m tools.demo_page
 	python -m tools.what_p_rewards
+	$(if $(wildcard tools/judge_worth.py),python -m tools.judge_worth)
 	python tools/site.py .site-source
 	$(SITE_VENV)/bin/mkdocs build --strict --quiet
 

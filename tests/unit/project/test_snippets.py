@@ -28,9 +28,9 @@ from pathlib import Path
 import polars as pl
 os.symlink({str(ROOT / "resources")!r}, "resources")
 os.mkdir("answers")
-folder = Path("results/demo/demo/utility/minilm")
+folder = Path("results/demo_real/demo/utility/minilm")
 folder.mkdir(parents=True)
-pl.DataFrame({{"retriever": ["bm25"], "k": [2], "utility": [0.5]}}).write_parquet(folder / "demo-lm.parquet")
+pl.DataFrame({{"retriever": ["bm25"], "k": [3], "utility": [0.5]}}).write_parquet(folder / "smollm2.parquet")
 """,
     "docs/datasets.md": """
 import gzip, json, os

@@ -105,6 +105,10 @@ def agreement_tables(
     for name in (name for name in scales if name != people):
         by_source = _really_labelled(labels, known, name)
         paired_labels = by_people.join(by_source, on=["references", "qid", "docno"], suffix="_source")
+        if paired_labels.is_empty():
+            nothing = {"judge": scales[name].judge, "n": 0, "n_queries": 0, "reason": "no passage with both labels"}
+            named = {"source": name, "people": people, "quantity": KAPPA}
+            rows += [named | nothing | {"references": one} for one in labels["references"].unique(maintain_order=True)]
         for (references,), pairs in paired_labels.sort("qid", "docno").group_by("references", maintain_order=True):
             named = {"source": name, "people": people, "references": references}
             paired = Paired(*pairs.select(pl.col("qid").rank("dense") - 1, "label", "label_source").to_numpy().T)
@@ -141,6 +145,8 @@ def _kappa(query: Array, people: Array, source: Array, weighted: bool) -> dict[s
         return {"reason": "both give every pair the same label"}
     if len(tables) < QUERIES_AT_LEAST or not np.isfinite(low):
         return {"value": value, "reason": f"fewer than {QUERIES_AT_LEAST} queries with different labels"}
+    if low == high:  # such as 0 where one of both gives every pair the same label
+        return {"value": value, "reason": "the same without any one query"}
     return {"value": value, "low": low, "high": high, "method": METHOD}
 
 

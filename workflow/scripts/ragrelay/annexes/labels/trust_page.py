@@ -1,6 +1,7 @@
 """Make the page's part on trust in judges: agreement with people's labels, warnings, prediction-powered estimates."""
 
 from collections.abc import Collection
+from typing import Any
 
 import polars as pl
 
@@ -22,17 +23,23 @@ ESTIMATES = {MEAN: "mean", "p": "r with P", "utility": "r with utility"}
 
 
 def trust_warnings(shown: AnnotationStudy, sources: Collection[str] | None = None) -> list[str]:
-    """Warn of each source (of ``sources``, or all) that replaces people's labels with a kappa below the threshold."""
-    table = shown.tables["annotation_agreement"]
-    low = table.filter("judge", pl.col("value") < shown.trust.least_kappa, quantity=KAPPA)
-    first = low.unique(["dataset", "source"], keep="first", maintain_order=True)
+    """Warn of each source (of ``sources``, or all) that replaces people's labels with a low or unknown kappa."""
+    table, least = shown.tables["annotation_agreement"], shown.trust.least_kappa
+    doubtful = table.filter("judge", pl.col("value").is_null() | (pl.col("value") < least), quantity=KAPPA)
+    first = doubtful.unique(["dataset", "source"], keep="first", maintain_order=True)
     return [
         f"{row['dataset']}: results from labels of {row['source']} rest on a judge whose agreement with people’s "
-        f"labels ({row['people']}) is κ = {with_interval(row['value'], row['low'], row['high'], 2)}, below the "
-        f"threshold of {number(shown.trust.least_kappa, 2)} (agreement.least_kappa)."
+        f"labels ({row['people']}) is {_kappa(row, least)}."
         for row in first.iter_rows(named=True)
         if sources is None or row["source"] in sources
     ]
+
+
+def _kappa(row: dict[str, Any], least: float) -> str:
+    if row["value"] is None:
+        return f"unknown: κ cannot be computed ({row['reason']})"
+    value = with_interval(row["value"], row["low"], row["high"], 2)
+    return f"κ = {value}, below the threshold of {number(least, 2)} (agreement.least_kappa)"
 
 
 def headline_warnings(shown: AnnotationStudy) -> list[str]:
