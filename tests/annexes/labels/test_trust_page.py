@@ -46,7 +46,7 @@ def judged(judge: Labels, people: Labels) -> AnnotationStudy:
         if (label := labels(place)) is not None
     ]
     scales = {"people": Scale(2, True, False), "grades": Scale(2, True, True)}
-    agreement, _ = agreement_tables(pl.DataFrame(rows), {}, pl.DataFrame(schema=VALUES), "people", scales, 100, 0)
+    agreement, _ = agreement_tables(pl.DataFrame(rows), {}, pl.DataFrame(schema=VALUES), "people", scales)
     shown = annotation_study(
         table(), annotation_agreement=named(agreement, {"dataset": "demo", "generator": "lm", "scorer": "s"})
     )
