@@ -12,6 +12,7 @@ the word claims was removed. Rates are shares of ``--draws`` data sets, each wit
 import argparse
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from ragrelay.annexes.labels import leads
 from ragrelay.annexes.reproduction.findings import AS_IN_THE_PAPER, BETTER, CORRELATED, FALLS, correlation_findings
 from scipy import special, stats
 
+from benchmarks.shared import model_columns
 from benchmarks.shared.known_truth import (
     answered_data,
     correlated_data,
@@ -251,11 +253,14 @@ def main() -> None:
     parser.add_argument(
         "--studies", type=Path, nargs="*", default=[], help="folders <results>/<dataset> of real columns"
     )
+    parser.add_argument("--model", action="store_true", help="add the columns of a language model (model_columns.py)")
     parser.add_argument("--draws", type=int, default=4000)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
     parser.add_argument("--words", nargs="*", default=[], help="tables to make, by title; all where none is named")
     arguments = parser.parse_args()
-    records = list(simulate(Real(arguments.studies), arguments.draws, arguments.sizes, arguments.words))
+    with model_columns.as_study() if arguments.model else nullcontext() as study:
+        real = Real([*arguments.studies, *([study] if study else [])])
+    records = list(simulate(real, arguments.draws, arguments.sizes, arguments.words))
     for word in dict.fromkeys(record["word"] for record in records):
         print(f"{word}\n\n{table(records, word)}\n", flush=True)
     arguments.out.write_text(

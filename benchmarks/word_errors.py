@@ -1,7 +1,7 @@
 """Error rates of the words of a mean difference (docs/statistics.md): how often each is said where it is false.
 
     python benchmarks/word_errors.py --out benchmarks/results/word_errors.json --studies results/demo/demo
-    python benchmarks/word_errors.py --out benchmarks/results/word_errors.json --only remarks
+    python benchmarks/word_errors.py --out benchmarks/results/word_errors.json --only remarks model
 
 Differences of n queries are drawn whose true mean is 0, or ± the margin; a word is false where its interval leaves out
 the truth on that side. *Real* columns are those of finished studies (``--studies``, folders of a dataset's results;
@@ -11,6 +11,8 @@ recorded without a gate is known to fail: no test of a mean holds its level ther
 Steady differences that few large ones make up for, as refused answers do, are where words are most often false: there
 and for a true difference it is counted, too, how often a word is said that stands with one more query
 (``ragrelay.analysis.standing``), so that the page has no remark beside it.
+
+Columns of a real language model (benchmarks/shared/model_columns.py) are drawn from in the same way, beside these.
 
 *Relay: it is* is said of cells without relay: real ones in which every query has the answers of another one, and
 simulated ones; and of cells with a known slope, which it has to find (``benchmarks/shared/relay_cells.py``).
@@ -47,13 +49,14 @@ from ragrelay.analysis.verdicts import (
 from ragrelay.base.vocabulary.names import UNSEEN
 from scipy import stats
 
-from benchmarks.shared import relay_cells
+from benchmarks.shared import model_columns, relay_cells
+from benchmarks.shared.model_columns import MODEL
 
 Array = np.ndarray
 Draw = Callable[[np.random.Generator, int, int], Array]
 SIZES = (8, 12, 20, 36, 54, 100, 500)
 REMARK_SIZES = (12, 20, 36, 43, 54, 100, 500)
-PARTS = ("words", "remarks", "relay")
+PARTS = ("words", "remarks", "relay", "model")
 BATCH = 1000
 CELL = ["ordering", "k", "references"]
 RELAYED = "relay: it is"
@@ -208,8 +211,27 @@ def remark_records(draws: int, sizes: Sequence[int] = REMARK_SIZES) -> Iterator[
 
 def part_of(one: Mapping[str, Any]) -> str:
     """The part of PARTS that a row belongs to."""
+    if MODEL in one["data"]:
+        return "model"
     of_remarks = one["data"] in refusals() or one["word"].startswith("better (true)")
     return "relay" if one["word"] == RELAYED else "remarks" if of_remarks else "words"
+
+
+def model_records(draws: int, relay_draws: int, sizes: Sequence[int] = SIZES) -> Iterator[dict[str, Any]]:
+    """Rates of ``false_words`` of a language model's columns, and of *it is* with its answers of other queries."""
+    with model_columns.as_study() as study:
+        columns, cells = columns_of([study]), relay_cells.real_cells([study])
+    kinds = {name.replace("real", MODEL): draw for name, draw in nulls(columns).items() if name.startswith("real")}
+    for (kind, draw), n in itertools.product(kinds.items(), sorted({*sizes, 43})):
+        random, found = np.random.default_rng([n, len(kind)]), []
+        for start in range(0, draws, BATCH):
+            found.append(false_words(draw(random, min(BATCH, draws - start), n)))
+        for word in found[0]:
+            yield rate(word, kind, n, np.concatenate([one[word] for one in found]), f"<= {FALSE_AT_MOST}")
+    for kind, (draw, n) in relay_cells.permuted(cells).items():
+        random = np.random.default_rng([n, len(kind)])
+        said = np.array([relayed(draw(random, n)) for _ in range(relay_draws)])
+        yield rate(RELAYED, kind, n, said, f"<= {RELAY_AT_MOST}")
 
 
 def relayed(cell: Cell) -> bool:
@@ -304,6 +326,7 @@ def main() -> None:
         "words": lambda: records(real, arguments.draws, sizes),
         "remarks": lambda: remark_records(arguments.draws),
         "relay": lambda: relay_records(relay_cells.real_cells(arguments.studies), arguments.relay_draws),
+        "model": lambda: model_records(arguments.draws, arguments.relay_draws, sizes),
     }
     kept = [] if set(arguments.only) == set(PARTS) else read(arguments.out)
     parts = {

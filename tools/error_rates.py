@@ -8,6 +8,7 @@ PAGE = ROOT / "docs" / "statistics.md"
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
 from benchmarks import cluster_errors  # noqa: E402
+from benchmarks.shared import model_columns  # noqa: E402
 from benchmarks.word_errors import PARTS, part_of, read, table  # noqa: E402
 from tools.blocks import replaced  # noqa: E402
 
@@ -18,6 +19,8 @@ def page(text: str) -> str:
     for part in PARTS:
         made = table([one for one in rates if part_of(one) == part])
         text = replaced(text, f"<!-- error rates of {part}, by tools/error_rates.py -->", made)
+    columns = "<!-- a language model's answers, by tools/error_rates.py -->"
+    text = replaced(text, columns, model_columns.table())
     clustered = cluster_errors.table(ROOT / "benchmarks" / "results" / "cluster_errors.json")
     return replaced(text, "<!-- error rates by cluster, by tools/error_rates.py -->", clustered)
 
