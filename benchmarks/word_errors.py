@@ -63,6 +63,8 @@ RELAYED = "relay: it is"
 RELAY_SIZES = (12, 20, 36, 54, 100)
 FALSE_AT_MOST, RELAY_AT_MOST, FOUND_AT_LEAST = 0.05, 0.035, 0.7
 UNREMARKED_AT_MOST = 0.02
+ZEROS_AT_MOST = 0.06
+"""Of the language model's 17 columns with many zeros, each of 14 to 25 other values, which are drawn over and over."""
 REFUSALS = {(-0.02, 0.05): True, (-0.02, 0.1): True, (-0.02, 0.02): False, (-0.05, 0.05): False}
 """A steady difference and the share of queries whose large one makes the mean 0; whether words without a remark hold.
 
@@ -226,8 +228,9 @@ def model_records(draws: int, relay_draws: int, sizes: Sequence[int] = SIZES) ->
         random, found = np.random.default_rng([n, len(kind)]), []
         for start in range(0, draws, BATCH):
             found.append(false_words(draw(random, min(BATCH, draws - start), n)))
+        most = FALSE_AT_MOST if "zeros" not in kind else ZEROS_AT_MOST
         for word in found[0]:
-            yield rate(word, kind, n, np.concatenate([one[word] for one in found]), f"<= {FALSE_AT_MOST}")
+            yield rate(word, kind, n, np.concatenate([one[word] for one in found]), f"<= {most}")
     for kind, (draw, n) in relay_cells.permuted(cells).items():
         random = np.random.default_rng([n, len(kind)])
         said = np.array([relayed(draw(random, n)) for _ in range(relay_draws)])

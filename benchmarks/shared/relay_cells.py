@@ -64,13 +64,16 @@ def simulated(
     shared: float = 0.0,
     spread: Sequence[float] = (1.0,),
     lead: float = 0.0,
+    slopes: float = 0.0,
+    measure: float = MEASURE,
 ) -> Cell:
     """A cell whose P follows the measure by ``slope``, and not at all by default.
 
     P and the measure differ by query, by retriever, and in a context by noise, whose spread of both is multiplied by
     one of ``spread`` for each query. For a share ``shared`` of the queries of each retriever, its context is one that
     all those have. Where it is not, the measure and P of the retriever at place i are larger by ``lead`` i / 2 of
-    their noise: it leads by a constant.
+    their noise: it leads by a constant. The slope differs between queries by a standard deviation of ``slopes``, and
+    the noise of the measure has that of ``measure``.
     """
     common = random.random((retrievers, n)) < shared
     scale = random.choice(np.array(spread), n)
@@ -80,9 +83,11 @@ def simulated(
         noise = sd * scale * random.standard_normal((retrievers + 1, n))
         return np.where(common, noise[-1], noise[:-1] + sd * own)
 
-    x = 0.5 + 0.15 * random.standard_normal(n) + contexts(MEASURE)
+    x = 0.5 + 0.15 * random.standard_normal(n) + contexts(measure)
     p = P_QUERIES * random.standard_normal(n) + contexts(P_NOISE) + slope * x
     p0 = P_QUERIES * random.standard_normal(n)
+    if slopes:
+        p += slopes * random.standard_normal(n) * (x - x.mean(axis=0))
     context = np.where(common, -1.0, np.arange(retrievers)[:, None] * np.ones(n))
     return Cell(context, x, p, x.mean(axis=0), p0)
 
@@ -116,4 +121,8 @@ def planted() -> dict[str, Draw]:
 def limits() -> dict[str, Draw]:
     """Draws without relay for which *it is* is said too often."""
     name = "five retrievers that share contexts and lead by a constant elsewhere"
-    return {name: partial(simulated, retrievers=5, shared=0.5, lead=0.5)}
+    spread = {f"slopes that differ by query (sd {sd}), measure's sd {measure}": (sd, measure)
+              for sd, measure in ((0.29, MEASURE), (0.43, 0.35))}  # fmt: skip
+    return {name: partial(simulated, retrievers=5, shared=0.5, lead=0.5)} | {
+        kind: partial(simulated, retrievers=10, slopes=sd, measure=measure) for kind, (sd, measure) in spread.items()
+    }

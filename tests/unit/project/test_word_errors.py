@@ -4,18 +4,21 @@ import json
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from ragrelay.base.io.workflow_files import ROOT
 
-from benchmarks.shared import relay_cells
+from benchmarks.shared import model_columns, relay_cells
 from benchmarks.word_errors import (
     FOUND_AT,
     RELAY_SIZES,
+    RELAYED,
     REMARK_SIZES,
     SIZES,
     false_words,
     holds,
     main,
+    model_records,
     nulls,
     part_of,
     read,
@@ -45,6 +48,34 @@ def test_no_gate_of_the_record_is_broken_and_limits_are_in_it() -> None:
     assert {one["n"] for one in gated} == set(SIZES) and len({one["data"] for one in gated}) == 6
     assert all(map(holds, RATES))
     assert any(one["share"] > 0.06 for one in OF_WORDS if not one["gate"])
+
+
+def test_a_language_models_columns_are_drawn_from_beside_the_others() -> None:
+    """They are numbers of queries and cells; every word has its rate on them, with the gate of the others."""
+    rows = model_columns.packed()
+    texts = [name for name, dtype in rows.schema.items() if dtype == pl.String]
+    assert texts == ["retriever", "references", "qid"] and rows["qid"].str.contains("^[0-9]+$").all()
+    of_model = [one for one in RATES if part_of(one) == "model"]
+    words = {one["word"] for one in OF_WORDS}
+    gated = {(one["word"], one["data"], one["n"]) for one in of_model if one["gate"] == "<= 0.05"}
+    for kind in ("language model", "language model, the most skewed fifth"):
+        assert {(word, kind, n) for word in words for n in (*SIZES, 43)} <= gated
+    of_relay = {one["data"]: one["gate"] for one in of_model if one["word"] == RELAYED}
+    assert of_relay == {f"P of another query: language model, k = {k}": "<= 0.035" for k in (1, 3, 5)}
+    drawn = next(model_records(50, 5, (12,)))
+    assert drawn["data"] == "language model" and drawn["share"] < 0.3
+
+
+def test_figures_of_a_language_models_answers() -> None:
+    """Relay is what the study's own table says, and variances add up to that of single answers."""
+    by_k = {row["k"]: row for row in model_columns.figures()}
+    slope, low, high = by_k[1]["relay"]
+    assert 0 < low < slope < high and by_k[3]["relay"][1] < 0
+    runs = model_columns.packed().filter(~pl.col("retriever").is_in(model_columns.ORACLES), references="lenient")
+    for k, row in by_k.items():
+        single = np.concatenate([runs.filter(k=k)[name].to_numpy() for name in ("seed1", "seed2")])
+        parts = sum(row[name] for name in ("query", "retriever", "query x retriever", "seed"))
+        assert parts == pytest.approx(single.var(ddof=1), rel=0.05)
 
 
 def test_relay_has_its_gates() -> None:
