@@ -198,7 +198,8 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
     p_one, p_other = (means.filter(retriever=name)["mean_p"].item() for name in ("dense", "bm25"))
 
     def saying(**values: object) -> str:
-        return compared(changed(section, systems=section["systems"].with_columns(**values))).sentence
+        standing = {"stands": pl.lit(True), **values}
+        return compared(changed(section, systems=section["systems"].with_columns(**standing))).sentence
 
     difference = short(row["mean_difference"], row["low"], row["high"], row["margin"])
     numbers = f"difference {difference}, 36 queries."
@@ -208,6 +209,9 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
     assert saying(verdict=pl.lit("undecided")) == (
         f"We do not know which of dense and bm25 gives better answers: {known}"
     )
+    remark = "One more query with a difference of 0.25 against it would undo this."
+    fallen = saying(verdict=pl.lit("better"), stands=pl.lit(False))
+    assert fallen == f"Answers from dense are better than from bm25: {known} {remark}"
     for word in OF_DIFFERENCE:
         said = saying(verdict=pl.lit(word))
         assert len(said.split()) <= 25
