@@ -4,9 +4,9 @@ from pathlib import Path
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_parquet
-from ragrelay.collection.clusters import read_clusters
+from ragrelay.collection.clusters import prepare_clusters
 from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     qids = pl.read_parquet(snakemake.input.queries, columns=["qid"])["qid"].to_list()
-    write_parquet(read_clusters(Path(snakemake.input.clusters[0]), qids), snakemake.output[0])
+    write_parquet(prepare_clusters(Path(snakemake.input.clusters[0]), qids), snakemake.output[0])

@@ -15,7 +15,7 @@ COLUMNS = {"qid": QID, "cluster": text("name of the query's cluster")}
 """Columns of clusters.parquet."""
 
 
-def read_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
+def prepare_clusters(path: Path, qids: Sequence[str]) -> pl.DataFrame:
     """Return the cluster of each of ``qids`` (``COLUMNS``), from lines ``qid<TAB>cluster``.
 
     Lines of other queries are ignored. Raises InputError with the line that is malformed or repeats a qid, or with the

@@ -27,6 +27,8 @@ for 8.0 to 8.9 and settings for later ones (model_executor/determinism/batch_inv
 OPTIONAL = (
     "quantization", "kv_cache_dtype", "block_size", "max_num_batched_tokens", "attention_backend",
 )  # fmt: skip
+GIVEN_UP = ("error", "abort")
+"""Ends of requests inside vLLM, of which `error` is called retryable (vllm/v1/engine/__init__.py, FinishReason)."""
 PLUGINS = "ragrelay.generation.vllm_plugins"
 
 
@@ -120,6 +122,7 @@ class VllmEngine:
                 return
             for output in self._engine.step():
                 if output.finished:
+                    check_end(output)
                     yield waiting.pop(output.request_id), output
 
     def _parameters(self, seed: int) -> Any:
@@ -142,6 +145,14 @@ class VllmEngine:
             skip_special_tokens=self._hidden is None,
             output_kind=RequestOutputKind.FINAL_ONLY,
         )
+
+
+def check_end(output: Any) -> None:
+    """Raise InputError if vLLM gave a request up: what it has of the answer, if anything, is none."""
+    reason = str(output.outputs[0].finish_reason)
+    if reason in GIVEN_UP:
+        found = f"a request that ended with {reason!r} after {len(output.outputs[0].token_ids)} tokens"
+        raise InputError("vLLM", found, "an answer; the job's log may say why, and the same command asks again")
 
 
 def output_row(request: Request, output: Any) -> dict[str, Any]:
