@@ -106,6 +106,7 @@ rule preview:
         study=study.name,
         results=workflow.pathvars.apply("<results>"),
         page=workflow.pathvars.apply("<results>-preview/preview.html"),
+        clustered=[name for name in study.grid.datasets if study.cluster_files(name)],
         code=code_of("preview_study.py"),
     script:
         "../workflow/scripts/preview_study.py"

@@ -20,6 +20,6 @@ with job_log(snakemake.log[0]), tempfile.TemporaryDirectory(prefix="ragrelay-pre
     lines, page = preview_lines(previews), Path(params.page)
     if any(preview.complete for preview in previews):
         made = datetime.now().astimezone()
-        write_text(render_preview(params.study, previews, made, Path(params.results), page), page)
+        write_text(render_preview(params.study, previews, made, Path(params.results), page, params.clustered), page)
         lines.append(f"Preview, not the result: {page}")
     say(*lines)

@@ -334,6 +334,9 @@ def test_the_page_has_no_word_of_a_result(study: Unfinished) -> None:
     made = made._replace(scorers=[*made.scorers, unscored])
     page = study.folder / "results-preview/preview.html"
     text = render_preview("mine", [made, other], datetime(2026, 1, 2, 3, 4), study.results, page)
+    assert "take them as independent" not in text
+    clustered = render_preview("mine", [made], datetime(2026, 1, 2), study.results, page, ["talks"])
+    assert "Queries of talks come in clusters; intervals here take them as independent." in clustered
     main = re.sub(r"<[^>]+>", " ", text[text.index("<main") : text.index("</main>")])
     assert "Preview of mine: not the result" in main and "2026-01-02 at 03:04" in main and WHY in main
     assert "13 of 20 queries, complete for every retriever" in main and "13 of 13 scored" in main

@@ -14,7 +14,7 @@ def part(folder: Path, n: int) -> dict[str, Any]:
     pl.DataFrame({"qid": [str(one) for one in range(n)]}).write_parquet(folder / "queries.parquet")
     files = {"queries": "queries.parquet", "systems": "systems.csv", "variance": "variance.csv"}
     paths = {name: str(folder / path) for name, path in files.items()}
-    return {"dataset": "demo", "generator": "lm", "margin": 0.02, "primary": PRIMARY, **paths}
+    return {"dataset": "demo", "generator": "lm", "margin": 0.02, "primary": PRIMARY, "clustered": False, **paths}
 
 
 def test_before_and_after_there_are_answers(tmp_path: Path) -> None:
@@ -37,6 +37,13 @@ def test_before_and_after_there_are_answers(tmp_path: Path) -> None:
     assert size_note(given).endswith("; a reliability of 0.9 takes 1 seed.")
     systems.with_columns(sd_difference=pl.lit(None, pl.Float64)).write_csv(given["systems"])
     assert "with 43 queries" in size_note(given) and "assumed" in size_note(given)
+
+
+def test_queries_in_clusters_are_said_to_be_taken_as_independent(tmp_path: Path) -> None:
+    given = part(tmp_path, 43)
+    assert size_note({**given, "clustered": True}) == (
+        f"{size_note(given)} This takes queries as independent; they come in clusters, so that it takes more."
+    )
 
 
 def test_too_few_queries(tmp_path: Path) -> None:

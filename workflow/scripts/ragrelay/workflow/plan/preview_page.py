@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ragrelay.report.display.numbers import count, counted, share
+from ragrelay.report.display.numbers import count, counted, listing, share
 from ragrelay.report.display.page import Page
 from ragrelay.report.display.tables import between, depth, name, numeric, table_of
 from ragrelay.report.display.templates import FOLDER
@@ -34,9 +34,17 @@ def preview_lines(previews: Sequence[Preview]) -> list[str]:
     return lines
 
 
-def render_preview(study: str, previews: Sequence[Preview], made: datetime, results: Path, page: Path) -> str:
-    """Return the page at ``page`` as HTML; ``results`` is the folder of the study."""
+def render_preview(
+    study: str, previews: Sequence[Preview], made: datetime, results: Path, page: Path, clustered: Sequence[str] = ()
+) -> str:
+    """Return the page at ``page`` as HTML; ``results`` is the folder of the study.
+
+    ``clustered``: datasets whose queries come in clusters, which a preview takes as independent.
+    """
     notices = [f"Not the result of {study}, but what there was on {made:%Y-%m-%d at %H:%M}.", WHY]
+    if clustered:
+        named = listing(list(clustered))
+        notices.append(f"Queries of {named} come in clusters; intervals here take them as independent.")
     links = os.path.relpath(results, page.parent)
     shown = Page(study, f"Preview of {study}: not the result", [], {"main": "Preview"}, notices, links)
     parts = [

@@ -27,6 +27,9 @@ BASES = {
 }
 
 
+AS_INDEPENDENT = " This takes queries as independent; they come in clusters, so that it takes more."
+
+
 def csv_table(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> pl.DataFrame:
     """Add `_estimate` to the names of the plan's estimated columns, and add the origin of estimates per row."""
     rows: list[tuple[object, ...]] = []
@@ -94,8 +97,9 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
 def size_note(part: Mapping[str, Any]) -> str:
     """Return a line on the primary comparison of one dataset and generator.
 
-    ``part``: dataset, generator, margin, queries (path of their table), systems and variance (paths of tables of the
-    analysis, which need not exist yet), primary (see base.vocabulary.primary.Primary).
+    ``part``: dataset, generator, margin, clustered (whether queries come in clusters), queries (path of their table),
+    systems and variance (paths of tables of the analysis, which need not exist yet), primary (see
+    base.vocabulary.primary.Primary).
     """
     name, margin, primary = f"{part['dataset']}, {part['generator']}", part["margin"], part["primary"]
     n = pl.scan_parquet(part["queries"]).select(pl.len()).collect().item()
@@ -114,5 +118,5 @@ def size_note(part: Mapping[str, Any]) -> str:
         f"{name}: with {count(n)} queries, a difference in mean P of ~{number(detectable_difference(n, sd))} is found "
         f"in 80% of studies; equivalence at a margin of {number(margin, 2)} takes ~"
         f"{count(queries_for_margin(margin, sd))} queries (standard deviation of a difference {number(sd, 2)}: "
-        f"{basis}){seeds}."
+        f"{basis}){seeds}.{AS_INDEPENDENT if part['clustered'] else ''}"
     )

@@ -163,6 +163,7 @@ class Plan:
                         **part,
                         "margin": self.study.settings.analysis.equivalence_margin,
                         "primary": primary,
+                        "clustered": bool(self.study.cluster_files(dataset)),
                         "queries": self.fill(files.queries.at(**part)),
                         **{n: self.fill(table.at(**part, scorer=primary["scorer"])) for n, table in tables.items()},
                     }
