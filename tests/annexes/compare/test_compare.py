@@ -174,6 +174,12 @@ def test_whole_clusters_change(tmp_path: Path):
         if names:
             table = pl.DataFrame({"qid": qids, "cluster": names})
             table.write_parquet(after / "demo/collection/clusters.parquet")
+            for key in (None, "turns.tsv"):
+                provenance = json.loads((after / "report/provenance.json").read_text())
+                provenance["config"]["datasets"]["demo"]["clusters"] = key
+                (after / "report/provenance.json").write_text(json.dumps(provenance))
+                kept = [row for row in compare(tmp_path, before, after) if row["quantity"] == "p"]
+                assert key or kept == found["none"], "another configuration left the file"
         found[kind] = [row for row in compare(tmp_path, before, after) if row["quantity"] == "p"]
         page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
         assert ("The queries come in 10 clusters" in page) == (kind in ("both", "alike"))

@@ -78,8 +78,13 @@ def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Co
         pl.col("ordering").replace_strict(orderings, list(range(len(orderings))), default=99, return_dtype=pl.Int64),
         maintain_order=True,
     )
-    tables = [folder / "collection/clusters.parquet" for folder in reversed(folders)]
-    clusters = numbered_clusters(next(filter(Path.is_file, tables), None))
+    # Of a study without the key, such a file is what another configuration left.
+    tables = [
+        study.folder / name / "collection/clusters.parquet"
+        for study, name in zip((before, after), pair.dataset, strict=True)
+        if study.config["datasets"][name].get("clusters")
+    ]
+    clusters = numbered_clusters(tables[-1] if tables else None)
     used_clusters = {clusters[qid] for qid in placed["qid"]} if clusters else set()
     counts = {kind: len(qids) for kind, qids in changed.items() if qids}
     return Compared(
