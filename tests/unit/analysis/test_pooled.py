@@ -161,6 +161,7 @@ def test_the_script_makes_the_declared_table(tmp_path: Path) -> None:
         "utility": "<results>/{dataset}/utility/{scorer}/{generator}.parquet",
         "retrieval": "<results>/{dataset}/retrieval/{retriever}.parquet",
         "prompts": "<results>/{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet",
+        "clusters": "<results>/{dataset}/collection/clusters.parquet",
     }
     samples = [sample(seed, ["a", "b"]) for seed in (1, 2)]
     files: dict[str, list[str]] = {name: [] for name in patterns}
