@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import product
 
 import numpy as np
+import polars as pl
 from ragrelay.analysis.bootstrap import fisher_jackknife, resample_counts
 from ragrelay.analysis.clusters import spearman_left_out
 from ragrelay.analysis.coefficients import spearman
@@ -20,6 +21,7 @@ from ragrelay.annexes.labels.kappa import cohens_kappa
 from ragrelay.annexes.labels.prediction_powered import DIFFERENT_AT_LEAST, different, powered_correlation, powered_mean
 from scipy import stats
 
+from benchmarks.shared import model_columns
 from benchmarks.shared.record import Figure, arguments, figure, write_record
 
 Array = np.ndarray
@@ -313,8 +315,46 @@ def answer_figures(draws: int) -> Iterator[tuple[str, Figure]]:
             )
 
 
+def on_a_models_answers(draws: int, size: int, other: bool) -> dict[str, float]:
+    """Coverage of the mean and of r where P and measure are a language model's (model_columns.py), queries resampled.
+
+    The judge's measure is that of another run of the same query, or of one of another query. The true mean and r are
+    those of the 43 queries.
+    """
+    rows = model_columns.packed().filter(~pl.col("retriever").is_in(model_columns.ORACLES), references="lenient")
+    cells = rows.sort("retriever", "qid").partition_by("k", "retriever", as_dict=True, maintain_order=True)
+    random, found = np.random.default_rng([size, other]), []
+    for key in [list(cells)[place] for place in random.integers(0, len(cells), draws // DRAWN_AT_ONCE)]:
+        people, p = (cells[key][name].to_numpy() for name in ("ndcg", "p"))
+        names = [name for k, name in cells if k == key[0] and name != key[1]]
+        by_judge = cells[key[0], str(random.choice(names))]["ndcg"].to_numpy()
+        at = random.integers(0, len(p), (DRAWN_AT_ONCE, size * (1 + TIMES)))
+        judge = by_judge[random.integers(0, len(p), at.shape)] if other else by_judge[at]
+        (x, _), (j, others), (y, rest) = (np.split(one, [size], axis=1) for one in (people[at], judge, p[at]))
+        known = (different(x) >= DIFFERENT_AT_LEAST) & (different(j) > 0)
+        mean = powered_mean(x[known], j[known], others[known])
+        r = powered_correlation((x[known], y[known]), (j[known], y[known]), (others[known], rest[known]))
+        truths = people.mean(), np.corrcoef(people, p)[0, 1]
+        for name, one, truth in zip(("mean", "r"), (mean, r), truths, strict=True):
+            found += [(name, covers) for covers in (one.low <= truth) & (truth <= one.high)]
+    return {name: float(np.mean([covers for what, covers in found if what == name])) for name in ("mean", "r")}
+
+
+def model_figures(draws: int) -> Iterator[tuple[str, Figure]]:
+    """Of prediction-powered intervals on a language model's answers."""
+    for size, other in product(SIZES, (False, True)):
+        judge = "of another query" if other else "of another run"
+        for name, value in on_a_models_answers(draws, size, other).items():
+            goal = COVERS if name == "mean" else ""
+            yield (
+                f"{name}, coverage, a language model's answers, judge's measure {judge}, {size} labelled",
+                figure(value, "", goal),
+            )
+
+
 PARTS = {
     "powered": powered_figures, "judged": judged_figures, "retrievers": retriever_figures, "answers": answer_figures,
+    "model": model_figures,
 }  # fmt: skip
 
 

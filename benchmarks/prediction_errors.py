@@ -31,6 +31,7 @@ from ragrelay.annexes.prediction.ensembles import (
 from ragrelay.annexes.prediction.transfer import judged_elsewhere
 from scipy import stats
 
+from benchmarks.shared import model_columns
 from benchmarks.shared.predicted_cells import cell, exchangeable_cells
 from benchmarks.shared.record import Figure, arguments, figure, write_record
 
@@ -69,6 +70,25 @@ def said(studies: int, n: int, r: float, related: bool = False) -> dict[str, flo
         found.append([not worth.filter(target=P).is_empty(), not worth.filter(target=GAIN).is_empty()])
     rates = np.array(found)
     return {"quality P": rates[:, 0].mean(), "gain": rates[:, 1].mean(), "either": rates.any(axis=1).mean()}
+
+
+def said_on_a_models_answers(studies: int) -> dict[str, float]:
+    """As ``said``, of noise: P, P_0 and gain are a language model's answers to resampled queries (model_columns.py)."""
+    rows = model_columns.packed().filter(~pl.col("retriever").is_in(model_columns.ORACLES), references="lenient")
+    of_runs = rows.sort("k", "qid").partition_by("retriever")
+    found = []
+    for study in range(studies):
+        random = np.random.default_rng([study, 43])
+        run = of_runs[study % len(of_runs)]
+        cells = []
+        for place, of_k in enumerate(run.partition_by("k", maintain_order=True)):
+            at = np.random.default_rng(study).integers(0, of_k.height, of_k.height)
+            p, p0, ndcg = (of_k[name].to_numpy()[at] for name in ("p", "p0", "ndcg"))
+            one = cell(of_k.height, {}, int(random.integers(2**31)), NOISE + 1, k=place + 1)
+            cells.append(replace(one, targets={P: p, GAIN: p - p0, "nDCG": ndcg}))
+        worth = best_predictors(cells, ["bm25"], SHUFFLES, study).filter(verdict=WORTH_USING)
+        found.append([not worth.filter(target=P).is_empty(), not worth.filter(target=GAIN).is_empty()])
+    return dict(zip(("quality P", "gain"), np.mean(found, axis=0), strict=True))
 
 
 def said_of_noise_in_p0(studies: int, n: int, rho: float) -> dict[str, float]:
@@ -164,6 +184,8 @@ def figures(studies: int) -> dict[str, Figure]:
             for target, rate in said(studies, n, 0.0, related).items():
                 goal = LEVEL if target != "either" else ""
                 made[f"worth using: {label}, {n} queries, {target}"] = figure(rate, "", goal)
+    for target, rate in said_on_a_models_answers(studies).items():
+        made[f"worth using: noise, a language model's answers to 43 queries, {target}"] = figure(rate, "", LEVEL)
     for n in SIZES:
         for rho in (0.3, 0.6):
             for word, rate in said_of_noise_in_p0(studies, n, rho).items():
