@@ -24,6 +24,8 @@ TARGETS = ("erag", "acu", "reproduce", "predict", "report")
 LONG_AGO = 1_000_000_000
 FILES = {
     "datasets.*.local.path": ["small/passages.jsonl", "small/queries.tsv", "small/qrels.txt", "small/answers.jsonl"],
+    "datasets.*.ir_datasets.clusters": ["turns.tsv"],
+    "datasets.*.local.clusters": ["turns.tsv"],
     "retrievers.*.run.path": ["mine.run"],
     "retrievers.*.answers.path": ["told.jsonl"],
     "generators.*.path": ["theirs.jsonl"],
@@ -83,7 +85,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     judged = [line.split() for line in (study.folder / "people.qrels").read_text(encoding="utf-8").splitlines()]
     run = [f"{qid} Q0 {docno} 1 1.0 x\n" for qid, _, docno, _ in judged]
     (study.folder / "mine.run").write_text("".join(run), encoding="utf-8")
+    (study.folder / "turns.tsv").write_text("".join(f"{qid}\ttalk\n" for qid, *_ in judged), encoding="utf-8")
     config = study.config
+    config["datasets"]["small"]["clusters"] = "turns.tsv"
     # What answers from files can't have.
     config["context_use"], config["prediction"] = False, {"passage_quality": config["prediction"]["passage_quality"]}
     config["acu"] = {**config["acu"], "reliable_sources": "reliable.txt", "unreliable_sources": "unreliable.txt"}
