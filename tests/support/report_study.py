@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from ragrelay.analysis import (
+    cluster_sizes,
     correlation,
     coupling,
     dependent,
@@ -40,7 +41,8 @@ GRID: dict[str, Any] = {
 CELL = ["retriever", "ordering", "k", "references"]
 PRIMARY = Primary("dense", "bm25", "descending", 5, "lenient", "nDCG", "minilm")
 FILES = ("utility", "correlation", "significance", "per_query", "differences", "variance", "positions", "spread",
-         "lengths", "cost", "gain", "within", "relay", "holes", "systems", "equivalence", "coupling")  # fmt: skip
+         "lengths", "cost", "gain", "within", "relay", "holes", "systems", "equivalence", "coupling",
+         "clusters")  # fmt: skip
 """The sources of a section."""
 QUALITY = {"bm25": 0.5, "dense": 0.6, "rel": 0.95, "nrel": 0.0}
 GAIN = {"bm25": 0.10, "dense": 0.13, "rel": 0.24, "nrel": -0.05}
@@ -157,6 +159,7 @@ def verdicts(queries: pl.DataFrame, ranked: pl.DataFrame) -> dict[str, pl.DataFr
         "within": within.within_queries(queries, ranked, kinds),
         "relay": relay.relay(queries, ranked, contexts, kinds),
         "holes": pl.DataFrame(schema=holes.SCHEMA),
+        "clusters": pl.DataFrame(schema=cluster_sizes.SCHEMA),
         "systems": systems.systems(queries, list(kinds), "rel", PRIMARY, 0.02),
         "equivalence": equivalence.equivalences(queries, "rel", 0.02, PRIMARY),
         "coupling": pl.concat([coupling.couplings(*both) for both in of.values()]),
