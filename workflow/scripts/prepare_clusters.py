@@ -1,4 +1,4 @@
-"""Read which queries of a dataset belong together. params: file."""
+"""Read which queries of a dataset belong together."""
 
 from pathlib import Path
 

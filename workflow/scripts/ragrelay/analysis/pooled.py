@@ -157,8 +157,7 @@ def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float) -> Itera
 def _mean_error(pair: pl.DataFrame, both: Sequence[str], clusters: Clusters | None, sd: float) -> float:
     """Compute the standard error of the mean difference of the P of ``both``, whose standard deviation is ``sd``."""
     wide = pair.pivot("retriever", index="qid", values="p").drop_nulls(both)
-    cluster = of_queries(wide["qid"], clusters)
-    if cluster is None:
+    if (cluster := of_queries(wide["qid"], clusters)) is None:
         return sd / math.sqrt(wide.height)
     return ClusterMeans.of((wide[both[1]] - wide[both[0]]).to_numpy(), cluster).error
 
