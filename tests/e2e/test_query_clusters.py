@@ -42,8 +42,9 @@ def test_from_the_file_to_the_page(copied: Callable[[], Sandbox]) -> None:
     assert tests["p_value"].is_null().all() and NOT_BY_CLUSTER in tests["reason"].to_list()
     page = (study.results / "report/index.html").read_text(encoding="utf-8")
     assert f"{n} queries in {(n + 1) // 2} clusters" in page
-    config = json.loads((study.results / "report/provenance.json").read_text(encoding="utf-8"))["config"]
-    assert config["datasets"]["small"]["clusters"] == "conversations.tsv"
+    provenance = json.loads((study.results / "report/provenance.json").read_text(encoding="utf-8"))
+    assert provenance["config"]["datasets"]["small"]["clusters"] == "conversations.tsv"
+    assert provenance["data"]["small"]["clusters"]["count"] == n
     clustered = study.tables()
     assert study.planned() == {}
 
@@ -66,6 +67,8 @@ def test_from_the_file_to_the_page(copied: Callable[[], Sandbox]) -> None:
     study.write_config()
     done = study.snakemake()
     assert not MAKING & set(jobs_of(done))
+    provenance = json.loads((study.results / "report/provenance.json").read_text(encoding="utf-8"))
+    assert "clusters" not in provenance["data"]["small"], "the file that is left there is not this study's"
     after = study.tables()
     assert {name: after[name] for name in before} == before
 

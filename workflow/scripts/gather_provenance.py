@@ -27,7 +27,13 @@ with job_log(snakemake.log[0], snakemake.input):
     results = Path(snakemake.output.provenance).parents[1]
     provenance = gather_provenance(params.config, params.fingerprints, files["receipts"], Benchmarks(**params.used))
     provenance["data"] = {
-        dataset: data_hashes(results, dataset, params.config["grid"]["retrievers"], map(resolve, params.hashes))
+        dataset: data_hashes(
+            results,
+            dataset,
+            params.config["grid"]["retrievers"],
+            map(resolve, params.hashes),
+            bool(params.config["datasets"][dataset].get("clusters")),
+        )
         for dataset in params.config["grid"]["datasets"]
     }
     provenance["primary"] = primary_origin(params.primary, provenance["jobs"])

@@ -183,6 +183,7 @@ def test_whole_clusters_change(tmp_path: Path):
         found[kind] = [row for row in compare(tmp_path, before, after) if row["quantity"] == "p"]
         page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
         assert ("The queries come in 10 clusters" in page) == (kind in ("both", "alike"))
+        assert ("clusters of demo" in page) == bool(names), "data that one study alone has"
     assert found["none"] == found["alone"] and found["none"][0]["p_t"] and found["none"][0]["verdict"] == "better"
     for none, both, alike in zip(found["none"], found["both"], found["alike"], strict=True):
         assert none["mean_difference"] == both["mean_difference"] == alike["mean_difference"]

@@ -23,12 +23,13 @@ def data_hashes(
     dataset: str,
     retrievers: Iterable[str],
     more: Iterable[Callable[[Path, str], Hashes]] = (),
+    clustered: bool = False,
 ) -> Hashes:
     """Count and hash each kind of data of ``dataset`` in the folder ``results``, independent of the order of rows.
 
-    The kinds are ``queries``, ``judgements``, ``gold answers`` if there are any, ``run <retriever>`` (without
-    comments), those of annexes by the functions ``more``, and ``corpus <index>``, hashed when it was indexed.
-    Raises InputError for a damaged file.
+    The kinds are ``queries``, ``judgements``, ``gold answers`` if there are any, ``clusters`` (of queries) if
+    ``clustered``, ``run <retriever>`` (without comments), those of annexes by the functions ``more``, and ``corpus
+    <index>``, hashed when it was indexed. Raises InputError for a damaged file.
     """
     folder = Path(results) / dataset
     queries = read_result(folder / "collection/queries.parquet")
@@ -38,6 +39,8 @@ def data_hashes(
     }
     if "answers" in queries.columns:
         hashes["gold answers"] = described(rows_of(queries.select("qid", "answers")))
+    if clustered:
+        hashes["clusters"] = described(rows_of(read_result(folder / "collection/clusters.parquet")))
     for retriever in retrievers:
         if (run := folder / f"runs/{retriever}.run.gz").is_file():
             lines = read_whole(run, Path(results).name, _run_lines)

@@ -54,10 +54,10 @@ def render(before: Finished, after: Finished, pairs: Sequence[Compared], templat
 def _data(before: Finished, after: Finished, part: Compared) -> list[dict[str, str]]:
     """Return the kinds of data (queries, judgements, runs, …) that differ, with count and hash on each side."""
     of_annexes = [resolve(annex.hashes) for annex in annexes() if annex.hashes]
-    sides = [
-        data_hashes(study.folder, name, study.grid["retrievers"], of_annexes)
-        for study, name in zip((before, after), part.pair.dataset, strict=True)
-    ]
+    sides = []
+    for study, name in zip((before, after), part.pair.dataset, strict=True):
+        clustered = bool(study.config["datasets"][name].get("clusters"))
+        sides.append(data_hashes(study.folder, name, study.grid["retrievers"], of_annexes, clustered))
     rows = []
     for kind in dict.fromkeys([*sides[0], *sides[1]]):
         shown = [" ".join(str(value) for value in side.get(kind, {"": "–"}).values()) for side in sides]

@@ -261,7 +261,8 @@ class Reported:
         """Data whose hashes are in the provenance."""
         paths = [path for pattern in (files.queries, files.qrels, files.run) for path in self.study.grid_paths(pattern)]
         of_annexes = [path for annex in annexes() for path in annex.data(self.study)]
-        return [*paths, *self.retrieval.index_receipts, *of_annexes]
+        clusters = [path for name in self.study.grid.datasets for path in self.study.clusters_of(name)]
+        return [*paths, *clusters, *self.retrieval.index_receipts, *of_annexes]
 
     @functools.cached_property
     def hashes(self) -> list[str]:
