@@ -213,13 +213,13 @@ def test_parquet_holds_what_the_csv_does_and_both_the_declared_columns(study: Re
             path = written / file_name(output, ending, study.sections[0].keys)
             frame = pl.read_parquet(path)
             text = pl.read_csv(path.with_suffix(".csv"), schema_overrides=frame.schema)
-            assert frame.height > 0 or output.name == "holes", path
+            assert frame.height > 0 or output.name in ("holes", "clusters"), path
             assert frame.equals(text), path
             assert frame.columns == [
                 name for column in declared for name in (study.grid.measures if "{" in column else [column])
             ], path
             seen += 1
-    assert seen == 19
+    assert seen == 20
 
 
 def test_no_text_in_a_csv_file_is_a_formula_and_parquet_has_it_as_it_is(study: ReportedStudy, tmp_path: Path):
