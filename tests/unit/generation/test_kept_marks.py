@@ -1,4 +1,4 @@
-"""Marks of thought that are special tokens: kept in the text that a real vLLM gives, alone among special tokens."""
+"""A real vLLM's thoughts and answers: two requests, so that limits and stop strings of answers count after the mark."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,14 +7,13 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.base.errors import InputError
-from ragrelay.base.models import hubs
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import Request
 from ragrelay.generation.likelihoods.store import likelihood_fingerprint
 from ragrelay.generation.requests import tokenised
-from ragrelay.generation.thought_marks import FAMILIES, keeps_special_tokens, without_thinking
-from ragrelay.generation.tokens import load_tokenizer
+from ragrelay.generation.thought_marks import BUDGET, thought_marks
+from ragrelay.generation.tokens import load_tokenizer, thought_tokens
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
 
@@ -53,76 +52,105 @@ def row(engine: VllmEngine, **keys: Any) -> dict[str, Any]:
     return found
 
 
-def test_marks_are_kept_and_other_special_tokens_are_not(engine: VllmEngine) -> None:
+THOUGHT = "[THINK]a<note>b[/THINK]"
+
+
+def told(found: dict[str, Any]) -> tuple[Any, ...]:
+    names = ("thought", "thought_tokens", "thought_end", "answer", "finish_reason", "answer_tokens")
+    return tuple(found[name] for name in names)
+
+
+def test_a_thought_is_told_from_its_answer(engine: VllmEngine) -> None:
+    """Marks are kept, other special tokens are not; scores are those of the answer's tokens."""
     found = row(engine)
-    assert (found["answer"], found["finish_reason"]) == ("[THINK]a<note>b[/THINK]cd", "stop")
-    assert found["answer_tokens"] == len(found["token_logprobs"]) == len(SAID)
-    assert without_thinking(pl.DataFrame([found]), MARKS)["answer"].item() == "cd"
+    assert told(found) == (THOUGHT, 5, "mark", "cd", "stop", len(SAID))
+    assert len(found["token_logprobs"]) == 4
+    assert found["logprob"] == pytest.approx(sum(found["token_logprobs"]))
+    assert found["prompt_tokens"] == 2
+    alone = row(engine, thinking="none")
+    assert found["token_logprobs"] == pytest.approx(alone["token_logprobs"][5:], abs=1e-6)
 
 
-def test_without_such_marks_the_text_is_as_before(engine: VllmEngine) -> None:
-    """Marks that are text change nothing either: the store's answers from before serve."""
-    text = "a<note>bcd"
-    for thinking in ("none", ["<note>", "</note>"]):
-        assert row(engine, thinking=thinking)["answer"] == text
-    assert row(engine, thinking="none") == {**row(engine), "answer": text}
+@pytest.mark.parametrize("keys", [{"thinking": "none"}, {}])
+def test_without_marks_the_text_is_whole(engine: VllmEngine, keys: dict[str, Any]) -> None:
+    plain = {name: value for name, value in engine.generator.items() if name != "thinking"}
+    ids = tuple(load_tokenizer(engine.generator)("?")["input_ids"])
+    [found] = engine.asked_with({**plain, **keys}).answers(iter([Request("p", 1, ids)]))
+    assert found["answer"] == "a<note>bcd" and "thought" not in found
 
 
-def test_a_thought_that_did_not_end(engine: VllmEngine) -> None:
-    for keys in ({"max_tokens": 3}, {"stop": ["b"]}):
-        found = row(engine, **keys)
-        assert found["answer"] == "[THINK]a<note>"
-        assert without_thinking(pl.DataFrame([found]), MARKS).row(0, named=True)["answer"] is None
+@pytest.mark.parametrize("keys", [{"max_tokens": 1}, {"stop": ["d"]}, {"stop": ["d", "b", "note"], "max_tokens": 2}])
+def test_limit_and_stop_strings_count_after_the_thought(engine: VllmEngine, keys: dict[str, Any]) -> None:
+    found = row(engine, **keys)
+    ended = "length" if "max_tokens" in keys else "stop"
+    assert told(found)[:5] == (THOUGHT, 5, "mark", "c", ended)
 
 
-def test_a_thought_that_the_prompt_begins_and_a_stop_string_ends(engine: VllmEngine) -> None:
-    """The model doesn't write the start mark then, and a stop string ends the text as an answer's end does."""
+def test_a_thought_that_its_budget_cuts_gets_its_end_mark(engine: VllmEngine) -> None:
+    found = row(engine, thinking={"marks": MARKS, "budget": 3})
+    assert told(found) == ("[THINK]a<note>[/THINK]", 3, "budget", "cd", "stop", 7)
+    assert row(engine, thinking={"marks": "auto", "budget": 5}) == row(engine)
+
+
+def test_a_thought_within_which_the_text_ends_is_no_answer(engine: VllmEngine) -> None:
+    found = row(engine, thinking=["[THINK]", "<|never|>"])
+    assert told(found) == ("[THINK]a<note>bcd", 9, "unfinished", None, "thinking", 9)
+    assert found["logprob"] is None and found["token_logprobs"] is None
+
+
+def test_a_text_without_a_thought_is_an_answer(engine: VllmEngine) -> None:
+    found = row(engine, thinking=["<other>", "</other>"], max_tokens=4)
+    assert told(found) == ("", 0, "none", "a<note>b", "length", 4)
+
+
+@pytest.mark.parametrize(("stop", "answer"), [(["b"], "d"), (["d"], ""), ([], "d")])
+def test_a_thought_that_the_prompt_begins(engine: VllmEngine, stop: list[str], answer: str) -> None:
+    """The model doesn't write the start mark then."""
     asked = pl.DataFrame(
         {"prompt_id": ["p"], "seed": [1], "qid": ["q"], "docnos": [["d"]], "prompt": ["?<note>"], "system": [""]}
     )
-    marks = ["<note>", "c"]
-    for stop, stored, answer in ((["b"], "<note>", None), ([], "<note>bcd", "d")):
-        generator = {**engine.generator, "thinking": marks, "stop": stop, "over_window": "error"}
-        [request] = tokenised(asked, generator, 512, Layout(Template(), Path(), {}))
-        [found] = engine.asked_with(generator).answers(iter([request]))
-        assert (found["answer"], found["finish_reason"]) == (stored, "stop")
-        assert without_thinking(pl.DataFrame([found]), marks)["answer"].item() == answer
+    thinking = {"marks": ["<note>", "c"], "budget": 99}
+    generator = {**engine.generator, "thinking": thinking, "stop": stop, "over_window": "error"}
+    [request] = tokenised(asked, generator, 512, Layout(Template(), Path(), {}))
+    [found] = engine.asked_with(generator).answers(iter([request]))
+    assert told(found)[:5] == ("<note>bc", 3, "mark", answer, "stop")
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=[family.start for family in FAMILIES])
-def test_a_hubs_marks_are_special_by_how_they_are_written(generator: dict[str, Any], family: Any) -> None:
-    """vLLM's parsers need special tokens in the texts for these marks; the others keep their answers."""
+def test_answers_side_by_side_and_more_than_the_engine_takes(engine: VllmEngine) -> None:
+    ids = tuple(load_tokenizer(engine.generator)("?")["input_ids"])
+    found = list(engine.answers(Request(f"p{n}", seed, ids) for n in range(12) for seed in (1, 2)))
+    assert {(each["prompt_id"], each["seed"]) for each in found} == {(f"p{n}", s) for n in range(12) for s in (1, 2)}
+    assert {told(each) for each in found} == {told(row(engine))} and len(found) == 24
+
+
+def test_a_generator_that_thinks_has_a_fingerprint_of_its_own(generator: dict[str, Any]) -> None:
+    """Marks and budget count where thoughts are requests of their own: not at a chat endpoint without a tokenizer."""
+    marks = ["<think>", "</think>"]
+    values: list[Any] = [marks, {"marks": marks, "budget": 9}, {"marks": "auto"}, ["<a>", "</a>"]]
+    served = {**generator, "model": "a/b", "engine": "openai", "base_url": "https://host/v1"}
+    tokens, chats = {**served, "tokenizer": "a/b"}, {**served, "chat": True}
+    for plain in ({**generator, "model": "a/b"}, served, tokens, {**tokens, "chat": True}):
+        prints = [fingerprint({**plain, "thinking": value}) for value in values]
+        assert len({fingerprint(plain), *prints}) == 1 + len(values)
+        assert fingerprint({**plain, "thinking": "none"}) == fingerprint(plain)
+        assert fingerprint({**plain, "thinking": {"marks": marks, "budget": BUDGET}}) == prints[0]
+    assert {fingerprint({**chats, "thinking": value}) for value in values} == {fingerprint(chats)}
     hub = {**generator, "model": "a/b"}
-    thinks = {**hub, "thinking": list(family[:2])}
-    special = any(character in family.end for character in "|[") and "ifm" not in family.end
-    assert keeps_special_tokens(thinks) == special
-    assert (fingerprint(thinks) != fingerprint(hub)) == special
-    assert likelihood_fingerprint(thinks) == likelihood_fingerprint(hub)
-    assert fingerprint({**hub, "thinking": "none"}) == fingerprint(hub)
+    assert likelihood_fingerprint({**hub, "thinking": marks}) == likelihood_fingerprint(hub)
 
 
-@pytest.mark.parametrize("special", [True, False])
-def test_a_local_tokenizer_says_which_are_special(generator: dict[str, Any], tmp_path: Path, special: bool) -> None:
-    model = add_tokens(build_chat_model(tmp_path / "model"), {"<think>": special, "</think>": special})
-    local = {**generator, "model": str(model)}
-    thinks = {**local, "thinking": ["<think>", "</think>"]}
-    assert keeps_special_tokens(thinks) == special
-    assert keeps_special_tokens({**thinks, "model": "./model"}, tmp_path) == special
-    assert (fingerprint(thinks) != fingerprint(local)) == special
-
-
-def test_special_marks_that_a_start_takes_for_text(
-    generator: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A hub's tokenizer is at hand only where the job runs, which then ends in one line."""
+def test_marks_of_a_local_tokenizer_by_themselves(generator: dict[str, Any], tmp_path: Path) -> None:
+    """Auto and the marks in words are one fingerprint, and the special tokens among them are kept."""
     model = add_tokens(build_chat_model(tmp_path / "model"), {"<think>": True, "</think>": True})
-    monkeypatch.setattr("ragrelay.generation.tokens.model_path", lambda _: str(model))
-    monkeypatch.setattr(hubs, "offline", lambda: False)
-    asked = {"prompt_id": ["p"], "seed": [1], "qid": ["q"], "docnos": [["d"]], "prompt": ["what"], "system": [""]}
-    hub = {**generator, "model": "a/b", "thinking": ["<think>", "</think>"]}
-    with pytest.raises(InputError) as error:
-        list(tokenised(pl.DataFrame(asked), hub, 2000, Layout(Template(), Path(), {})))
-    assert str(error.value) == (
-        'generator of model \'a/b\': found marks ["<think>", "</think>"] of special tokens that are written as plain '
-        "text; expected the model in a local folder, so that its special tokens are known at the start"
-    )
+    auto = {**generator, "model": str(model), "thinking": {"marks": "auto"}}
+    named = {**auto, "thinking": ["<think>", "</think>"]}
+    assert thought_marks(auto) == thought_marks({**auto, "model": "./model"}, tmp_path) == named["thinking"]
+    assert fingerprint(auto) == fingerprint(named)
+    assert thought_marks({**auto, "model": "a/b"}) == []
+    read = thought_tokens(auto)
+    assert read and read.marks == named["thinking"] and read.hidden and len(read.end) == 1
+    other = thought_tokens({**auto, "thinking": ["what", "is"]})
+    assert other and other.hidden is None
+    plain = build_chat_model(tmp_path / "plain")
+    with pytest.raises(InputError, match="auto, while the tokenizer has no marks of thought; expected the marks, or n"):
+        thought_marks({**auto, "model": str(plain)})

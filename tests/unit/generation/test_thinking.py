@@ -1,8 +1,13 @@
-"""Thinking blocks taken off answers; the store's text and counts stay."""
+"""Thoughts told from answers, in texts that have both and in rows that have them apart."""
 
-import polars as pl
+from typing import Any
+
 import pytest
-from ragrelay.generation.thought_marks import FAMILIES, THINKING, without_thinking
+from ragrelay.generation.thought_marks import FAMILIES, THINKING
+
+from tests.support.thoughts import told
+
+MARKS = ["<think>", "</think>"]
 
 
 @pytest.mark.parametrize(
@@ -28,18 +33,48 @@ from ragrelay.generation.thought_marks import FAMILIES, THINKING, without_thinki
 )
 def test_what_is_left(answer: str | None, finish_reason: str, expected: str | None) -> None:
     row = {"answer": answer, "finish_reason": finish_reason, "answer_tokens": 9}
-    frame = pl.DataFrame([row], schema={"answer": pl.String, "finish_reason": pl.String, "answer_tokens": pl.Int64})
-    found = without_thinking(frame, ("<think>", "</think>"))
-    assert found.row(0, named=True) == {
+    found = told([row], MARKS).row(0, named=True)
+    unfinished = expected is None and answer is not None
+    end = None if answer is None else "unfinished" if unfinished else "mark" if "</think>" in answer else "none"
+    assert found == {
         **row,
         "answer": expected,
-        "finish_reason": THINKING if expected is None and answer is not None else finish_reason,
+        "finish_reason": THINKING if unfinished else finish_reason,
+        "thought": found["thought"],
+        "thought_tokens": None,
+        "thought_end": end,
     }
+    before = {"unfinished": answer, "mark": answer and answer[: answer.rfind("</think>") + len("</think>")]}
+    assert found["thought"] == before.get(str(end))
+
+
+APART: dict[str, Any] = {
+    "answer": "Tea.", "finish_reason": "length", "answer_tokens": 9, "thought": "<think>a</think>", "thought_tokens": 4,
+    "thought_end": "mark",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("marks", [MARKS, [], None])
+def test_an_answer_whose_thought_is_apart(marks: list[str] | None) -> None:
+    """Its tokens are the answer's alone, and its limit is no sign of a thought."""
+    assert told([APART], marks).row(0, named=True) == {**APART, "answer_tokens": 5}
+
+
+def test_a_second_thought_after_the_first() -> None:
+    again = {**APART, "answer": "<think>b</think>Tea.", "finish_reason": "stop"}
+    expected = {**again, "answer": "Tea.", "thought": "<think>a</think><think>b</think>", "answer_tokens": 5}
+    assert told([again], MARKS).row(0, named=True) == expected
+    assert told([{**again, "answer": "<think>b"}], MARKS)["answer"].to_list() == [None]
+
+
+def test_wraps_are_taken_off_where_the_marks_are_a_hubs() -> None:
+    wrapped = {**APART, "answer": "<answer>Tea.</answer>"}
+    assert [told([wrapped], marks)["answer"].item() for marks in ([], None)] == ["Tea.", wrapped["answer"]]
 
 
 def test_marks_are_text() -> None:
-    frame = pl.DataFrame({"answer": ["(.*)x(.)y"], "finish_reason": ["stop"]})
-    assert without_thinking(frame, ("(.*)", "(.)"))["answer"].item() == "y"
+    found = told([{"answer": "(.*)x(.)y", "finish_reason": "stop"}], ("(.*)", "(.)"))
+    assert (found["thought"].item(), found["answer"].item()) == ("(.*)x(.)", "y")
 
 
 @pytest.mark.parametrize(
@@ -65,6 +100,6 @@ def test_marks_are_text() -> None:
 def test_families_whose_marks_are_of_several_tokens(text: str, start: str) -> None:
     """Texts are as models write them, without special tokens that are in no mark; one is cut before its last mark."""
     [marks] = [family[:2] for family in FAMILIES if family.start == start]
-    frame = pl.DataFrame({"answer": [text, text.rpartition(marks[1])[0]], "finish_reason": ["stop", "stop"]})
-    found = without_thinking(frame, marks)
+    texts = [text, text.rpartition(marks[1])[0]]
+    found = told([{"answer": each, "finish_reason": "stop"} for each in texts], marks)
     assert found["answer"].to_list() == ["Tea.", None if text.startswith(start) else ""]

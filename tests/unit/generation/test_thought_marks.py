@@ -13,11 +13,12 @@ from ragrelay.base.models.model_files import added_tokens
 from ragrelay.config.schema import validated
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.requests import tokenised
-from ragrelay.generation.thought_marks import FAMILIES, SPECIAL, WRAPS, Family, thought_marks, without_thinking
+from ragrelay.generation.thought_marks import BUDGET, FAMILIES, WRAPS, Family, thought_budget, thought_marks
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
 
 from tests.support.chat_model import CHAT_TEMPLATE, add_tokens, build_chat_model
+from tests.support.thoughts import told
 
 pytestmark = pytest.mark.engine
 
@@ -59,14 +60,14 @@ def start_refusal(generator: dict[str, Any], folder: Path, **keys: Any) -> str |
 @pytest.mark.parametrize("family", FAMILIES, ids=IDS)
 def test_marks_in_the_vocabulary(generator: dict[str, Any], model: Path, tmp_path: Path, family: Family) -> None:
     """The line says what to add; with that, a start and a job get past it."""
-    special = SPECIAL.search(family.start) is not None
-    add_tokens(model, dict.fromkeys((family.signs or (family.end,)), special))
+    add_tokens(model, dict.fromkeys((family.signs or (family.end,)), True))
     marks = [family.start, family.end]
     wanted = f"{json.dumps(marks, ensure_ascii=False)}, or none"
     assert f"; expected thinking: {wanted}" in refusal(generator, model)
     assert f"; expected {wanted}" in (start_refusal(generator, tmp_path) or "")
-    assert len(made(generator, model, thinking=marks)) == 1
-    assert start_refusal(generator, tmp_path, thinking=marks) is None
+    for thinking in (marks, {"marks": marks}, {"marks": "auto", "budget": 9}):
+        assert len(made(generator, model, thinking=thinking)) == 1
+        assert start_refusal(generator, tmp_path, thinking=thinking) is None
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=IDS)
@@ -94,6 +95,11 @@ def test_what_the_lines_say(generator: dict[str, Any], model: Path, tmp_path: Pa
         f"key 'generators.lm.thinking': found nothing, while the tokenizer in {tmp_path / 'model'} has '<think>', a "
         f"mark of thought; expected {both}"
     )
+    assert start_refusal(generator, tmp_path, thinking={"marks": "auto"}) == (
+        'key \'generators.lm.thinking\': found auto, while the tokenizer has ["<think>", "</think>"] and ["[THINK]", '
+        '"[/THINK]"]; expected the marks, or none'
+    )
+    assert refusal(generator, model, thinking={"marks": "auto"}).endswith("; expected the marks, or none")
     assert refusal(generator, model) == (
         f"generator of model {str(model)!r}: found no key thinking, while its tokenizer has '<think>', a mark of "
         f"thought; expected thinking: {both}"
@@ -179,9 +185,8 @@ def test_all_of_vllms_parsers_have_a_family(model: Path) -> None:
         assert marks in known, name
         for opening, closing in [("", ""), *([WRAPPED[name]] if name in WRAPPED else [])]:
             text = f"{marks[0]}a leaf?{marks[1]}{opening}Tea.{closing}"
-            frame = pl.DataFrame({"answer": [text], "finish_reason": ["stop"]})
             theirs = parser.extract_reasoning(text, ChatCompletionRequest(model="m", messages=[]))[1]
-            assert theirs == without_thinking(frame, marks)["answer"].item() == "Tea.", name
+            assert theirs == told([{"answer": text, "finish_reason": "stop"}], marks)["answer"].item() == "Tea.", name
 
 
 @pytest.mark.parametrize("text", ["<think:6124c78e>", "</think:6124c78e>"])
@@ -194,11 +199,34 @@ def test_marks_with_a_checkpoints_own_suffix(generator: dict[str, Any], model: P
     assert len(made(generator, model, thinking=json.loads(wanted))) == 1
 
 
-@pytest.mark.parametrize(("value", "marks"), [(["<a>", "</a>"], ["<a>", "</a>"]), ("none", None), (..., None)])
-def test_thinking_in_the_configuration(config: dict[str, Any], value: Any, marks: list[str] | None) -> None:
+@pytest.mark.parametrize(
+    ("value", "marks", "budget"),
+    [
+        (["<a>", "</a>"], ["<a>", "</a>"], BUDGET),
+        ({"marks": ["<a>", "</a>"], "budget": 9}, ["<a>", "</a>"], 9),
+        ("none", None, 0),
+        ({"marks": "none"}, None, 0),
+        (..., None, 0),
+    ],
+)
+def test_thinking_in_the_configuration(
+    config: dict[str, Any], value: Any, marks: list[str] | None, budget: int
+) -> None:
     if value is not ...:
         config["generators"]["lm"]["thinking"] = value
-    assert thought_marks(validated(config).mapping()["generators"]["lm"]) == marks
+    definition = validated(config).mapping()["generators"]["lm"]
+    assert (thought_marks(definition), thought_budget(definition)) == (marks, budget)
+
+
+def test_keys_of_thinking_without_effect(generator: dict[str, Any], model: Path, tmp_path: Path) -> None:
+    off = {"marks": "none", "budget": 9}
+    assert "thinking.budget': found a key without effect" in (start_refusal(generator, tmp_path, thinking=off) or "")
+    served = {**generator, "engine": "openai", "base_url": "https://host/v1", "chat": True, "thinking": {"budget": 9}}
+    assert "auto without a tokenizer" in (start_refusal(served, tmp_path) or "")
+    with pytest.raises(
+        InputError, match=r"thinking\.budget': found 9; expected key tokenizer as well: a chat endpoint"
+    ):
+        GENERATOR_KINDS.of(served).check_given("key 'generators.lm", served)
 
 
 def test_added_tokens_beyond_the_beginning_of_the_file(model: Path) -> None:

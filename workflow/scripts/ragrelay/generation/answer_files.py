@@ -10,9 +10,8 @@ import polars as pl
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.base.vocabulary.columns import CITED_SENTENCES, QID, SEED, integer, number, schema_of, text
-from ragrelay.generation.store import KEY, AnswerStore
-from ragrelay.generation.thought_marks import without_thinking
+from ragrelay.base.vocabulary.columns import CITED_SENTENCES, QID, SEED, Column, integer, number, schema_of, text
+from ragrelay.generation.store import KEY, THOUGHT, AnswerStore
 
 CONTEXT = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64}
 COLUMNS = {
@@ -28,6 +27,10 @@ COLUMNS = {
     "logprob": number("log-probability of the answer's tokens, before temperature and top-k", "nats"),
     "dropped_passages": integer("passages left out of the prompt to fit the window", "passages"),
     "cited_sentences": CITED_SENTENCES,
+    "thought": Column(pl.String, "what the model thought before the answer, with the marks", optional=True),
+    "thought_tokens": Column(pl.Int64, "tokens of the thought; empty where not known", "tokens", optional=True),
+    "thought_end": Column(pl.String, "how the thought ended: `mark` (its end mark), `budget` (cut there, and the end "
+                          "mark set), `unfinished` (no answer), `none` (no thought)", optional=True),
 }  # fmt: skip
 DROPPED = "passages dropped to fit the window"
 MISSING = "missing answers: refused, filtered, a tool call, or a thought that did not end"
@@ -64,13 +67,14 @@ def view_answers(
     prompts: Mapping[Context, Path],
     store: AnswerStore,
     outputs: Mapping[tuple[str, int, int], Path],
-    thinking: tuple[str, str] | None = None,
+    thinking: Sequence[str] | None = None,
     receipts: Sequence[Path] = (),
 ) -> list[dict[str, Any]]:
     """Write the answers of each cell to ``outputs`` (by ordering, k and seed), given its prompts (by ordering and k).
 
     Columns as in COLUMNS without optional ones, one row per query of the prompt file, in its order. ``thinking``: marks
-    of the thoughts to remove from answers (see without_thinking). Returns the number of missing answers (null) by
+    of the thoughts to tell from answers (see without_thinking); with it, or where the store has thoughts, the files
+    have the columns THOUGHT too. Returns the number of missing answers (null) by
     reason (what, count, of), that of dropped passages, and that of answers with an unknown number of prompt tokens.
     Raises InputError, before anything is written, if the store lacks an answer; ``receipts`` of the jobs that made them
     may say why.
@@ -82,17 +86,16 @@ def view_answers(
     seeds = list(dict.fromkeys(seed for _, _, seed in outputs))
     of_seeds = pl.DataFrame({"seed": seeds}, schema={"seed": pl.Int64})
     keys = asked.select("prompt_id").unique().join(of_seeds, how="cross")
-    stored = store.look_up(keys)
+    stored = store.answers(keys, thinking)
     if len(stored) < len(keys):
         check_refused(keys.join(stored, on=KEY, how="anti")["prompt_id"], receipts)
         lacking = f"no answer for {len(keys) - len(stored)} of {len(keys)} keys"
         raise InputError(store.folder, lacking, "all of them; run again with --forcerun generate_answers")
-    if thinking:
-        stored = without_thinking(stored, thinking)
     # Join and partition once for all files, so that each file costs little more than its writing.
     rows = asked.join(of_seeds, how="cross").join(stored, on=["prompt_id", "seed"], how="left", maintain_order="left")
     views = rows.partition_by("ordering", "k", "seed", as_dict=True)
-    names = list(schema_of(COLUMNS))
+    has_thoughts = thinking is not None or not rows["thought_end"].is_null().all()
+    names = [*schema_of(COLUMNS), *(THOUGHT if has_thoughts else ())]
     for cell, path in outputs.items():
         write_parquet(views.get(cell, rows.clear())[names], path)
     reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")

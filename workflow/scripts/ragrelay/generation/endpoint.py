@@ -22,14 +22,21 @@ from ragrelay.generation.endpoint_address import endpoint_address, endpoint_key
 from ragrelay.generation.endpoint_replies import (
     HalfCharacterError,
     ReplyError,
+    ThoughtReply,
     advice,
+    after_thought,
+    check_budget,
+    check_read,
     check_whole,
     reply_row,
+    reply_thought,
     request_failure,
+    thought_row,
 )
 from ragrelay.generation.generator import DECODING, PENALTIES, Request
-from ragrelay.generation.thought_marks import keeps_special_tokens
+from ragrelay.generation.thought_marks import UNFINISHED, thought_budget, thought_marks
 from ragrelay.generation.token_scores import CANDIDATES
+from ragrelay.generation.tokens import thought_tokens
 
 log = logging.getLogger(__name__)
 
@@ -63,6 +70,8 @@ class EndpointEngine:
         self.generator = generator
         self.version = str(openai.__version__)
         self.settings: Mapping[str, str] = {}
+        self._thinks = thought_tokens(generator) if "tokenizer" in generator else None
+        self._marks = self._thinks.marks if self._thinks else thought_marks(generator)
         self._key = endpoint_key(generator)
         self._sent = SentKey(self._key)
         # These loggers report each of a study's many requests, and at level DEBUG the server's replies.
@@ -147,33 +156,55 @@ class EndpointEngine:
             yield _Line(portal, client)
 
     def _ask(self, request: Request, line: "_Line") -> dict[str, Any] | Request:
-        """Return the store's row, or ``request`` itself if its answer can't be written."""
+        """Return the store's row, or ``request`` itself if its answer can't be written.
+
+        Where a thought is a request of its own, the answer's follows it, over prompt and thought.
+        """
         try:
-            return self._retrying(self._try, request, line)
+            if not self._marks or self._as_chat(request):
+                return self._retrying(self._try, request, line)
+            thought = self._retrying(self._try_thought, request, line)
+            if thought.thought.end == UNFINISHED:
+                return thought_row(request, thought, None)
+            following = after_thought(request, thought, self._thinks)
+            return thought_row(request, thought, self._retrying(self._try, following, line))
         except HalfCharacterError:
             return request
         except (openai.OpenAIError, ReplyError) as error:
             seconds = self.generator["request_seconds"]
             within = f" within {seconds:g} s (request_seconds)" if isinstance(error, openai.APITimeoutError) else ""
-            more = advice(error, self._body(request), self.generator)
+            more = advice(error, {**self._body(request), **self._thought_body(request)}, self.generator)
             raise InputError(self._place, self._failure(error), f"an answer{within}{more}") from None
 
     def _try(self, request: Request, line: "_Line") -> dict[str, Any]:
-        reply = line.portal.call(self._exchange, request, line.client)
+        reply = line.portal.call(self._exchange, request, line.client, self._body(request))
         row = reply_row(request, reply, self._as_chat(request), self.generator["half_characters"] == "replace")
-        if self._sent.is_in(reply.content, f"{row['answer'] or ''}{row['finish_reason']}".encode()):
-            raise InputError(
-                self._place, "its key in a reply, which is not kept", "an endpoint that does not repeat the key"
-            )
+        self._check_secret(reply, f"{row['answer'] or ''}{row.get('thought', '')}{row['finish_reason']}")
         check_whole(self._place, request, row, self.generator["max_tokens"])
         return row
 
-    async def _exchange(self, request: Request, client: openai.AsyncOpenAI) -> httpx2.Response:
+    def _try_thought(self, request: Request, line: "_Line") -> ThoughtReply:
+        reply = line.portal.call(self._exchange, request, line.client, self._thought_body(request))
+        replaces = self.generator["half_characters"] == "replace"
+        thought = reply_thought(request, reply, self._marks or (), self._thinks, replaces)
+        self._check_secret(reply, thought.thought.text)
+        check_read(self._place, request, thought.prompt_tokens)
+        check_budget(self._place, request, thought, thought_budget(self.generator))
+        return thought
+
+    def _check_secret(self, reply: Any, text: str) -> None:
+        """Raise InputError if the key is in the bytes of a reply, or in ``text``, which is to be kept of it."""
+        if self._sent.is_in(reply.content, text.encode()):
+            raise InputError(
+                self._place, "its key in a reply, which is not kept", "an endpoint that does not repeat the key"
+            )
+
+    async def _exchange(self, request: Request, client: openai.AsyncOpenAI, body: Mapping[str, Any]) -> httpx2.Response:
         """Send a request and read its whole reply within ``request_seconds``.
 
         The client's own limits apply to each wait, so a byte now and then would keep a request open for ever.
         """
-        model, body = self.generator["model"], self._body(request)
+        model = self.generator["model"]
         reply: Any
         try:
             with anyio.fail_after(self.generator["request_seconds"]):
@@ -224,11 +255,28 @@ class EndpointEngine:
             body |= {"logprobs": True, "top_logprobs": candidates or None}
         else:
             body["logprobs"] = candidates
-        if "tokenizer" in generator and keeps_special_tokens(generator):
+        if self._thinks and self._thinks.hidden is not None:
             body["skip_special_tokens"] = False
         body |= {"chat_template_kwargs": generator.get("chat_template_kwargs") or None}
         body |= generator.get("extra_body", {})
         return {name: value for name, value in body.items() if value is not None}
+
+    def _thought_body(self, request: Request) -> dict[str, Any]:
+        """Return the keys of a request for a thought: other ends than an answer's, and no log-probabilities.
+
+        With a tokenizer, it asks for the thought's token ids (vLLM gives them), so that the answer goes on from these.
+        """
+        if not self._marks or self._as_chat(request):
+            return {}
+        generator, body = self.generator, self._body(request)
+        body.pop("logprobs", None)
+        ends = {
+            generator.get("max_tokens_name", "max_tokens"): thought_budget(generator), "stop": [self._marks[1]],
+            "min_tokens": 0 if "min_tokens" in body else None, "include_stop_str_in_output": True,
+            "return_token_ids": True if self._thinks else None,
+        }  # fmt: skip
+        left_out = {key: None for key, value in generator.get("extra_body", {}).items() if value is None}
+        return {name: value for name, value in (body | ends | left_out).items() if value is not None}
 
 
 def _error(state: tenacity.RetryCallState) -> BaseException | None:

@@ -1,9 +1,10 @@
 """Check replies of an OpenAI-compatible endpoint before keeping them, since they may come from a proxy."""
 
+import dataclasses
 import json
 import re
-from collections.abc import Collection, Mapping
-from typing import Annotated, Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import openai
@@ -11,9 +12,10 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from ragrelay.base.errors import InputError, printable
 from ragrelay.generation.generator import DECODING, PENALTIES, Request
-from ragrelay.generation.store import ROUNDING
-from ragrelay.generation.thought_marks import THINKING
+from ragrelay.generation.store import ROUNDING, known_sum
+from ragrelay.generation.thought_marks import CUT, ENDED, NO_END, THINKING, UNFINISHED, Thought, read_thought
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
+from ragrelay.generation.tokens import ThoughtTokens
 
 FIRST_WORDS = 1000
 """Bytes of a reply that a message is made from: more than it finally shows, so that a key is hidden as a whole."""
@@ -75,9 +77,9 @@ class _Usage(_Part):
         details = self.prompt_tokens_details
         return None if self.prompt_tokens is None else (details.cached_tokens if details else None) or 0
 
-    def thought(self) -> bool:
-        """Return whether the reply counts tokens of a thought."""
-        return bool(self.completion_tokens_details and self.completion_tokens_details.reasoning_tokens)
+    def thought_tokens(self) -> int | None:
+        """Return the tokens of a thought that are among those of the answer; None if the reply counts none."""
+        return (self.completion_tokens_details.reasoning_tokens if self.completion_tokens_details else None) or None
 
 
 class _Candidate(_Part):
@@ -133,6 +135,12 @@ class _Choice(_Part):
 
 class _TextChoice(_Choice):
     text: Any
+    stop_reason: Any = None
+    token_ids: list[int] | None = None
+
+    def stopped_at(self, mark: str) -> bool | None:
+        """Return whether the stop string ``mark`` ended the text; None if the server does not say."""
+        return self.stop_reason == mark if "stop_reason" in self.model_fields_set else None
 
 
 class _ChatChoice(_Choice):
@@ -164,7 +172,7 @@ def reply_row(request: Request, reply: Any, as_chat: bool, replace: bool) -> dic
     return {
         "prompt_id": request.prompt_id,
         "seed": request.seed,
-        "answer": None if answer is None else request.begun + answer,
+        "answer": answer,
         "finish_reason": finish_reason,
         "prompt_tokens": usage.prompt_tokens,
         "cached_tokens": usage.cached_tokens(),
@@ -172,25 +180,97 @@ def reply_row(request: Request, reply: Any, as_chat: bool, replace: bool) -> dic
         "logprob": sum(logprobs) if logprobs else None,
         "dropped_passages": request.dropped_passages,
         **token_scores(logprobs, choice.logprobs.candidates() if choice.logprobs else None),
+        **_own_thought(choice, usage, answer is not None, reply, replace),
     }
 
 
-def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens: int) -> None:
-    """Raise InputError if ``row`` says that the endpoint cut the prompt, or the answer before ``max_tokens``.
+class ThoughtReply(NamedTuple):
+    """A thought, the token ids that the next request goes on from (None: unknown), and counts of tokens, if known."""
 
-    Of token ids, each must be read; of a text, READ_SHARE of its words, those of the user's part in a chat. An answer
-    to token ids must not be shorter than the ``max_tokens`` that are said to have ended it, since vLLM in the job would
-    have gone on. Unknown counts pass.
+    thought: Thought
+    ids: tuple[int, ...] | None
+    tokens: int | None
+    prompt_tokens: int | None
+    cached_tokens: int | None
+
+
+def reply_thought(
+    request: Request, reply: Any, marks: Sequence[str], thinks: ThoughtTokens | None, replace: bool
+) -> ThoughtReply:
+    """Return the thought in ``reply``, a completion that was to stop after the end mark. Raises as reply_row does.
+
+    A server that says only ``stop`` and leaves the mark out is taken to have stopped at it if a thought had begun.
     """
-    read, ids, words = row["prompt_tokens"], len(request.token_ids), len(request.prompt.split())
+    completion = _checked(reply, _Completion)
+    choice, usage = completion.choices[0], completion.usage or _Usage()
+    text, ended = _text(choice.text, reply, replace), _text(str(choice.finish_reason), reply, replace=True)
+    begins, stopped = request.begun or text.lstrip().startswith(marks[0]), choice.stopped_at(marks[1])
+    at_mark = ended == "stop" and bool(begins if stopped is None else stopped)
+    ids = tuple(choice.token_ids) if choice.token_ids else None
+    if thinks and ids:
+        thought = thinks.thought(text, ids, request.begun, ended == "length")
+    else:
+        thought = read_thought(text, marks, request.begun, ended == "length", at_mark)
+    return ThoughtReply(thought, ids, usage.completion_tokens, usage.prompt_tokens, usage.cached_tokens())
+
+
+def after_thought(request: Request, reply: ThoughtReply, thinks: ThoughtTokens | None) -> Request:
+    """Return the request for the answer after a thought."""
+    thought = reply.thought
+    if thought.end == NO_END:
+        return dataclasses.replace(request, begun="")
+    written = thought.text.removeprefix(request.begun)
+    if not (request.token_ids and thinks):
+        return dataclasses.replace(request, prompt=request.prompt + written, begun="")
+    ids = thinks.ids(written) if reply.ids is None else (*reply.ids, *(thinks.end if thought.end == CUT else ()))
+    return dataclasses.replace(request, token_ids=(*request.token_ids, *ids), begun="")
+
+
+def thought_row(request: Request, reply: ThoughtReply, answer: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the store's row for a thought and the row of its ``answer``; None for no answer."""
+    thought, tokens = reply.thought, 0 if reply.thought.end == NO_END else reply.tokens
+    missing = {"prompt_id": request.prompt_id, "seed": request.seed, "answer": None, "finish_reason": THINKING,
+               "answer_tokens": 0, "logprob": None, "dropped_passages": request.dropped_passages,
+               **token_scores(None, None)}  # fmt: skip
+    row = {**missing, **(answer or {}), "prompt_tokens": reply.prompt_tokens, "cached_tokens": reply.cached_tokens}
+    row["answer_tokens"] = known_sum([tokens, row["answer_tokens"]])
+    if row["answer"] is not None:
+        row["answer"] = (thought.rest + row["answer"]).strip()
+    return {**row, "thought": thought.text, "thought_tokens": tokens, "thought_end": thought.end}
+
+
+def check_budget(place: str, request: Request, reply: ThoughtReply, budget: int) -> None:
+    """Raise InputError if the endpoint let a thought grow beyond ``budget``, or cut it before. Unknown counts pass."""
+    tokens = reply.tokens
+    if tokens is not None and (tokens > budget or (request.token_ids and reply.thought.end == CUT and tokens < budget)):
+        found = f"a thought of {tokens} tokens before the answer to prompt {request.prompt_id[:16]}"
+        raise InputError(place, found, f"one that ends by itself or at {budget} (thinking.budget)")
+
+
+def check_read(place: str, request: Request, read: int | None) -> None:
+    """Raise InputError if the endpoint ``read`` fewer tokens than the prompt has.
+
+    Of token ids, each must be read; of a text, READ_SHARE of its words, those of the user's part in a chat. An unknown
+    count passes.
+    """
+    ids, words = len(request.token_ids), len(request.prompt.split())
     if read is not None and read < (ids or READ_SHARE * words):
         found = f"{read} tokens read (usage.prompt_tokens) of prompt {request.prompt_id[:16]}, which has "
         expected = "the whole prompt: a server with a longer window (Ollama: num_ctx), or shorter prompts"
         if not ids:
             expected += "; where tokens of the model span words, key tokenizer, so that ids are sent and counted"
         raise InputError(place, found + (f"{ids} tokens" if ids else f"{words} words"), expected)
+
+
+def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens: int) -> None:
+    """Raise InputError if ``row`` says that the endpoint cut the prompt, or the answer before ``max_tokens``.
+
+    See check_read. An answer to token ids must not be shorter than the ``max_tokens`` that are said to have ended it,
+    since vLLM in the job would have gone on. Unknown counts pass.
+    """
+    check_read(place, request, row["prompt_tokens"])
     made = row["answer_tokens"]
-    if ids and made is not None and row["finish_reason"] == "length" and made < max_tokens:
+    if request.token_ids and made is not None and row["finish_reason"] == "length" and made < max_tokens:
         found = f"an answer to prompt {request.prompt_id[:16]} that the server cut at {made} tokens"
         raise InputError(place, found, f"a server that cuts at {max_tokens} (max_tokens), without a limit of its own")
 
@@ -221,11 +301,23 @@ def _answer(choice: _TextChoice | _ChatChoice, usage: _Usage, reply: Any, replac
     content = message.content
     text = _text(content, reply, replace).strip()
     ended = _text(str(choice.finish_reason), reply, replace=True)
-    cut_thought = ended == "length" and usage.thought()
+    cut_thought = ended == "length" and usage.thought_tokens() is not None
     why = message.reason() or (ended if ended in WITHOUT_TEXT else THINKING if cut_thought else None)
     if text or (content is not None and why is None):
         return text, ended
     return None, why or (NO_TEXT if ended in ("stop", "length") else ended)
+
+
+def _own_thought(
+    choice: _TextChoice | _ChatChoice, usage: _Usage, has_answer: bool, reply: Any, replace: bool
+) -> dict[str, Any]:
+    """Return the store's columns of a thought that the server tells from the answer; empty if it tells of none."""
+    message, tokens = getattr(choice, "message", None), usage.thought_tokens()
+    given = (message.reasoning or message.reasoning_content) if message else None
+    if given is None and tokens is None:
+        return {}
+    text = _text(given, reply, replace) if isinstance(given, str) else ""
+    return {"thought": text, "thought_tokens": tokens, "thought_end": ENDED if has_answer else UNFINISHED}
 
 
 def _checked(reply: Any, kind: type[BaseModel]) -> Any:

@@ -2,8 +2,8 @@
 
 import copy
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count, islice
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,8 +16,9 @@ from ragrelay.base.models.staging import staged_model
 from ragrelay.generation.generator import PENALTIES, Method, Request
 from ragrelay.generation.reading_check import check_reading
 from ragrelay.generation.requests import BLOCK_TOKENS
+from ragrelay.generation.thought_marks import CUT, NO_END, THINKING, UNFINISHED, Thought, thought_budget
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
-from ragrelay.generation.tokens import hidden_tokens
+from ragrelay.generation.tokens import ThoughtTokens, thought_tokens
 
 Asked = TypeVar("Asked")
 
@@ -54,7 +55,7 @@ class VllmEngine:
         self.version = vllm.__version__
         self.device = "cpu" if self.on_cpu else torch.cuda.get_device_name(0)
         self._adapter = adapter_request(generator)
-        self._hidden = hidden_tokens(generator)
+        self._thinks = thought_tokens(generator)
         arguments = EngineArgs(**engine_arguments(generator, window, self.on_cpu))
         # As vllm.LLM does; otherwise vLLM takes 2,048 tokens per step on every GPU.
         usage = UsageContext.LLM_CLASS
@@ -82,9 +83,40 @@ class VllmEngine:
 
         Seeds are per request, so that an answer does not depend on what else is in the batch (exactly so on CPU).
         """
+        if self._thinks:
+            yield from self._answers_after_thoughts(requests, self._thinks)
+            return
         asked = ((request, request.token_ids, self._parameters(request.seed)) for request in requests)
         for request, output in self.finished(asked):
             yield output_row(request, output) | _scores(output)
+
+    def _answers_after_thoughts(self, requests: Iterator[Request], thinks: ThoughtTokens) -> Iterator[dict[str, Any]]:
+        """Yield rows of answers that are asked for after their thoughts, over prompt and thought.
+
+        So stop strings and max_tokens count after the end mark. A text without a thought is asked for again as an
+        answer. The end mark is set after a thought that its budget cut.
+        """
+        thoughts: dict[tuple[str, int], tuple[Thought, Any]] = {}
+
+        def answer_after(request: Request, output: Any) -> tuple[Request, Sequence[int], Any] | None:
+            if request.key in thoughts:
+                return None
+            made = output.outputs[0]
+            cut = str(made.finish_reason) == "length"
+            thought = thinks.thought(made.text, made.token_ids, request.begun, cut)
+            thoughts[request.key] = thought, output
+            if thought.end == UNFINISHED:
+                return None
+            added = () if thought.end == NO_END else made.token_ids
+            ids = (*request.token_ids, *added, *(thinks.end if thought.end == CUT else ()))
+            return request, ids, self._parameters(request.seed)
+
+        ends = {"stop": [thinks.marks[1]], "include_stop_str_in_output": True, "min_tokens": 0, "logprobs": None}
+        ends["max_tokens"] = thought_budget(self.generator)
+        asked = ((request, request.token_ids, self._parameters(request.seed, **ends)) for request in requests)
+        for request, output in self.finished(asked, answer_after):
+            thought, first = thoughts.pop(request.key)
+            yield thought_row(request, thought, first, None if thought.end == UNFINISHED else output)
 
     def run(self, method: Method, requests: Iterator[Any]) -> Iterator[dict[str, Any]]:
         """Yield the rows that ``method`` yields for this engine and ``requests``."""
@@ -93,13 +125,18 @@ class VllmEngine:
     def asked_with(self, generator: Mapping[str, Any]) -> "VllmEngine":
         """Return this engine with the decoding of another definition of the same model."""
         other = copy.copy(self)
-        other.generator, other._hidden = generator, hidden_tokens(generator)
+        other.generator, other._thinks = generator, thought_tokens(generator)
         return other
 
-    def finished(self, asked: Iterator[tuple[Asked, Sequence[int], Any]]) -> Iterator[tuple[Asked, Any]]:
+    def finished(
+        self,
+        asked: Iterator[tuple[Asked, Sequence[int], Any]],
+        follow: Callable[[Asked, Any], tuple[Asked, Sequence[int], Any] | None] = lambda item, output: None,
+    ) -> Iterator[tuple[Asked, Any]]:
         """Yield each item of ``asked`` (item, token ids of its prompt, SamplingParams) with its output, as they finish.
 
-        Inside the engine, up to twice as many requests wait as the batch holds.
+        ``follow`` returns what to ask for next for an item with an output, which is then not yielded. Inside the
+        engine, up to twice as many requests wait as the batch holds.
         """
         from vllm.inputs import TokensPrompt
 
@@ -107,9 +144,11 @@ class VllmEngine:
 
         waiting: dict[str, Asked] = {}
         target = 2 * self.generator["max_num_seqs"]
-        numbered = enumerate(asked)
+        numbers, followers = count(), list[tuple[Asked, Sequence[int], Any]]()
         while True:
-            for number, (item, token_ids, parameters) in islice(numbered, target - len(waiting)):
+            begun = [*followers, *islice(asked, max(0, target - len(waiting) - len(followers)))]
+            followers.clear()
+            for (item, token_ids, parameters), number in zip(begun, numbers, strict=False):
                 waiting[str(number)] = item
                 prompt = TokensPrompt(prompt_token_ids=list(token_ids))
                 name = self._engine.add_request(str(number), prompt, parameters, lora_request=self._adapter)
@@ -117,15 +156,23 @@ class VllmEngine:
                 if parameters.logprobs:
                     state.logprobs_processor = TokenScores()
                 if not parameters.skip_special_tokens:
-                    hide_tokens(state.detokenizer, self._hidden or frozenset())
+                    hide_tokens(state.detokenizer, self._hidden() or frozenset())
             if not waiting:
                 return
             for output in self._engine.step():
                 if output.finished:
                     check_end(output)
-                    yield waiting.pop(output.request_id), output
+                    item = waiting.pop(output.request_id)
+                    if follower := follow(item, output):
+                        followers.append(follower)
+                    else:
+                        yield item, output
 
-    def _parameters(self, seed: int) -> Any:
+    def _hidden(self) -> frozenset[int] | None:
+        return self._thinks.hidden if self._thinks else None
+
+    def _parameters(self, seed: int, **ends: Any) -> Any:
+        """Return the SamplingParams of a request; ``ends`` in place of the generator's own."""
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 
@@ -137,12 +184,11 @@ class VllmEngine:
         if "structured" in self.generator:
             chosen["structured_outputs"] = StructuredOutputsParams(regex=self.generator["structured"])
         # The log-probabilities are those of the model, before penalties, temperature and top-k.
+        chosen |= {"stop": list(self.generator["stop"]), "logprobs": CANDIDATES, **ends}
         return SamplingParams(
             **chosen,
-            stop=list(self.generator["stop"]),
             seed=seed,
-            logprobs=CANDIDATES,
-            skip_special_tokens=self._hidden is None,
+            skip_special_tokens=self._hidden() is None,
             output_kind=RequestOutputKind.FINAL_ONLY,
         )
 
@@ -161,14 +207,26 @@ def output_row(request: Request, output: Any) -> dict[str, Any]:
     return {
         "prompt_id": request.prompt_id,
         "seed": request.seed,
-        "answer": (request.begun + completion.text).strip(),
+        "answer": completion.text.strip(),
         "finish_reason": str(completion.finish_reason),
         "prompt_tokens": len(request.token_ids),
         "cached_tokens": int(output.num_cached_tokens or 0),
         "answer_tokens": len(completion.token_ids),
-        "logprob": float(completion.cumulative_logprob),
+        "logprob": float(completion.cumulative_logprob or 0.0),
         "dropped_passages": request.dropped_passages,
     }
+
+
+def thought_row(request: Request, thought: Thought, first: Any, output: Any) -> dict[str, Any]:
+    """Return a row of the store from what vLLM returns for a thought and its answer; None for no answer."""
+    tokens = 0 if thought.end == NO_END else len(first.outputs[0].token_ids)
+    row = output_row(request, output or first)
+    row |= {"thought": thought.text, "thought_tokens": tokens, "thought_end": thought.end}
+    if output is None:
+        return row | {"answer": None, "finish_reason": THINKING, "logprob": None, **token_scores(None, None)}
+    answer = (thought.rest + output.outputs[0].text).strip()
+    row |= {"answer": answer, "answer_tokens": tokens + row["answer_tokens"]}
+    return row | {"cached_tokens": int(first.num_cached_tokens or 0)} | _scores(output)
 
 
 def _scores(output: Any) -> dict[str, Any]:

@@ -19,8 +19,8 @@ def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_di
 
     Models, adapters and tokenizers count by a hash of their files (local folder) or by id and revision (hub), so a
     folder can be moved and keep its answers. The engine decides which keys count. The prompt template does not count,
-    since prompts are part of the key. ``thinking`` does not count, since the store keeps the whole text; except if its
-    marks are special tokens, which texts contain only if they are kept (thought_marks.keeps_special_tokens).
+    since prompts are part of the key. ``thinking`` counts where thoughts are requests of their own
+    (GeneratorKind.thought_budget).
     """
     engine = GENERATOR_KINDS[generator["engine"]]
     defaults = {key: engine.model_fields[key].default for key in LATER if key in engine.model_fields}

@@ -12,8 +12,8 @@ from pydantic import Field
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.kinds import CheckedStudy, Kind, MergedKinds
 from ragrelay.base.models.locations import local_path
-from ragrelay.base.settings import Matching, Model, Name, Nullable, Text
-from ragrelay.generation.thought_marks import check_folder, thought_marks
+from ragrelay.base.settings import Matching, Model, Name, Nullable, Settings, Text
+from ragrelay.generation.thought_marks import AUTO, BUDGET, NO_THOUGHT, check_folder, thought_budget, thought_marks
 from ragrelay.prompting.templates import Template
 
 DECODING = ("temperature", "top_k", "top_p", "min_p", "max_tokens", "stop")
@@ -41,7 +41,12 @@ class Request:
     prompt: str = ""
     system: str = ""
     begun: str = ""
-    """The start mark of a thought that the prompt ends within; the store's answer begins with it."""
+    """The start mark of a thought that the prompt ends within; the stored thought begins with it."""
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """The key of the answer in its store."""
+        return self.prompt_id, self.seed
 
     @property
     def size(self) -> int:
@@ -109,6 +114,11 @@ class GeneratorKind(Kind):
     def check_thinking(self, place: str, folder: Path) -> None:
         """Raise InputError if a local model may think and the key ``thinking`` is missing."""
 
+    @classmethod
+    def thought_budget(cls, definition: Mapping[str, Any]) -> int:
+        """Return the most tokens of a thought that is a request of its own, before that of its answer; 0 without."""
+        return 0
+
     def gpus(self) -> int:
         """Return the number of GPUs of a job."""
         return 0
@@ -116,6 +126,24 @@ class GeneratorKind(Kind):
     def passage_files(self, dataset: str) -> list[list[Any]]:
         """Return the files of imported answers to single passages: path, and the values in its name."""
         return []
+
+
+Marks = Annotated[list[Text], Field(min_length=2, max_length=2)]
+
+
+class ThinkingSettings(Settings):
+    """How a reasoning model's thoughts are told from its answers."""
+
+    marks: Marks | Literal["auto", "none"] = Field(
+        "auto",
+        description='Start and end mark of a thought, e.g. `["<think>", "</think>"]`; `auto`: those that the tokenizer '
+        "or its chat template has; `none`: answers are kept whole.",
+    )
+    budget: int | None = Field(
+        None,
+        ge=1,
+        description=f"Longest thought in tokens, {BUDGET:,} where absent. A longer one is cut and the end mark set.",
+    )
 
 
 class Generator(GeneratorKind):
@@ -146,11 +174,12 @@ class Generator(GeneratorKind):
         description="Day, as YYYY-MM-DD, that the chat template writes instead of today's; required where a template "
         "reads the clock, since prompts would change from day to day.",
     )
-    thinking: Annotated[list[Text], Field(min_length=2, max_length=2)] | Literal["none"] | None = Field(
+    thinking: ThinkingSettings | Marks | Literal["none"] | None = Field(
         None,
-        description='Start and end mark of a reasoning model\'s thinking block, e.g. `["<think>", "</think>"]`, '
-        "which is taken off the answer; token counts keep it. Mind that `stop` ends thinking too: a thought that does "
-        "not end is no answer. `none`: nothing is taken off. One of the two is required where the tokenizer or its "
+        description="How a reasoning model's thoughts are told from its answers: `{marks: auto, budget: 4096}`, the "
+        'marks alone, e.g. `["<think>", "</think>"]`, or `none`: answers are kept whole. `max_tokens`, `stop` and '
+        "measures of answers count after the thought, which has a budget of its own; but a chat endpoint without "
+        "`tokenizer` has them for both. A thought that does not end is no answer. Required where the tokenizer or its "
         "chat template has marks of thought.",
     )
     max_model_len: int | None = Field(None, ge=16, description="Window in tokens; the model's own where absent.")
@@ -202,12 +231,22 @@ class Generator(GeneratorKind):
 
     def check_thinking(self, place: str, folder: Path) -> None:
         """Raise InputError if a local tokenizer or chat template has marks of thought and ``thinking`` is missing."""
-        if isinstance(self.thinking, list) and self.thinking[1] in self.thinking[0]:
-            found = json.dumps(self.thinking, ensure_ascii=False)
+        marks = self.thinking.marks if isinstance(self.thinking, ThinkingSettings) else self.thinking
+        if isinstance(marks, list) and marks[1] in marks[0]:
+            found = json.dumps(marks, ensure_ascii=False)
             raise InputError(f"{place}.thinking'", found, "an end mark that is not in the start mark")
+        if marks == NO_THOUGHT and isinstance(self.thinking, ThinkingSettings) and self.thinking.budget is not None:
+            raise InputError(f"{place}.thinking.budget'", "a key without effect", "marks other than none")
         name = self.tokenizer or (self.model if self.in_job else None)
-        if self.thinking is None and name is not None and (path := local_path(name, folder)):
-            check_folder(f"{place}.thinking'", path)
+        if name is None and marks == AUTO:
+            raise InputError(f"{place}.thinking.marks'", "auto without a tokenizer", "the marks, or key tokenizer")
+        if name is not None and (path := local_path(name, folder)):
+            check_folder(f"{place}.thinking'", self.mapping(), path)
+
+    @classmethod
+    def thought_budget(cls, definition: Mapping[str, Any]) -> int:
+        """Return the budget of a thought, 0 if the generator does not think."""
+        return thought_budget(definition)
 
     @classmethod
     def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> Engine:

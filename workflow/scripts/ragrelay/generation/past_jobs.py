@@ -73,7 +73,8 @@ def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
         lengths = store.scan(parts, ["answer_tokens"]).select(mean=pl.col("answer_tokens").mean(), count=pl.len())
         mean, count = lengths.collect(engine="streaming").row(0)
     if mean is None:
-        tokens, basis = float(generator["max_tokens"]), "max_tokens, an upper bound"
+        tokens = float(generator["max_tokens"] + GENERATOR_KINDS[generator["engine"]].thought_budget(generator))
+        basis = f"max_tokens{' and thinking.budget' if tokens > generator['max_tokens'] else ''}, an upper bound"
         size = BYTES_PER_ANSWER + BYTES_PER_TOKEN * tokens
     else:
         tokens, basis = mean, f"mean of {count:,} cached answers"

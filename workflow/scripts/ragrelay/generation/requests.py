@@ -14,8 +14,8 @@ from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.models.gguf_conversion import model_source
 from ragrelay.base.models.hubs import check_cached
 from ragrelay.generation.generator import GENERATOR_KINDS, Request
-from ragrelay.generation.thought_marks import check_tokenizer_marks
-from ragrelay.generation.tokens import PromptTokenizer, special_tokens, unloadable
+from ragrelay.generation.thought_marks import begun_mark, check_tokenizer_marks, thought_budget, thought_marks
+from ragrelay.generation.tokens import PromptTokenizer, unloadable
 from ragrelay.prompting.layout import Layout
 
 LENGTHS = {"prompt_id": pl.String, "prompt_tokens": pl.Int64, "shared_first": pl.Int64, "shared_again": pl.Int64}
@@ -120,8 +120,10 @@ def requests_of(
     """Yield requests for ``missing`` (rows of sharded_keys): token ids or, if sends_texts, texts."""
     for part in with_texts(missing):
         if sends_texts(generator):
+            marks = None if generator.get("chat") else thought_marks(generator)
             for key, seed, prompt, system in part.select("prompt_id", "seed", "prompt", "system").iter_rows():
-                yield Request(key, seed, (), 0, prompt, system)
+                begun = begun_mark(prompt.rstrip()[-len(marks[0]) :], marks) if marks else ""
+                yield Request(key, seed, (), 0, prompt, system, begun)
         else:
             yield from tokenised(part, generator, window, layout)
 
@@ -144,7 +146,7 @@ def over_window(
     check_marks(generator, tokenizer)
     if window is not None:
         # Only long prompts are tokenised: no token is shorter than a byte. The tokens of a chat's template are added.
-        room = window - generator["max_tokens"] - len(tokenizer("x")) - SPARE_TOKENS
+        room = window - longest_reply(generator) - len(tokenizer("x")) - SPARE_TOKENS
         long = missing.filter(pl.col("size") > room).unique("prompt_id", keep="first", maintain_order=True)
         for part in with_texts(long):
             deque(tokenised(part, generator, window, layout, refused), maxlen=0)
@@ -154,7 +156,12 @@ def over_window(
 def check_marks(generator: Mapping[str, Any], tokenizer: PromptTokenizer) -> None:
     """Raise InputError if the tokenizer has marks of thought and the generator lacks ``thinking``."""
     if "structured" not in generator:
-        check_tokenizer_marks(generator, tokenizer.tokenizer, special_tokens(tokenizer.tokenizer))
+        check_tokenizer_marks(generator, tokenizer.tokenizer)
+
+
+def longest_reply(generator: Mapping[str, Any]) -> int:
+    """Return the tokens that a prompt of token ids must leave of the window: ``max_tokens`` and a thought's budget."""
+    return int(generator["max_tokens"]) + thought_budget(generator)
 
 
 def tokenised(
@@ -166,13 +173,14 @@ def tokenised(
 ) -> Iterator[Request]:
     """Yield requests for ``missing`` (rows of with_texts, maybe without retriever), tokenising each prompt once.
 
-    A prompt must leave room for ``max_tokens`` within ``window`` (None: unknown, unchecked). A longer one raises
+    A prompt must leave room for the longest reply within ``window`` (None: unknown, unchecked). A longer one raises
     InputError, or adds the error to ``refused`` by its prompt_id; or (``over_window: truncate``) ``layout`` lays it out
     again with fewer passages. Also raises InputError as check_marks does.
     """
     tokenizer = PromptTokenizer(generator)
     check_marks(generator, tokenizer)
-    room = math.inf if window is None else window - generator["max_tokens"]
+    room = math.inf if window is None else window - longest_reply(generator)
+    less = "max_tokens and thinking.budget" if thought_budget(generator) else "max_tokens"
     truncates = generator["over_window"] == "truncate"
     current, dropped = "", 0
     ids: tuple[int, ...] = ()
@@ -189,7 +197,7 @@ def tokenised(
                     place = f"prompt of qid {qid!r} with {len(docnos)} passages"
                     # Prompts for lists of nuggets, which have a fixed form, are never truncated.
                     other = "fewer passages at a time" if "structured" in generator else "over_window: truncate"
-                    expected = f"at most {room} (window {window} less max_tokens), or {other}"
+                    expected = f"at most {room} (window {window} less {less}), or {other}"
                     error = RequestError(place, f"{full} tokens", expected)
                     if refused is None:
                         raise error

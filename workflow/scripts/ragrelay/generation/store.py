@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.base.io.parquet_parts import PartStore
+from ragrelay.generation.thought_marks import without_thinking
 
 SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "prompt_id": pl.String,
@@ -21,6 +22,9 @@ SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "token_logprobs": pl.List(pl.Float32),
     "token_entropies": pl.List(pl.Float32),
     "first_token_margin": pl.Float32,
+    "thought": pl.String,
+    "thought_tokens": pl.Int64,
+    "thought_end": pl.String,
 }
 KEY = ["prompt_id", "seed"]
 ROUNDING = 1e-3
@@ -28,7 +32,9 @@ ROUNDING = 1e-3
 AT_MOST = {"logprob": ROUNDING}
 TOKEN_SCORES = ("token_logprobs", "token_entropies", "first_token_margin")
 """Columns of token_scores.token_scores. Parts written before a column was added lack it."""
-PER_ANSWER = tuple(name for name in SCHEMA if name not in TOKEN_SCORES)
+THOUGHT = ("thought", "thought_tokens", "thought_end")
+"""Columns of a thought before an answer, which parts may lack as well."""
+PER_ANSWER = tuple(name for name in SCHEMA if name not in (*TOKEN_SCORES, *THOUGHT))
 
 
 def known_sum(counts: Iterable[int | None]) -> int | None:
@@ -41,15 +47,17 @@ class AnswerStore(PartStore):
     """The answers of one fingerprint, in folder ``<cache_dir>/answers/<fingerprint>``.
 
     Columns: prompt_id, seed, answer (null: missing, finish_reason says why), finish_reason, prompt_tokens,
-    cached_tokens (tokens of the prompt from the prefix cache), answer_tokens, logprob (sum over the answer's tokens, in
-    nats, of the model before temperature and top-k), dropped_passages (left out of the prompt to fit the window),
-    token_logprobs (the terms of ``logprob``), token_entropies (nats, per token of the answer, over the 20 likeliest
-    candidates, see token_scores.entropies), first_token_margin (nats, see token_scores.first_margin). The last three
-    are null in older parts, and if an endpoint doesn't give them; so are the counts of tokens.
+    cached_tokens (tokens of the prompt from the prefix cache), answer_tokens (with those of a thought), logprob (sum
+    over the answer's tokens, in nats, of the model before temperature and top-k), dropped_passages (left out of the
+    prompt to fit the window), token_logprobs (the terms of ``logprob``), token_entropies (nats, per token of the
+    answer, over the 20 likeliest candidates, see token_scores.entropies), first_token_margin (nats, see
+    token_scores.first_margin); of a thought that was told from the answer when it was made: thought (its text, with
+    marks), thought_tokens, thought_end (see thought_marks.Thought). All from token_logprobs on are null in older parts,
+    and if there is none or an endpoint doesn't give it; so are the counts of tokens.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
-        super().__init__(Path(cache_dir) / "answers" / fingerprint, SCHEMA, KEY, TOKEN_SCORES, AT_MOST)
+        super().__init__(Path(cache_dir) / "answers" / fingerprint, SCHEMA, KEY, (*TOKEN_SCORES, *THOUGHT), AT_MOST)
 
     def append(self, answers: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
         """Write ``answers``, each a mapping of the columns, as a new part with ``metadata``; return its path."""
@@ -58,3 +66,10 @@ class AnswerStore(PartStore):
     def look_up(self, keys: pl.DataFrame, columns: Sequence[str] = PER_ANSWER) -> pl.DataFrame:
         """Return the key and ``columns`` of the stored rows of ``keys`` (prompt_id, seed), each once, in any order."""
         return self.read(self.held(keys), columns)
+
+    def answers(self, keys: pl.DataFrame, marks: Sequence[str] | None) -> pl.DataFrame:
+        """Return PER_ANSWER and THOUGHT of the stored rows of ``keys``, answers told from thoughts (without_thinking).
+
+        ``marks``: what thought_marks returns for the generator.
+        """
+        return without_thinking(self.look_up(keys, (*PER_ANSWER, *THOUGHT)), marks)

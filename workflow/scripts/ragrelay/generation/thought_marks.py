@@ -1,4 +1,4 @@
-"""Find the marks of reasoning models' thoughts (key ``thinking``), and remove the thoughts from answers.
+"""Find the marks of reasoning models' thoughts (key ``thinking``), and tell the thoughts from the answers.
 
 Source: the reasoning parsers of vLLM 0.32.0 (``vllm/reasoning``, ``vllm/parser``), which name the marks of a family;
 for Apertus, those of a later version (``apertus_reasoning_parser.py``); for Kimi-VL and EXAONE Deep, which have no
@@ -18,10 +18,15 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.models.locations import local_path
 from ragrelay.base.models.model_files import added_tokens, chat_templates
 
-NO_THOUGHT = "none"
-"""Value of ``thinking`` for a model that does not think, or whose thoughts are part of its answers."""
+NO_THOUGHT, AUTO = "none", "auto"
+"""Marks of a model that does not think, or whose thoughts are part of its answers; and those of its own tokenizer."""
+BUDGET = 4096
+"""Most tokens of a thought where ``thinking`` has no budget."""
 THINKING = "thinking"
 """The finish_reason of an answer that is missing because the thought before it did not end."""
+ENDED, CUT, UNFINISHED, NO_END = "mark", "budget", "unfinished", "none"
+"""How a thought ends: by its end mark; at its budget, after which the end mark is set; not, as the model ends its text
+within it; and what stands for a text without a thought."""
 
 
 class Family(NamedTuple):
@@ -78,30 +83,79 @@ WRAPS = (
 """Texts that some models write before and after the answer that follows a thought."""
 SUFFIXED = re.compile(r"</?(think:[^\s<>]+)>")
 """Marks of Hy 3 and 4 (Hunyuan), whose suffix differs by checkpoint."""
-SPECIAL = re.compile(r"<\||\|>|\[/?[A-Z_]+\]")
-"""Pattern of marks that are special tokens, used for a hub's tokenizer, which a start can't read."""
 
 
-def thought_marks(generator: Mapping[str, Any]) -> list[str] | None:
-    """Return start and end mark of the generator's thoughts; None if its answers are kept whole."""
-    marks = generator.get("thinking")
-    return None if marks == NO_THOUGHT else marks
+class Thought(NamedTuple):
+    """What a model wrote before an answer, maybe nothing."""
+
+    text: str
+    """All of it, with its marks."""
+    end: str
+    """ENDED, CUT, UNFINISHED or NO_END."""
+    rest: str = ""
+    """The beginning of the answer: what the end mark's last token has after the mark."""
 
 
-def keeps_special_tokens(generator: Mapping[str, Any], folder: Path = Path()) -> bool:
-    """Return whether the marks are special tokens. Texts in the store keep these, but no other special tokens.
+def thought_marks(generator: Mapping[str, Any], folder: Path = Path()) -> list[str] | None:
+    """Return start and end mark of the generator's thoughts; None if its answers are kept whole.
 
-    A local tokenizer tells; otherwise the spelling of the marks decides. It is part of the fingerprint, because earlier
-    versions did not keep the marks in the text of such an answer.
+    An empty list for ``auto`` if the tokenizer is not a local one: the job then finds them (marks_of).
     """
-    marks = thought_marks(generator)
-    if marks is None:
-        return False
-    name = generator.get("tokenizer", generator["model"])
-    path = local_path(name, folder)
-    local = added_tokens(path) if path else {}
-    written_so = any(SPECIAL.search(mark) for mark in marks)
-    return written_so or has_any(marks, [text for text, is_special in local.items() if is_special])
+    marks = _setting(generator)["marks"]
+    if marks != AUTO:
+        return None if marks == NO_THOUGHT else list(marks)
+    path = local_path(generator.get("tokenizer", generator["model"]), folder)
+    return _own_marks(f"thinking of model {generator['model']!r}", *_files(path)) if path else []
+
+
+def thought_budget(generator: Mapping[str, Any]) -> int:
+    """Return the most tokens of the generator's thoughts, which are requests of their own; 0 if it has none."""
+    setting = _setting(generator)
+    return 0 if setting["marks"] == NO_THOUGHT else setting.get("budget", BUDGET)
+
+
+def decisive_thinking(generator: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return what of ``thinking`` affects answers whose thoughts are requests of their own, for the fingerprint."""
+    marks = thought_marks(generator, folder)
+    return {} if marks is None else {"thinking": {"marks": marks or AUTO, "budget": thought_budget(generator)}}
+
+
+def marks_of(generator: Mapping[str, Any], tokenizer: Any) -> list[str] | None:
+    """Return the marks by the loaded ``tokenizer``; None if answers are kept whole. Raises InputError as auto does."""
+    marks = _setting(generator)["marks"]
+    if marks != AUTO:
+        return None if marks == NO_THOUGHT else list(marks)
+    place = f"thinking of model {generator['model']!r}"
+    return _own_marks(place, tokenizer.get_vocab(), str(tokenizer.chat_template or ""))
+
+
+def _setting(generator: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the key ``thinking`` as a mapping: marks, and the budget if it is there."""
+    given = generator.get("thinking", NO_THOUGHT)
+    return given if isinstance(given, Mapping) else {"marks": given}
+
+
+def begun_mark(text: str, marks: Sequence[str]) -> str:
+    """Return the start mark if ``text``, which a model goes on from, ends within a thought, else empty text."""
+    start, end = marks
+    _, mark, thought = text.rpartition(start)
+    return start if mark and end not in thought else ""
+
+
+def read_thought(text: str, marks: Sequence[str], begun: str, cut: bool, stopped_by_mark: bool = False) -> Thought:
+    """Return the thought in ``text``, a reply that was to stop after the end mark.
+
+    ``begun``: the start mark, if the prompt ends within a thought. ``cut``: whether the budget ended the reply; a text
+    without a start mark is then a thought too. ``stopped_by_mark``: the server says so, though the text lacks it.
+    """
+    start, end = marks
+    before, mark, rest = text.partition(end)
+    if mark or stopped_by_mark:
+        return Thought(begun + before + end, ENDED, rest)
+    if cut:
+        return Thought(begun + text + end, CUT)
+    thinks = bool(begun) or text.lstrip().startswith(start)
+    return Thought(begun + text, UNFINISHED) if thinks else Thought("", NO_END)
 
 
 def has_any(marks: Collection[str], tokens: Collection[str]) -> bool:
@@ -109,35 +163,61 @@ def has_any(marks: Collection[str], tokens: Collection[str]) -> bool:
     return any(token in mark for token in tokens for mark in marks)
 
 
-def check_folder(place: str, folder: Path) -> None:
-    """Raise InputError if a local tokenizer has marks of thought. ``place`` is the missing key."""
-    templates = chat_templates(folder)
-    _check_unmarked(place, f"nothing, while the tokenizer in {folder}", added_tokens(folder), templates, "")
+def check_folder(place: str, generator: Mapping[str, Any], folder: Path) -> None:
+    """Raise InputError if a local tokenizer has marks of thought and the generator lacks the key ``thinking``.
+
+    Also for ``auto`` without the marks of one family. ``place`` is the key.
+    """
+    if "thinking" not in generator:
+        tokens, template = _files(folder)
+        _check_unmarked(place, f"nothing, while the tokenizer in {folder}", tokens, template, "")
+    elif _setting(generator)["marks"] == AUTO:
+        _own_marks(place, *_files(folder))
 
 
-def check_tokenizer_marks(generator: Mapping[str, Any], tokenizer: Any, special: Collection[str]) -> None:
+def check_tokenizer_marks(generator: Mapping[str, Any], tokenizer: Any) -> None:
     """Raise InputError if the loaded ``tokenizer`` has marks of thought and the key ``thinking`` is missing.
 
-    Also if the marks are ``special`` tokens and the fingerprint was made without knowing it.
+    Also for ``auto`` without the marks of one family.
     """
-    place = f"generator of model {generator['model']!r}"
-    if "thinking" not in generator:
-        template = str(tokenizer.chat_template or "")
-        _check_unmarked(place, "no key thinking, while its tokenizer", tokenizer.get_vocab(), template, "thinking: ")
-    elif (marks := thought_marks(generator)) and has_any(marks, special) and not keeps_special_tokens(generator):
-        found = f"marks {json.dumps(marks, ensure_ascii=False)} of special tokens that are written as plain text"
-        raise InputError(place, found, "the model in a local folder, so that its special tokens are known at the start")
+    if "thinking" in generator:
+        marks_of(generator, tokenizer)
+        return
+    place, template = f"generator of model {generator['model']!r}", str(tokenizer.chat_template or "")
+    _check_unmarked(place, "no key thinking, while its tokenizer", tokenizer.get_vocab(), template, "thinking: ")
+
+
+def _files(folder: Path) -> tuple[Collection[str], str]:
+    """Return the added tokens and chat templates of a local tokenizer."""
+    return added_tokens(folder), chat_templates(folder)
+
+
+def _own_marks(place: str, tokens: Collection[str], template: str) -> list[str]:
+    """Return the marks that a tokenizer or its chat template has. Raises InputError unless they are of one family."""
+    found = [family for _, family in _families(tokens, template)]
+    if len(found) != 1:
+        listed = " and ".join(map(_written, found)) or "no marks of thought"
+        raise InputError(place, f"auto, while the tokenizer has {listed}", "the marks, or none")
+    return [found[0].start, found[0].end]
 
 
 def _check_unmarked(place: str, found: str, tokens: Collection[str], template: str, key: str) -> None:
     """Raise InputError if tokens or template have marks of thought. ``key`` precedes the marks in the message."""
-    names = dict.fromkeys(name for text in (*tokens, template) for name in SUFFIXED.findall(text))
-    suffixed = [Family(f"<{name}>", f"</{name}>") for name in names]
-    has = [(sign, family) for family in (*FAMILIES, *suffixed) if (sign := _sign(family, tokens, template))]
-    if has:
-        expected = " or ".join(json.dumps([family.start, family.end], ensure_ascii=False) for _, family in has)
+    if has := _families(tokens, template):
+        expected = " or ".join(_written(family) for _, family in has)
         thinks_not = f"{NO_THOUGHT} for answers without thoughts"
         raise InputError(place, f"{found} has {has[0][0]!r}, a mark of thought", f"{key}{expected}, or {thinks_not}")
+
+
+def _families(tokens: Collection[str], template: str) -> list[tuple[str, Family]]:
+    """Return the families of which a tokenizer or its chat template has a sign, each with the sign."""
+    names = dict.fromkeys(name for text in (*tokens, template) for name in SUFFIXED.findall(text))
+    suffixed = [Family(f"<{name}>", f"</{name}>") for name in names]
+    return [(sign, family) for family in (*FAMILIES, *suffixed) if (sign := _sign(family, tokens, template))]
+
+
+def _written(family: Family) -> str:
+    return json.dumps([family.start, family.end], ensure_ascii=False)
 
 
 def _sign(family: Family, tokens: Collection[str], template: str) -> str | None:
@@ -146,24 +226,33 @@ def _sign(family: Family, tokens: Collection[str], template: str) -> str | None:
     return next((sign for sign in signs if sign in tokens or sign in template), None)
 
 
-def without_thinking(frame: pl.DataFrame, marks: Sequence[str]) -> pl.DataFrame:
-    """Remove the text up to the last end mark from each answer in ``frame`` (answer, finish_reason, …).
+def without_thinking(frame: pl.DataFrame, marks: Sequence[str] | None) -> pl.DataFrame:
+    """Tell the thoughts from the answers in ``frame`` (answer, finish_reason, answer_tokens, store.THOUGHT, …).
 
-    ``marks``: start and end. The start mark may be missing, as when the chat template writes it. Without an end mark,
-    an answer that has a start mark or was ended by max_tokens is missing (null, finish_reason THINKING), because the
-    model was still thinking. The texts of WRAPS around an answer are removed, too. Token counts and log-probabilities
-    stay those of the whole text.
+    ``marks``: start and end; an empty list if they are not known here, as a hub's; None if answers are kept whole. Of a
+    text with both, the thought goes up to the last end mark. The start mark may be missing, as when the chat template
+    writes it. Without an end mark, an answer that has a start mark, or that max_tokens ended if it has no thought of
+    its own, is missing (null, finish_reason THINKING), because the model was still thinking. The texts of WRAPS around
+    an answer are removed, too. ``answer_tokens`` become those of the answer alone if the thought's are known.
     """
-    start, end = marks
-    answer = pl.col("answer")
-    ended = answer.str.contains(end, literal=True)
-    begun = answer.str.starts_with(start) | (pl.col("finish_reason") == "length")
-    after = answer.str.split(end).list.last().str.strip_chars()
-    left = pl.when(ended).then(after).otherwise(answer)
-    for opening, closing in map(partial(map, re.escape), WRAPS):
+    answer, apart = pl.col("answer"), pl.col("thought_end").is_not_null()
+    ended = thinking = pl.lit(False)
+    left = last = answer
+    if marks:
+        ended, last = answer.str.contains(marks[1], literal=True), answer.str.split(marks[1]).list.last()
+        begun = answer.str.starts_with(marks[0]) | (~apart & (pl.col("finish_reason") == "length"))
+        thinking = answer.is_not_null() & ~ended & begun
+        left = pl.when(ended).then(last.str.strip_chars()).otherwise(answer)
+    to_mark = answer.str.slice(0, answer.str.len_chars() - last.str.len_chars())
+    before = pl.when(thinking).then(answer).when(ended).then(to_mark)
+    end = pl.when(thinking).then(pl.lit(UNFINISHED)).when(ended).then(pl.lit(ENDED))
+    without = pl.when(answer.is_not_null() if marks else pl.lit(False)).then(pl.lit(NO_END))
+    for opening, closing in map(partial(map, re.escape), WRAPS if marks is not None else ()):
         left = left.str.replace(rf"(?s)^{opening}\s*(.*?)\s*(?:{closing}.*)?$", "$1")
-    thinking = answer.is_not_null() & ~ended & begun
     return frame.with_columns(
         pl.when(~thinking).then(left).alias("answer"),
         pl.when(thinking).then(pl.lit(THINKING)).otherwise("finish_reason").alias("finish_reason"),
+        answer_tokens=pl.col("answer_tokens") - pl.col("thought_tokens").fill_null(0),
+        thought=pl.concat_str("thought", before, ignore_nulls=True).replace("", None),
+        thought_end=pl.coalesce("thought_end", end, without),
     )

@@ -7,15 +7,15 @@ otherwise, a passage could end its own turn and start another speaker's.
 import datetime
 import functools
 import re
-from collections.abc import Mapping
-from typing import Any, NoReturn
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, NoReturn
 
 from jinja2 import TemplateError
 
 from ragrelay.base.errors import InputError, RequestError
 from ragrelay.base.models.gguf_conversion import model_source
 from ragrelay.base.models.hubs import check_cached
-from ragrelay.generation.thought_marks import has_any, keeps_special_tokens, thought_marks
+from ragrelay.generation.thought_marks import ENDED, Thought, begun_mark, has_any, marks_of, read_thought
 
 # Placeholders for special tokens' texts while a chat template is rendered around them.
 USER_PART, SYSTEM_PART = "zyxquestion", "zyxinstruction"
@@ -40,17 +40,39 @@ def load_tokenizer(generator: Mapping[str, Any]) -> Any:
         raise unloadable(f"generator's tokenizer {name!r}", error, "a tokenizer's folder or hub id") from error
 
 
-def hidden_tokens(generator: Mapping[str, Any]) -> frozenset[int] | None:
-    """Return the ids of the special tokens to leave out of texts, if the marks of thought are special tokens.
+class ThoughtTokens(NamedTuple):
+    """The marks of a generator's thoughts, and what its tokenizer makes of them."""
 
-    None if they are not: then all special tokens are left out.
-    """
-    marks = thought_marks(generator)
-    if marks is None or not keeps_special_tokens(generator):
+    marks: Sequence[str]
+    end: tuple[int, ...]
+    """Token ids of the end mark."""
+    hidden: frozenset[int] | None
+    """Special tokens to leave out of texts, if the marks are special tokens; None: all."""
+    tokenizer: Any
+
+    def thought(self, text: str, ids: Sequence[int], begun: str, cut: bool) -> Thought:
+        """Return the thought in a reply ``text`` of token ``ids``, which vLLM cut after the end mark (read_thought)."""
+        thought = read_thought(text, self.marks, begun, cut)
+        if thought.end != ENDED:
+            return thought
+        # The last token may have more than the mark, which the answer goes on from.
+        written = self.tokenizer.decode(ids, skip_special_tokens=self.hidden is None)
+        return thought._replace(rest=written.rpartition(self.marks[1])[2])
+
+    def ids(self, text: str) -> tuple[int, ...]:
+        """Return the token ids of a text of the model, in which special tokens are special."""
+        return tuple(self.tokenizer(text, add_special_tokens=False)["input_ids"])
+
+
+def thought_tokens(generator: Mapping[str, Any]) -> ThoughtTokens | None:
+    """Return the marks of thought by the generator's tokenizer; None if its answers are kept whole."""
+    if "thinking" not in generator or (marks := marks_of(generator, tokenizer := load_tokenizer(generator))) is None:
         return None
-    tokenizer = load_tokenizer(generator)
-    others = [text for text in special_tokens(tokenizer) if not has_any(marks, [text])]
-    return frozenset(tokenizer.convert_tokens_to_ids(others))
+    special = special_tokens(tokenizer)
+    others = [text for text in special if not has_any(marks, [text])]
+    hidden = frozenset(tokenizer.convert_tokens_to_ids(others)) if has_any(marks, special) else None
+    end = tokenizer(marks[1], add_special_tokens=False)["input_ids"]
+    return ThoughtTokens(marks, tuple(end), hidden, tokenizer)
 
 
 def special_tokens(tokenizer: Any) -> set[str]:
@@ -84,9 +106,9 @@ class PromptTokenizer:
 
     def __init__(self, generator: Mapping[str, Any]) -> None:
         self.chat = generator.get("chat", False)
-        self.marks = thought_marks(generator)
         self._ends: dict[bool, str] = {}
         self.tokenizer = load_tokenizer(generator)
+        self.marks = marks_of(generator, self.tokenizer)
         self.place = f"model {generator['model']!r}"
         self.kwargs = {**self._clock(generator.get("date")), **generator.get("chat_template_kwargs", {})}
         if self.chat and not self.tokenizer.chat_template:
@@ -102,10 +124,8 @@ class PromptTokenizer:
         """Return the start mark of the generator's thoughts if ``prompt`` ends within a thought, else empty text."""
         if self.marks is None:
             return ""
-        start, end = self.marks
-        last = self._after(bool(system)) if self.chat else prompt.rstrip()[-len(start) :]
-        _, mark, thought = last.rpartition(start)
-        return start if mark and end not in thought else ""
+        last = self._after(bool(system)) if self.chat else prompt.rstrip()[-len(self.marks[0]) :]
+        return begun_mark(last, self.marks)
 
     def _after(self, with_system: bool) -> str:
         """Return the text that the chat template writes after the user's part."""

@@ -10,8 +10,7 @@ from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.vocabulary.columns import DOCNO, QID, integer
 from ragrelay.generation.answer_files import COLUMNS as OF_CELLS
 from ragrelay.generation.answer_files import check_refused
-from ragrelay.generation.store import KEY, AnswerStore
-from ragrelay.generation.thought_marks import without_thinking
+from ragrelay.generation.store import KEY, THOUGHT, AnswerStore
 
 PASSAGE = ["qid", "docno"]
 COLUMNS = {
@@ -34,7 +33,7 @@ def view_single_answers(
     passages: pl.DataFrame,
     seeds: Sequence[int],
     store: AnswerStore,
-    thinking: tuple[str, str] | None = None,
+    thinking: Sequence[str] | None = None,
     receipts: Sequence[Path] = (),
 ) -> pl.DataFrame:
     """Look up the answers to the prompts of ``passages`` (qid, docno, prompt_id): these columns, then the store's.
@@ -43,9 +42,7 @@ def view_single_answers(
     for an answer that is not in the store.
     """
     keys = passages.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
-    stored = store.look_up(keys)
-    if thinking:
-        stored = without_thinking(stored, thinking)
+    stored = store.answers(keys, thinking).drop(THOUGHT)
     answers = keys.join(stored, on=KEY, how="left", maintain_order="left")
     missing = keys.join(stored, on=KEY, how="anti")
     if len(missing):

@@ -132,6 +132,10 @@ def check_window(place: str, generator: Mapping[str, Any], folder: Path = Path()
     if window is not None and generator["max_tokens"] >= window:
         found = f"{generator['max_tokens']}, which leaves a window of {window} tokens no room for a prompt"
         raise InputError(f"{place}.max_tokens'", found, f"less than {window}")
+    room = None if window is None else window - generator["max_tokens"]
+    if room is not None and generator.get("thought", 0) >= room:
+        found = f"{generator['thought']}, which leaves a window of {window} tokens no room for a prompt"
+        raise InputError(f"{place}.thinking.budget'", found, f"less than {room}, the window less max_tokens")
 
 
 def known_window(place: str, generator: Mapping[str, Any], folder: Path = Path()) -> int | None:

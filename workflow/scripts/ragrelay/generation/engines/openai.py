@@ -13,8 +13,8 @@ from ragrelay.base.models.locations import check_tokenizer, is_local, model_iden
 from ragrelay.base.models.model_files import check_chat_template
 from ragrelay.base.settings import Matching, Text
 from ragrelay.generation.endpoint_address import check_url, endpoint_address, endpoint_key
-from ragrelay.generation.generator import DECODING, NEUTRAL, PENALTIES, Generator
-from ragrelay.generation.thought_marks import keeps_special_tokens
+from ragrelay.generation.generator import DECODING, NEUTRAL, PENALTIES, Generator, ThinkingSettings
+from ragrelay.generation.thought_marks import decisive_thinking
 
 if TYPE_CHECKING:
     from ragrelay.generation.endpoint import EndpointEngine
@@ -27,6 +27,11 @@ PER_REQUEST = ("seed", "logprobs", "top_logprobs")
 """Keys of a request that ``extra_body`` may only leave out."""
 # Users sometimes paste the key itself instead of its variable's name.
 VARIABLE = Matching(r"[A-Za-z_][A-Za-z0-9_]*", "name of the environment variable with the endpoint's key", shown=False)
+
+
+def sends_chats(definition: Mapping[str, Any]) -> bool:
+    """Return whether requests are the messages of a chat, not token ids or a text that goes on."""
+    return bool(definition.get("chat")) and "tokenizer" not in definition
 
 
 class Openai(Generator):
@@ -84,6 +89,9 @@ class Openai(Generator):
             if key in given:
                 expected = "key tokenizer as well, by which prompts become tokens here"
                 raise InputError(f"{place}.{key}'", "a key without effect", expected)
+        if sends_chats(given) and isinstance(self.thinking, ThinkingSettings) and self.thinking.budget is not None:
+            expected = "key tokenizer as well: a chat endpoint has one limit, max_tokens, for thought and answer"
+            raise InputError(f"{place}.thinking.budget'", str(self.thinking.budget), expected)
         for key, value in (self.extra_body or {}).items():
             where = f"{place}.extra_body.{key}'"
             if key in OURS:
@@ -132,12 +140,17 @@ class Openai(Generator):
         if "tokenizer" in definition:
             keys = (*TOKENIZER_KEYS, *keys)
             identity["tokenizer"] = model_identity(definition["tokenizer"], revision, folder, cache_dir)
-            if keeps_special_tokens(definition, folder):
-                identity["special_tokens"] = "kept"
+        if cls.thought_budget(definition):
+            identity |= decisive_thinking(definition, folder)
         decoding = {key: definition[key] for key in keys if key in definition}
         unsent = {key: NEUTRAL[key] for key in NEUTRAL.keys() & decoding if decoding[key] is None}
         sent = sorted(key for key, value in NEUTRAL.items() if definition.get(key) == value)
         return identity | decoding | unsent | ({"sent": sent} if sent else {})
+
+    @classmethod
+    def thought_budget(cls, definition: Mapping[str, Any]) -> int:
+        """Return the budget of a thought; 0 at a chat endpoint with texts, which limits thought and answer together."""
+        return 0 if sends_chats(definition) else super().thought_budget(definition)
 
     @classmethod
     def check_address(cls, definition: Mapping[str, Any]) -> None:
