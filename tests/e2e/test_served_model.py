@@ -18,6 +18,7 @@ from ragrelay.generation.tokens import PromptTokenizer
 
 from tests.support.chat_model import build_chat_model
 from tests.support.served import rows_of_engine, served
+from tests.support.tiny_model import build_saying_llama
 
 pytestmark = pytest.mark.full
 
@@ -133,6 +134,40 @@ def test_chat_completions_are_the_chat_template(model: Path, endpoint: dict[str,
     for key, row in without_literals(texts).items():
         assert row[:4] == ids[key][:4]
         assert row[4] == pytest.approx(ids[key][4], abs=1e-3)
+
+
+def test_thoughts_and_answers_are_those_of_vllm_in_the_job(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Over token ids; as texts too, where the marks are no special tokens. A budget cuts, and the answer follows."""
+    monkeypatch.setenv("THE_KEY", KEY)
+    said = ["?", "<think>", "a", "b", "</think>", "c", "<|turn|>", "d", "</s>"]
+    added = {"<think>": False, "</think>": False, "<|turn|>": True}
+    folder = build_saying_llama(tmp_path / "model", said, added)
+    job = {
+        "model": str(folder), "dtype": "float32", "max_num_seqs": 8, "prefix_caching": True, "trust_remote_code": False,
+        "tensor_parallel_size": 1, "gpu_memory_utilization": 0.5, "cpu_kvcache_gib": 1, "load_format": "auto",
+        "batch_invariant": False, **DECODING, **NEUTRAL, "stop": ["d", "a"], "max_tokens": 9,
+    }  # fmt: skip
+    ids = PromptTokenizer(job)("?")
+    names = (*VALUES[:-1], "thought", "thought_tokens", "thought_end")
+    asked_ids, asked_text = [Request("p", 1, ids)], [Request("p", 1, (), 0, "?")]
+    expected = [("<think>ab</think>", 4, "mark"), ("<think>a</think>", 2, "budget")]
+    with served(folder, "demo", tmp_path / "server.log", KEY, 512) as address:
+        endpoint = {
+            "engine": "openai", "model": "demo", "base_url": address, "api_key_env": "THE_KEY", "concurrency": 4,
+            "max_retries": 2, "request_seconds": 300.0, "half_characters": "error", "chat": False,
+            "chat_template_kwargs": {}, "entropy": False, **{key: job[key] for key in DECODING},
+        }  # fmt: skip
+        for budget, thought in zip((99, 2), expected, strict=True):
+            thinking = {"thinking": {"marks": ["<think>", "</think>"], "budget": budget}}
+            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+                row = pool.submit(rows_of_engine, {**job, **thinking}, asked_ids, 512).result()["p", 1]
+            in_job = tuple(row[name] for name in names)
+            assert in_job == ("c", "stop", len(ids), thought[1] + 3, *thought)
+            with_ids = {"tokenizer": str(folder), "trust_remote_code": False}
+            for more, request in ((with_ids, asked_ids), ({}, asked_text)):
+                [found] = EndpointEngine({**endpoint, **thinking, **more}).answers(iter(request))
+                assert tuple(found[name] for name in names) == in_job
+                assert found["logprob"] == pytest.approx(row["logprob"], abs=1e-3)
 
 
 def test_seeds_differ_and_repeat(model: Path, endpoint: dict[str, Any]) -> None:

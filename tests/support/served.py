@@ -31,14 +31,14 @@ ENGINE = {
 
 
 @contextlib.contextmanager
-def served(model: Path, name: str, log: Path, key: str) -> Iterator[str]:
+def served(model: Path, name: str, log: Path, key: str, window: int = 2048) -> Iterator[str]:
     """Serve ``model`` as ``name`` behind ``key``; yields the address. ``log`` takes what the server says."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     # Of an option that is given twice, the last counts.
     command = [sys.executable, *_documented(), "--model", str(model), "--port", str(port), "--host", "127.0.0.1"]
-    command += ["--served-model-name", name, "--max-model-len", "2048", "--distributed-executor-backend", "uni"]
+    command += ["--served-model-name", name, "--max-model-len", str(window), "--distributed-executor-backend", "uni"]
     environment = {**os.environ, **ENGINE, "VLLM_API_KEY": key}
     with log.open("w") as said:
         process = subprocess.Popen(
@@ -68,9 +68,11 @@ def _wait(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
     raise AssertionError(f"the server ended:\n{log.read_text()[-3000:]}")
 
 
-def rows_of_engine(definition: dict[str, Any], requests: list[Request]) -> dict[tuple[str, int], dict[str, Any]]:
+def rows_of_engine(
+    definition: dict[str, Any], requests: list[Request], window: int = 2048
+) -> dict[tuple[str, int], dict[str, Any]]:
     """What vLLM in this process makes of ``requests``; to be called in a process of its own."""
     from ragrelay.generation.engine import VllmEngine
 
-    engine = VllmEngine(definition, 2048, threads=1)
+    engine = VllmEngine(definition, window, threads=1)
     return {(row["prompt_id"], row["seed"]): row for row in engine.answers(iter(requests))}

@@ -112,8 +112,16 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("generators.lm.model", "./absent", ["'generators.lm.model'", "no folder"]),
     ("generators.lm.thinking", ["<think>"], ["'generators.lm.thinking'", "at least 2 item(s)"]),
     ("generators.lm.thinking", ["<think>", 1], ["'generators.lm.thinking.1'", "found 1", "a text"]),
-    ("generators.lm.thinking", "off", ["'generators.lm.thinking'", "found 'off'; expected a list or 'none'"]),
-    ("generators.lm.thinking", False, ["'generators.lm.thinking'", "found False; expected a list or 'none'"]),
+    (
+        "generators.lm.thinking",
+        "off",
+        ["'generators.lm.thinking'", "found 'off'; expected a mapping or a list or 'none'"],
+    ),
+    (
+        "generators.lm.thinking",
+        False,
+        ["'generators.lm.thinking'", "found False; expected a mapping or a list or 'none'"],
+    ),
     ("generators.lm.date", "2026-01-31", ["'generators.lm.date'", "chat: true"]),
     ("generators.lm.date", "31 January", ["'generators.lm.date'", "'31 January'", "YYYY-MM-DD"]),
     (

@@ -13,7 +13,7 @@ import pytest
 from ragrelay.base.errors import InputError
 from ragrelay.base.io import parquet_parts as parts
 from ragrelay.base.io.parquet_parts import PartStore
-from ragrelay.generation.store import KEY, PER_ANSWER, SCHEMA, TOKEN_SCORES, AnswerStore
+from ragrelay.generation.store import KEY, PER_ANSWER, SCHEMA, THOUGHT, TOKEN_SCORES, AnswerStore
 
 from tests.support.sandbox import ROOT
 
@@ -83,7 +83,7 @@ def test_scores_of_tokens_are_null_in_parts_of_before(store: AnswerStore) -> Non
     """Old parts are found, read in one go with new ones, and count as they did; also those before the margin came."""
     scores: dict[str, Any] = {"token_logprobs": [-0.25, -1.5], "token_entropies": [0.5, 2.5]}
     for lacking, rows in (
-        (TOKEN_SCORES, [row("a"), row("b", 2)]), (["first_token_margin"], [row("e", **scores)]),
+        ((*TOKEN_SCORES, *THOUGHT), [row("a"), row("b", 2)]), (["first_token_margin"], [row("e", **scores)]),
     ):  # fmt: skip
         earlier = {name: kind for name, kind in SCHEMA.items() if name not in lacking}
         PartStore(store.folder, earlier, KEY).add(pl.DataFrame(rows, schema=earlier), META)
@@ -93,10 +93,13 @@ def test_scores_of_tokens_are_null_in_parts_of_before(store: AnswerStore) -> Non
     assert len(store.held(wanted)) == 5
     found = store.look_up(wanted, list(SCHEMA)).sort("prompt_id")
     assert dict(found.schema) == SCHEMA
-    nothing = dict.fromkeys(TOKEN_SCORES)
+    nothing, unthought = dict.fromkeys(TOKEN_SCORES), dict.fromkeys(THOUGHT)
     assert found.to_dicts() == [
-        {**row("a"), **nothing}, {**row("b", 2), **nothing}, {**row("c"), **scores, **margin},
-        {**row("d"), **nothing}, {**row("e"), **nothing, **scores},
+        {**each, **unthought}
+        for each in (
+            {**row("a"), **nothing}, {**row("b", 2), **nothing}, {**row("c"), **scores, **margin},
+            {**row("d"), **nothing}, {**row("e"), **nothing, **scores},
+        )
     ]  # fmt: skip
     assert store.look_up(wanted).columns == list(PER_ANSWER)
 

@@ -15,12 +15,11 @@ from ragrelay.base.display import progress
 from ragrelay.base.errors import InputError
 from ragrelay.generation import endpoint
 from ragrelay.generation.endpoint import EndpointEngine
-from ragrelay.generation.generator import NEUTRAL, Request
+from ragrelay.generation.generator import NEUTRAL
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys, with_texts
 from ragrelay.generation.store import AnswerStore
 
-from tests.support.chat_model import build_chat_model
 from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
 from tests.unit.generation.test_requests import Prompts
 
@@ -46,17 +45,6 @@ def test_rows_and_parameters(server: FakeServer) -> None:
         "max_tokens": 7, "min_tokens": 0, "repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
         "stop": ["STOP"], "logprobs": 0,
     }  # fmt: skip
-
-
-def test_thoughts(server: FakeServer, tmp_path: Path) -> None:
-    """Marks that are special tokens are asked for; the one that a prompt begins is the stored answer's beginning."""
-    model = str(build_chat_model(tmp_path / "model"))
-    keys = {"tokenizer": model, "trust_remote_code": False, "thinking": ["[THINK]", "[/THINK]"]}
-    request = Request("p", 1, (1, 2), begun="[THINK]")
-    [found] = EndpointEngine({**DEFINITION, **keys}).answers(iter([request]))
-    assert found["answer"].startswith("[THINK]to ") and server.bodies[-1]["skip_special_tokens"] is False
-    rows(**keys | {"thinking": ["<think>", "</think>"]})
-    assert "skip_special_tokens" not in server.bodies[-1]
 
 
 def test_at_most_concurrency_at_once(server: FakeServer) -> None:

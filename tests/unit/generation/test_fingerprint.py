@@ -14,7 +14,7 @@ CHANGES: dict[str, Any] = {
     "dtype": "bfloat16", "quantization": "fp8", "max_model_len": 1024, "over_window": "truncate", "temperature": 0.0,
     "top_k": 0, "top_p": 0.95, "min_p": 0.05, "max_tokens": 17, "stop": ["END"], "trust_remote_code": True,
     "kv_cache_dtype": "fp8", "load_format": "dummy", "chat": True, "chat_template_kwargs": {"brief": True},
-    "date": "2026-01-31",
+    "date": "2026-01-31", "thinking": ["<think>", "</think>"],
     "adapter": "a/lora", "repetition_penalty": 1.1, "presence_penalty": 0.5, "frequency_penalty": 0.5, "min_tokens": 1,
     "repetition_window": 64, "batch_invariant": True, "model_runner": "v1", "attention_backend": "FLASH_ATTN",
 }  # fmt: skip
@@ -22,7 +22,6 @@ NO_CHANGES: dict[str, Any] = {
     "prompt": "other", "prefix_caching": False, "max_num_seqs": 1, "max_num_batched_tokens": 64,
     "tensor_parallel_size": 2, "engines_per_job": 2, "gpu_memory_utilization": 0.5, "cpu_kvcache_gib": 4, "threads": 2,
     "block_size": 32, "tokens_per_second": 100.0, "flush_seconds": 1, "notice": "It only copies.",
-    "thinking": ["<think>", "</think>"],
 }  # fmt: skip
 ENDPOINT: dict[str, tuple[Any, bool]] = {
     "base_url": ("https://other/v1", True), "tokenizer": ("a/b", True), "api_key_env": ("KEY", False),

@@ -38,7 +38,7 @@ def model(tmp_path: Path) -> Path:
 def made(generator: dict[str, Any], model: Path, **keys: Any) -> list[Any]:
     """What a job makes of a prompt before it starts its engine."""
     layout = Layout(Template(), Path(), {})
-    return list(tokenised(ASKED, {**generator, "model": str(model), **keys}, 2000, layout))
+    return list(tokenised(ASKED, {**generator, "model": str(model), **keys}, 20_000, layout))
 
 
 def refusal(generator: dict[str, Any], model: Path, **keys: Any) -> str:
@@ -226,7 +226,7 @@ def test_keys_of_thinking_without_effect(generator: dict[str, Any], model: Path,
     with pytest.raises(
         InputError, match=r"thinking\.budget': found 9; expected key tokenizer as well: a chat endpoint"
     ):
-        GENERATOR_KINDS.of(served).check_given("key 'generators.lm", served)
+        GENERATOR_KINDS.of(served).check_given("key 'generators.lm", {"chat": True})
 
 
 def test_added_tokens_beyond_the_beginning_of_the_file(model: Path) -> None:

@@ -13,13 +13,11 @@ from time import process_time
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 from ragrelay.base.errors import printable
 from ragrelay.base.io.characters import check_query, check_text, count_unseen, is_seen
 from ragrelay.base.io.secret_values import SentKey, secret_in
 from ragrelay.collection.answer_formats.trec_rag import joined, read_record, split_sentences, written_record
-from ragrelay.generation.thought_marks import without_thinking
 from ragrelay.generation.tokens import PromptTokenizer
 from ragrelay.questions.nuggets.writing import read_list
 from ragrelay.report.display.script_json import script_json
@@ -34,6 +32,7 @@ from ragrelay.scoring.sentences import cited_sentences, numbered_citations
 
 from tests.support.annex_cases import of_annexes
 from tests.support.chat_model import build_chat_model
+from tests.support.thoughts import told
 
 pytestmark = pytest.mark.process
 
@@ -72,8 +71,11 @@ def cpu_seconds(most: int) -> Iterator[None]:
 
 
 def thought(text: str) -> object:
-    answers = pl.DataFrame({"answer": [text, f"{text}</think>{text}"], "finish_reason": ["stop", "length"]})
-    return without_thinking(answers, ("<think>", "</think>"))
+    answers = [
+        {"answer": text, "finish_reason": "stop"},
+        {"answer": f"{text}</think>{text}", "finish_reason": "length"},
+    ]
+    return told(answers, ("<think>", "</think>"))
 
 
 def copies(text: str) -> object:

@@ -12,6 +12,7 @@ from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import CITED_SENTENCES, QID, SEED, Column, integer, number, schema_of, text
 from ragrelay.generation.store import KEY, THOUGHT, AnswerStore
+from ragrelay.generation.thought_marks import CUT
 
 CONTEXT = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64}
 COLUMNS = {
@@ -34,6 +35,7 @@ COLUMNS = {
 }  # fmt: skip
 DROPPED = "passages dropped to fit the window"
 MISSING = "missing answers: refused, filtered, a tool call, or a thought that did not end"
+CUT_THOUGHTS = "thoughts cut at their budget (the answer follows)"
 UNCOUNTED = "answers whose endpoint did not say how many tokens of the prompt it read"
 Context = tuple[str, int]
 
@@ -74,10 +76,9 @@ def view_answers(
 
     Columns as in COLUMNS without optional ones, one row per query of the prompt file, in its order. ``thinking``: marks
     of the thoughts to tell from answers (see without_thinking); with it, or where the store has thoughts, the files
-    have the columns THOUGHT too. Returns the number of missing answers (null) by
-    reason (what, count, of), that of dropped passages, and that of answers with an unknown number of prompt tokens.
-    Raises InputError, before anything is written, if the store lacks an answer; ``receipts`` of the jobs that made them
-    may say why.
+    have the columns THOUGHT too. Returns the number of missing answers (null) by reason (what, count, of), and those of
+    dropped passages, answers with an unknown number of prompt tokens and cut thoughts. Raises InputError, before
+    anything is written, if the store lacks an answer; ``receipts`` of the jobs that made them may say why.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
@@ -102,6 +103,8 @@ def view_answers(
     missing = [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]
     dropped, uncounted = rows["dropped_passages"].sum(), rows["prompt_tokens"].null_count()
     counted = [{"what": UNCOUNTED, "count": uncounted}] if uncounted else []
+    cut = (rows["thought_end"] == CUT).sum()
+    counted += [{"what": CUT_THOUGHTS, "count": cut}] if cut else []
     return [{"what": DROPPED, "count": dropped}, *missing, *counted]
 
 

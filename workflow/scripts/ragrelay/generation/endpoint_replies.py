@@ -208,7 +208,7 @@ def reply_thought(
     at_mark = ended == "stop" and bool(begins if stopped is None else stopped)
     ids = tuple(choice.token_ids) if choice.token_ids else None
     if thinks and ids:
-        thought = thinks.thought(text, ids, request.begun, ended == "length")
+        thought = thinks.thought(text, ids, request.begun, ended == "length", at_mark)
     else:
         thought = read_thought(text, marks, request.begun, ended == "length", at_mark)
     return ThoughtReply(thought, ids, usage.completion_tokens, usage.prompt_tokens, usage.cached_tokens())

@@ -15,7 +15,15 @@ from jinja2 import TemplateError
 from ragrelay.base.errors import InputError, RequestError
 from ragrelay.base.models.gguf_conversion import model_source
 from ragrelay.base.models.hubs import check_cached
-from ragrelay.generation.thought_marks import ENDED, Thought, begun_mark, has_any, marks_of, read_thought
+from ragrelay.generation.thought_marks import (
+    ENDED,
+    Thought,
+    begun_mark,
+    has_any,
+    marks_of,
+    read_thought,
+    thought_budget,
+)
 
 # Placeholders for special tokens' texts while a chat template is rendered around them.
 USER_PART, SYSTEM_PART = "zyxquestion", "zyxinstruction"
@@ -50,14 +58,14 @@ class ThoughtTokens(NamedTuple):
     """Special tokens to leave out of texts, if the marks are special tokens; None: all."""
     tokenizer: Any
 
-    def thought(self, text: str, ids: Sequence[int], begun: str, cut: bool) -> Thought:
+    def thought(self, text: str, ids: Sequence[int], begun: str, cut: bool, stopped_by_mark: bool = False) -> Thought:
         """Return the thought in a reply ``text`` of token ``ids``, which vLLM cut after the end mark (read_thought)."""
-        thought = read_thought(text, self.marks, begun, cut)
+        thought = read_thought(text, self.marks, begun, cut, stopped_by_mark)
         if thought.end != ENDED:
             return thought
         # The last token may have more than the mark, which the answer goes on from.
-        written = self.tokenizer.decode(ids, skip_special_tokens=self.hidden is None)
-        return thought._replace(rest=written.rpartition(self.marks[1])[2])
+        _, mark, rest = self.tokenizer.decode(ids, skip_special_tokens=self.hidden is None).rpartition(self.marks[1])
+        return thought._replace(rest=rest if mark else "")
 
     def ids(self, text: str) -> tuple[int, ...]:
         """Return the token ids of a text of the model, in which special tokens are special."""
@@ -66,8 +74,10 @@ class ThoughtTokens(NamedTuple):
 
 def thought_tokens(generator: Mapping[str, Any]) -> ThoughtTokens | None:
     """Return the marks of thought by the generator's tokenizer; None if its answers are kept whole."""
-    if "thinking" not in generator or (marks := marks_of(generator, tokenizer := load_tokenizer(generator))) is None:
+    if not thought_budget(generator):
         return None
+    tokenizer = load_tokenizer(generator)
+    marks = marks_of(generator, tokenizer) or []
     special = special_tokens(tokenizer)
     others = [text for text in special if not has_any(marks, [text])]
     hidden = frozenset(tokenizer.convert_tokens_to_ids(others)) if has_any(marks, special) else None
