@@ -66,8 +66,9 @@ def _rows(part: Mapping[str, Any]) -> Iterator[Row]:
     for key, sub in part["properties"].items():
         default = f"`{json.dumps(sub['default'])}`" if "default" in sub else "required" if key in required else "none"
         yield f"`{key}`", _type(sub), default, sub["description"]
-        for inner, kind, otherwise, about in _rows(sub) if "properties" in sub else ():
-            yield f"`{key}`: {inner}", kind, otherwise, about
+        for nested in (each for each in (sub, *sub.get("anyOf", ())) if "properties" in each):
+            for inner, kind, otherwise, about in _rows(nested):
+                yield f"`{key}`: {inner}", kind, otherwise, about
 
 
 def _type(sub: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """A model behind vLLM's own API server: the same answers as from vLLM in the job, by the same store's rows."""
 
+import dataclasses
 import json
 import logging
 import multiprocessing
@@ -17,7 +18,7 @@ from ragrelay.generation.store import TOKEN_SCORES
 from ragrelay.generation.tokens import PromptTokenizer
 
 from tests.support.chat_model import build_chat_model
-from tests.support.served import rows_of_engine, served
+from tests.support.served import kill_server, rows_of_engine, served
 from tests.support.tiny_model import build_saying_llama
 
 pytestmark = pytest.mark.full
@@ -168,6 +169,23 @@ def test_thoughts_and_answers_are_those_of_vllm_in_the_job(tmp_path: Path, monke
                 [found] = EndpointEngine({**endpoint, **thinking, **more}).answers(iter(request))
                 assert tuple(found[name] for name in names) == in_job
                 assert found["logprob"] == pytest.approx(row["logprob"], abs=1e-3)
+
+
+def test_two_servers_of_which_one_is_killed(model: Path, endpoint: dict[str, Any], tmp_path: Path) -> None:
+    """Each answer is made, once, and is what one server gives."""
+    made = requests(model, chat=False, as_ids=True)
+    some = [dataclasses.replace(each, seed=seed) for seed in range(1, 25) for each in made if each.seed == 1]
+    expected = asked(endpoint, some)
+    log, killed = tmp_path / "other.log", False
+    with served(model, "demo", log, KEY) as address:
+        several = {**endpoint, "base_url": [endpoint["base_url"], address]}
+        found = []
+        for row in EndpointEngine(several).answers(iter(some)):
+            found.append(row)
+            if not killed and '"POST /v1/completions HTTP/1.1" 200' in log.read_text():
+                killed = kill_server(address)
+    assert killed and len(found) == len(some)
+    assert values({(row["prompt_id"], row["seed"]): row for row in found}) == expected
 
 
 def test_seeds_differ_and_repeat(model: Path, endpoint: dict[str, Any]) -> None:

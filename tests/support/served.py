@@ -53,6 +53,19 @@ def served(model: Path, name: str, log: Path, key: str, window: int = 2048) -> I
             process.wait()
 
 
+def kill_server(address: str) -> bool:
+    """Kill the server at ``address``, as a node's failure does; returns whether there was one."""
+    port = address.rpartition(":")[2].partition("/")[0]
+    found = [
+        int(folder.name)
+        for folder in Path("/proc").glob("[0-9]*")
+        if f"--port\0{port}\0" in folder.joinpath("cmdline").read_text(encoding="utf-8", errors="replace")
+    ]
+    for process in found:
+        os.killpg(process, signal.SIGKILL)
+    return bool(found)
+
+
 def _documented() -> list[str]:
     """The arguments of python in the command that docs/add-a-model.md starts a server with."""
     text = (ROOT / "docs/add-a-model.md").read_text(encoding="utf-8")

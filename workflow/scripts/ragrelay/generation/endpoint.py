@@ -18,7 +18,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from ragrelay.base.display.progress import Lines
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.secret_values import SentKey
-from ragrelay.generation.endpoint_address import endpoint_address, endpoint_key
+from ragrelay.generation.endpoint_address import Servers, endpoint_addresses, endpoint_key
 from ragrelay.generation.endpoint_replies import (
     HalfCharacterError,
     ReplyError,
@@ -48,6 +48,9 @@ BACKOFF = tenacity.wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.5)
 # The longest wait in seconds that a Retry-After header may ask for; more is an error.
 LONGEST_PAUSE = 120.0
 BUSY = (408, 409, 429)
+REST_SECONDS = 15.0
+"""For which an address that failed gets no request if another is at hand."""
+MOST_ADDRESSES = 64
 LARGEST_REPLY = 256 * 2**20
 """Maximum size of an uncompressed reply in bytes. 20 candidates for each of 60,000 tokens need less."""
 
@@ -55,7 +58,8 @@ LARGEST_REPLY = 256 * 2**20
 class EndpointEngine:
     """The endpoint of a generator's definition.
 
-    Its address is ``base_url`` or else the environment's OPENAI_BASE_URL. A key is sent only if ``api_key_env`` names
+    Its addresses are ``base_url`` or else the environment's OPENAI_BASE_URL; a request goes to the least busy, and if
+    that one is dead or busy, to another. A key is sent only if ``api_key_env`` names
     the environment variable that has it. The key is never logged, and no reply that contains it is kept. With a
     ``tokenizer`` in the definition, prompts are sent as token ids, the same as vLLM in this process gets. Otherwise
     they are sent as texts to the endpoint's completions, or to its chat completions (``chat``), and the server
@@ -77,22 +81,20 @@ class EndpointEngine:
         # These loggers report each of a study's many requests, and at level DEBUG the server's replies.
         for name in ("httpx2", "httpcore2", "openai"):
             logging.getLogger(name).setLevel(logging.WARNING)
-        address = endpoint_address(generator)
-        self._address = httpx2.URL(address if address.endswith("/") else f"{address}/")
-        self._place = f"endpoint {self._address}, model {generator['model']!r}"
+        self._servers = Servers(lambda: [_whole(address) for address in endpoint_addresses(generator)])
         self._ended = threading.Event()
         self._lines = Lines()
         self._retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception(_may_pass),
             stop=self._is_over,
-            wait=_pause,
+            wait=lambda state: 0.0 if self._servers.others() else _pause(state),
             sleep=tenacity.sleep_using_event(self._ended),
             before_sleep=self._report,
             reraise=True,
         )
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
-        """Yield one store row per request, as they finish; at most ``concurrency`` requests are open at a time.
+        """Yield one store row per request, as they finish; at most ``concurrency`` are open at an address at a time.
 
         The first is open alone, so that an endpoint that refuses a key of the requests refuses it once. Raises
         InputError for a request that the endpoint refuses, for a prompt that it did not read or an answer that it cut
@@ -104,7 +106,7 @@ class EndpointEngine:
         limit, pace = 1, _Pace(self.generator.get("requests_per_minute"))
         under_way: set[Future[dict[str, Any] | Request]] = set()
         left_out: list[Request] = []
-        pool = ThreadPoolExecutor(self.generator["concurrency"])
+        pool = ThreadPoolExecutor(self.generator["concurrency"] * MOST_ADDRESSES)
         with self._connected() as line:
             try:
                 while True:
@@ -114,7 +116,7 @@ class EndpointEngine:
                     if not under_way:
                         break
                     done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                    limit = self.generator["concurrency"]
+                    limit = self.generator["concurrency"] * min(MOST_ADDRESSES, len(self._servers.addresses))
                     failed = [future for future in done if future.exception()]
                     if failed:
                         self._ended.set()
@@ -137,14 +139,14 @@ class EndpointEngine:
             expected = (
                 "text in UTF-8 (all other answers are kept), or half_characters: replace, which puts U+FFFD there"
             )
-            raise InputError(self._place, f"{halves}seed {first.seed}", expected)
+            raise InputError(self._place(), f"{halves}seed {first.seed}", expected)
 
     @contextmanager
     def _connected(self) -> Iterator["_Line"]:
         """Open connections to the endpoint on their own event loop. The exit closes them, and ends open requests."""
         seconds = self.generator["request_seconds"]
         client = openai.AsyncOpenAI(
-            base_url=self._address,
+            base_url=self._servers.addresses[0],
             api_key=self._key or NO_KEY,
             organization="",
             project="",
@@ -154,6 +156,23 @@ class EndpointEngine:
         )
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
             yield _Line(portal, client)
+
+    def _reply(self, request: Request, line: "_Line", body: Mapping[str, Any]) -> tuple[httpx2.Response, str]:
+        """Return a reply, and the place that messages about it name. An address that fails rests for a while."""
+        with self._servers.one() as address:
+            try:
+                client = line.client.with_options(base_url=address)
+                return line.portal.call(self._exchange, request, client, body), self._place(address)
+            except openai.OpenAIError as error:
+                if _may_pass(error):
+                    self._servers.rest(address, _retry_after(error) or REST_SECONDS)
+                raise
+
+    def _place(self, address: str | None = None) -> str:
+        """Return what messages call the endpoint: by ``address``, or by its first and the number of the others."""
+        more = len(self._servers.addresses) - 1
+        name = address or self._servers.addresses[0] + (f" and {more} more" if more else "")
+        return f"endpoint {name}, model {self.generator['model']!r}"
 
     def _ask(self, request: Request, line: "_Line") -> dict[str, Any] | Request:
         """Return the store's row, or ``request`` itself if its answer can't be written.
@@ -174,30 +193,28 @@ class EndpointEngine:
             seconds = self.generator["request_seconds"]
             within = f" within {seconds:g} s (request_seconds)" if isinstance(error, openai.APITimeoutError) else ""
             more = advice(error, {**self._body(request), **self._thought_body(request)}, self.generator)
-            raise InputError(self._place, self._failure(error), f"an answer{within}{more}") from None
+            raise InputError(self._place(), self._failure(error), f"an answer{within}{more}") from None
 
     def _try(self, request: Request, line: "_Line") -> dict[str, Any]:
-        reply = line.portal.call(self._exchange, request, line.client, self._body(request))
+        reply, place = self._reply(request, line, self._body(request))
         row = reply_row(request, reply, self._as_chat(request), self.generator["half_characters"] == "replace")
-        self._check_secret(reply, f"{row['answer'] or ''}{row.get('thought', '')}{row['finish_reason']}")
-        check_whole(self._place, request, row, self.generator["max_tokens"])
+        self._check_secret(place, reply, f"{row['answer'] or ''}{row.get('thought', '')}{row['finish_reason']}")
+        check_whole(place, request, row, self.generator["max_tokens"])
         return row
 
     def _try_thought(self, request: Request, line: "_Line") -> ThoughtReply:
-        reply = line.portal.call(self._exchange, request, line.client, self._thought_body(request))
+        reply, place = self._reply(request, line, self._thought_body(request))
         replaces = self.generator["half_characters"] == "replace"
         thought = reply_thought(request, reply, self._marks or (), self._thinks, replaces)
-        self._check_secret(reply, thought.thought.text)
-        check_read(self._place, request, thought.prompt_tokens)
-        check_budget(self._place, request, thought, thought_budget(self.generator))
+        self._check_secret(place, reply, thought.thought.text)
+        check_read(place, request, thought.prompt_tokens)
+        check_budget(place, request, thought, thought_budget(self.generator))
         return thought
 
-    def _check_secret(self, reply: Any, text: str) -> None:
+    def _check_secret(self, place: str, reply: Any, text: str) -> None:
         """Raise InputError if the key is in the bytes of a reply, or in ``text``, which is to be kept of it."""
         if self._sent.is_in(reply.content, text.encode()):
-            raise InputError(
-                self._place, "its key in a reply, which is not kept", "an endpoint that does not repeat the key"
-            )
+            raise InputError(place, "its key in a reply, which is not kept", "an endpoint that does not repeat the key")
 
     async def _exchange(self, request: Request, client: openai.AsyncOpenAI, body: Mapping[str, Any]) -> httpx2.Response:
         """Send a request and read its whole reply within ``request_seconds``.
@@ -215,7 +232,7 @@ class EndpointEngine:
                     texts, prompt = client.completions.with_raw_response, list(request.token_ids) or request.prompt
                     reply = await texts.create(model=model, prompt=prompt, extra_body=body)
         except TimeoutError:
-            raise openai.APITimeoutError(httpx2.Request("POST", self._address)) from None
+            raise openai.APITimeoutError(httpx2.Request("POST", client.base_url)) from None
         return reply.http_response
 
     def _is_over(self, state: tenacity.RetryCallState) -> bool:
@@ -230,7 +247,7 @@ class EndpointEngine:
 
     def _report(self, state: tenacity.RetryCallState) -> None:
         failure, tries = self._failure(_error(state)), self.generator["max_retries"]
-        text = f"{self._place}: {failure}; retry {state.attempt_number} of {tries} in {state.upcoming_sleep:.1f} s"
+        text = f"{self._place()}: {failure}; retry {state.attempt_number} of {tries} in {state.upcoming_sleep:.1f} s"
         log.warning(text)
         self._lines.say(lambda: text)
 
@@ -277,6 +294,10 @@ class EndpointEngine:
         }  # fmt: skip
         left_out = {key: None for key, value in generator.get("extra_body", {}).items() if value is None}
         return {name: value for name, value in (body | ends | left_out).items() if value is not None}
+
+
+def _whole(address: str) -> str:
+    return str(httpx2.URL(address if address.endswith("/") else f"{address}/"))
 
 
 def _error(state: tenacity.RetryCallState) -> BaseException | None:

@@ -1,7 +1,13 @@
-"""Find an endpoint's address and key in the generator's definition or the environment."""
+"""Find an endpoint's addresses and key in the generator's definition or the environment; choose among addresses."""
 
+import glob
 import os
-from collections.abc import Mapping
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,16 +16,97 @@ from ragrelay.base.errors import InputError
 URL_VARIABLE = "OPENAI_BASE_URL"
 
 
-def endpoint_address(definition: Mapping[str, Any]) -> str:
-    """Return ``base_url``, or else the environment's address. Raises InputError if both are missing, or for no URL."""
-    if "base_url" in definition:
-        return definition["base_url"]
-    place, address = f"environment variable {URL_VARIABLE}", os.environ.get(URL_VARIABLE)
-    if not address:
-        expected = f"the address of the endpoint that serves {definition['model']!r}, or key base_url in its entry"
-        raise InputError(place, "nothing", expected)
-    check_url(place, address)
-    return address
+def endpoint_addresses(definition: Mapping[str, Any]) -> list[str]:
+    """Return the addresses of ``base_url`` (files of a glob are read), or else the environment's address.
+
+    Raises InputError if both are missing, for no URL, and if no file has an address.
+    """
+    given = definition.get("base_url")
+    if given is not None and not is_glob(given):
+        return [given] if isinstance(given, str) else list(given)
+    if given is None:
+        place, address = f"environment variable {URL_VARIABLE}", os.environ.get(URL_VARIABLE)
+        if not address:
+            expected = f"the address of the endpoint that serves {definition['model']!r}, or key base_url in its entry"
+            raise InputError(place, "nothing", expected)
+        check_url(place, address)
+        return [address]
+    paths = sorted(glob.glob(given))  # noqa: PTH207  (Path.glob takes no absolute pattern)
+    listed = {path: address for path in paths if (address := _written(Path(path)))}
+    for path, address in listed.items():
+        check_url(path, address)
+    if not listed:
+        expected = "a file with the address of a server, such as slurm/serve.sh writes"
+        raise InputError(f"base_url {given!r} of model {definition['model']!r}", "no such file", expected)
+    return list(dict.fromkeys(listed.values()))
+
+
+def is_glob(base_url: str | Sequence[str]) -> bool:
+    """Return whether ``base_url`` is a pattern of files, each with an address."""
+    return isinstance(base_url, str) and "*" in base_url
+
+
+def endpoint_identity(definition: Mapping[str, Any]) -> str:
+    """Return what of ``base_url`` counts for the fingerprint: of several addresses the first; of files nothing.
+
+    So an address that is added asks for nothing anew.
+    """
+    given = definition.get("base_url", "")
+    return "" if is_glob(given) else given if isinstance(given, str) else given[0]
+
+
+def _written(path: Path) -> str:
+    """Return the address in a file; empty if the file is gone again, as its server is."""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        return ""
+
+
+class Servers:
+    """The addresses of one model. Each request goes to the one with the fewest open requests.
+
+    ``addresses`` is asked again when one rests, so that servers may come and go. Safe for threads.
+    """
+
+    def __init__(self, addresses: Callable[[], list[str]]) -> None:
+        self._ask, self._lock = addresses, threading.Lock()
+        self.addresses = addresses()
+        self._open: Counter[str] = Counter()
+        self._rests_until: dict[str, float] = {}
+
+    @contextmanager
+    def one(self) -> Iterator[str]:
+        """Yield the address for a request: of those that do not rest, the one with the fewest open requests."""
+        with self._lock:
+            address = min(self._awake() or self.addresses, key=lambda each: self._open[each])
+            self._open[address] += 1
+        try:
+            yield address
+        finally:
+            with self._lock:
+                self._open[address] -= 1
+
+    def rest(self, address: str, seconds: float) -> None:
+        """Give ``address`` no request for ``seconds`` if another is at hand."""
+        with self._lock:
+            self._rests_until[address] = time.monotonic() + seconds
+            self.addresses = self._known()
+
+    def others(self) -> bool:
+        """Return whether an address is at hand that does not rest, where there are several."""
+        with self._lock:
+            return len(self.addresses) > 1 and bool(self._awake())
+
+    def _awake(self) -> list[str]:
+        now = time.monotonic()
+        return [each for each in self.addresses if self._rests_until.get(each, 0.0) <= now]
+
+    def _known(self) -> list[str]:
+        try:
+            return self._ask()
+        except InputError:  # all files are gone; the retries say what their servers' addresses answer
+            return self.addresses
 
 
 def endpoint_key(definition: Mapping[str, Any]) -> str | None:

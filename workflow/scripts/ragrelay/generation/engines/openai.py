@@ -12,7 +12,13 @@ from ragrelay.base.kinds import CheckedStudy, Download
 from ragrelay.base.models.locations import check_tokenizer, is_local, model_identity
 from ragrelay.base.models.model_files import check_chat_template
 from ragrelay.base.settings import Matching, Text
-from ragrelay.generation.endpoint_address import check_url, endpoint_address, endpoint_key
+from ragrelay.generation.endpoint_address import (
+    check_url,
+    endpoint_addresses,
+    endpoint_identity,
+    endpoint_key,
+    is_glob,
+)
 from ragrelay.generation.generator import DECODING, NEUTRAL, PENALTIES, Generator, ThinkingSettings
 from ragrelay.generation.thought_marks import decisive_thinking
 
@@ -37,10 +43,11 @@ def sends_chats(definition: Mapping[str, Any]) -> bool:
 class Openai(Generator):
     """asks an OpenAI-compatible endpoint that serves it, and sends all decoding keys but those that are null."""
 
-    base_url: Text | None = Field(
+    base_url: Text | Annotated[list[Text], Field(min_length=1)] | None = Field(
         None,
-        description="Address of the endpoint, such as `https://host/v1`; the environment's OPENAI_BASE_URL where "
-        "absent, for a server that is elsewhere every time.",
+        description="Address of the endpoint, such as `https://host/v1`; a list of several that serve the same model; "
+        "or a glob of files with an address each, such as `served-*.txt`, which `slurm/serve.sh` writes. The "
+        "environment's OPENAI_BASE_URL where absent, for a server that is elsewhere every time.",
     )
     api_key_env: Annotated[str, VARIABLE] | None = Field(
         None,
@@ -67,7 +74,7 @@ class Openai(Generator):
         description="Ask for the 20 likeliest candidates of every token, for the answer store's entropies and margins. "
         "Replies are then many times as long, and some endpoints refuse so many.",
     )
-    concurrency: int = Field(16, ge=1, description="Requests to the endpoint at once, of each generation job.")
+    concurrency: int = Field(16, ge=1, description="Requests to an address at once, of each generation job.")
     requests_per_minute: int | None = Field(
         None, ge=1, description="Most requests started per minute; no limit where absent."
     )
@@ -103,8 +110,9 @@ class Openai(Generator):
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check the address, that a local tokenizer exists, and that truncation has a window."""
-        if self.base_url is not None:
-            check_url(f"{place}.base_url'", self.base_url)
+        for address in [self.base_url] if isinstance(self.base_url, str) else self.base_url or ():
+            if not is_glob(address):
+                check_url(f"{place}.base_url'", address)
         if self.tokenizer and not (study.folder / self.tokenizer).exists() and "/" not in self.tokenizer:
             raise InputError(f"{place}.tokenizer'", f"no folder {self.tokenizer}", "a folder or a hub id")
         if self.tokenizer:
@@ -136,7 +144,7 @@ class Openai(Generator):
         """
         keys: tuple[str, ...] = (*DECODING, "max_tokens_name", "extra_body")
         revision = definition.get("revision")
-        identity = {"endpoint": definition.get("base_url", ""), "model": f"{definition['model']}@{revision or ''}"}
+        identity = {"endpoint": endpoint_identity(definition), "model": f"{definition['model']}@{revision or ''}"}
         if "tokenizer" in definition:
             keys = (*TOKENIZER_KEYS, *keys)
             identity["tokenizer"] = model_identity(definition["tokenizer"], revision, folder, cache_dir)
@@ -155,6 +163,6 @@ class Openai(Generator):
     @classmethod
     def check_address(cls, definition: Mapping[str, Any]) -> None:
         """Check that an address is set, and that an API key, if set here, can be sent."""
-        endpoint_address(definition)
+        endpoint_addresses(definition)
         if os.environ.get(definition.get("api_key_env", "")):
             endpoint_key(definition)

@@ -1,0 +1,123 @@
+"""Several addresses of one model, against fake servers: the least busy first, another when one dies."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ragrelay.base.errors import InputError
+from ragrelay.generation import endpoint
+from ragrelay.generation.endpoint import EndpointEngine
+from ragrelay.generation.endpoint_address import Servers, endpoint_addresses
+from ragrelay.generation.fingerprint import fingerprint
+from ragrelay.generation.generator import GENERATOR_KINDS, Request
+
+from tests.support.fake_endpoint import DEFINITION, FakeServer
+
+pytestmark = pytest.mark.process
+
+MANY = [Request(f"p{number}", 1, (), 0, f"prompt {number}") for number in range(40)]
+
+
+@pytest.fixture
+def two(server: FakeServer) -> Iterator[list[FakeServer]]:
+    other = FakeServer()
+    yield [server, other]
+    other.released.set()
+    other.server.shutdown()
+
+
+def answers(definition: dict[str, Any]) -> list[str]:
+    return sorted(row["prompt_id"] for row in EndpointEngine({**DEFINITION, **definition}).answers(iter(MANY)))
+
+
+def test_each_server_gets_requests_and_each_request_goes_to_one(two: list[FakeServer]) -> None:
+    """As many are open at each as may be at one."""
+    for each in two:
+        each.together.clear()
+    assert answers({"base_url": [each.address for each in two]}) == sorted(request.prompt_id for request in MANY)
+    prompts = [body["prompt"] for each in two for body in each.bodies]
+    assert sorted(prompts) == sorted(request.prompt for request in MANY)
+    assert [each.most for each in two] == [DEFINITION["concurrency"]] * 2
+
+
+def test_one_that_dies_is_replaced(two: list[FakeServer], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is lost, and nothing that it answered is asked again; it is not waited for."""
+    monkeypatch.setattr(endpoint, "BACKOFF", lambda state: pytest.fail("a pause, while another address is at hand"))
+    alive, dead = two
+    rows = EndpointEngine({**DEFINITION, "base_url": [alive.address, dead.address]}).answers(iter(MANY))
+    found = [next(rows)["prompt_id"]]
+    while not dead.answered:
+        found.append(next(rows)["prompt_id"])
+    dead.server.shutdown()
+    dead.server.server_close()
+    found += [row["prompt_id"] for row in rows]
+    assert sorted(found) == sorted(request.prompt_id for request in MANY)
+    asked = [body["prompt"] for body in alive.bodies]
+    assert len(asked) == len(set(asked)) and not set(asked) & set(dead.answered)
+
+
+def test_a_busy_one_rests(two: list[FakeServer]) -> None:
+    busy, free = two
+    busy.refusals = [503] * 100
+    assert len(answers({"base_url": [busy.address, free.address]})) == len(MANY)
+    assert len(free.answered) == len(MANY) and len(busy.bodies) <= DEFINITION["concurrency"] + 1
+
+
+def test_all_of_them_dead_is_one_line(two: list[FakeServer]) -> None:
+    for each in two:
+        each.server.shutdown()
+        each.server.server_close()
+    with pytest.raises(InputError, match=r"endpoint http://127[^ ]* and 1 more, model 'm': found APIConnectionError"):
+        answers({"base_url": [each.address for each in two], "max_retries": 1})
+
+
+def test_addresses_in_files_that_come_and_go(two: list[FakeServer], tmp_path: Path) -> None:
+    (tmp_path / "served-1.txt").write_text(f"{two[0].address}\n")
+    definition = {**DEFINITION, "base_url": f"{tmp_path}/served-*.txt"}
+    assert endpoint_addresses(definition) == [two[0].address]
+    servers = Servers(lambda: endpoint_addresses(definition))
+    (tmp_path / "served-2.txt").write_text(two[1].address)
+    assert servers.addresses == [two[0].address] and not servers.others()
+    servers.rest(two[0].address, 60.0)
+    assert servers.others()
+    with servers.one() as first, servers.one() as second:
+        assert first == second == two[1].address
+    assert len(answers(definition)) == len(MANY)
+    for path in tmp_path.glob("served-*"):
+        path.unlink()
+    with pytest.raises(InputError, match=r"base_url '.*' of model 'm': found no such file; expected a file with"):
+        EndpointEngine(definition)
+    (tmp_path / "served-3.txt").write_text("ftp://host")
+    with pytest.raises(InputError, match=r"served-3\.txt: found 'ftp://host'; expected http"):
+        EndpointEngine(definition)
+
+
+def test_the_least_busy_first() -> None:
+    servers = Servers(lambda: ["a", "b", "c"])
+    with servers.one() as one, servers.one() as two, servers.one() as three:
+        assert {one, two, three} == {"a", "b", "c"}
+        servers.rest("a", 60.0)
+        with servers.one() as four, servers.one() as five:
+            assert {four, five} == {"b", "c"}
+    for name in "bc":
+        servers.rest(name, 60.0)
+    with servers.one() as any_of_them:
+        assert any_of_them in "abc" and not servers.others()
+
+
+def test_several_addresses_are_one_in_the_fingerprint() -> None:
+    """That of the first, so that another one asks for nothing anew; files have none, as the environment's has none."""
+    prints = {
+        str(given): fingerprint({**DEFINITION, "model": "a/b", **({"base_url": given} if given else {})})
+        for given in ("http://a/v1", ["http://a/v1"], ["http://a/v1", "http://b/v1"], "http://b/v1", "s-*.txt", None)
+    }
+    one, listed, both, other, files, environment = prints.values()
+    assert one == listed == both != other and files == environment not in (one, other)
+
+
+@pytest.mark.parametrize("given", [["http://a/v1", "ftp://b"], ["http://user@a/v1"], "b:80"])
+def test_each_address_is_checked(given: Any, config: dict[str, Any]) -> None:
+    entry = {"engine": "openai", "model": "m", "prompt": "p", "base_url": given}
+    with pytest.raises(InputError, match=r"^key 'generators\.lm\.base_url': found"):
+        GENERATOR_KINDS.of(entry).check("key 'generators.lm", None)  # type: ignore[arg-type]
