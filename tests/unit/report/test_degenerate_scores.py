@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from ragrelay.generation.answer_files import MISSING
 from ragrelay.report import lead
 from ragrelay.report.display.outputs import Figure, Table, available
 from ragrelay.report.display.sections import Section
@@ -70,9 +71,14 @@ def test_scores_of_every_kind_run_through(of: Shape, pattern: str, n: int, tmp_p
     section = section_of(measured, tmp_path, resamples=30)
     checked_tables(section)
     said = checked_sentences(section, measured.judged, n)
-    study = ReportedStudy("degenerate", section.grid, (section,))
+    why = {"stage": "generation", "dataset": section.dataset, "what": MISSING, "count": 1200}
+    told = [{**why, "detail": {"generator": each, "finish_reason": "refusal"}} for each in (section.generator, "other")]
+    study = ReportedStudy("degenerate", section.grid, (section,), left_out=told)
     lost = measured.answers["answer"].null_count() > 0
     assert bool(study.missing) == lost == any("are missing" in sentence for sentence in said)
+    assert all("leave them out (refusal 1,200)." in sentence for sentence in study.missing)
+    shown = [text for title, text in lead.warnings(section, told) if "are missing" in text]
+    assert all("% are missing (refusal 1,200); they" in text for text in shown) and (not lost or shown)
     with_passages = measured.scores.filter(pl.col("k") > 0, pl.col("ordering") != "none")
     assert bool(lead_figure(section, 1, explored=False)) == bool(with_passages.height)
     write_tables(study, [output for output in OUTPUTS if isinstance(output, Table)], tmp_path)

@@ -239,7 +239,7 @@ def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(stud
 
     def warned(**tables: pl.DataFrame) -> dict[str, str]:
         other = changed(section, **tables)
-        return dict(lead(other, 1, True)["warnings"])
+        return dict(lead(other, 1, True, [])["warnings"])
 
     utility, systems = section["utility"], section["systems"]
     holes = utility.with_columns(share_unjudged=pl.when(retriever="dense").then(0.123).otherwise(0.01))

@@ -1,6 +1,6 @@
 """Make the first screen of a section: its answers, a figure, a table, and warnings about how to read them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -24,6 +24,7 @@ from ragrelay.report.lead_figure import (
     signed,
     zero_shot,
 )
+from ragrelay.report.missing import reasons
 from ragrelay.report.verdict_sentences import short
 
 Row = dict[str, Any]
@@ -37,8 +38,11 @@ COPIED = 0.5
 """The page warns if at least this share of answers had its nearest reference in the context."""
 
 
-def lead(section: Section, part: int, explored: bool) -> dict[str, Any]:
-    """Return the values for the template ``lead.html.j2``; ``part`` is the section's index in the explorer."""
+def lead(section: Section, part: int, explored: bool, left_out: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the values for the template ``lead.html.j2``.
+
+    ``part``: the section's index in the explorer; ``left_out``: records of left_out.json.
+    """
     figure, rows = lead_figure(section, part, explored), primary_differences(section)
     return {
         "answers": verdict_sentences.answers(section),
@@ -49,7 +53,7 @@ def lead(section: Section, part: int, explored: bool) -> dict[str, Any]:
         "figure_remark": figure_remark(rows),
         "pair": section.primary,
         "table": table(section, rows),
-        "warnings": warnings(section),
+        "warnings": warnings(section, left_out),
     }
 
 
@@ -168,8 +172,8 @@ def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
             "gain": signed(gain) if gain else ""}  # fmt: skip
 
 
-def warnings(section: Section) -> list[Warning]:
-    """Return warnings that affect how to read the answers, a line each."""
+def warnings(section: Section, left_out: Sequence[Mapping[str, Any]] = ()) -> list[Warning]:
+    """Return warnings that affect how to read the answers, a line each. ``left_out``: records of left_out.json."""
     lines: list[Warning] = [("Unjudged passages", sentence) for sentence in verdict_sentences.unjudged(section)]
     lines += [("Relay and unjudged passages", sentence) for sentence in verdict_sentences.relay_with_holes(section)]
     lines += [("Relay", sentence) for sentence in verdict_sentences.relay_left_open(section)]
@@ -196,7 +200,8 @@ def warnings(section: Section) -> list[Warning]:
         for row in apart.to_dicts() if row["n"] < min(n, relay.DIFFERING_AT_LEAST) and row["k"] != k
     ]  # fmt: skip
     if lost := answer_findings.missing(section):
-        lines.append(("Answers", f"{share(lost)} are missing; they {answer_findings.NO_SCORE}."))
+        why = reasons(left_out, section.dataset, section.generator)
+        lines.append(("Answers", f"{share(lost)} are missing{why}; they {answer_findings.NO_SCORE}."))
     return lines + [
         ("Answers", f"{share(value)} {text}; they are scored like the others.")
         for text, value in answer_findings.ends(section).items()

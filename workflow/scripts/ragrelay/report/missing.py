@@ -1,7 +1,9 @@
 """Say how many answers are missing where they are many, for the head of a page and the end of a run."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -11,14 +13,18 @@ from ragrelay.base.io.coverage import data_warnings
 from ragrelay.base.io.json_values import read_json
 from ragrelay.base.vocabulary.columns import read_table
 from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.generation.answer_files import MISSING as MISSING_ANSWERS
 from ragrelay.report.display.numbers import count, share
 
 MANY = 0.1
 """Missing answers are many if they are more than this share of a generator's answers, or of those with a retriever."""
 
 
-def missing_answers(lengths: Iterable[pl.DataFrame]) -> list[str]:
-    """Return a sentence per dataset and generator with many missing answers. ``lengths``: the rows of a file each."""
+def missing_answers(lengths: Iterable[pl.DataFrame], left_out: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return a sentence per dataset and generator with many missing answers.
+
+    ``lengths``: the rows of a file each; ``left_out``: records of left_out.json.
+    """
     sentences = []
     for cells in lengths:
         # All orderings of one passage have one answer.
@@ -35,9 +41,20 @@ def missing_answers(lengths: Iterable[pl.DataFrame]) -> list[str]:
                 sentences.append(
                     f"{count(lost)} of {count(total)} answers of {generator} to {dataset} are missing "
                     f"({share(lost / total)}; {worst_part} {share(missing / n)}): they have no score, and all "
-                    "results leave them out. The reasons are on the page, under Left out."
+                    f"results leave them out{reasons(left_out, dataset, generator)}."
                 )
     return sentences
+
+
+def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str) -> str:
+    """Return why answers of a generator to a dataset are missing, with counts in brackets; empty if nothing says."""
+    counts: Counter[str] = Counter()
+    for record in left_out:
+        of_answers = record["what"] == MISSING_ANSWERS and record["dataset"] == dataset
+        if of_answers and record["detail"]["generator"] == generator:
+            counts[record["detail"]["finish_reason"]] += record["count"]
+    listed = [f"{reason} {count(number)}" for reason, number in counts.most_common()]
+    return f" ({', '.join(listed)})" if listed else ""
 
 
 def last_remarks(lengths: Iterable[str | Path], counts: Path | None) -> list[str]:
@@ -46,8 +63,9 @@ def last_remarks(lengths: Iterable[str | Path], counts: Path | None) -> list[str
     ``lengths``: files of lengths; ``counts``: left_out.json, or None. A file that can't be read is a warning.
     """
     try:
-        missing = missing_answers(read_table(Path(path), COLUMNS) for path in lengths)
-        warnings = data_warnings(read_json(counts)) if counts else []
+        left_out = read_json(counts) if counts else []
+        missing = missing_answers((read_table(Path(path), COLUMNS) for path in lengths), left_out)
+        warnings = data_warnings(left_out)
     except (OSError, ValueError, pl.exceptions.PolarsError) as error:
         return [f"ragrelay: warning: a result that can't be read ({str(error).splitlines()[0]})"]
     return [*(f"ragrelay: {sentence}" for sentence in missing), *(f"ragrelay: warning: {text}" for text in warnings)]

@@ -96,7 +96,7 @@ def _section(study: ReportedStudy, section: Section, place: int, page: Page) -> 
         "short": " · ".join(section.keys[key] for key in differing),
         "first": place == 1,
         "facts": facts(study.sections),
-        "lead": lead(section, place, bool(study.explorer)),
+        "lead": lead(section, place, bool(study.explorer), study.left_out),
         "how": verdict_sentences.how_relayed(section),
         "findings": findings.findings(section),
         "unscored": findings.unscored(study, section),

@@ -51,7 +51,7 @@ class ReportedStudy:
     def missing(self) -> list[str]:
         """Return what the page opens with if many answers are missing (report.missing)."""
         lengths = {(section.dataset, section.generator): section["lengths"] for section in self.sections}
-        return missing_answers(lengths.values())
+        return missing_answers(lengths.values(), self.left_out)
 
     @property
     def groups(self) -> list[list[Section]]:
