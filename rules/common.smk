@@ -7,7 +7,7 @@ from ragrelay.base.annex import annexes
 from ragrelay.workflow.jobs import snakemake_internals
 from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
-from ragrelay.config.start import start
+from ragrelay.config.start import start, with_own_kinds
 from ragrelay.workflow.jobs.scripts import collect_input_errors, on_terminal
 from ragrelay.report.missing import last_remarks
 from ragrelay.workflow.study import files
@@ -31,9 +31,11 @@ with on_terminal():
     if workflow.is_main_process:
         check_temporary_folder()
     # Checks the files of --configfile, also in a job on a node. Without overlays, the catalogue is the demo.
-    check_overlays(workflow.overwrite_configfiles, workflow.config_settings.overwrite_config, config.get("study"))
+    given = workflow.config_settings.overwrite_config
+    check_overlays(workflow.overwrite_configfiles, given, config.get("study"))
     study, fingerprints = start(
-        config, files=workflow.configfiles, prompts=["config/prompts", ROOT / "config" / "prompts"], of=StudyOfRules
+        with_own_kinds(config, given, CATALOGUE),
+        files=workflow.configfiles, prompts=["config/prompts", ROOT / "config" / "prompts"], of=StudyOfRules
     )
     study.fingerprints, study.fill = fingerprints, workflow.pathvars.apply
 

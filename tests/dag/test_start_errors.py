@@ -56,6 +56,18 @@ def test_the_catalogues_file_is_checked_before_snakemake_reads_it(
     assert "\n" not in said
 
 
+def test_another_kind_replaces_a_catalogues_entry(study: Sandbox) -> None:
+    """Not merged with it: the entry needs no key of the catalogue's, and has none that its author did not write."""
+    (study.folder / "mine.run").write_text("q1 Q0 d1 1 2.5 mine\n")
+    (study.folder / "kinds.yaml").write_text("study: kinds\nretrievers: {e5: {kind: run, path: mine.run}}\n")
+    command = ["--dry-run", "--cores", "1", "--configfile", "small.yaml", "kinds.yaml", "--config"]
+    grid = "grid={retrievers: [bm25, e5, rel]}"
+    done = run_snakemake(study.folder, [*command, grid], study.environment())
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = run_snakemake(study.folder, [*command, grid, "retrievers={monot5: {kind: dense}}"], study.environment())
+    assert done.returncode == 1 and "'retrievers.monot5': found no key 'model'" in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     "generator",
     [

@@ -14,7 +14,7 @@ from ragrelay.base.io.secret_values import check_no_secret
 from ragrelay.base.io.workflow_files import with_own_files
 from ragrelay.base.io.yaml_keys import check_size, read_yaml
 from ragrelay.base.models.staging import VARIABLE as STAGED_IN
-from ragrelay.config.study import Study
+from ragrelay.config.study import KINDS, Study
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.store import AnswerStore
@@ -37,6 +37,24 @@ def start(
     check_no_secret(config)
     with _path_errors():
         return _started(config, files, prompts, of)
+
+
+def with_own_kinds(config: Mapping[str, Any], given: Mapping[str, Any], catalogue: str | Path) -> dict[str, Any]:
+    """Return ``config`` with entries of ``given`` that change an entry's kind in place of the merged ones.
+
+    ``config`` is what Snakemake merges key by key: the file ``catalogue`` and what overlays and command line add to it,
+    ``given``. So ``e5: {kind: run, path: …}`` does not get the catalogue's ``model``.
+    """
+    before = read_yaml(catalogue) if Path(catalogue).is_file() else {}
+    replaced = dict(config)
+    for section, kinds in KINDS.items():
+        both = given.get(section), before.get(section)
+        entries, earlier = (each if isinstance(each, Mapping) else {} for each in both)
+        for name, entry in entries.items():
+            was, kind = earlier.get(name), entry.get(kinds.selector) if isinstance(entry, Mapping) else None
+            if kind is not None and isinstance(was, Mapping) and kind != was.get(kinds.selector):
+                replaced[section] = {**replaced[section], name: entry}
+    return replaced
 
 
 @contextmanager

@@ -34,6 +34,11 @@ COMPLETED: dict[str, Kinds[Any]] = {
     **{section: annex.kinds[section] for annex in annexes() for section in annex.chosen},
 }
 """Kinds whose definitions have defaults beyond the schema's."""
+KINDS: dict[str, Kinds[Any]] = {
+    "datasets": DATASET_KINDS, **COMPLETED,
+    **{section: kinds for annex in annexes() for section, kinds in annex.kinds.items()},
+}  # fmt: skip
+"""Kinds of the catalogue's sections of which each kind has keys of its own."""
 
 
 class Study(CheckedStudy):
