@@ -189,8 +189,7 @@ CASES = {
         Case("Chat template with marks of thought, and no word of them", model_file(
             "chat_template.jinja", b"{{ messages[0].content.split('</think>')[-1] }}")),
         Case("Thinking that is neither marks nor none", key("generators.lm.thinking", "off")),
-        Case("End mark of thought in its start mark", key(
-            "generators.lm.thinking", {"marks": ["<think>", "think>"], "budget": 9})),
+        Case("End mark of thought in its start mark", key("generators.lm.thinking", ["<think>", "think>"])),
         Case("Day of no calendar", both(
             model_file("chat_template.jinja", CLOCK), key("generators.lm.chat", True),
             key("generators.lm.date", "2026-02-30"))),

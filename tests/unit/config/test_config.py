@@ -110,6 +110,14 @@ WRONG: list[tuple[str, Any, list[str]]] = [
     ("generators.lm.dtype", "int8", ["'generators.lm.dtype'", "'int8'", "float32"]),
     ("generators.lm.model", "models/deep/absent", ["'generators.lm.model'", "no folder", "absent"]),
     ("generators.lm.model", "./absent", ["'generators.lm.model'", "no folder"]),
+    (
+        "generators.lm.temperature",
+        "3e-1",
+        ["found '3e-1'", "expected a number or null; YAML reads 3e-1 as a text: write 0.3"],
+    ),
+    ("grid.k", [1, "1e1"], ["'grid.k.1'", "expected an integer; YAML reads 1e1 as a text: write 10"]),
+    ("grid.retrievers", ["bm25", False], ["'grid.retrievers.1'", "YAML reads yes, no, on and off as true or false"]),
+    ("retrievers", {False: {"kind": "bm25"}}, ["'retrievers'", "YAML reads yes, no, on and off as true or false"]),
     ("generators.lm.thinking", ["<think>"], ["'generators.lm.thinking'", "at least 2 item(s)"]),
     ("generators.lm.thinking", ["<think>", 1], ["'generators.lm.thinking.1'", "found 1", "a text"]),
     (

@@ -1,6 +1,7 @@
 """Turn pydantic's errors into one line with the place, what was found and what was expected."""
 
 import ast
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -14,6 +15,8 @@ BOUNDS = {
     "string_too_short": "at least {min_length} character(s)", "too_short": "at least {min_length} item(s)",
     "too_long": "at most {max_length} item(s)",
 }  # fmt: skip
+EXPONENT = re.compile(r"[-+]?[0-9]+(\.[0-9]*)?[eE][-+]?[0-9]+")
+"""A number with an exponent; YAML 1.1 wants a point and a sign in it."""
 
 
 class _Problem(NamedTuple):
@@ -83,4 +86,14 @@ def input_error(error: ValidationError, given: Any) -> InputError:
         inside = [p for p in alternatives if len(p.path) > len(first.union) or not p.of_type]
         first = (inside or alternatives)[0]
         expected = first.expected() if inside else " or ".join(problem.expected() for problem in alternatives)
-    return InputError(ConfigKey(*first.path), first.found(), expected)
+    return InputError(ConfigKey(*first.path), first.found(), expected + _in_yaml(first.error["input"], expected))
+
+
+def _in_yaml(value: Any, expected: str) -> str:
+    """Return how to write ``value`` if YAML 1.1 reads what looks like a number, or a word, as something else."""
+    of_number = "number" in expected or "integer" in expected
+    if isinstance(value, str) and of_number and EXPONENT.fullmatch(value):
+        return f"; YAML reads {value} as a text: write {float(value):g}"
+    if isinstance(value, bool) and not of_number and "true" not in expected:
+        return "; YAML reads yes, no, on and off as true or false: write such a word in quotation marks"
+    return ""

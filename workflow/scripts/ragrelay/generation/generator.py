@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.kinds import CheckedStudy, Kind, MergedKinds
 from ragrelay.base.models.locations import local_path
-from ragrelay.base.settings import Matching, Model, Name, Nullable, Settings, Text
+from ragrelay.base.settings import Matching, Model, Name, Nullable, RefusedError, Settings, Text
 from ragrelay.generation.thought_marks import AUTO, BUDGET, NO_THOUGHT, check_folder, thought_budget, thought_marks
 from ragrelay.prompting.templates import Template
 
@@ -128,7 +128,14 @@ class GeneratorKind(Kind):
         return []
 
 
-Marks = Annotated[list[Text], Field(min_length=2, max_length=2)]
+def _distinct(marks: list[str]) -> list[str]:
+    if marks[1] in marks[0]:
+        found = json.dumps(marks, ensure_ascii=False)
+        raise RefusedError(found, "an end mark that is not in the start mark")
+    return marks
+
+
+Marks = Annotated[list[Text], Field(min_length=2, max_length=2), AfterValidator(_distinct)]
 
 
 class ThinkingSettings(Settings):
@@ -232,9 +239,6 @@ class Generator(GeneratorKind):
     def check_thinking(self, place: str, folder: Path) -> None:
         """Raise InputError if a local tokenizer or chat template has marks of thought and ``thinking`` is missing."""
         marks = self.thinking.marks if isinstance(self.thinking, ThinkingSettings) else self.thinking
-        if isinstance(marks, list) and marks[1] in marks[0]:
-            found = json.dumps(marks, ensure_ascii=False)
-            raise InputError(f"{place}.thinking'", found, "an end mark that is not in the start mark")
         if marks == NO_THOUGHT and isinstance(self.thinking, ThinkingSettings) and self.thinking.budget is not None:
             raise InputError(f"{place}.thinking.budget'", "a key without effect", "marks other than none")
         name = self.tokenizer or (self.model if self.in_job else None)
