@@ -1,4 +1,4 @@
-"""Read a dataset in a local folder: passages.jsonl[.gz], queries.tsv, qrels.txt and, optionally, answers.jsonl."""
+"""Read a dataset in a local folder: passages.jsonl, maybe compressed, queries.tsv, qrels.txt, maybe answers.jsonl."""
 
 import functools
 import re
@@ -9,11 +9,13 @@ import polars as pl
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.characters import check_id, check_query, check_text, is_seen
+from ragrelay.base.io.compressed_files import COMPRESSED
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.base.io.json_values import json_record
 from ragrelay.base.io.text_lines import numbered_lines, trec_lines
 from ragrelay.collection.base import QRELS, QUERIES, Collection
 
+PASSAGES = ("passages.jsonl", *(f"passages.jsonl{ending}" for ending in COMPRESSED))
 QID_HEADERS = {"qid", "query_id", "query-id", "queryid", "query", "id", "_id", "topic", "topic_id", "number", "num"}
 """Names of the first column of a queries file with a header, in lower case."""
 LABEL = re.compile(r"[+-]?[0-9]{1,6}")
@@ -29,7 +31,7 @@ class LocalCollection(Collection):
 
     def files(self) -> list[Path]:
         """Return the dataset's existing files, the passages first."""
-        names = ("passages.jsonl", "passages.jsonl.gz", "queries.tsv", "qrels.txt", "answers.jsonl")
+        names = (*PASSAGES, "queries.tsv", "qrels.txt", "answers.jsonl")
         return [self.path / name for name in names if (self.path / name).is_file()]
 
     def queries(self) -> pl.DataFrame:
@@ -91,8 +93,8 @@ class LocalCollection(Collection):
 
     @property
     def _passages_path(self) -> Path:
-        plain = self.path / "passages.jsonl"
-        return plain if plain.is_file() else self.path / "passages.jsonl.gz"
+        found = (self.path / name for name in PASSAGES)
+        return next(filter(Path.is_file, found), self.path / PASSAGES[0])
 
     @functools.cached_property
     def _texts(self) -> dict[str, str]:

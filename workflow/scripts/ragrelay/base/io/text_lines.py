@@ -1,13 +1,12 @@
-"""Read the lines of a text file, plain or gzipped; errors name the line."""
+"""Read the lines of a text file, plain or compressed; errors name the line."""
 
-import gzip
 import re
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.characters import check_id
+from ragrelay.base.io.compressed_files import DAMAGE, open_bytes
 
 _BLANKS = " \t"
 _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
@@ -17,14 +16,14 @@ _QUOTED = re.compile(r'"(?:[^"]|"")*""(?:[^"]|"")*"')
 def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield (line number from 1, line without its end), without a byte-order mark and blank lines.
 
-    Raises InputError if the file is missing, not UTF-8, or a damaged .gz, or if a line contains a carriage return: a
+    Raises InputError if the file is missing, not UTF-8, or damaged, or if a line contains a carriage return: a
     file with only these as line ends would be one line.
     """
     if not path.is_file():
         raise InputError(path, "no such file", "a text file")
     number = 0
     try:
-        with gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb") as file:
+        with open_bytes(path) as file:
             for number, raw in enumerate(file, start=1):
                 line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
                 if "\r" in line:
@@ -33,10 +32,11 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, str]]:
                     yield number, line
     except UnicodeDecodeError as error:
         raise InputError(f"{path}, line {number}", f"byte {error.object[error.start]:#04x}", "UTF-8 text") from None
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise InputError(
-            f"{path}, after line {number}", f"damaged gzip data ({error})", "a complete .gz file"
-        ) from None
+    except DAMAGE as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        place, kind = f"{path}, after line {number}", path.suffix.lower()
+        raise InputError(place, f"damaged {kind} data ({error})", f"a complete {kind} file") from None
 
 
 def trec_lines(path: Path, *names: str, header: bool = False) -> Iterator[tuple[int, list[str]]]:

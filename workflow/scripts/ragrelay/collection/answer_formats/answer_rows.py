@@ -1,11 +1,10 @@
 """Read rows of answers from files of any known format: JSON lines (plain or TREC RAG's), CSV, TSV, Parquet."""
 
 import csv
-import gzip
+import io
 import json
 import re
 import sys
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ import polars as pl
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.characters import check_id, check_text
+from ragrelay.base.io.compressed_files import DAMAGE, open_bytes, plain_name
 from ragrelay.base.io.json_values import FAULTS, json_record
 from ragrelay.base.io.parquet_files import read_parquet
 from ragrelay.base.io.text_lines import numbered_lines, tsv_rows
@@ -84,9 +84,9 @@ def _of_passage(place: str, record: Mapping[str, Any]) -> dict[str, Any]:
 def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if path.name.endswith(".parquet"):
         yield from _parquet_records(path)
-    elif path.name.endswith((".csv", ".csv.gz")):
+    elif plain_name(path.name).endswith(".csv"):
         yield from _csv_records(path)
-    elif path.name.endswith((".tsv", ".tsv.gz")):
+    elif plain_name(path.name).endswith(".tsv"):
         yield from _tsv_records(path)
     else:
         for number, line in numbered_lines(path):
@@ -116,7 +116,6 @@ def _csv_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     A row's line number is that of its end, since a row may contain line ends.
     """
     csv.field_size_limit(sys.maxsize)
-    opened = gzip.open if path.name.endswith(".gz") else open
     field = re.compile(r'(?:^|,)("[^"]*(?:""[^"]*)*"|[^,\r\n]*)')
     lines: list[str] = []
     reader = None
@@ -127,7 +126,7 @@ def _csv_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         return not field.findall("".join(lines).lstrip("\r\n"))[names.index(name)]
 
     try:
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+        with io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="") as file:
             reader = csv.DictReader(_recorded(file, lines), strict=True)
             _check_header(path, reader.fieldnames or ())
             lines.clear()
@@ -138,7 +137,9 @@ def _csv_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                     raise InputError(place, "a row with another number of fields", expected)
                 yield place, record | {name: None for name in ANSWER if record.get(name) == "" and bare(name)}
                 lines.clear()
-    except (csv.Error, UnicodeDecodeError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except (csv.Error, UnicodeDecodeError, *DAMAGE) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
         place = f"{path}, after line {reader.line_num if reader else 0}"
         raise InputError(place, f"a table that can't be read ({error})", "a header, then a row per answer") from None
 

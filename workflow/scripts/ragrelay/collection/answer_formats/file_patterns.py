@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ragrelay.base.errors import InputError
+from ragrelay.base.io.compressed_files import COMPRESSED, plain_name
 from ragrelay.base.settings import file_of
 from ragrelay.base.vocabulary.names import NO_ORDERING
 from ragrelay.base.vocabulary.orderings import ORDERINGS
 
 PLACEHOLDERS = ("dataset", "retriever", "ordering", "k", "seed")
 NUMBERS = ("k", "seed")
-ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".ndjson", ".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+TEXTS = (".jsonl", ".json", ".ndjson", ".csv", ".tsv")
 _ORDERING = "|".join([NO_ORDERING, *ORDERINGS, r"permutation_\d+"])
 _NAMED = re.compile(r"\{(\w*)\}")
 
@@ -27,8 +28,9 @@ class AnswerFile(NamedTuple):
 
 def check_pattern(place: str, pattern: str, known: Sequence[str] = PLACEHOLDERS) -> None:
     """Raise InputError if ``pattern`` has an unknown ending, or a name in braces twice or that is not ``known``."""
-    if not pattern.endswith(ENDINGS):
-        raise InputError(place, repr(pattern), "a file that ends in " + ", ".join(ENDINGS))
+    if not (plain_name(pattern).endswith(TEXTS) or pattern.endswith(".parquet")):
+        compressed = f"{', '.join(TEXTS)}, maybe with {', '.join(COMPRESSED)} after it, or .parquet"
+        raise InputError(place, repr(pattern), f"a file that ends in {compressed}")
     if re.search(r"[\0{}]", _NAMED.sub("", pattern)):
         raise InputError(place, repr(pattern), "a path without NUL, and with no braces but around a name")
     names = _NAMED.findall(pattern)

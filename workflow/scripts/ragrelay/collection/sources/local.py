@@ -8,14 +8,14 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.settings import File
 from ragrelay.collection.base import Collection
-from ragrelay.collection.local import LocalCollection
+from ragrelay.collection.local import PASSAGES, LocalCollection
 from ragrelay.collection.source import DatasetSource
 
-NEEDED = (("passages.jsonl", "passages.jsonl.gz"), ("queries.tsv",), ("qrels.txt",))
+NEEDED = (PASSAGES, ("queries.tsv",), ("qrels.txt",))
 
 
 class Local(DatasetSource):
-    """A folder with `passages.jsonl[.gz]`, `queries.tsv`, `qrels.txt` and maybe `answers.jsonl`."""
+    """A folder with `passages.jsonl` (maybe .gz, .bz2, .xz, .zst), `queries.tsv`, `qrels.txt`, maybe `answers.jsonl`."""
 
     path: File = Field(description="The folder.")
 
@@ -29,8 +29,9 @@ class Local(DatasetSource):
         for alternatives in NEEDED:
             if not any((folder / file).is_file() for file in alternatives):
                 raise InputError(f"{place}.path'", f"no file {folder / alternatives[0]}", "it next to the others")
-        if all((folder / file).is_file() for file in NEEDED[0]):
-            raise InputError(f"{place}.path'", f"both {' and '.join(NEEDED[0])} in {folder}", "one of them")
+        several = [file for file in PASSAGES if (folder / file).is_file()]
+        if len(several) > 1:
+            raise InputError(f"{place}.path'", f"both {' and '.join(several)} in {folder}", "one of them")
 
     def open(self, folder: Path) -> Collection:
         """Open the collection in the folder."""

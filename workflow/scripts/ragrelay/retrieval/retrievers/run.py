@@ -17,7 +17,9 @@ from ragrelay.retrieval.trec import check_falling
 class Run(Retriever):
     """A TREC run from a file."""
 
-    path: DatasetFile = Field(description="The run file, plain or .gz; `{dataset}` is replaced by the dataset's name.")
+    path: DatasetFile = Field(
+        description="The run file, plain or .gz, .bz2, .xz, .zst; `{dataset}` is replaced by the dataset's name."
+    )
     ranked_by: Literal["scores", "ranks", "distances"] | None = Field(
         None,
         description="What orders a query's results: `scores`, the highest first; `ranks`; or `distances` in the column "
