@@ -15,6 +15,7 @@ from ragrelay.collection.local import LocalCollection
 from ragrelay.generation.answer_files import COLUMNS, read_cited_sentences
 from ragrelay.generation.imported.cell_files import read_answers, write_cells
 from ragrelay.generation.imported.imported_answers import Places, placed
+from ragrelay.generation.store import THOUGHT
 from ragrelay.questions.judging.judge_requests import Judging, asked_about
 from ragrelay.retrieval.contexts import COLUMNS as PASSAGES
 from ragrelay.scoring.near_copies import PassageTexts
@@ -76,7 +77,10 @@ def test_sentences_and_their_passages_are_kept(tmp_path: Path, cells: tuple[Path
     assert rows["cited_sentences"].to_list() == KEPT
     assert rows["docnos"].to_list() == [["d3", "d1"], ["d2"], None], "in the order of the references"
     table = pl.read_parquet(cells[0])
-    assert table.columns == list(COLUMNS) and table["cited_sentences"].to_list() == KEPT
+    assert (
+        table.columns == [name for name in COLUMNS if name not in THOUGHT]
+        and table["cited_sentences"].to_list() == KEPT
+    )
     without = pl.read_parquet(cells_of(tmp_path / "without", rows, cited=False)[0])
     assert without.columns == list(schema_of(COLUMNS)) and without.equals(table.drop("cited_sentences"))
     assert read_cited_sentences(cells[0])["cited_sentences"].to_list() == KEPT

@@ -15,7 +15,7 @@ NEEDED = (PASSAGES, ("queries.tsv",), ("qrels.txt",))
 
 
 class Local(DatasetSource):
-    """A folder with `passages.jsonl` (maybe .gz, .bz2, .xz, .zst), `queries.tsv`, `qrels.txt`, maybe `answers.jsonl`."""
+    """A folder with `passages.jsonl` (maybe compressed), `queries.tsv`, `qrels.txt` and maybe `answers.jsonl`."""
 
     path: File = Field(description="The folder.")
 
