@@ -50,6 +50,24 @@ def test_gzipped_passages(write_dataset: Callable[..., Path]) -> None:
     assert [path.name for path in collection.files()] == ["passages.jsonl.gz", "queries.tsv", "qrels.txt"]
 
 
+def test_a_passage_without_text_is_as_a_missing_one(
+    write_dataset: Callable[..., Path], caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is neither searched nor shown; a judged one is counted."""
+    folder = write_dataset()
+    path = folder / "passages.jsonl"
+    whole = path.read_text()
+    path.write_text(whole + '{"doc_id": "d9", "text": " \\u200b\\n"}\n{"doc_id": 10, "title": "Ten", "text": "Tea."}\n')
+    with (folder / "qrels.txt").open("a") as qrels:
+        qrels.write(f"{QRELS[0][0]} 0 d9 3\n")
+    collection = LocalCollection(folder)
+    assert [each["docno"] for each in collection.passages()] == [*PASSAGES, "10"]
+    assert "1 passage(s) without text left out, the first is 'd9'" in caplog.text
+    assert collection.texts(["d9", "10"]) == {"10": "Tea."} and collection.titles(["10"]) == {"10": "Ten"}
+    _, _, left_out = prepare_collection(collection, "x")
+    assert [each["count"] for each in left_out if each["what"] == "judged passages without text"] == [1]
+
+
 def test_texts_are_kept_to_the_letter(write_dataset: Callable[..., Path]) -> None:
     text = ' é "quoted" \\ {braces}\ttab\u2028line \U0001f375 '
     collection = LocalCollection(write_dataset(passages={"d1": text}))

@@ -67,7 +67,7 @@ def read(folder: Path, name: str) -> object:
         ("passages.jsonl", b'["a", "x"]\n', ["line 1", "JSON list", "one JSON object"]),
         ("passages.jsonl", b'{"id": "a", "text": "x"}\n', ["line 1", "'doc_id'"]),
         ("passages.jsonl", b'{"doc_id": "a", "contents": "x"}\n', ["line 1", "'text'"]),
-        ("passages.jsonl", b'{"doc_id": 7, "text": "x"}\n', ["line 1", "'doc_id'"]),
+        ("passages.jsonl", b'{"doc_id": 7.5, "text": "x"}\n', ["line 1", "'doc_id'"]),
         ("passages.jsonl", b'{"doc_id": "a", "text": null}\n', ["line 1", "'text'"]),
         ("passages.jsonl", b'{"doc_id": "a b", "text": "x"}\n', ["line 1", "doc_id 'a b'", "without blanks"]),
         (
@@ -75,7 +75,7 @@ def read(folder: Path, name: str) -> object:
             b'{"doc_id": "a", "text": "x"}\n{"doc_id": "a", "text": "y"}\n',
             ["line 2", "'a' again"],
         ),
-        ("passages.jsonl", b'{"doc_id": "a", "text": " \\n"}\n', ["line 1", "empty text of doc_id 'a'"]),
+        ("passages.jsonl", b'{"doc_id": "a", "text": " \\n"}\n', ["found no passage with a text"]),
         ("passages.jsonl", b'{"doc_id": "a", "text": "cut \\ud83d"}\n', ["line 1", "surrogate"]),
         ("passages.jsonl", b'{"doc_id": "a", "text": "\xe9"}\n', ["line 1", "byte 0xe9", "UTF-8"]),
         *(
@@ -88,7 +88,7 @@ def read(folder: Path, name: str) -> object:
         ),
         ("passages.jsonl", b'{"doc_id": "a", "text": "x\\u0000"}\n', ["line 1", "U+0000 at character 2", "without it"]),
         *(
-            ("passages.jsonl", b'{"doc_id": "a", "text": "' + text + b'"}\n', ["line 1", "empty text of doc_id 'a'"])
+            ("passages.jsonl", b'{"doc_id": "a", "text": "' + text + b'"}\n', ["found no passage with a text"])
             for text in (rb"\u200b\u200b", rb"\u3164 \u115f", rb"\ufe0f\u00ad\n", rb"\u0007", rb"\u2800")
         ),
         ("passages.jsonl", b'{"doc_id": "a", "text": "x", "doc_id": "b"}\n', ["line 1", "key 'doc_id' again", "once"]),

@@ -1,9 +1,11 @@
 """Read a dataset in a local folder: passages.jsonl, maybe compressed, queries.tsv, qrels.txt, maybe answers.jsonl."""
 
 import functools
+import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -21,6 +23,8 @@ QID_HEADERS = {"qid", "query_id", "query-id", "queryid", "query", "id", "_id", "
 LABEL = re.compile(r"[+-]?[0-9]{1,6}")
 """Stricter than Python's int, which reads 1_0 as 10. At most six digits, since trec_eval has a counter for every label
 up to the highest: for nine digits, the counters take gigabytes, and if memory is short, its measures are 0."""
+
+log = logging.getLogger(__name__)
 
 
 class LocalCollection(Collection):
@@ -55,11 +59,12 @@ class LocalCollection(Collection):
         return read_qrels(self.path / "qrels.txt")
 
     def passages(self) -> Iterator[dict[str, str]]:
-        path = self._passages_path
+        """Yield docno and text of each passage. One without a visible character is left out, as if it were missing."""
+        path, empty = self._passages_path, list[str]()
         seen: dict[str, int] = {}
         for number, line in numbered_lines(path):
             record = json_record(path, number, line)
-            docno, text = record.get("doc_id"), record.get("text")
+            docno, text = _docno(record), record.get("text")
             if not isinstance(docno, str) or not isinstance(text, str):
                 missing = "doc_id" if not isinstance(docno, str) else "text"
                 raise InputError(
@@ -67,11 +72,14 @@ class LocalCollection(Collection):
                 )
             _check_id(path, number, "doc_id", docno, seen)
             if not is_seen(text):
-                raise InputError(f"{path}, line {number}", f"empty text of doc_id {docno!r}", "a passage")
+                empty.append(docno)
+                continue
             check_text(f"{path}, line {number}", text)
             yield {"docno": docno, "text": text}
-        if not seen:
-            raise InputError(path, "no passage", "at least one line")
+        if len(seen) == len(empty):
+            raise InputError(path, "no passage with a text" if empty else "no passage", "at least one line")
+        if empty:
+            log.warning("%s: %d passage(s) without text left out, the first is %r", path, len(empty), empty[0])
 
     def texts(self, docnos: Iterable[str]) -> dict[str, str]:
         return {docno: self._texts[docno] for docno in docnos if docno in self._texts}
@@ -79,7 +87,7 @@ class LocalCollection(Collection):
     def titles(self, docnos: Iterable[str]) -> dict[str, str]:
         wanted, path = set(docnos), self._passages_path
         records = (json_record(path, number, line) for number, line in numbered_lines(path))
-        titles = {record["doc_id"]: record.get("title") for record in records if record["doc_id"] in wanted}
+        titles = {docno: record.get("title") for record in records if (docno := _docno(record)) in wanted}
         return {docno: title.strip() for docno, title in titles.items() if isinstance(title, str) and title.strip()}
 
     def counted_texts(self, judged: Mapping[str, str]) -> Iterable[str]:
@@ -129,6 +137,12 @@ def _query(place: str, qid: str, text: str) -> str:
         raise InputError(place, f"no text for qid {qid!r}", "qid<TAB>text")
     check_query(place, text)
     return text.strip()
+
+
+def _docno(record: Mapping[str, Any]) -> Any:
+    """Return the ``doc_id`` of a passage, an integer as its digits."""
+    docno = record.get("doc_id")
+    return str(docno) if type(docno) is int else docno
 
 
 def _check_id(path: Path, number: int, name: str, value: str, seen: dict[str, int]) -> None:
