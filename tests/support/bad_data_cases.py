@@ -58,7 +58,7 @@ DATA_CASES = {
         Case("NUL in a doc_id", line(PASSAGES, '{"doc_id": "d4\\u0000x", "text": "rice"}')),
         Case("Invisible letter in a doc_id", line(PASSAGES, '{"doc_id": "d4\u3164", "text": "rice"}')),
         Case("NUL in a text", line(PASSAGES, '{"doc_id": "d4", "text": "ri\\u0000ce"}')),
-        Case("Text of invisible characters", line(PASSAGES, '{"doc_id": "d4", "text": "\u200b\ufeff \u3164"}')),
+        Case("No text but of invisible characters", file(PASSAGES, '{"doc_id": "d4", "text": "\u200b\ufeff \u3164"}')),
         Case("Key twice", line(PASSAGES, '{"doc_id": "d4", "text": "rice", "text": "tea"}')),
         Case("Both plain and gzipped", file(PASSAGES + ".gz", gzip.compress(b'{"doc_id": "d4", "text": "rice"}\n'))),
         Case("Damaged .gz", both(without(PASSAGES), file(PASSAGES + ".gz", b"no gzip"))),
