@@ -24,6 +24,7 @@ from tests.support.bad_input_changes import (
     key,
     line,
     nuggets,
+    thinking,
     without,
 )
 
@@ -96,6 +97,8 @@ DATA_CASES = {
     ],
     "Answers judged by a generator": [
         Case("A judge of answers that isn't there", judging("nobody")),
+        Case("A judge of answers that thinks", both(judging(), thinking())),
+        Case("Context use of a generator that thinks", both(key("context_use", True), thinking())),
         Case("A judge of answers that is an endpoint", both(key("generators.judge", SERVED), judging("judge"))),
         Case("A question without its placeholder", both(
             judging(), judge_template('question: "{query} {answer} yes or no? "')

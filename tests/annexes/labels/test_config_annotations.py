@@ -70,6 +70,15 @@ def test_a_judge_beside_the_grids_generators_is_part_of_the_study() -> None:
             },
             "found judge, with engine openai; expected one with engine: vllm",
         ),
+        (
+            {
+                "grid": {"annotations": ["llm"]},
+                "annotations": {"llm": {"kind": "llm", "generator": "judge"}},
+                "generators": {"judge": {**JUDGE, "thinking": ["<think>", "</think>"]}},
+            },
+            r"annotations.llm.generator': found a model that thinks .*expected thinking: none .*\{enable_thinking: false\}"
+            ", or another judge",
+        ),
         ({"annotations": {"erag": {"kind": "erag", "threshold": 0}}}, "erag.threshold': found 0.*expected more than 0"),
     ],
 )  # fmt: skip

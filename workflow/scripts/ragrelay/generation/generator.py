@@ -255,6 +255,7 @@ def check_judge(place: str, name: str, template: Callable[[], Template], study: 
         raise InputError(place, repr(name), one_of(study.config["generators"], name))
     definition = study.config["generators"][name]
     check_scores_texts(place, definition, f"{name}, with engine {definition['engine']}", "one with {}")
+    check_unthinking(place, definition)
     given = study.given["generators"][name]
     check_generator(f"config key 'generators.{name}", definition, given, template(), study)
 
@@ -289,3 +290,16 @@ def check_scores_texts(place: str, definition: Mapping[str, Any], found: str, ex
 def check_scores(place: str, generator: Mapping[str, Any]) -> None:
     """Raise InputError for a generator whose engine can't score given texts."""
     check_scores_texts(place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
+
+
+def check_unthinking(place: str, definition: Mapping[str, Any], other: str = "judge") -> None:
+    """Raise InputError for a generator that thinks, if what is scored would be read inside its open thought.
+
+    This is so at the beginning of its turn, where its thought comes before each answer. ``other``: what else to name
+    at ``place``.
+    """
+    if marks := thought_marks(definition):
+        written = json.dumps(marks, ensure_ascii=False)
+        found = f"a model that thinks (thinking: {written}), whose words would be read inside its thought"
+        switch = "chat_template_kwargs: {enable_thinking: false}"
+        raise InputError(place, found, f"thinking: none with the model's own switch, e.g. {switch}, or another {other}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.generation.generator import check_unthinking
 from ragrelay.generation.likelihoods.asker import Asker
 from ragrelay.generation.likelihoods.job import look_up
 from ragrelay.generation.likelihoods.store import LikelihoodStore
@@ -36,8 +37,10 @@ def ask_words(
     """Request the probabilities of ``words`` after the text ``begins`` for ``questions`` (prompt_id, prompt, system).
 
     Returns the asker's receipt with words, tokens, spelled and begins, which asked_shares needs. Raises
-    InputError for words that the tokenizer can't tell apart, and for a question that doesn't fit the window.
+    InputError for words that the tokenizer can't tell apart, for a question that doesn't fit the window, and for a
+    generator that thinks: its turn begins with a thought.
     """
+    check_unthinking(f"generator of model {asker.generator['model']!r}", asker.generator)
     tokenizer = load_tokenizer(asker.generator)
     tokens = first_tokens(tokenizer, words, f"tokenizer of model {asker.generator['model']!r}")
     first = text_ids(tokenizer, begins)

@@ -69,7 +69,6 @@ def plan(job: QuestionJob, asker: Any) -> None:
     import polars as pl
 
     from ragrelay.generation.store import KEY
-    from ragrelay.generation.thought_marks import thought_marks, without_thinking
     from ragrelay.questions.context_use.requests import AnswerScores
 
     prompts, zeroshot = _prompts(job)
@@ -77,8 +76,6 @@ def plan(job: QuestionJob, asker: Any) -> None:
     seeds = pl.DataFrame({"seed": list(job.seeds)})  # type: ignore[attr-defined]
     asked = rows.join(seeds, how="cross", maintain_order="left_right")
     stored = asker.planned.store.look_up(asked)
-    if thinking := thought_marks(asker.generator):
-        stored = without_thinking(stored, thinking)
     answers = asked.select("qid", *KEY).join(stored, on=KEY, maintain_order="left")
     asker.likelihoods(AnswerScores(answers, prompts, zeroshot, asker.generator).asked())
     missing = asked.join(stored, on=KEY, how="anti", maintain_order="left")
