@@ -51,10 +51,12 @@ def ask_words(
 def asked_shares(
     questions: pl.DataFrame, receipt: Mapping[str, Any], cache_dir: str | Path, by: Sequence[str] = ("prompt_id",)
 ) -> pl.DataFrame:
-    """Return ``by`` and shares (see words.word_shares) for each of ``questions`` (prompt_id and ``by``, distinct).
+    """Return ``by``, shares and mass (words.word_shares) for each of ``questions`` (prompt_id and ``by``, distinct).
 
-    ``receipt``: what ask_words returned, possibly for other questions to the same generator.
+    ``receipt``: what ask_words returned, possibly for other questions to the same generator. After a text that the
+    reply was made to begin with, mass is null: the probability of that text, which is in the likelihoods, is unknown.
     """
     wanted = with_words(questions, receipt["tokens"], receipt.get("begins", ()))
     logprobs = look_up(wanted, LikelihoodStore(cache_dir, receipt["fingerprint"]))
-    return word_shares(logprobs, receipt["words"], by)
+    shares = word_shares(logprobs, receipt["words"], by)
+    return shares.with_columns(mass=pl.lit(None, pl.Float64)) if receipt.get("begins") else shares
