@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
@@ -70,7 +70,7 @@ class EndpointEngine:
             logging.getLogger(name).setLevel(logging.WARNING)
         address = endpoint_address(generator)
         self._address = httpx2.URL(address if address.endswith("/") else f"{address}/")
-        self._place = f"endpoint {self._address}, model {generator['model']!r}"
+        self.place = f"endpoint {self._address}, model {generator['model']!r}"
         self._ended = threading.Event()
         self._lines = Lines()
         self._retrying = tenacity.Retrying(
@@ -83,7 +83,15 @@ class EndpointEngine:
         )
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
-        """Yield one store row per request, as they finish; at most ``concurrency`` requests are open at a time.
+        """Yield one row of the answer store per request (see rows)."""
+        return self.rows(requests, Form(self._body, self._row))
+
+    def run(self, method: Callable[["EndpointEngine", Iterator[Any]], Iterator[Any]], requests: Iterator[Any]) -> Any:
+        """Yield the rows that ``method`` yields for this engine and ``requests``."""
+        return method(self, requests)
+
+    def rows(self, requests: Iterator[Any], form: "Form") -> Iterator[dict[str, Any]]:
+        """Yield what ``form`` makes of each reply, as they finish; at most ``concurrency`` requests are open at a time.
 
         The first is open alone, so that an endpoint that refuses a key of the requests refuses it once. Raises
         InputError for a request that the endpoint refuses, for a prompt that it did not read or an answer that it cut
@@ -101,7 +109,7 @@ class EndpointEngine:
                 while True:
                     for request in islice(requests, limit - len(under_way)):
                         pace.wait()
-                        under_way.add(pool.submit(self._ask, request, line))
+                        under_way.add(pool.submit(self._ask, request, form, line))
                     if not under_way:
                         break
                     done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
@@ -128,7 +136,7 @@ class EndpointEngine:
             expected = (
                 "text in UTF-8 (all other answers are kept), or half_characters: replace, which puts U+FFFD there"
             )
-            raise InputError(self._place, f"{halves}seed {first.seed}", expected)
+            raise InputError(self.place, f"{halves}seed {first.seed}", expected)
 
     @contextmanager
     def _connected(self) -> Iterator["_Line"]:
@@ -146,38 +154,42 @@ class EndpointEngine:
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
             yield _Line(portal, client)
 
-    def _ask(self, request: Request, line: "_Line") -> dict[str, Any] | Request:
+    def _ask(self, request: Request, form: "Form", line: "_Line") -> dict[str, Any] | Request:
         """Return the store's row, or ``request`` itself if its answer can't be written."""
         try:
-            return self._retrying(self._try, request, line)
+            return self._retrying(self._try, request, form, line)
         except HalfCharacterError:
             return request
         except (openai.OpenAIError, ReplyError) as error:
             seconds = self.generator["request_seconds"]
             within = f" within {seconds:g} s (request_seconds)" if isinstance(error, openai.APITimeoutError) else ""
-            more = advice(error, self._body(request), self.generator)
-            raise InputError(self._place, self._failure(error), f"an answer{within}{more}") from None
+            more = advice(error, form.body(request), self.generator, form.needs)
+            raise InputError(self.place, self._failure(error), f"an answer{within}{more}") from None
 
-    def _try(self, request: Request, line: "_Line") -> dict[str, Any]:
-        reply = line.portal.call(self._exchange, request, line.client)
-        row = reply_row(request, reply, self._as_chat(request), self.generator["half_characters"] == "replace")
-        if self._sent.is_in(reply.content, f"{row['answer'] or ''}{row['finish_reason']}".encode()):
+    def _try(self, request: Request, form: "Form", line: "_Line") -> dict[str, Any]:
+        reply = line.portal.call(self._exchange, request, form, line.client)
+        row = form.row(request, reply)
+        if self._sent.is_in(reply.content, f"{row.get('answer') or ''}{row.get('finish_reason')}".encode()):
             raise InputError(
-                self._place, "its key in a reply, which is not kept", "an endpoint that does not repeat the key"
+                self.place, "its key in a reply, which is not kept", "an endpoint that does not repeat the key"
             )
-        check_whole(self._place, request, row, self.generator["max_tokens"])
         return row
 
-    async def _exchange(self, request: Request, client: openai.AsyncOpenAI) -> httpx2.Response:
+    def _row(self, request: Request, reply: Any) -> dict[str, Any]:
+        row = reply_row(request, reply, self.as_chat(request), self.generator["half_characters"] == "replace")
+        check_whole(self.place, request, row, self.generator["max_tokens"])
+        return row
+
+    async def _exchange(self, request: Request, form: "Form", client: openai.AsyncOpenAI) -> httpx2.Response:
         """Send a request and read its whole reply within ``request_seconds``.
 
         The client's own limits apply to each wait, so a byte now and then would keep a request open for ever.
         """
-        model, body = self.generator["model"], self._body(request)
+        model, body = self.generator["model"], form.body(request)
         reply: Any
         try:
             with anyio.fail_after(self.generator["request_seconds"]):
-                if self._as_chat(request):
+                if self.as_chat(request):
                     chats, messages = client.chat.completions.with_raw_response, _messages(request)
                     reply = await chats.create(model=model, messages=messages, extra_body=body)
                 else:
@@ -199,14 +211,15 @@ class EndpointEngine:
 
     def _report(self, state: tenacity.RetryCallState) -> None:
         failure, tries = self._failure(_error(state)), self.generator["max_retries"]
-        text = f"{self._place}: {failure}; retry {state.attempt_number} of {tries} in {state.upcoming_sleep:.1f} s"
+        text = f"{self.place}: {failure}; retry {state.attempt_number} of {tries} in {state.upcoming_sleep:.1f} s"
         log.warning(text)
         self._lines.say(lambda: text)
 
     def _failure(self, error: BaseException | None) -> str:
         return self._sent.hidden(" ".join(request_failure(error).split()))[:300]
 
-    def _as_chat(self, request: Request) -> bool:
+    def as_chat(self, request: Request) -> bool:
+        """Return whether ``request`` goes to the chat completions, which tokenise its texts by themselves."""
         return self.generator.get("chat", False) and not request.token_ids
 
     def _body(self, request: Request) -> dict[str, Any]:
@@ -220,7 +233,7 @@ class EndpointEngine:
         # OpenAI refuses an empty list of stop strings.
         body |= {"stop": list(generator["stop"]) or None, "seed": request.seed}
         candidates = CANDIDATES if generator["entropy"] else 0
-        if self._as_chat(request):
+        if self.as_chat(request):
             body |= {"logprobs": True, "top_logprobs": candidates or None}
         else:
             body["logprobs"] = candidates
@@ -256,6 +269,19 @@ def _pause(state: tenacity.RetryCallState) -> float:
     """Return the seconds before the next try: as many as the endpoint asks for, otherwise more after each try."""
     seconds = _retry_after(_error(state))
     return BACKOFF(state) if seconds is None else seconds
+
+
+class Form(NamedTuple):
+    """What requests ask for: a request's keys besides model and prompt, and the row that is made of its reply.
+
+    ``row`` raises ReplyError for a reply that is none, and InputError for one that ends all requests. Texts of the
+    reply that it keeps are its ``answer`` and ``finish_reason``.
+    """
+
+    body: Callable[[Any], dict[str, Any]]
+    row: Callable[[Any, Any], dict[str, Any]]
+    needs: Collection[str] = ()
+    """Keys without which a reply is of no use."""
 
 
 class _Line(NamedTuple):

@@ -61,7 +61,7 @@ def _entries(study: ReportedStudy) -> dict[str, str]:
 
 
 def _annexes(study: ReportedStudy, page: Page) -> dict[str, Any]:
-    """Return the variables of the templates of annexes' parts, their templates, and what the page's head has of them."""
+    """Return the variables of the templates of annexes' parts, their templates, and their sentences for the head."""
     values: dict[str, Any] = {"annex_templates": [], "annex_openings": [], "annex_warnings": []}
     for shown in study.parts:
         module = import_module(shown.module)

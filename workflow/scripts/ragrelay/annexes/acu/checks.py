@@ -8,7 +8,7 @@ from ragrelay.annexes.acu.prompts import check_system, load_claim_template
 from ragrelay.annexes.acu.source import CLAIM_KINDS
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.kinds import CheckedStudy
-from ragrelay.generation.generator import check_scores, check_unthinking
+from ragrelay.generation.generator import check_gives_words, check_scores, check_unthinking
 
 
 def check_acu(study: CheckedStudy) -> None:
@@ -38,7 +38,7 @@ def check_acu(study: CheckedStudy) -> None:
         if judge not in config["generators"]:
             raise InputError("config key 'acu.evidence_judge'", repr(judge), one_of(config["generators"], judge))
         place, definition = f"config key 'acu.evidence_judge' ({judge})", config["generators"][judge]
-        check_scores(place, definition)
+        check_gives_words(place, definition)
         check_unthinking(place, definition)
     for key in ("unreliable_sources", "reliable_sources"):
         if wanted[key] is not None:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -31,6 +31,8 @@ VARIABLE = Matching(r"[A-Za-z_][A-Za-z0-9_]*", "name of the environment variable
 
 class Openai(Generator):
     """asks an OpenAI-compatible endpoint that serves it, and sends all decoding keys but those that are null."""
+
+    gives_words: ClassVar[bool] = True
 
     base_url: Text | None = Field(
         None,
