@@ -99,7 +99,8 @@ DATA_CASES = {
         Case("A judge of answers that isn't there", judging("nobody")),
         Case("A judge of answers that thinks", both(judging(), thinking())),
         Case("Context use of a generator that thinks", both(key("context_use", True), thinking())),
-        Case("A judge of answers that is an endpoint", both(key("generators.judge", SERVED), judging("judge"))),
+        Case("A judge of answers behind a chat, whose reply is begun", both(
+            key("generators.judge", {**SERVED, "chat": True}), judging("judge", prefix="Answer: "))),
         Case("A question without its placeholder", both(
             judging(), judge_template('question: "{query} {answer} yes or no? "')
         )),
