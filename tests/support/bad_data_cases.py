@@ -25,6 +25,7 @@ from tests.support.bad_input_changes import (
     line,
     nuggets,
     thinking,
+    unset,
     without,
 )
 
@@ -99,6 +100,8 @@ DATA_CASES = {
         Case("A judge of answers that isn't there", judging("nobody")),
         Case("A judge of answers that thinks", both(judging(), thinking())),
         Case("Context use of a generator that thinks", both(key("context_use", True), thinking())),
+        Case("A judge of answers behind an endpoint without an address", both(
+            unset("OPENAI_BASE_URL"), key("generators.judge", SERVED), judging("judge"))),
         Case("A judge of answers behind a chat, whose reply is begun", both(
             key("generators.judge", {**SERVED, "chat": True}), judging("judge", prefix="Answer: "))),
         Case("A question without its placeholder", both(
