@@ -39,6 +39,7 @@ ASKED_BY = {
     "questions/judging/bias_checks.py": OF_CHECKS,
     "generation/likelihoods/continuations.py": OF_TEXTS,
     "generation/likelihoods/words.py": {*OF_JUDGES, *OF_PASSAGES, *OF_EVIDENCE, "score_claims", "write_nuggets"},
+    "generation/likelihoods/endpoint_words.py": {*OF_JUDGES, *OF_PASSAGES, *OF_EVIDENCE},
     "questions/nuggets/writing.py": {"write_nuggets"},
     "scoring/judge_scorer.py": OF_JUDGES,
 }  # fmt: skip

@@ -24,6 +24,8 @@ from tests.support.bad_input_changes import (
     key,
     line,
     nuggets,
+    thinking,
+    unset,
     without,
 )
 
@@ -95,7 +97,12 @@ DATA_CASES = {
     ],
     "Answers judged by a generator": [
         Case("A judge of answers that isn't there", judging("nobody")),
-        Case("A judge of answers that is an endpoint", both(key("generators.judge", SERVED), judging("judge"))),
+        Case("A judge of answers that thinks", both(judging(), thinking())),
+        Case("Context use of a generator that thinks", both(key("context_use", True), thinking())),
+        Case("A judge of answers behind an endpoint without an address", both(
+            unset("OPENAI_BASE_URL"), key("generators.judge", SERVED), judging("judge"))),
+        Case("A judge of answers behind a chat, whose reply is begun", both(
+            key("generators.judge", {**SERVED, "chat": True}), judging("judge", prefix="Answer: "))),
         Case("A question without its placeholder", both(
             judging(), judge_template('question: "{query} {answer} yes or no? "')
         )),

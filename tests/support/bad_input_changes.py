@@ -90,6 +90,11 @@ def judging(generator: str = "lm", **keys: Any) -> Change:
     return key("scorers.minilm", {"kind": "llm_judge", "generator": generator, **keys})
 
 
+def thinking(generator: str = "lm") -> Change:
+    """Makes the generator one that thinks."""
+    return key(f"generators.{generator}.thinking", ["<think>", "</think>"])
+
+
 def judge_template(content: str) -> Change:
     """Writes the template of the scorer that asks a generator."""
 

@@ -13,7 +13,7 @@ from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.config.study import Study
 
 from tests.support.asked_world import QIDS, Given, World, texts
-from tests.support.bad_input_changes import SERVED, Case, both, file, key, line, without
+from tests.support.bad_input_changes import SERVED, Case, both, file, key, line, thinking, without
 from tests.support.sandbox import ROOT
 
 CLAIMS = "claims.csv"
@@ -30,6 +30,7 @@ BAD_INPUT = {
         Case("Unknown claims", both(ACU, key("acu.claims", ["few"]))),
         Case("Unknown template of claims", both(ACU, key("acu.prompts", ["plan"]))),
         Case("Generator that can't score", both(ACU, key("generators.lm", {**SERVED, "base_url": "https://host/v1"}))),
+        Case("Generator of claims that thinks", both(ACU, thinking())),
         Case("Templates of another generator", both(ACU, key("acu.prompts", {"llm": ["plain"]}))),
         Case("Unknown judge of evidence", both(ACU, key("acu.evidence_judge", "nobody"))),
         Case("No such file of claims", both(ACU, without(CLAIMS))),

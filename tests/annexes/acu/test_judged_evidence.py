@@ -28,6 +28,6 @@ def test_the_jobs_ask_plan_and_read(generator: dict[str, Any], tmp_path: Path) -
     assert receipt["made"] == receipt["asked"] == len(before)
     assert before["prompt_tokens"].sum() == receipt["prompt_tokens"]
     made = read("judge_evidence", files, {}, receipt, tmp_path)["judged"]
-    assert dict(made.schema) == schema_of(COLUMNS) and made["id"].to_list() == ["a", "b", "c"]
+    assert dict(made.schema) == {**schema_of(COLUMNS), "mass": pl.Float64} and made["id"].to_list() == ["a", "b", "c"]
     first, second, third = made["p_refers"]
     assert 0 < first < 1 and second == third != first

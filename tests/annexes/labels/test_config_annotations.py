@@ -66,9 +66,26 @@ def test_a_judge_beside_the_grids_generators_is_part_of_the_study() -> None:
             {
                 "grid": {"annotations": ["llm"]},
                 "annotations": {"llm": {"kind": "llm", "generator": "judge"}},
-                "generators": {"judge": {"engine": "openai", "model": "m", "prompt": "tian2025"}},
+                "generators": {"judge": {"engine": "file", "path": "answers.jsonl"}},
             },
-            "found judge, with engine openai; expected one with engine: vllm",
+            "found judge, with engine file; expected one with engine: openai or vllm",
+        ),
+        (
+            {
+                "grid": {"annotations": ["graded"]},
+                "annotations": {"graded": {"kind": "graded_llm", "generator": "judge", "prefix": "Grade: "}},
+                "generators": {"judge": {"engine": "openai", "model": "m", "prompt": "chat", "chat": True}},
+            },
+            "graded.generator': found a reply that begins with 'Grade: ', of a chat behind an endpoint; expected key",
+        ),
+        (
+            {
+                "grid": {"annotations": ["llm"]},
+                "annotations": {"llm": {"kind": "llm", "generator": "judge"}},
+                "generators": {"judge": {**JUDGE, "thinking": ["<think>", "</think>"]}},
+            },
+            r"annotations.llm.generator': found a model that thinks .*expected thinking: none .*"
+            r"\{enable_thinking: false\}, or another judge",
         ),
         ({"annotations": {"erag": {"kind": "erag", "threshold": 0}}}, "erag.threshold': found 0.*expected more than 0"),
     ],

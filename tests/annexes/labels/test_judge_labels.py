@@ -77,6 +77,7 @@ def test_every_passage_gets_a_grade_from_the_probabilities_of_four_digits(
         shares = by_transformers(prompt, ids)
         assert label == shares.index(max(shares))
         assert gain == pytest.approx(sum(grade * share for grade, share in enumerate(shares)), abs=1e-4)
+    assert found["mass"].null_count() == 3, "the probability of the forced beginning itself is unknown"
     _, again = ask("judge_passages", {"prompts": prompts}, settings, definition, tmp_path)
     assert (again["made"], again["cached"]) == (0, receipt["made"])
 

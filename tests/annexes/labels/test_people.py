@@ -14,6 +14,7 @@ from ragrelay.annexes.labels.powered import COLUMNS as POWERED
 from ragrelay.annexes.labels.powered import powered_table
 from ragrelay.annexes.labels.study import JudgeTrust
 from ragrelay.annexes.labels.trust_page import (
+    agreement_sentences,
     agreement_table,
     confusion_table,
     headline_warnings,
@@ -218,14 +219,15 @@ def test_the_page_warns_of_judges_below_the_threshold(tmp_path: Path) -> None:
     assert headline_warnings(replace(shown, tables={**shown.tables, "annotations": rows.filter(kind="erag")})) == []
     assert trust_warnings(replace(shown, trust=JudgeTrust())) == []
     assert len(trust_warnings(replace(shown, trust=JudgeTrust(1.0)))) == 3
+    (agreement,) = agreement_sentences(shown)
+    assert agreement.startswith("d, agreement with people’s labels (people), Cohen’s κ: grades ")
     told = trust_sentences(shown)
-    assert told[0].startswith("d, agreement with people’s labels (people), Cohen’s κ: grades ")
-    assert told[1].startswith("llm asks g about passages of the answers that it made itself")
-    assert "random sample of all queries (agreement.random_sample)" in told[2]
-    assert told[3].startswith("People label only 20 queries. With fewer than 50, prediction-powered intervals are too")
+    assert told[0].startswith("llm asks g about passages of the answers that it made itself")
+    assert "random sample of all queries (agreement.random_sample)" in told[1]
+    assert told[2].startswith("People label only 20 queries. With fewer than 50, prediction-powered intervals are too")
     many = shown.tables["annotation_powered"].with_columns(n=pl.lit(50, pl.Int64))
     enough = replace(shown, tables={**shown.tables, "annotation_powered": many})
-    assert trust_sentences(enough) == [*told[:3], *told[4:]]
+    assert trust_sentences(enough) == [*told[:2], *told[3:]]
     assert [len(made.rows) > 0 for made in (agreement_table(shown), confusion_table(shown),
                                             powered_page_table(shown))] == [True] * 3  # fmt: skip
     assert "random sample" not in " ".join(trust_sentences(study(rows)))

@@ -331,11 +331,12 @@ def test_trust_in_a_judge_says_what_the_labels_say_and_is_approved() -> None:
     rho = float(stats.spearmanr(length["words"], length["score"]).statistic)
     low, high = shown.checks.filter(check="length").select("low", "high").row(0)
     assert low < rho < high
-    said = of_trust.trust_sentences(shown)
+    said = [*of_trust.agreement_sentences(shown), *of_trust.trust_sentences(shown)]
     agree(said, [*claims, f"demo grades lm {ends(rho, (low, high))} 240 30"], names)
     unknown = table.with_columns(value=pl.lit(None), reason=pl.lit("both give every pair the same label"))
     of_one_label = replace(shown, tables={**shown.tables, "annotation_agreement": unknown})
-    approve(APPROVED / "judges.txt", [*warned, *of_trust.trust_warnings(of_one_label), *said, *LABELS.values()])
+    of_unknown = [*of_trust.trust_warnings(of_one_label), *of_trust.agreement_sentences(of_one_label)]
+    approve(APPROVED / "judges.txt", [*warned, *of_unknown, *said, *LABELS.values()])
 
 
 def changes_by_query(some: pl.DataFrame) -> Array:

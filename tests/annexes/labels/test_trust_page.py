@@ -8,7 +8,13 @@ import pytest
 from ragrelay.analysis.judge_checks import PASSAGE_COLUMNS
 from ragrelay.annexes.labels.agreement import Scale, agreement_tables
 from ragrelay.annexes.labels.study import AnnotationStudy, JudgeTrust
-from ragrelay.annexes.labels.trust_page import agreement_table, checks_page_table, trust_sentences, trust_warnings
+from ragrelay.annexes.labels.trust_page import (
+    agreement_sentences,
+    agreement_table,
+    checks_page_table,
+    trust_sentences,
+    trust_warnings,
+)
 from ragrelay.annexes.labels.values import SCHEMA as VALUES
 from ragrelay.base.vocabulary.columns import named, schema_of
 from ragrelay.base.vocabulary.judge_checks import PADDING_WORDS
@@ -62,7 +68,7 @@ def test_a_judge_is_worth_its_kappa(judge: Labels) -> None:
     (row,) = shown.tables["annotation_agreement"].filter(quantity="kappa").to_dicts()
     assert row["value"] == pytest.approx(kappa) and (row["low"] is None) == (kappa == 0)
     told = f"{kappa:.2f}" + (f" [{row['low']:.2f}, {row['high']:.2f}]" if kappa else "")
-    assert trust_sentences(shown)[0] == f"demo, agreement with people’s labels (people), Cohen’s κ: grades {told}."
+    assert agreement_sentences(shown)[0] == f"demo, agreement with people’s labels (people), Cohen’s κ: grades {told}."
     doubted = f"{DOUBT}κ = {told}, below the threshold of 0.40 (agreement.least_kappa)."
     assert trust_warnings(shown) == ([doubted] if kappa < 0.4 else [])
 
@@ -79,7 +85,7 @@ def test_a_judge_of_unknown_worth_is_doubted(judge: Labels, people: Labels, reas
     shown = judged(judge, people)
     (warned,) = trust_warnings(shown)
     assert warned.startswith(f"{DOUBT}unknown: κ cannot be computed ({reason}")
-    assert not any("Cohen" in sentence for sentence in trust_sentences(shown))
+    assert agreement_sentences(shown) == ["demo, agreement with people’s labels (people), Cohen’s κ: grades unknown."]
     assert reason in agreement_table(shown).rows[0][-1]
 
 

@@ -91,6 +91,8 @@ class Judged:
         asked.write_parquet(self.folder / "asked")
         made = read("judge_answers", {"asked": self.folder / "asked"}, settings, receipt, self.folder)
         self.unscored = made["left_out"]
+        self.masses = made["asked"]["mass"]
+        assert made["asked"].drop("mass").equals(asked)
         return asked, receipt, pl.DataFrame(made["scores"])
 
 
@@ -99,8 +101,8 @@ def judged(tmp_path: Path) -> Judged:
     return Judged(tmp_path)
 
 
-def share_of_yes(prompt: str, tokens: dict[str, list[int]]) -> float:
-    """Compute the probability of yes by transformers."""
+def share_and_mass(prompt: str, tokens: dict[str, list[int]]) -> tuple[float, float]:
+    """Compute the share of yes, and the probability of yes or no, by transformers."""
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -109,7 +111,7 @@ def share_of_yes(prompt: str, tokens: dict[str, list[int]]) -> float:
         model = AutoModelForCausalLM.from_pretrained(MODEL, dtype=torch.float32)
         p = model(torch.tensor([tokenizer(prompt)["input_ids"]])).logits[0, -1].softmax(-1)
     yes, no = (float(p[tokens[word]].sum()) for word in ("yes", "no"))
-    return yes / (yes + no)
+    return yes / (yes + no), yes + no
 
 
 def test_every_set_of_references_is_asked_about(judged: Judged, generator: dict[str, Any]) -> None:
@@ -125,10 +127,13 @@ def test_every_set_of_references_is_asked_about(judged: Judged, generator: dict[
     template = load_judge_template(ROOT / "config/judge_prompts/answer_yes_no.yaml", scorer.placeholders())
     answer = "tea is a plant. iron is a metal."
     shown = [(answer, ["x", "z"]), (answer, ["z"]), (answer, ["x"]), ("tea", ["z"])]
-    for value, (text, docnos) in zip(scores["f1"], shown, strict=True):
+    for value, mass, (text, docnos) in zip(scores["f1"], judged.masses, shown, strict=True):
         references = [TEXTS[docno] for docno in docnos]
         prompt = template.render({"query": "what is tea", "answer": text, "references": references})
-        assert value == pytest.approx(share_of_yes(prompt, receipt["tokens"]), abs=1e-4)
+        assert (value, mass) == pytest.approx(share_and_mass(prompt, receipt["tokens"]), abs=1e-4)
+    little = judged.unscored[1]
+    assert little["of"] == {"judge": "judge", "questions": 4, "mean_mass": round(sum(judged.masses) / 4, 4)}
+    assert little["count"] == sum(mass < 0.5 for mass in judged.masses)
     assert (receipt["answers"], judged.unscored[0]["count"]) == (1, 0), "the zero-shot answer is another job's"
     _, again, same = judged.run(scorer, generator)
     assert (again["made"], again["cached"]) == (0, receipt["made"]) and same.equals(scores)
@@ -140,11 +145,11 @@ def test_sentences_against_their_own_context(judged: Judged, generator: dict[str
         ("1", "context", 1, 0), ("1", "context", 1, 1), ("2", "context", 1, None),
     ]  # fmt: skip
     assert scores["f1"].is_null().to_list() == [False, True] and receipt["unasked"] == 1
-    assert judged.unscored == [{"what": UNSCORED, "count": 1}] and receipt["answers"] == 2
+    assert judged.unscored[0] == {"what": UNSCORED, "count": 1} and receipt["answers"] == 2
     template = load_judge_template(ROOT / "config/judge_prompts/faithfulness.yaml", {"passages", "sentence"})
     sides = ("tea is a plant.", "iron is a metal.")
     prompts = [template.render({"passages": [TEXTS["x"]], "sentence": side}) for side in sides]
-    expected = sum(share_of_yes(prompt, receipt["tokens"]) for prompt in prompts) / 2
+    expected = sum(share_and_mass(prompt, receipt["tokens"])[0] for prompt in prompts) / 2
     assert scores["f1"][0] == pytest.approx(expected, abs=1e-4)
 
 

@@ -104,7 +104,8 @@ def test_a_generator_writes_lists_and_resumes(
     rules = Rules(tmp_path / "undisturbed", demo)
     receipts = [rules.write(shard) for shard in (0, 1)]
     table, left_out = rules.view()
-    assert table.schema == pl.Schema(SCHEMA) and set(table["qid"]) == {"q2", "q10"}
+    assert table.schema == pl.Schema({**SCHEMA, "mass": pl.Float64}) and table["mass"].is_between(0, 1).all()
+    assert set(table["qid"]) == {"q2", "q10"}
     assert table.group_by("qid").len()["len"].max() <= LIMITS.most
     assert table["text"].str.len_chars().is_between(1, LONGEST_TEXT).all()
     assert table["vital_probability"].is_between(0, 1, closed="none").all()

@@ -16,7 +16,8 @@ from ragrelay.base.io.yaml_keys import check_size, read_yaml
 from ragrelay.base.models.staging import VARIABLE as STAGED_IN
 from ragrelay.config.study import KINDS, Study
 from ragrelay.generation.fingerprint import fingerprint
-from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.generator import GENERATOR_KINDS, is_asked
+from ragrelay.generation.likelihoods.store import LikelihoodStore, likelihood_fingerprint
 from ragrelay.generation.store import AnswerStore
 
 StudyType = TypeVar("StudyType", bound=Study)
@@ -84,4 +85,10 @@ def _started(
         # An endpoint need not answer if the study's answers are already in the store.
         if not AnswerStore(study.cache_dir, hashed[name]).folder.is_dir():
             GENERATOR_KINDS[generator["engine"]].check_address(generator)
+    for name in study.selected()["generators"]:
+        judge = study.generator(name)
+        if name not in definitions and is_asked(judge) and not GENERATOR_KINDS[judge["engine"]].in_job:
+            store = LikelihoodStore(study.cache_dir, likelihood_fingerprint(judge, study.cache_dir))
+            if not store.folder.is_dir():
+                GENERATOR_KINDS[judge["engine"]].check_address(judge)
     return study, hashed

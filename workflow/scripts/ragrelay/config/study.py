@@ -13,7 +13,7 @@ from ragrelay.base.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, fits
 from ragrelay.collection.source import DATASET_KINDS, check_gold
 from ragrelay.config.checks import check_budget_units, check_cache_folder, check_file_names, check_pathvars, expanded
 from ragrelay.config.schema import validated
-from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, check_scores, is_asked
+from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, check_scores, check_unthinking, is_asked
 from ragrelay.prompting.templates import load_template
 from ragrelay.questions.judging.checks import check_judges
 from ragrelay.questions.user_questions import check_questions
@@ -84,6 +84,8 @@ class Study(CheckedStudy):
             for key, is_on in self.scored_texts().items():
                 if is_on and name in self.grid.generators:
                     check_scores(f"config key {key!r} ({name})", self.generator(name))
+            if self.settings.context_use and name in self.grid.generators:
+                check_unthinking(f"config key 'context_use' ({name})", definition, "generator")
         for name in self.grid.scorers:
             scorer, place = SCORER_KINDS.of(self.scorer(name)), f"config key 'scorers.{name}"
             if scorer.references == "gold":

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
@@ -48,6 +48,8 @@ BACKOFF = tenacity.wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.5)
 # The longest wait in seconds that a Retry-After header may ask for; more is an error.
 LONGEST_PAUSE = 120.0
 BUSY = (408, 409, 429)
+TEXTS = ("answer", "thought", "finish_reason")
+"""Columns of a row that have texts of a reply."""
 REST_SECONDS = 15.0
 """For which an address that failed gets no request if another is at hand."""
 MOST_ADDRESSES = 64
@@ -94,7 +96,15 @@ class EndpointEngine:
         )
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
-        """Yield one store row per request, as they finish; at most ``concurrency`` are open at an address at a time.
+        """Yield one row of the answer store per request (see rows)."""
+        return self.rows(requests, Form(self._body, self._row, thinks=bool(self._marks)))
+
+    def run(self, method: Callable[["EndpointEngine", Iterator[Any]], Iterator[Any]], requests: Iterator[Any]) -> Any:
+        """Yield the rows that ``method`` yields for this engine and ``requests``."""
+        return method(self, requests)
+
+    def rows(self, requests: Iterator[Any], form: "Form") -> Iterator[dict[str, Any]]:
+        """Yield what ``form`` makes of each reply, as they finish; at most ``concurrency`` are open at an address.
 
         The first is open alone, so that an endpoint that refuses a key of the requests refuses it once. Raises
         InputError for a request that the endpoint refuses, for a prompt that it did not read or an answer that it cut
@@ -112,7 +122,7 @@ class EndpointEngine:
                 while True:
                     for request in islice(requests, limit - len(under_way)):
                         pace.wait()
-                        under_way.add(pool.submit(self._ask, request, line))
+                        under_way.add(pool.submit(self._ask, request, form, line))
                     if not under_way:
                         break
                     done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
@@ -139,7 +149,7 @@ class EndpointEngine:
             expected = (
                 "text in UTF-8 (all other answers are kept), or half_characters: replace, which puts U+FFFD there"
             )
-            raise InputError(self._place(), f"{halves}seed {first.seed}", expected)
+            raise InputError(self.place, f"{halves}seed {first.seed}", expected)
 
     @contextmanager
     def _connected(self) -> Iterator["_Line"]:
@@ -157,75 +167,77 @@ class EndpointEngine:
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
             yield _Line(portal, client)
 
-    def _reply(self, request: Request, line: "_Line", body: Mapping[str, Any]) -> tuple[httpx2.Response, str]:
-        """Return a reply, and the place that messages about it name. An address that fails rests for a while."""
-        with self._servers.one() as address:
-            try:
-                client = line.client.with_options(base_url=address)
-                return line.portal.call(self._exchange, request, client, body), self._place(address)
-            except openai.OpenAIError as error:
-                if _may_pass(error):
-                    self._servers.rest(address, _retry_after(error) or REST_SECONDS)
-                raise
+    @property
+    def place(self) -> str:
+        """What messages call the endpoint: its first address and the number of the others, and the model."""
+        addresses = self._servers.addresses
+        more = f" and {len(addresses) - 1} more" if len(addresses) > 1 else ""
+        return f"endpoint {addresses[0]}{more}, model {self.generator['model']!r}"
 
-    def _place(self, address: str | None = None) -> str:
-        """Return what messages call the endpoint: by ``address``, or by its first and the number of the others."""
-        more = len(self._servers.addresses) - 1
-        name = address or self._servers.addresses[0] + (f" and {more} more" if more else "")
-        return f"endpoint {name}, model {self.generator['model']!r}"
-
-    def _ask(self, request: Request, line: "_Line") -> dict[str, Any] | Request:
+    def _ask(self, request: Request, form: "Form", line: "_Line") -> dict[str, Any] | Request:
         """Return the store's row, or ``request`` itself if its answer can't be written.
 
         Where a thought is a request of its own, the answer's follows it, over prompt and thought.
         """
         try:
-            if not self._marks or self._as_chat(request):
-                return self._retrying(self._try, request, line)
-            thought = self._retrying(self._try_thought, request, line)
+            if not form.thinks or self.as_chat(request):
+                return self._retrying(self._try, request, form, line)
+            thought = self._retrying(self._try, request, Form(self._thought_body, self._thought), line)
             if thought.thought.end == UNFINISHED:
                 return thought_row(request, thought, None)
             following = after_thought(request, thought, self._thinks)
-            return thought_row(request, thought, self._retrying(self._try, following, line))
+            return thought_row(request, thought, self._retrying(self._try, following, form, line))
         except HalfCharacterError:
             return request
         except (openai.OpenAIError, ReplyError) as error:
             seconds = self.generator["request_seconds"]
             within = f" within {seconds:g} s (request_seconds)" if isinstance(error, openai.APITimeoutError) else ""
-            more = advice(error, {**self._body(request), **self._thought_body(request)}, self.generator)
-            raise InputError(self._place(), self._failure(error), f"an answer{within}{more}") from None
+            sent = {**form.body(request), **(self._thought_body(request) if form.thinks else {})}
+            more = advice(error, sent, self.generator, form.needs)
+            raise InputError(self.place, self._failure(error), f"an answer{within}{more}") from None
 
-    def _try(self, request: Request, line: "_Line") -> dict[str, Any]:
-        reply, place = self._reply(request, line, self._body(request))
-        row = reply_row(request, reply, self._as_chat(request), self.generator["half_characters"] == "replace")
-        self._check_secret(place, reply, f"{row['answer'] or ''}{row.get('thought', '')}{row['finish_reason']}")
-        check_whole(place, request, row, self.generator["max_tokens"])
+    def _try(self, request: Request, form: "Form", line: "_Line") -> Any:
+        """Return what ``form`` makes of the reply to a request. An address that fails rests for a while."""
+        with self._servers.one() as address:
+            try:
+                client = line.client.with_options(base_url=address)
+                reply = line.portal.call(self._exchange, request, form, client)
+            except openai.OpenAIError as error:
+                if _may_pass(error):
+                    self._servers.rest(address, _retry_after(error) or REST_SECONDS)
+                raise
+        row = form.row(request, reply)
+        kept = (
+            row.thought.text if isinstance(row, ThoughtReply) else "".join(str(row.get(name) or "") for name in TEXTS)
+        )
+        if self._sent.is_in(reply.content, kept.encode()):
+            raise InputError(
+                self.place, "its key in a reply, which is not kept", "an endpoint that does not repeat the key"
+            )
         return row
 
-    def _try_thought(self, request: Request, line: "_Line") -> ThoughtReply:
-        reply, place = self._reply(request, line, self._thought_body(request))
+    def _row(self, request: Request, reply: Any) -> dict[str, Any]:
+        row = reply_row(request, reply, self.as_chat(request), self.generator["half_characters"] == "replace")
+        check_whole(self.place, request, row, self.generator["max_tokens"])
+        return row
+
+    def _thought(self, request: Request, reply: Any) -> ThoughtReply:
         replaces = self.generator["half_characters"] == "replace"
         thought = reply_thought(request, reply, self._marks or (), self._thinks, replaces)
-        self._check_secret(place, reply, thought.thought.text)
-        check_read(place, request, thought.prompt_tokens)
-        check_budget(place, request, thought, thought_budget(self.generator))
+        check_read(self.place, request, thought.prompt_tokens)
+        check_budget(self.place, request, thought, thought_budget(self.generator))
         return thought
 
-    def _check_secret(self, place: str, reply: Any, text: str) -> None:
-        """Raise InputError if the key is in the bytes of a reply, or in ``text``, which is to be kept of it."""
-        if self._sent.is_in(reply.content, text.encode()):
-            raise InputError(place, "its key in a reply, which is not kept", "an endpoint that does not repeat the key")
-
-    async def _exchange(self, request: Request, client: openai.AsyncOpenAI, body: Mapping[str, Any]) -> httpx2.Response:
+    async def _exchange(self, request: Request, form: "Form", client: openai.AsyncOpenAI) -> httpx2.Response:
         """Send a request and read its whole reply within ``request_seconds``.
 
         The client's own limits apply to each wait, so a byte now and then would keep a request open for ever.
         """
-        model = self.generator["model"]
+        model, body = self.generator["model"], form.body(request)
         reply: Any
         try:
             with anyio.fail_after(self.generator["request_seconds"]):
-                if self._as_chat(request):
+                if self.as_chat(request):
                     chats, messages = client.chat.completions.with_raw_response, _messages(request)
                     reply = await chats.create(model=model, messages=messages, extra_body=body)
                 else:
@@ -247,14 +259,15 @@ class EndpointEngine:
 
     def _report(self, state: tenacity.RetryCallState) -> None:
         failure, tries = self._failure(_error(state)), self.generator["max_retries"]
-        text = f"{self._place()}: {failure}; retry {state.attempt_number} of {tries} in {state.upcoming_sleep:.1f} s"
+        text = f"{self.place}: {failure}; retry {state.attempt_number} of {tries} in {state.upcoming_sleep:.1f} s"
         log.warning(text)
         self._lines.say(lambda: text)
 
     def _failure(self, error: BaseException | None) -> str:
         return self._sent.hidden(" ".join(request_failure(error).split()))[:300]
 
-    def _as_chat(self, request: Request) -> bool:
+    def as_chat(self, request: Request) -> bool:
+        """Return whether ``request`` goes to the chat completions, which tokenise its texts by themselves."""
         return self.generator.get("chat", False) and not request.token_ids
 
     def _body(self, request: Request) -> dict[str, Any]:
@@ -268,7 +281,7 @@ class EndpointEngine:
         # OpenAI refuses an empty list of stop strings.
         body |= {"stop": list(generator["stop"]) or None, "seed": request.seed}
         candidates = CANDIDATES if generator["entropy"] else 0
-        if self._as_chat(request):
+        if self.as_chat(request):
             body |= {"logprobs": True, "top_logprobs": candidates or None}
         else:
             body["logprobs"] = candidates
@@ -283,7 +296,7 @@ class EndpointEngine:
 
         With a tokenizer, it asks for the thought's token ids (vLLM gives them), so that the answer goes on from these.
         """
-        if not self._marks or self._as_chat(request):
+        if not self._marks or self.as_chat(request):
             return {}
         generator, body = self.generator, self._body(request)
         body.pop("logprobs", None)
@@ -325,6 +338,21 @@ def _pause(state: tenacity.RetryCallState) -> float:
     """Return the seconds before the next try: as many as the endpoint asks for, otherwise more after each try."""
     seconds = _retry_after(_error(state))
     return BACKOFF(state) if seconds is None else seconds
+
+
+class Form(NamedTuple):
+    """What requests ask for: a request's keys besides model and prompt, and the row that is made of its reply.
+
+    ``row`` raises ReplyError for a reply that is none, and InputError for one that ends all requests. Texts of the
+    reply that it keeps are TEXTS.
+    """
+
+    body: Callable[[Any], dict[str, Any]]
+    row: Callable[[Any, Any], Any]
+    needs: Collection[str] = ()
+    """Keys without which a reply is of no use."""
+    thinks: bool = False
+    """Whether a thought, if it is a request of its own, comes first."""
 
 
 class _Line(NamedTuple):

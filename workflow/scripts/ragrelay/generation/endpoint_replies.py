@@ -84,6 +84,7 @@ class _Usage(_Part):
 
 class _Candidate(_Part):
     logprob: LogProbability
+    token: Any = None
 
 
 class _Token(_Candidate):
@@ -100,6 +101,12 @@ class _Logprobs(_Part):
     def sampled(self) -> list[float]:
         """Return the log-probability of each token of the answer; empty if the reply has none."""
         return [*(self.token_logprobs or ()), *(token.logprob for token in self.content or ())]
+
+    def first_candidates(self) -> list[tuple[str, float]]:
+        """Return text and log-probability of each candidate for the first token; empty if the reply has none."""
+        if self.top_logprobs:
+            return list((self.top_logprobs[0] or {}).items())
+        return [(str(one.token), one.logprob) for token in (self.content or ())[:1] for one in token.top_logprobs or ()]
 
     def candidates(self) -> np.ndarray | None:
         """Return log-probabilities of each token's likeliest candidates (tokens by CANDIDATES, padded with −inf).
@@ -182,6 +189,17 @@ def reply_row(request: Request, reply: Any, as_chat: bool, replace: bool) -> dic
         **token_scores(logprobs, choice.logprobs.candidates() if choice.logprobs else None),
         **_own_thought(choice, usage, answer is not None, reply, replace),
     }
+
+
+def reply_candidates(reply: Any, as_chat: bool) -> tuple[list[tuple[str, float]], int | None, int | None]:
+    """Return the candidates for the first token of ``reply`` (text, log-probability), prompt tokens and cached tokens.
+
+    No candidates if the endpoint gives none; counts are None if it doesn't. Raises ReplyError as reply_row does.
+    """
+    completion = _checked(reply, _ChatCompletion if as_chat else _Completion)
+    choice, usage = completion.choices[0], completion.usage or _Usage()
+    candidates = choice.logprobs.first_candidates() if choice.logprobs else []
+    return candidates, usage.prompt_tokens, usage.cached_tokens()
 
 
 class ThoughtReply(NamedTuple):
@@ -275,17 +293,19 @@ def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens
         raise InputError(place, found, f"a server that cuts at {max_tokens} (max_tokens), without a limit of its own")
 
 
-def advice(error: Exception, sent: Collection[str], generator: Mapping[str, Any]) -> str:
+def advice(error: Exception, sent: Collection[str], generator: Mapping[str, Any], needs: Collection[str] = ()) -> str:
     """Return what to write in the entry of ``generator`` if its endpoint refused a key that was ``sent``, else nothing.
 
     Keys that the reply names; of a validator's reply, those at the places of its errors, since it may repeat the whole
-    request.
+    request. If it names one of ``needs``, that the endpoint is of no use here.
     """
     if not isinstance(error, openai.APIStatusError) or error.status_code not in REFUSALS:
         return ""
     text = error.response.content.decode("utf-8", "replace")
     text = " ".join(re.findall(r"\bloc\W+(.*?)[\])]", text)) or text
     named = [key for key in sent if re.search(rf"(?<![\w-]){re.escape(key)}(?![\w-])", text)]
+    if needed := [key for key in named if key in needs]:
+        return f"; without {needed[0]} its model can't be a judge: another endpoint, or engine: vllm"
     otherwise = {**_OTHERWISE, **({"logprobs": "entropy: false"} if generator["entropy"] else {})}
     own = {key: otherwise.get(key, f"{key}: null") for key in (*DECODING, *PENALTIES, *otherwise)}
     write = list(dict.fromkeys(own[key] for key in named if key in own))

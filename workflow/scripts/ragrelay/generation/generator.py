@@ -94,6 +94,8 @@ class GeneratorKind(Kind):
     """Whether the model runs in the job; otherwise it is served elsewhere."""
     scores_texts: ClassVar[bool] = False
     """Whether it can compute the log-probability of a given text."""
+    gives_words: ClassVar[bool] = False
+    """Whether it can give the probabilities of words at the beginning of a reply: of any, or of the likeliest."""
 
     notice: Text | None = Field(
         None, description="What a reader of a report on its answers must know; shown at the top of the page."
@@ -292,12 +294,21 @@ def check_generator(
     generator.check(place, study)
 
 
-def check_judge(place: str, name: str, template: Callable[[], Template], study: CheckedStudy) -> None:
-    """Raise InputError if the generator ``name`` can't give probabilities of words for prompts of ``template``."""
+def check_judge(
+    place: str, name: str, template: Callable[[], Template], study: CheckedStudy, begins: str = "", writes: bool = False
+) -> None:
+    """Raise InputError if the generator ``name`` can't give probabilities of words for prompts of ``template``.
+
+    ``begins``: the text that its replies are made to begin with. ``writes``: whether it also writes texts of a fixed
+    form, as only an engine that scores texts does.
+    """
     if name not in study.config["generators"]:
         raise InputError(place, repr(name), one_of(study.config["generators"], name))
     definition = study.config["generators"][name]
-    check_scores_texts(place, definition, f"{name}, with engine {definition['engine']}", "one with {}")
+    found = f"{name}, with engine {definition['engine']}"
+    _check_able("scores_texts" if writes else "gives_words", place, definition, found, "one with {}")
+    check_unthinking(place, definition)
+    check_begins(place, definition, begins)
     given = study.given["generators"][name]
     check_generator(f"config key 'generators.{name}", definition, given, template(), study)
 
@@ -319,16 +330,44 @@ def _check_prompting(place: str, definition: Mapping[str, Any], template: Templa
         raise InputError(f"{place}.min_tokens'", str(definition["min_tokens"]), expected)
 
 
-def check_scores_texts(place: str, definition: Mapping[str, Any], found: str, expected: str) -> None:
-    """Raise InputError, with ``found`` and ``expected``, if the engine can't score given texts.
+def check_scores(place: str, generator: Mapping[str, Any]) -> None:
+    """Raise InputError for a generator whose engine can't score given texts."""
+    _check_able("scores_texts", place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
 
-    In ``expected``, ``{}`` stands for the engines that can.
+
+def check_gives_words(place: str, generator: Mapping[str, Any]) -> None:
+    """Raise InputError for a generator whose engine can't give the probabilities of words."""
+    _check_able("gives_words", place, generator, f"engine: {generator['engine']}", "{}")
+
+
+def _check_able(ability: str, place: str, definition: Mapping[str, Any], found: str, expected: str) -> None:
+    """Raise InputError, with ``found`` and ``expected``, if the engine lacks an ``ability``, a flag of GeneratorKind.
+
+    In ``expected``, ``{}`` stands for the engines that have it.
     """
-    if not GENERATOR_KINDS[definition["engine"]].scores_texts:
-        able: Iterable[str] = (name for name in GENERATOR_KINDS.names() if GENERATOR_KINDS[name].scores_texts)
+    if not getattr(GENERATOR_KINDS[definition["engine"]], ability):
+        able: Iterable[str] = (name for name in GENERATOR_KINDS.names() if getattr(GENERATOR_KINDS[name], ability))
         raise InputError(place, found, expected.format("engine: " + " or ".join(able)))
 
 
-def check_scores(place: str, generator: Mapping[str, Any]) -> None:
-    """Raise InputError for a generator whose engine can't score given texts."""
-    check_scores_texts(place, generator, f"engine: {generator['engine']}", "{}, which scores any token")
+def check_begins(place: str, definition: Mapping[str, Any], begins: str) -> None:
+    """Raise InputError if a reply can't be made to begin with the text ``begins``: in a chat that is sent as texts."""
+    in_job = GENERATOR_KINDS[definition["engine"]].in_job
+    if begins and definition["chat"] and not in_job and "tokenizer" not in definition:
+        found = f"a reply that begins with {begins!r}, of a chat behind an endpoint"
+        raise InputError(
+            place, found, "key tokenizer in the generator's entry, so that token ids are sent, or no prefix"
+        )
+
+
+def check_unthinking(place: str, definition: Mapping[str, Any], other: str = "judge") -> None:
+    """Raise InputError for a generator that thinks, if what is scored would be read inside its open thought.
+
+    This is so at the beginning of its turn, where its thought comes before each answer. ``other``: what else to name
+    at ``place``.
+    """
+    if (marks := thought_marks(definition)) is not None:
+        written = json.dumps(marks or AUTO, ensure_ascii=False)
+        found = f"a model that thinks (thinking: {written}), whose words would be read inside its thought"
+        switch = "chat_template_kwargs: {enable_thinking: false}"
+        raise InputError(place, found, f"thinking: none with the model's own switch, e.g. {switch}, or another {other}")

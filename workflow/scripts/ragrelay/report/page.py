@@ -61,12 +61,13 @@ def _entries(study: ReportedStudy) -> dict[str, str]:
 
 
 def _annexes(study: ReportedStudy, page: Page) -> dict[str, Any]:
-    """Return the variables of the templates of annexes' parts, their templates, and their warnings."""
-    values: dict[str, Any] = {"annex_templates": [], "annex_warnings": []}
+    """Return the variables of the templates of annexes' parts, their templates, and their sentences for the head."""
+    values: dict[str, Any] = {"annex_templates": [], "annex_openings": [], "annex_warnings": []}
     for shown in study.parts:
         module = import_module(shown.module)
         values |= module.values(shown.part, page, MOST_ROWS)
         values["annex_templates"].append(shown.template)
+        values["annex_openings"] += module.opening(shown.part)
         values["annex_warnings"] += module.warnings(shown.part)
     return values
 

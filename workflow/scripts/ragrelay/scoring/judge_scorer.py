@@ -45,7 +45,7 @@ class JudgeQuestion:
 class JudgeScorer(Scorer):
     """A scorer that asks a generator about each answer, and reads words' probabilities at one position of its reply."""
 
-    generator: Name = Field(description="Name of the generator that judges, with `engine: vllm`.")
+    generator: Name = Field(description="Name of the generator that judges, which must not think.")
     prompt: Name = Field(description="Name of a template in `config/judge_prompts/`.")
     prefix: str = Field(
         "",

@@ -13,6 +13,7 @@ from ragrelay.base.io.json_values import json_record
 from ragrelay.base.io.parquet_files import read_parquet
 from ragrelay.base.io.text_lines import numbered_lines
 from ragrelay.base.vocabulary.columns import QID, boolean, integer, number, schema_of, text
+from ragrelay.generation.likelihoods.mass import MASS
 
 COLUMNS = {
     "qid": QID,
@@ -20,6 +21,7 @@ COLUMNS = {
     "text": text("the nugget"),
     "vital": boolean("whether a good answer must have it; the nugget is okay otherwise"),
     "vital_probability": number("probability of vital against vital or okay; empty for a list from a file"),
+    "mass": MASS,
 }
 SCHEMA = schema_of(COLUMNS)
 IMPORTANCE = {"vital": True, "okay": False}

@@ -8,7 +8,7 @@ from ragrelay.annexes.acu.prompts import check_system, load_claim_template
 from ragrelay.annexes.acu.source import CLAIM_KINDS
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.kinds import CheckedStudy
-from ragrelay.generation.generator import check_scores
+from ragrelay.generation.generator import check_gives_words, check_scores, check_unthinking
 
 
 def check_acu(study: CheckedStudy) -> None:
@@ -31,11 +31,15 @@ def check_acu(study: CheckedStudy) -> None:
             template = load_claim_template(study.template_path(name, "claim_prompts"))
             check_system(f"config key 'acu.prompts' ({name})", template, config["generators"][generator]["chat"])
     for name in wanted["generators"]:
-        check_scores(f"config key 'acu.generators' ({name})", config["generators"][name])
+        place, definition = f"config key 'acu.generators' ({name})", config["generators"][name]
+        check_scores(place, definition)
+        check_unthinking(place, definition, "generator")
     if (judge := wanted["evidence_judge"]) is not None:
         if judge not in config["generators"]:
             raise InputError("config key 'acu.evidence_judge'", repr(judge), one_of(config["generators"], judge))
-        check_scores(f"config key 'acu.evidence_judge' ({judge})", config["generators"][judge])
+        place, definition = f"config key 'acu.evidence_judge' ({judge})", config["generators"][judge]
+        check_gives_words(place, definition)
+        check_unthinking(place, definition)
     for key in ("unreliable_sources", "reliable_sources"):
         if wanted[key] is not None:
             domains(study.folder / wanted[key])

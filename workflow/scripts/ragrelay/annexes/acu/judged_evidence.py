@@ -3,6 +3,7 @@
 import polars as pl
 
 from ragrelay.base.vocabulary.columns import number, text
+from ragrelay.generation.likelihoods.mass import MASS
 from ragrelay.prompting.layout import prompt_id
 
 PROMPT = (
@@ -17,6 +18,7 @@ REFERS_FROM = 0.5
 COLUMNS = {
     "id": text("the pair's id"),
     "p_refers": number("probability of yes among yes and no, to whether the evidence refers to an external source"),
+    "mass": MASS,
 }
 
 

@@ -19,6 +19,11 @@ def values(part: ClaimsStudy, page: Page, most_rows: int) -> dict[str, Any]:
     return {"acu": claims_section(part, page)}
 
 
+def opening(part: ClaimsStudy) -> list[str]:
+    """Return nothing for the head of the page."""
+    return []
+
+
 def warnings(part: ClaimsStudy) -> list[str]:
     """Return no warnings."""
     return []

@@ -33,7 +33,7 @@ class AcuSettings(Settings):
     )
     evidence_judge: Nullable[str] = Field(
         None,
-        description="Name of a generator with `engine: vllm` that is asked whether each piece of evidence refers to an "
+        description="Name of a generator that is asked whether each piece of evidence refers to an "
         "external source; null for a rule, a URL or a phrase such as “according to”.",
     )
 

@@ -46,7 +46,11 @@ class Labels(Annex):
 
     def left_out(self, study: Any) -> Mapping[str, tuple[str, Any, list[Any]]]:
         labels = _in_rules(study)
-        return {"labels": ("annotation", self.files.left_out_of_labels, labels.left_out_files)}
+        judged = self.files.left_out_of_judged_labels
+        return {
+            "labels": ("annotation", self.files.left_out_of_labels, labels.left_out_files),
+            "judged_labels": ("annotation", judged, judged.each(labels.judged)),
+        }
 
     def data(self, study: Any) -> list[Any]:
         return list(study.grid_paths(self.files.labels)) if _in_rules(study).names else []

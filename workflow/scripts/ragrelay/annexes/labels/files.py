@@ -22,6 +22,7 @@ passage_checks_prompts = StudyFile("{dataset}/annotations/checks/{source}/prompt
     "the changed prompts of these checks", "ragrelay.prompting.layout:COLUMNS")
 passage_checks_scores = CheckPassages.made["scores"]
 labels_by_judge = JudgePassages.made["labels"]
+left_out_of_judged_labels = JudgePassages.made["left_out"]
 labels_by_pages = StudyFile("{dataset}/annotations/pages/{source}.parquet", "label_by_pages", "labels by gold pages",
     "ragrelay.annexes.labels.gold_pages:COLUMNS")
 labels_by_file = StudyFile("{dataset}/annotations/file/{source}.parquet", "label_by_file", "labels from a file",

@@ -19,7 +19,7 @@ class JudgeSource(AnnotationSource):
 
     generator: Name | None = Field(
         None,
-        description="Name of the generator that is asked, with `engine: vllm`; each of the grid's own for its answers "
+        description="Name of the generator that is asked, which must not think; each of the grid's own for its answers "
         "where absent.",
     )
     prompt: Name = Field(

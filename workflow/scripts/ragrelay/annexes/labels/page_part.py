@@ -7,7 +7,7 @@ from ragrelay.annexes.labels.outputs import OUTPUTS, PARTS
 from ragrelay.annexes.labels.page import first_shown
 from ragrelay.annexes.labels.sentences import label_answer, label_sentences
 from ragrelay.annexes.labels.study import TABLES, AnnotationStudy, read_annotations
-from ragrelay.annexes.labels.trust_page import headline_warnings, trust_sentences, trust_warnings
+from ragrelay.annexes.labels.trust_page import agreement_sentences, headline_warnings, trust_sentences, trust_warnings
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.display.outputs import Table
 from ragrelay.report.display.page import Page
@@ -23,6 +23,11 @@ def values(part: Sequence[AnnotationStudy], page: Page, most_rows: int) -> dict[
     return {"annotations": [_of_scorer(shown, place, page, most_rows) for place, shown in enumerate(part, 1)]}
 
 
+def opening(part: Sequence[AnnotationStudy]) -> list[str]:
+    """Return the agreement of each judge with people's labels."""
+    return agreement_sentences(part[0])
+
+
 def warnings(part: Sequence[AnnotationStudy]) -> list[str]:
     """Return the warnings of the first scorer on the dataset's own judgements."""
     return headline_warnings(part[0])
@@ -36,6 +41,6 @@ def _of_scorer(shown: AnnotationStudy, place: int, page: Page, most_rows: int) -
         "scorer": shown.scorer,
         "first": first_shown(shown),
         "warnings": trust_warnings(shown),
-        "sentences": [*label_sentences(shown), *trust_sentences(shown)],
+        "sentences": [*agreement_sentences(shown), *label_sentences(shown), *trust_sentences(shown)],
         "parts": page.parts(shown, OUTPUTS, PARTS, anchor, {Table: most_rows // 3}, words),
     }

@@ -4,6 +4,7 @@ import functools
 from typing import Any
 
 from ragrelay.annexes.labels import files
+from ragrelay.annexes.labels.questions.judge_passages import passage_jobs
 from ragrelay.annexes.labels.source import (
     ANNOTATION_KINDS,
     BY_ANSWERS,
@@ -213,6 +214,11 @@ class Labels:
             if self.need_single_answers
         ]
         return files.left_out_of_labels.each(by_job + by_answers)
+
+    @property
+    def judged(self) -> list[Key]:
+        """The wildcards of the labels of each dataset, source and judge."""
+        return passage_jobs(self.study, self.source_parts)
 
     def asked_for(self, pattern: StudyFile) -> OfJob:
         """Return a function that fills ``pattern`` from the grid; without sources, it ends with a line to the user."""

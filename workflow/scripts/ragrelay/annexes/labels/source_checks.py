@@ -1,5 +1,6 @@
 """Check annotation sources in a study's configuration: what each needs from the grid and from other sources."""
 
+import functools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -42,7 +43,8 @@ def _check_source(name: str, study: CheckedStudy) -> None:
     if isinstance(source, JudgeSource):
         path = study.template_path(source.prompt)
         for judge in source.judges(study.grid.generators):
-            check_judge(f"{place}.generator'", judge, lambda: load_template(path, study.folder), study)
+            template = functools.partial(load_template, path, study.folder)
+            check_judge(f"{place}.generator'", judge, template, study, source.begins())
     for part in source.parts(name):
         if part != name:
             _check_source(part, study)

@@ -3,6 +3,7 @@
 import polars as pl
 
 from ragrelay.base.vocabulary.columns import DOCNO, QID, Column, integer, number, text
+from ragrelay.generation.likelihoods.mass import MASS
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 
 SINGLE_PROMPTS = {"rank": integer("rank of the one passage of the prompt"), **PROMPT_COLUMNS}
@@ -15,4 +16,5 @@ JUDGED_LABELS = {
         "likeliest grade"
     ),
     "gain": Column(pl.Float64, "of a grading judge: the expected grade", optional=True),
+    "mass": MASS,
 }

@@ -47,15 +47,24 @@ def headline_warnings(shown: AnnotationStudy) -> list[str]:
     return trust_warnings(shown, shown.table.filter(kind="qrels")["source"].unique().to_list())
 
 
-def trust_sentences(shown: AnnotationStudy) -> list[str]:
-    """Report every judge's kappa, judges of their own answers, what prediction-powered intervals assume, and bias."""
+def agreement_sentences(shown: AnnotationStudy) -> list[str]:
+    """Report every judge's kappa, a sentence per dataset. The page of a study with judges opens with it."""
     sentences = []
-    table = shown.tables["annotation_agreement"].filter("judge", quantity=KAPPA).drop_nulls("value")
+    table = shown.tables["annotation_agreement"].filter("judge", quantity=KAPPA)
     for (dataset, people), rows in table.group_by("dataset", "people", maintain_order=True):
         first = rows.unique("source", keep="first", maintain_order=True)
-        kappas = [f"{row['source']} {with_interval(row['value'], row['low'], row['high'], 2)}"
-                  for row in first.iter_rows(named=True)]  # fmt: skip
+        kappas = [
+            f"{row['source']} unknown" if row["value"] is None
+            else f"{row['source']} {with_interval(row['value'], row['low'], row['high'], 2)}"
+            for row in first.iter_rows(named=True)
+        ]  # fmt: skip
         sentences.append(f"{dataset}, agreement with people’s labels ({people}), Cohen’s κ: {listing(kappas)}.")
+    return sentences
+
+
+def trust_sentences(shown: AnnotationStudy) -> list[str]:
+    """Report judges of their own answers, what prediction-powered intervals assume, and bias."""
+    sentences = []
     for judge, judges in shown.trust.own.items():
         sentences.append(
             f"{judge} asks {listing(list(judges))} about passages of the answers that it made itself: a judge may "

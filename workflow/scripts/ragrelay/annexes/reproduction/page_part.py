@@ -19,6 +19,11 @@ def values(part: Reproduction, page: Page, most_rows: int) -> dict[str, Any]:
     return {"reproduction": reproduction_section(part, page)}
 
 
+def opening(part: Reproduction) -> list[str]:
+    """Return nothing for the head of the page."""
+    return []
+
+
 def warnings(part: Reproduction) -> list[str]:
     """Return no warnings."""
     return []

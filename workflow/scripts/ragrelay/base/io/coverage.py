@@ -10,6 +10,9 @@ from ragrelay.base.errors import InputError
 ENOUGH = 0.5
 """Share of the needed things in a file below which a page warns."""
 
+NAMED = ("scorer", "source", "judge", "retriever")
+"""What a warning names of a count's detail."""
+
 
 def count_missing(
     place: str | Path, found: int, needed: int, what: tuple[str, str], given: str, expected: str
@@ -33,8 +36,9 @@ def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for row in counts:
         if "warning" in row:
-            retriever = (row.get("detail") or {}).get("retriever")
-            number = f"{row['count']:,}" + (f" ({retriever})" if retriever else "")
+            about = row.get("detail") or {}
+            whose = ", ".join(about[name] for name in NAMED if name in about)
+            number = f"{row['count']:,}" + (f" ({whose})" if whose else "")
             warned[row["dataset"], row["what"], row["warning"]].append(number)
     sentences = [
         f"{dataset}: {what}: {', '.join(numbers)}; {warning}." for (dataset, what, warning), numbers in warned.items()

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -42,6 +42,8 @@ def sends_chats(definition: Mapping[str, Any]) -> bool:
 
 class Openai(Generator):
     """asks an OpenAI-compatible endpoint that serves it, and sends all decoding keys but those that are null."""
+
+    gives_words: ClassVar[bool] = True
 
     base_url: Text | Annotated[list[Text], Field(min_length=1)] | None = Field(
         None,

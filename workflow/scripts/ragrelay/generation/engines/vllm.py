@@ -33,6 +33,7 @@ class Vllm(Generator):
 
     in_job: ClassVar[bool] = True
     scores_texts: ClassVar[bool] = True
+    gives_words: ClassVar[bool] = True
 
     adapter: Model | None = Field(None, description="LoRA adapter upon the model; local folder or hub id.")
     adapter_revision: Text | None = Field(None, description="Commit or tag of a hub adapter.")

@@ -7,9 +7,8 @@ from typing import Any, NoReturn, Protocol
 import polars as pl
 
 from ragrelay.base.errors import InputError
-from ragrelay.generation.engines.vllm import Vllm
 from ragrelay.generation.fingerprint import checked_start
-from ragrelay.generation.generator import EngineInJob
+from ragrelay.generation.generator import GENERATOR_KINDS, EngineInJob
 from ragrelay.generation.likelihoods.continuations import without_chat
 from ragrelay.generation.likelihoods.job import fill_likelihoods, missing_of
 from ragrelay.generation.likelihoods.store import LikelihoodStore, decisive, text_store
@@ -23,6 +22,8 @@ class Asker(Protocol):
 
     def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
         """Request the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids); return the receipt.
+
+        Of an endpoint, those of words, with the columns of endpoint_words.with_spellings in place of token_ids.
 
         ``chat``: whether to put the texts into a chat. ``certain``: False for requests that the plan can only estimate.
         """
@@ -84,7 +85,9 @@ def one_engine(
         if not started:
 
             def load() -> EngineInJob:
-                return Vllm.start(definition, window, threads)
+                kind: Any = GENERATOR_KINDS[definition["engine"]]
+                engine: EngineInJob = kind.start(definition, window, threads)
+                return engine
 
             started.append(checked_start(decisive(generator), fingerprint, load, cache_dir))
         return started[0]

@@ -14,7 +14,9 @@ def continuation_id(token_ids: Sequence[int]) -> str:
 
 
 def with_continuation(asked: pl.DataFrame) -> pl.DataFrame:
-    """Add the key column ``continuation`` to ``asked``, made of its lists ``token_ids``."""
+    """Add the key column ``continuation`` to ``asked``, made of its lists ``token_ids``, unless it has one."""
+    if "continuation" in asked.columns:
+        return asked
     names = [continuation_id(ids) for ids in asked["token_ids"].to_list()]
     return asked.with_columns(pl.Series("continuation", names, dtype=pl.String))
 

@@ -2,16 +2,17 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from ragrelay.base.errors import InputError, RequestError
 from ragrelay.base.io.cache_mode import check_writable
-from ragrelay.generation.generator import EngineInJob
+from ragrelay.generation.generator import GENERATOR_KINDS, EngineInJob, Method
 from ragrelay.generation.job import count_makers, keep, start_checked
 from ragrelay.generation.likelihoods.continuations import with_continuation
+from ragrelay.generation.likelihoods.endpoint_scoring import word_probabilities, word_requests
 from ragrelay.generation.likelihoods.scoring import REQUEST, Scoring, log_probabilities, scorings
 from ragrelay.generation.likelihoods.store import KEY, LikelihoodStore
 from ragrelay.generation.requests import window_of
@@ -32,7 +33,8 @@ def fill_likelihoods(
 ) -> dict[str, Any]:
     """Compute the log-probabilities of ``asked`` (prompt_id, prompt, system, token_ids) that ``store`` lacks.
 
-    ``token_ids`` (a list) is a continuation of the prompt; the same prompt may be in several rows.
+    ``token_ids`` (a list) is a continuation of the prompt; the same prompt may be in several rows. For an endpoint,
+    ``asked`` has the columns of endpoint_words.with_spellings in its place.
     ``start_engine(generator, window)`` is only called if something is missing and everything fits the window. It must
     return a new engine, or one of the same definition. Returns the receipt: asked, cached, made, tokens (scored),
     requests, prompt_tokens and cached_tokens (of the requests), seconds, engine, and how many each engine version made.
@@ -45,18 +47,29 @@ def fill_likelihoods(
     log.info("%d likelihoods asked for, %d cached, %d to make", len(keyed), number, len(missing))
     if len(missing):
         check_writable(f"{len(missing)} of {len(keyed)} likelihoods are not in", store.folder)
-        window = window_of(generator)
-        if window is None:
-            raise InputError(f"model {generator['model']!r}", "an endpoint", "engine: vllm, which scores continuations")
-        requests = list(scorings_of(missing, generator, window))
-        engine = start_checked(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window)
+        requests, method = requests_for(missing, generator)
+        # An endpoint ignores the key.
+        engine = start_checked(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window_of(generator))
         ready = time.monotonic()
-        rows, flush_seconds = engine.run(log_probabilities, iter(requests)), generator["flush_seconds"]
+        rows, flush_seconds = engine.run(method, iter(requests)), generator["flush_seconds"]
         receipt |= keep(rows, len(missing), store, engine, TOTALS, "likelihoods", flush_seconds, ready - began)
-        receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
+        receipt |= {
+            "engine": engine.name,
+            "version": engine.version,
+            "device": engine.device,
+            "window": window_of(generator),
+        }
     receipt |= count_makers(store, keyed)
     receipt["seconds"] = round(time.monotonic() - began, 2)
     return receipt
+
+
+def requests_for(missing: pl.DataFrame, generator: Mapping[str, Any]) -> tuple[Sequence[Any], Method]:
+    """Return the requests for ``missing`` (see fill_likelihoods), and the method by which an engine makes its rows."""
+    window = window_of(generator)
+    if GENERATOR_KINDS[generator["engine"]].in_job:
+        return list(scorings_of(missing, generator, window or 0)), log_probabilities
+    return word_requests(missing, generator, window), word_probabilities
 
 
 def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:

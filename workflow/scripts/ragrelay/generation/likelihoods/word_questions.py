@@ -6,7 +6,9 @@ from typing import Any
 
 import polars as pl
 
+from ragrelay.generation.generator import GENERATOR_KINDS, check_begins, check_unthinking
 from ragrelay.generation.likelihoods.asker import Asker
+from ragrelay.generation.likelihoods.endpoint_words import spellings, with_spellings
 from ragrelay.generation.likelihoods.job import look_up
 from ragrelay.generation.likelihoods.store import LikelihoodStore
 from ragrelay.generation.likelihoods.words import first_tokens, spelled, text_ids, token_table, word_shares
@@ -35,9 +37,18 @@ def ask_words(
 ) -> dict[str, Any]:
     """Request the probabilities of ``words`` after the text ``begins`` for ``questions`` (prompt_id, prompt, system).
 
-    Returns the asker's receipt with words, tokens, spelled and begins, which asked_shares needs. Raises
-    InputError for words that the tokenizer can't tell apart, and for a question that doesn't fit the window.
+    Returns the asker's receipt with words, tokens, spelled and begins, which asked_shares needs; of an endpoint, with
+    words, spellings (see endpoint_words) and begins. Raises
+    InputError for words that the tokenizer can't tell apart, for a question that doesn't fit the window, and for a
+    generator that thinks: its turn begins with a thought.
     """
+    place = f"generator of model {asker.generator['model']!r}"
+    check_unthinking(place, asker.generator)
+    if not GENERATOR_KINDS[asker.generator["engine"]].in_job:
+        check_begins(place, asker.generator, begins)
+        texts = spellings(asker.generator, words)
+        receipt = asker.likelihoods(with_spellings(questions, texts, begins), certain=certain)
+        return {**receipt, "words": list(words), "spellings": texts, "begins": begins}
     tokenizer = load_tokenizer(asker.generator)
     tokens = first_tokens(tokenizer, words, f"tokenizer of model {asker.generator['model']!r}")
     first = text_ids(tokenizer, begins)
@@ -48,10 +59,17 @@ def ask_words(
 def asked_shares(
     questions: pl.DataFrame, receipt: Mapping[str, Any], cache_dir: str | Path, by: Sequence[str] = ("prompt_id",)
 ) -> pl.DataFrame:
-    """Return ``by`` and shares (see words.word_shares) for each of ``questions`` (prompt_id and ``by``, distinct).
+    """Return ``by``, shares and mass (words.word_shares) for each of ``questions`` (prompt_id and ``by``, distinct).
 
-    ``receipt``: what ask_words returned, possibly for other questions to the same generator.
+    ``receipt``: what ask_words returned, possibly for other questions to the same generator. After a text that the
+    reply was made to begin with, mass is null, except of an endpoint: the probability of that text, which is in the
+    likelihoods, is unknown.
     """
-    wanted = with_words(questions, receipt["tokens"], receipt.get("begins", ()))
+    begins = receipt.get("begins", ())
+    if by_endpoint := "spellings" in receipt:
+        wanted = with_spellings(questions, receipt["spellings"], begins)
+    else:
+        wanted = with_words(questions, receipt["tokens"], begins)
     logprobs = look_up(wanted, LikelihoodStore(cache_dir, receipt["fingerprint"]))
-    return word_shares(logprobs, receipt["words"], by)
+    shares = word_shares(logprobs, receipt["words"], by)
+    return shares if by_endpoint or not begins else shares.with_columns(mass=pl.lit(None, pl.Float64))

@@ -1,5 +1,6 @@
 """Find the tokens that represent a word at the beginning of an answer, and compute words' shares of probability."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -50,22 +51,26 @@ def spelled(tokenizer: Any, tokens: dict[str, list[int]]) -> dict[str, list[dict
 
 
 def word_shares(likelihoods: pl.DataFrame, words: Sequence[str], by: Sequence[str]) -> pl.DataFrame:
-    """Return ``by`` and shares: a list with the share of each of ``words`` in the probability of all of them.
+    """Return ``by``, shares and mass: the share of each of ``words`` in the probability of all of them, and the latter.
 
-    ``likelihoods``: ``by``, word and logprob, a row per token. A word's probability is the sum over its tokens. Source
-    of the quotient: Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence Model, Findings of EMNLP
-    2020.
+    ``likelihoods``: ``by``, word and logprob, a row per token. A word's probability is the sum over its tokens, and the
+    mass, from 0 to 1, that over the tokens of all words. Shares are a list; they are equal if all probabilities are 0.
+    Source of the quotient: Nogueira et al., Document Ranking with a Pretrained Sequence-to-Sequence Model, Findings of
+    EMNLP 2020.
     """
     of_word = [(pl.col("word") == word).cast(pl.Float64) for word in words]
     # Divide by the largest probability first, so that tiny ones don't become 0 / 0.
-    relative = (pl.col("logprob") - pl.col("logprob").max().over(by)).exp()
+    largest = pl.col("logprob").max().over(by)
+    # Of an endpoint, no word may be among the candidates: then none is known to be likelier.
+    relative = pl.when(largest == -math.inf).then(1.0).otherwise((pl.col("logprob") - largest).exp())
     return (
         likelihoods.with_columns(relative.alias("relative"))
         .group_by(by, maintain_order=True)
         .agg(
             pl.concat_list((pl.col("relative") * word).sum() / pl.col("relative").sum() for word in of_word)
             .first()
-            .alias("shares")
+            .alias("shares"),
+            mass=pl.col("logprob").exp().sum().clip(upper_bound=1.0),
         )
     )
 

@@ -19,7 +19,7 @@ def check_judges(place: str, scorer: JudgeScorer, study: CheckedStudy) -> None:
         path = study.template_path(scorer.prompt, "judge_prompts")
         return Template(system_kshot=load_judge_template(path, scorer.placeholders()).system)
 
-    check_judge(f"{place}.generator'", scorer.generator, template, study)
+    check_judge(f"{place}.generator'", scorer.generator, template, study, scorer.prefix)
     if isinstance(scorer, Nuggets) and scorer.written_by is not None:
         _check_writer(place, scorer, scorer.written_by, study)
 
@@ -31,7 +31,7 @@ def _check_writer(place: str, scorer: Nuggets, name: str, study: CheckedStudy) -
         path = study.template_path(scorer.list_prompt, "nugget_prompts")
         return Template(system_kshot=load_nugget_template(path).system)
 
-    check_judge(f"{place}.written_by'", name, template, study)
+    check_judge(f"{place}.written_by'", name, template, study, writes=True)
     window, tokens = (
         known_window(f"{place}.written_by'", study.config["generators"][name], study.folder),
         scorer.list_tokens,

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ragrelay.base.vocabulary.columns import integer, schema_of, text
+from ragrelay.generation.likelihoods.mass import MASS
 from ragrelay.prompting.layout import prompt_id
 from ragrelay.questions.judging.templates import JudgeTemplate
 from ragrelay.scoring.answer_cells import COLUMNS, Cell
@@ -23,6 +24,7 @@ ASKED_COLUMNS = {
     "number": integer("which question about the answer; empty where there is none"),
     "item": text("what the question is about, in the scorer's words; empty where there is one question"),
     "prompt_id": text("hash of the question's texts, by which its likelihoods are cached; empty for what is not asked"),
+    "mass": MASS,
 }
 SCHEMA = schema_of(ASKED_COLUMNS)
 PROMPTS = {"prompt_id": pl.String, "prompt": pl.String, "system": pl.String}

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 
 from ragrelay.base.vocabulary.names import NO_ORDERING, UNSCORED
+from ragrelay.generation.likelihoods.mass import mass_counts
 from ragrelay.generation.likelihoods.word_questions import asked_shares
 from ragrelay.scoring.answer_cells import COLUMNS
 from ragrelay.scoring.judge_scorer import JudgeScorer
@@ -18,13 +19,15 @@ KEY = [*COLUMNS, "references"]
 
 def judged_scores(
     asked: pl.DataFrame, receipt: Mapping[str, Any], scorer: JudgeScorer, cache_dir: str | Path
-) -> tuple[pa.Table, list[dict[str, Any]]]:
+) -> tuple[pa.Table, list[dict[str, Any]], pl.DataFrame]:
     """Return the score table (scoring.retriever_table.SCHEMA) from the questions ``asked`` (judge_requests.SCHEMA).
 
     A judge compares with all references at once, so best_docno, best_in_context and n_zero are null. Also returns the
-    count (``what``, ``count``) of answers without a score. ``receipt``: the receipt of the job that asked.
+    counts (``what``, ``count``) of answers without a score and of mass.mass_counts, and ``asked`` with the column mass.
+    ``receipt``: the receipt of the job that asked.
     """
-    replies = asked.join(judged_shares(asked, receipt, cache_dir), on="prompt_id", how="left", maintain_order="left")
+    shares = judged_shares(asked, receipt, cache_dir)
+    replies = asked.join(shares, on="prompt_id", how="left", maintain_order="left")
     scores = replies.group_by(KEY, maintain_order=True).agg(
         pl.col("n_references", "n_near_copies").first(), *scorer.measured()
     )
@@ -34,9 +37,11 @@ def judged_scores(
     # Zero-shot answers that serve as a retriever's baseline have the k of its contexts.
     of_others = (pl.col("ordering") == NO_ORDERING) & (pl.col("k") > 0)
     scored = scores.filter(pl.col("f1").is_not_null() & ~of_others).select(COLUMNS).n_unique()
-    return table, [{"what": UNSCORED, "count": receipt["answers"] - scored}]
+    unscored = {"what": UNSCORED, "count": receipt["answers"] - scored}
+    counts = [unscored, *mass_counts(shares["mass"], receipt["words"], scorer.generator)]
+    return table, counts, replies.select(*asked.columns, "mass")
 
 
 def judged_shares(asked: pl.DataFrame, receipt: Mapping[str, Any], cache_dir: str | Path) -> pl.DataFrame:
-    """Return prompt_id and shares (see word_shares) of each question in ``asked``."""
+    """Return prompt_id, shares and mass (see word_shares) of each question in ``asked``."""
     return asked_shares(asked.select("prompt_id").drop_nulls().unique(maintain_order=True), receipt, cache_dir)

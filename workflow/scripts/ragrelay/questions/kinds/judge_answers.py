@@ -35,7 +35,8 @@ class JudgeAnswers(Question):
             " against the references that the retriever's contexts leave",
             "ragrelay.scoring.retriever_table:SCORE_COLUMNS"),
         "left_out": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.left_out.json",
-            "score_judged_answers", "count of the answers without a score"),
+            "score_judged_answers",
+            "counts of the answers without a score, and of questions whose words have little of a judge's probability"),
     }  # fmt: skip
 
     def jobs(self, study: StudyOfRules) -> list[Key]:
@@ -132,7 +133,7 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
     from ragrelay.scoring.judge_scorer import judge_scorer
 
     asked, scorer = pl.read_parquet(job.path("asked"), glob=False), judge_scorer(job.settings["scorer"])
-    return dict(zip(("scores", "left_out"), judged_scores(asked, receipt, scorer, cache_dir), strict=True))
+    return dict(zip(("scores", "left_out", "asked"), judged_scores(asked, receipt, scorer, cache_dir), strict=True))
 
 
 def judged_by(study: StudyOfRules, key: Key) -> Inputs:

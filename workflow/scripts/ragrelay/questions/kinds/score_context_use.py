@@ -69,14 +69,13 @@ def plan(job: QuestionJob, asker: Any) -> None:
     import polars as pl
 
     from ragrelay.generation.store import KEY
-    from ragrelay.generation.thought_marks import thought_marks
     from ragrelay.questions.context_use.requests import AnswerScores
 
     prompts, zeroshot = _prompts(job)
     rows = prompts.unique(["qid", "prompt_id"], maintain_order=True)
     seeds = pl.DataFrame({"seed": list(job.seeds)})  # type: ignore[attr-defined]
     asked = rows.join(seeds, how="cross", maintain_order="left_right")
-    stored = asker.planned.store.answers(asked, thought_marks(asker.generator))
+    stored = asker.planned.store.look_up(asked)
     answers = asked.select("qid", *KEY).join(stored, on=KEY, maintain_order="left")
     asker.likelihoods(AnswerScores(answers, prompts, zeroshot, asker.generator).asked())
     missing = asked.join(stored, on=KEY, how="anti", maintain_order="left")

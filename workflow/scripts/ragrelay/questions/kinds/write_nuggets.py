@@ -22,7 +22,8 @@ class WriteNuggets(Question):
         "nuggets": StudyFile("{dataset}/nuggets/{scorer}/nuggets.parquet", "view_nuggets, read_nuggets",
             "the lists of nuggets that a scorer counts", "ragrelay.scoring.nugget_lists:COLUMNS"),
         "left_out": StudyFile("{dataset}/nuggets/{scorer}/left_out.json", "view_nuggets, read_nuggets",
-            "counts of queries without nuggets, of lists that were cut, and of a file's lists for unknown queries"),
+            "counts of queries without nuggets, of lists that were cut, of a file's lists for unknown queries, and of"
+            " nuggets whose words of importance have little of the writer's probability"),
     }  # fmt: skip
 
     def jobs(self, study: StudyOfRules) -> list[Key]:
@@ -71,12 +72,14 @@ def plan(job: QuestionJob, asker: Any) -> None:
 
 
 def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
+    from ragrelay.generation.likelihoods.mass import mass_counts
     from ragrelay.questions.nuggets.job import view_nuggets
-    from ragrelay.scoring.nugget_lists import left_out
+    from ragrelay.scoring.nugget_lists import IMPORTANCE, left_out
 
     topics, settings = _topics(job), job.settings
     nuggets, counts = view_nuggets(topics, *_form(job), settings["generator"], settings["fingerprint"], cache_dir)
-    return {"nuggets": nuggets, "left_out": left_out(nuggets, [topic.qid for topic in topics], written=counts)}
+    of_lists = left_out(nuggets, [topic.qid for topic in topics], written=counts)
+    return {"nuggets": nuggets, "left_out": [*of_lists, *mass_counts(nuggets["mass"], list(IMPORTANCE))]}
 
 
 def _topics(job: QuestionJob) -> "list[Topic]":

@@ -105,7 +105,7 @@ def view_nuggets(
     likelihoods: str,
     cache_dir: str | Path,
 ) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return from the stores the lists (lists.COLUMNS) that write_nuggets wrote for ``topics``, and its counts.
+    """Return from the stores the lists (nugget_lists.COLUMNS) that write_nuggets wrote for ``topics``, and its counts.
 
     A nugget is vital if the word vital is likelier than okay.
     """
@@ -117,7 +117,7 @@ def view_nuggets(
     table = word_shares(logprobs, list(IMPORTANCE), [*NUGGET, "text"]).with_columns(
         of_vital.alias("vital_probability"), (of_vital > 0.5).alias("vital")
     )
-    return table.select(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()), lists.counts
+    return table.select(*(pl.col(name).cast(dtype) for name, dtype in SCHEMA.items()), "mass"), lists.counts
 
 
 def importance_tokens(generator: Mapping[str, Any]) -> dict[str, list[int]]:

@@ -41,8 +41,8 @@ PACKAGE = "ragrelay"
 ANSWERING = (
     *(f"{PACKAGE}.generation.{name}" for name in (
         "endpoint", "endpoint_replies", "engine", "engine_pool", "engine_use", "engines", "fingerprint", "job",
-        "job_logs", "likelihoods.asker", "likelihoods.job", "likelihoods.scoring", "likelihoods.store", "past_jobs",
-        "status", "store")),
+        "job_logs", "likelihoods.asker", "likelihoods.endpoint_scoring", "likelihoods.job", "likelihoods.scoring",
+        "likelihoods.store", "past_jobs", "status", "store")),
     *(f"{PACKAGE}.{name}" for name in (
         "base.display.progress", "base.io.atomic_files", "base.io.parquet_parts", "base.models", "report.used",
         "scoring.store", "scoring.store_filling", "workflow.jobs")),

@@ -6,7 +6,9 @@ from typing import Any
 import polars as pl
 
 from ragrelay.base.vocabulary.columns import CITED_SENTENCES
+from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.likelihoods.continuations import continuation_id, without_chat
+from ragrelay.generation.likelihoods.endpoint_scoring import word_requests
 from ragrelay.generation.likelihoods.job import missing_of, scorings_of
 from ragrelay.generation.likelihoods.store import LikelihoodStore, text_store
 from ragrelay.generation.requests import block_tokens, shared_prefix, window_of
@@ -152,6 +154,13 @@ def likelihood_work(
 
 def _requested(missing: pl.DataFrame, generator: Mapping[str, Any], block: int) -> Iterator[tuple[Any, ...]]:
     """Yield rows of REQUESTED. A request's figures are in the row of its first continuation, the others have zeros."""
+    if not GENERATOR_KINDS[generator["engine"]].in_job:
+        for asked in word_requests(missing, generator, window_of(generator)):
+            figures = (1, float(asked.tokens), 0.0, 0.0)
+            for name, _ in asked.words:
+                yield asked.prompt_id, name, *figures
+                figures = (0, 0.0, 0.0, 0.0)
+        return
     before: Sequence[int] = ()
     window = window_of(generator) if len(missing) else None
     for request in scorings_of(missing, generator, window or 0):

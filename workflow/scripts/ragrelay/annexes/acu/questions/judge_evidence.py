@@ -56,10 +56,12 @@ plan = ask
 def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
     import polars as pl
 
+    from ragrelay.generation.likelihoods.mass import mass_counts
     from ragrelay.generation.likelihoods.word_questions import asked_shares
 
     shares = asked_shares(_asked(job), receipt, cache_dir, ["id"])
-    return {"judged": shares.select("id", p_refers=pl.col("shares").list.first())}
+    mass_counts(shares["mass"], receipt["words"])  # logs the warning
+    return {"judged": shares.select("id", pl.col("shares").list.first().alias("p_refers"), "mass")}
 
 
 def _asked(job: QuestionJob) -> "pl.DataFrame":

@@ -26,6 +26,8 @@ class JudgePassages(Question):
     made: ClassVar = {
         "labels": StudyFile("{dataset}/annotations/llm/{source}/{judge}.parquet", "label_by_judge", "a model's labels",
             "ragrelay.annexes.labels.stage_columns:JUDGED_LABELS"),
+        "left_out": StudyFile("{dataset}/annotations/llm/{source}/{judge}.left_out.json", "label_by_judge",
+            "count of the questions whose words have little of a judge's probability"),
     }  # fmt: skip
 
     def jobs(self, study: StudyOfRules) -> list[Key]:
@@ -59,16 +61,21 @@ plan = ask
 
 
 def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, Any]:
-    """Return references (null), qid, docno and the columns of the source, which come from the words' probabilities."""
+    """Return references (null), qid, docno, the source's columns, which come from the words' probabilities, and mass.
+
+    Also returns the count of mass.mass_counts.
+    """
     import polars as pl
 
     from ragrelay.annexes.labels.single_answers import PASSAGE
     from ragrelay.annexes.labels.source import ANNOTATION_KINDS
+    from ragrelay.generation.likelihoods.mass import mass_counts
     from ragrelay.generation.likelihoods.word_questions import asked_shares
 
     shares = asked_shares(passage_questions(job), receipt, cache_dir, PASSAGE)
     judged: list[pl.Expr] = ANNOTATION_KINDS.of(job.settings["source"]).judged()  # type: ignore[attr-defined]
-    return {"labels": shares.select(pl.lit(None, pl.String).alias("references"), *PASSAGE, *judged)}
+    labels = shares.select(pl.lit(None, pl.String).alias("references"), *PASSAGE, *judged, "mass")
+    return {"labels": labels, "left_out": mass_counts(shares["mass"], receipt["words"])}
 
 
 def passage_jobs(study: StudyOfRules, sources: Mapping[str, Any]) -> list[Key]:

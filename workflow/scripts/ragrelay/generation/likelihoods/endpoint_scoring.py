@@ -1,0 +1,97 @@
+"""Read the probabilities of words from an endpoint's replies of one token (see endpoint_words)."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ragrelay.base.errors import InputError, RequestError
+from ragrelay.generation.generator import Request
+from ragrelay.generation.likelihoods.scoring import REQUEST
+from ragrelay.generation.likelihoods.words import text_ids
+from ragrelay.generation.requests import CHARACTERS_PER_TOKEN, sends_texts
+from ragrelay.generation.token_scores import CANDIDATES
+from ragrelay.generation.tokens import PromptTokenizer
+
+if TYPE_CHECKING:
+    from ragrelay.generation.endpoint import EndpointEngine
+
+
+@dataclass(frozen=True)
+class WordRequest(Request):
+    """A question to an endpoint. ``words``: of each word, the name of its likelihood and the texts that spell it."""
+
+    words: tuple[tuple[str, frozenset[str]], ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of the prompt, estimated where its text is sent."""
+        return len(self.token_ids) or self.size // CHARACTERS_PER_TOKEN
+
+
+def word_requests(missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None) -> list[WordRequest]:
+    """Return a request per prompt of ``missing`` (prompt_id, prompt, system and columns of with_spellings).
+
+    The longest is the first: it is sent alone, and shows whether the endpoint reads whole prompts. Raises RequestError
+    for a prompt that is longer than the ``window``, if that is known.
+    """
+    tokenizer = None if sends_texts(generator) else PromptTokenizer(generator)
+    texts = pl.col("prompt", "system", "begins").first()
+    rows = missing.group_by("prompt_id", maintain_order=True).agg(texts, pl.col("continuation", "spellings"))
+    requests = []
+    for prompt_id, prompt, system, begins, continuations, spelled in rows.iter_rows():
+        ids: tuple[int, ...] = ()
+        if tokenizer is not None:
+            ids = (*tokenizer(prompt, system), *text_ids(tokenizer.tokenizer, begins))
+            if window is not None and len(ids) >= window:
+                found, expected = f"{len(ids)} tokens", f"less than the window of {window}"
+                raise RequestError(f"prompt {prompt[:60]!r}…", found, expected)
+        words = tuple(zip(continuations, map(frozenset, spelled), strict=True))
+        requests.append(WordRequest(prompt_id, 0, ids, 0, prompt + begins, system, words=words))
+    longest = max(requests, key=lambda request: request.size, default=None)
+    return sorted(requests, key=lambda request: request is not longest)
+
+
+def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]) -> Iterator[dict[str, Any]]:
+    """Yield a row of the likelihood store per word, as requests finish; logprob is -inf of a word without candidate.
+
+    The first row of each request has its REQUEST figures; the others have 0. Raises InputError for a reply without
+    log-probabilities, and as EndpointEngine.rows does.
+    """
+    from ragrelay.generation.endpoint import Form
+    from ragrelay.generation.endpoint_replies import check_whole, reply_candidates
+
+    generator = engine.generator
+
+    def body(request: WordRequest) -> dict[str, Any]:
+        sent: dict[str, Any] = {"temperature": None if generator["temperature"] is None else 0.0}
+        sent[generator.get("max_tokens_name", "max_tokens")] = 1
+        if engine.as_chat(request):
+            sent |= {"logprobs": True, "top_logprobs": CANDIDATES}
+        else:
+            sent["logprobs"] = CANDIDATES
+        sent |= {"chat_template_kwargs": generator.get("chat_template_kwargs") or None}
+        sent |= generator.get("extra_body", {})
+        return {name: value for name, value in sent.items() if value is not None}
+
+    def row(request: WordRequest, reply: Any) -> dict[str, Any]:
+        candidates, read, cached = reply_candidates(reply, engine.as_chat(request))
+        if not candidates:
+            expected = f"those of its likeliest tokens ({'top_' * engine.as_chat(request)}logprobs: {CANDIDATES})"
+            found = "a reply without log-probabilities of the first token's candidates"
+            raise InputError(engine.place, found, f"{expected}, or a judge with engine: vllm")
+        check_whole(engine.place, request, {"prompt_tokens": read, "answer_tokens": None, "finish_reason": None}, 1)
+        rows, figures = [], (1, read, cached)
+        for continuation, texts in request.words:
+            p = sum(math.exp(logprob) for text, logprob in candidates if text in texts)
+            of_word = {"prompt_id": request.prompt_id, "continuation": continuation, "tokens": 1}
+            rows.append(
+                {**of_word, "logprob": math.log(p) if p else -math.inf, **dict(zip(REQUEST, figures, strict=True))}
+            )
+            figures = (0, 0, 0)
+        return {"rows": rows}
+
+    for made in engine.rows(requests, Form(body, row, ("logprobs", "top_logprobs"))):
+        yield from made["rows"]

@@ -1,0 +1,49 @@
+"""Ask an endpoint for the probabilities of words, which it gives of the likeliest candidates for a reply's first token.
+
+A word's probability is the sum over the candidates that spell it. A word that is not among them has less than the least
+candidate's probability; it counts as 0, and is missing from the mass of the words.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.errors import RequestError
+from ragrelay.base.io.hashing import value_hash
+from ragrelay.generation.likelihoods.words import first_tokens
+from ragrelay.generation.requests import sends_texts
+from ragrelay.generation.tokens import load_tokenizer
+
+
+def spellings(generator: Mapping[str, Any], words: Sequence[str]) -> dict[str, list[str]]:
+    """Return the texts of candidates that spell each of ``words``.
+
+    With a tokenizer, those of words.first_tokens. Without, the whole word, with and without a leading space. Raises
+    RequestError for words that have one in common.
+    """
+    if sends_texts(generator):
+        texts = {word: sorted({word, f" {word}"}) for word in words}
+        if len({text for of_word in texts.values() for text in of_word}) < 2 * len(texts):
+            found = f"words of which two differ by a leading space: {', '.join(map(repr, words))}"
+            raise RequestError(f"model {generator['model']!r}", found, "different words")
+        return texts
+    tokenizer = load_tokenizer(generator)
+    tokens = first_tokens(tokenizer, words, f"tokenizer of model {generator['tokenizer']!r}")
+    return {word: sorted({tokenizer.decode([token]) for token in ids}) for word, ids in tokens.items()}
+
+
+def with_spellings(questions: pl.DataFrame, spelled: Mapping[str, Sequence[str]], begins: str) -> pl.DataFrame:
+    """Repeat ``questions`` (prompt_id and more) for each word: columns word, spellings, begins and continuation.
+
+    The latter is the key of the word's likelihood: 32 hex digits of a hash of its spellings and of ``begins``, the text
+    that the reply is made to begin with.
+    """
+    rows = [(word, list(texts), begins, value_hash([begins, *texts], digits=32)) for word, texts in spelled.items()]
+    schema: dict[str, Any] = {
+        "word": pl.String,
+        "spellings": pl.List(pl.String),
+        "begins": pl.String,
+        "continuation": pl.String,
+    }
+    return questions.join(pl.DataFrame(rows, schema=schema, orient="row"), how="cross", maintain_order="left_right")

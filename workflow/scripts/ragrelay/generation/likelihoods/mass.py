@@ -1,0 +1,45 @@
+"""Count the questions whose words have little of the probability, and warn of a judge that says something else."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.vocabulary.columns import Column
+
+log = logging.getLogger(__name__)
+
+LITTLE = 0.5
+"""The words have little of the probability below this mass."""
+MANY = 0.1
+"""Questions with little are many if they are more than this share."""
+OTHERWISE = "the judge mostly says something else, so that its shares of these words mean little"
+MASS = Column(
+    pl.Float64,
+    "probability of all words that were asked for together, before it is divided among them; empty where the reply was "
+    "made to begin with a text, and for what is not asked",
+    "0 to 1",
+    optional=True,
+)
+"""The column ``mass`` of tables of judges."""
+
+
+def mass_counts(masses: pl.Series, words: Sequence[str], judge: str | None = None) -> list[dict[str, Any]]:
+    """Return the count (what, count, of, maybe warning) of questions with a mass below LITTLE, for left_out.json.
+
+    ``masses``: one per question; nulls are ignored, and there is no count without others. ``of`` has the number of
+    questions, their mean mass and the ``judge``, if given. The warning, which is logged too, is there if the mean is
+    below LITTLE or the share of such questions above MANY.
+    """
+    known = masses.drop_nulls()
+    if known.is_empty():
+        return []
+    count, mean = int((known < LITTLE).sum()), float(known.to_numpy().mean())
+    what = f"questions in which {' or '.join(words)} have together less than half of the judge's probability"
+    named = {} if judge is None else {"judge": judge}
+    counted = {"what": what, "count": count, "of": {**named, "questions": known.len(), "mean_mass": round(mean, 4)}}
+    if mean >= LITTLE and count <= MANY * known.len():
+        return [counted]
+    log.warning("%s: %d of %d (mean %.2g); %s", what, count, known.len(), mean, OTHERWISE)
+    return [{**counted, "warning": OTHERWISE}]
