@@ -9,25 +9,25 @@ import polars as pl
 from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, boolean, integer, schema_of, text
 from ragrelay.generation.store import KEY
 from ragrelay.generation.thought_marks import without_thinking
+from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 
-SIDES = {"then": "stored", "now": "made again"}
+SIDES = {"then": "the stored answer", "now": "the answer made again"}
 TEXTS = ("answer", "finish_reason")
 COUNTS = ("prompt_tokens", "answer_tokens")
 TOKENS, WORDS = "tokens", "words"
 COLUMNS = {
     "qid": QID,
-    "prompt_id": text("hash of the prompt's texts"),
+    "prompt_id": PROMPT_COLUMNS["prompt_id"],
     "seed": SEED,
     **CONTEXT_COLUMNS,
     "equal": boolean("whether text, finish reason and numbers of tokens are the same; a thought before the answer, "
                      "which the answers here lack, counts as text"),
     "same_until": integer("tokens or words before the texts first differ; empty where they are the same"),
     "unit": text(f"of same_until: `{TOKENS}` of the generator's tokenizer, `{WORDS}` where that is not known"),
-    **{f"answer_{side}": text(f"the answer, {what}; empty where it is missing") for side, what in SIDES.items()},
-    **{f"finish_reason_{side}": text(f"why it ended, or is missing; {what}") for side, what in SIDES.items()},
-    **{f"{name}_{side}": integer(f"{name.replace('_', ' ').replace('prompt tokens', 'tokens of the prompt')}, {what}",
-                                 "tokens")
-       for name in COUNTS for side, what in SIDES.items()},
+    **{f"answer_{side}": text(f"{what}; empty where it is missing") for side, what in SIDES.items()},
+    **{f"finish_reason_{side}": text(f"why {what} ended, or is missing") for side, what in SIDES.items()},
+    **{f"prompt_tokens_{side}": integer(f"tokens of the prompt of {what}", "tokens") for side, what in SIDES.items()},
+    **{f"answer_tokens_{side}": integer(f"tokens of {what}", "tokens") for side, what in SIDES.items()},
 }  # fmt: skip
 """Columns of answers.parquet."""
 Split = Callable[[str], Sequence[Any]]

@@ -8,7 +8,8 @@ import numpy as np
 import polars as pl
 
 from ragrelay.annexes.recheck.comparison import SIDES
-from ragrelay.base.vocabulary.columns import QID, REFERENCES, SEED, number, schema_of, text
+from ragrelay.base.vocabulary.columns import QID, REFERENCES, SEED, number, schema_of
+from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 from ragrelay.scoring.aggregation import aggregation
 from ragrelay.scoring.reference_sets import references_for
 from ragrelay.scoring.scorer import Task, make_scorer
@@ -16,10 +17,10 @@ from ragrelay.scoring.store import VALUES
 
 COLUMNS = {
     "qid": QID,
-    "prompt_id": text("hash of the prompt's texts"),
+    "prompt_id": PROMPT_COLUMNS["prompt_id"],
     "seed": SEED,
     "references": REFERENCES,
-    **{side: number(f"score of the answer, {what}; empty where it is missing or its query has no references",
+    **{side: number(f"score of {what}; empty where it is missing or its query has no references",
                     "the scorer's") for side, what in SIDES.items()},
 }  # fmt: skip
 """Columns of a scorer's file."""

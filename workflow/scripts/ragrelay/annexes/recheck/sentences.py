@@ -42,7 +42,7 @@ def _equality(part: Row) -> str:
             "numbers of tokens. Their P changes by exactly 0."
         )
     texts = "" if part["median_until"] is None else (
-        f"; other texts first differ after {number(part['median_until'], 1)} {part['unit']} (median)")  # fmt: skip
+        f"; texts that differ share their first {part['median_until']:g} {part['unit']} (median)")  # fmt: skip
     interval = f"{share(part['equal'])}, 95% interval {share(part['equal_low'])} to {share(part['equal_high'])}"
     return (
         f"not bit-equal: of {counted(n, 'answer')} made again, {count(equal)} are the stored ones ({interval}){texts}."
