@@ -54,7 +54,8 @@ def compared(
         rows = rows.join(named, on=KEY, how="left", maintain_order="left")
     same = [pl.col(f"{name}_then").eq_missing(pl.col(f"{name}_now")) for name in TEXTS]
     same += [(pl.col(f"{name}_then") == pl.col(f"{name}_now")).fill_null(True) for name in COUNTS]
-    until = [same_until(*pair, split) for pair in rows.select("answer_then", "answer_now").iter_rows()]
+    pairs = rows.select("answer_then", "answer_now").iter_rows()
+    until = [same_until(one, other, split) for one, other in pairs]
     rows = rows.with_columns(
         pl.all_horizontal(same).alias("equal"),
         pl.Series("same_until", until, dtype=pl.Int64),
