@@ -44,7 +44,10 @@ COLUMNS = {
 
 
 def equality(answers: pl.DataFrame) -> dict[str, Any]:
-    """Compute n, n_equal, the share with its interval, and where the others first differ (comparison.COLUMNS)."""
+    """Compute n, n_equal, the share with its interval, and where the others first differ, of comparison.COLUMNS.
+
+    The interval is Wilson's (1927), as of independent answers.
+    """
     n, equal = answers.height, int(answers["equal"].sum())
     low, high = stats.binomtest(equal, n).proportion_ci(LEVEL, method="wilson")
     return {
