@@ -6,18 +6,17 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, boolean, integer, schema_of, text
+from ragrelay.annexes.recheck.sides import SIDES
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, PROMPT_ID, QID, SEED, boolean, integer, schema_of, text
 from ragrelay.generation.store import KEY
 from ragrelay.generation.thought_marks import without_thinking
-from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 
-SIDES = {"then": "the stored answer", "now": "the answer made again"}
 TEXTS = ("answer", "finish_reason")
 COUNTS = ("prompt_tokens", "answer_tokens")
 TOKENS, WORDS = "tokens", "words"
 COLUMNS = {
     "qid": QID,
-    "prompt_id": PROMPT_COLUMNS["prompt_id"],
+    "prompt_id": PROMPT_ID,
     "seed": SEED,
     **CONTEXT_COLUMNS,
     "equal": boolean("whether text, finish reason and numbers of tokens are the same; a thought before the answer, "

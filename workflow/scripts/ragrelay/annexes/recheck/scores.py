@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ragrelay.annexes.recheck.comparison import SIDES
-from ragrelay.base.vocabulary.columns import QID, REFERENCES, SEED, number, schema_of
-from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
+from ragrelay.annexes.recheck.sides import SIDES
+from ragrelay.base.vocabulary.columns import PROMPT_ID, QID, REFERENCES, SEED, number, schema_of
 from ragrelay.scoring.aggregation import aggregation
 from ragrelay.scoring.reference_sets import references_for
 from ragrelay.scoring.scorer import Task, make_scorer
@@ -17,7 +16,7 @@ from ragrelay.scoring.store import VALUES
 
 COLUMNS = {
     "qid": QID,
-    "prompt_id": PROMPT_COLUMNS["prompt_id"],
+    "prompt_id": PROMPT_ID,
     "seed": SEED,
     "references": REFERENCES,
     **{side: number(f"score of {what}; empty where it is missing or its query has no references",
