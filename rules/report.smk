@@ -15,6 +15,7 @@ rule gather_provenance:
     """Record the provenance of all results, and counts of what was left out."""
     input:
         **reported.left_out_files,
+        **reported.records,
         receipts=reported.receipts,
         lengths=study.grid_paths(LENGTHS),
         data=reported.data,
@@ -31,6 +32,7 @@ rule gather_provenance:
         fingerprints=study.fingerprints,
         stages=reported.left_out_stages,
         hashes=reported.hashes,
+        records=list(reported.records),
         patterns={"receipts": files.receipt, "lengths": LENGTHS, **reported.left_out_patterns},
         # By its second argument no reason to rerun: another profile changes no result.
         used=lambda wildcards, output: plan.used(snakemake_internals.requested_resources(workflow)),

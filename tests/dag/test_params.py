@@ -39,7 +39,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
     add_everything(study)
     own = study.folder / "params.smk"
     own.write_text((study.folder / "Snakefile").read_text(encoding="utf-8") + WRITE_RECORDS, encoding="utf-8")
-    targets = ("erag", "acu", "reproduce", "predict", "export", "report")
+    targets = ("erag", "acu", "reproduce", "predict", "export", "recheck", "report")
     study.snakemake(*targets, "--dry-run", "--quiet", "--snakefile", own.name)
     text = Path(study.folder / "params.json").read_text(encoding="utf-8")
     jobs: list[dict[str, Any]] = json.loads(text)

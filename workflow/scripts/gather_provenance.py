@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from ragrelay.base.io.atomic_files import write_json
+from ragrelay.base.io.json_values import read_json
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.report.data_hashes import data_hashes
 from ragrelay.report.display.outputs import resolve
@@ -36,6 +37,7 @@ with job_log(snakemake.log[0], snakemake.input):
         )
         for dataset in params.config["grid"]["datasets"]
     }
+    provenance |= {name: read_json(snakemake.input[name]) for name in params.records}
     provenance["primary"] = primary_origin(params.primary, provenance["jobs"])
     counts = [(stage, files[f"of_{name}"]) for name, stage in (STAGES | params.stages).items()]
     left_out = gather_left_out(counts, files["receipts"], files["lengths"])

@@ -101,6 +101,13 @@ class Annex:
         """Return its files whose hashes are in the provenance."""
         return []
 
+    def records(self, study: Any) -> Mapping[str, Any]:
+        """Return JSON files whose values the provenance has under these keys, once there are such files.
+
+        No rule may have them as outputs: the page of a study asks for none.
+        """
+        return {}
+
     hashes: ClassVar[str] = ""
     """A function ``module:name`` of the results' folder and a dataset, which returns hashes of the annex's data."""
 

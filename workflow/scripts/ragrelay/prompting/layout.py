@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from ragrelay.base.io.hashing import text_hash, value_hash
-from ragrelay.base.vocabulary.columns import QID, Column, schema_of, text
+from ragrelay.base.vocabulary.columns import PROMPT_ID, QID, Column, schema_of, text
 from ragrelay.base.vocabulary.orderings import DESCENDING, ordered
 from ragrelay.prompting.templates import Template
 
@@ -15,7 +15,7 @@ COLUMNS = {
     "docnos": Column(pl.List(pl.String), "ids of the passages of the context, in prompt order"),
     "prompt": text("the prompt; with a chat template, its user part"),
     "system": text("system part of a chat; empty without one"),
-    "prompt_id": text("hash of the prompt's texts, by which answers are cached"),
+    "prompt_id": PROMPT_ID,
 }
 SCHEMA = schema_of(COLUMNS)
 

@@ -73,6 +73,7 @@ ANSWERS_PART = {name: STUDY_PART[name] for name in ("dataset", "generator")}
 QID = text("the query's id")
 DOCNO = text("the passage's id")
 LABEL = integer("the judgement's grade")
+PROMPT_ID = text("hash of the prompt's texts, by which answers are cached")
 SEED = integer("the seed that the answer is sampled with")
 CITED_SENTENCES = Column(
     pl.List(pl.Struct({"text": pl.String, "citations": pl.List(pl.String)})),

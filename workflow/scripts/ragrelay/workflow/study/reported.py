@@ -3,6 +3,7 @@
 import functools
 import os
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 from snakemake.io import report as captioned
@@ -263,6 +264,12 @@ class Reported:
         of_annexes = [path for annex in annexes() for path in annex.data(self.study)]
         clusters = [path for name in self.study.grid.datasets for path in self.study.clusters_of(name)]
         return [*paths, *clusters, *self.retrieval.index_receipts, *of_annexes]
+
+    @functools.cached_property
+    def records(self) -> dict[str, StudyFile]:
+        """Records of annexes for the provenance, as far as there are such files, by key."""
+        known = {name: path for annex in annexes() for name, path in annex.records(self.study).items()}
+        return {name: path for name, path in known.items() if Path(self.study.fill(path)).is_file()}
 
     @functools.cached_property
     def hashes(self) -> list[str]:

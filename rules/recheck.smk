@@ -1,0 +1,92 @@
+"""Recheck: some stored answers are made again on the machine at hand, outside the store, and compared with it.
+
+Input: prompts, contexts, queries, receipt, references or gold answers, clusters; answers in cache_dir.
+Output: rechecked_answers, recheck_receipt, recheck_scores; recheck_table and recheck_record, which the last rule writes
+without Snakemake's knowing, so that a page which shows them asks for no recheck.
+"""
+
+from ragrelay.annexes.recheck import files as recheck_files
+from ragrelay.annexes.recheck.rules import PROMPTS, Recheck
+
+rechecks = Recheck(study)
+
+
+rule recheck_answers:
+    """Make some of a generator's stored answers again, and compare."""
+    input:
+        fetched=study.fetched_for("generator"),
+        zeroshot=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
+        prompts=study.prompts_with_context(study.retriever_contexts),
+        queries=files.queries,
+        contexts=files.contexts.each(study.each_retriever),
+        receipts=following(study.receipts_of(files.receipt)),
+    output:
+        answers=recheck_files.rechecked_answers,
+        receipt=recheck_files.recheck_receipt,
+    log:
+        "<logs>/recheck_answers/{dataset}/{generator}.log",
+    wildcard_constraints:
+        generator=any_of(study.asked_generators()),
+    conda:
+        "../envs/generation.yaml"
+    threads: of_job(study.threads_of)
+    resources:
+        **ENGINE,
+    params:
+        # Made again whenever it is asked for: the machine, its libraries or a server may have changed.
+        asked_for=str(STARTED),
+        patterns=PROMPTS,
+        answers=rechecks.answers,
+        generator=of_job(study.generator_of_jobs),
+        fingerprint=of_job(study.fingerprint_of),
+        template=lambda wildcards: study.template_parts(study.template_of(wildcards.generator)),
+        seeds=study.grid.seeds,
+        cache_dir=study.cache_dir,
+        code=code_of("recheck_answers.py"),
+    script:
+        "../workflow/scripts/recheck_answers.py"
+
+
+rule score_recheck:
+    """Score these answers, the stored ones and those made again."""
+    input:
+        **study.reference_files,
+        answers=recheck_files.rechecked_answers,
+    output:
+        recheck_files.recheck_scores,
+    log:
+        "<logs>/score_recheck/{dataset}/{scorer}/{generator}.log",
+    wildcard_constraints:
+        scorer=any_of(study.computed_scorers),
+    conda:
+        "../envs/scoring.yaml"
+    threads: cores("scoring")
+    resources:
+        **machine("scoring"),
+    params:
+        scorer=of_job(study.scorer_of_jobs),
+        grades=of_job(study.reference_sets),
+        cache_dir=study.cache_dir,
+        code=code_of("score_recheck.py", of_job(study.scorer_module)),
+    script:
+        "../workflow/scripts/score_recheck.py"
+
+
+# Without outputs, so that it runs whenever it is requested.
+rule recheck:
+    """Make some of the stored answers again, and say whether they are the same: is it still the same model?"""
+    input:
+        answers=rechecks.each(recheck_files.rechecked_answers),
+        receipts=rechecks.each(recheck_files.recheck_receipt),
+        scores=rechecks.each(recheck_files.recheck_scores),
+        clusters=rechecks.clusters,
+    log:
+        "<logs>/recheck.log",
+    localrule: True
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        **rechecks.params,
+        code=code_of("recheck.py"),
+    script:
+        "../workflow/scripts/recheck.py"

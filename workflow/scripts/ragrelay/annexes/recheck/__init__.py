@@ -1,0 +1,1 @@
+"""Make some of the stored answers again, and say whether the model still gives them."""

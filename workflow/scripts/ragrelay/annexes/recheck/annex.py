@@ -1,0 +1,25 @@
+"""The annex of rechecks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragrelay.annexes.recheck.settings import RecheckKeys
+from ragrelay.base.annex import Annex
+
+
+class Recheck(Annex):
+    """Make some stored answers again, and compare them with the stored ones (target and key `recheck`)."""
+
+    order = 8
+    keys = RecheckKeys
+    reserved = ("recheck",)
+    without_effect = ("recheck",)
+    kept = ("recheck",)
+    generates = ("recheck_answers",)
+    template = "recheck.html.j2"
+    link = ("recheck", "Recheck")
+
+    def records(self, study: Any) -> Mapping[str, Any]:
+        from ragrelay.annexes.recheck.files import recheck_record
+
+        return {"recheck": recheck_record}

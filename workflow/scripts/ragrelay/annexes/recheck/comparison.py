@@ -1,0 +1,80 @@
+"""Compare stored answers with the same made again: whether they are equal, and where their texts first differ."""
+
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+from typing import Any
+
+import polars as pl
+
+from ragrelay.annexes.recheck.sides import SIDES
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, PROMPT_ID, QID, SEED, boolean, integer, schema_of, text
+from ragrelay.generation.store import KEY
+from ragrelay.generation.thought_marks import without_thinking
+
+TEXTS = ("answer", "finish_reason")
+COUNTS = ("prompt_tokens", "answer_tokens")
+TOKENS, WORDS = "tokens", "words"
+COLUMNS = {
+    "qid": QID,
+    "prompt_id": PROMPT_ID,
+    "seed": SEED,
+    **CONTEXT_COLUMNS,
+    "equal": boolean("whether text, finish reason and numbers of tokens are the same; a thought before the answer, "
+                     "which the answers here lack, counts as text"),
+    "same_until": integer("tokens or words before the texts first differ; empty where they are the same"),
+    "unit": text(f"of same_until: `{TOKENS}` of the generator's tokenizer, `{WORDS}` where that is not known"),
+    **{f"answer_{side}": text(f"{what}; empty where it is missing") for side, what in SIDES.items()},
+    **{f"finish_reason_{side}": text(f"why {what} ended, or is missing") for side, what in SIDES.items()},
+    **{f"prompt_tokens_{side}": integer(f"tokens of the prompt of {what}", "tokens") for side, what in SIDES.items()},
+    **{f"answer_tokens_{side}": integer(f"tokens of {what}", "tokens") for side, what in SIDES.items()},
+}  # fmt: skip
+"""Columns of answers.parquet."""
+Split = Callable[[str], Sequence[Any]]
+
+
+def compared(
+    drawn: pl.DataFrame,
+    then: pl.DataFrame,
+    now: pl.DataFrame,
+    split: Split,
+    unit: str,
+    marks: Sequence[str] | None = None,
+) -> pl.DataFrame:
+    """Return COLUMNS for the answers ``drawn`` (qid, prompt_id, seed, retriever, ordering, k), in their order.
+
+    ``then`` and ``now``: rows of the store, each with prompt_id, seed, TEXTS and COUNTS; a row that ``now`` lacks is a
+    missing answer. ``split`` cuts a text into its tokens or words (``unit``). ``marks``: those of thoughts. A number of
+    tokens that one side does not know differs from none.
+    """
+    columns = (*TEXTS, *COUNTS)
+    rows = drawn
+    for side, answers in (("then", then), ("now", now)):
+        named = answers.select(*KEY, *(pl.col(name).alias(f"{name}_{side}") for name in columns))
+        rows = rows.join(named, on=KEY, how="left", maintain_order="left")
+    same = [pl.col(f"{name}_then").eq_missing(pl.col(f"{name}_now")) for name in TEXTS]
+    same += [(pl.col(f"{name}_then") == pl.col(f"{name}_now")).fill_null(True) for name in COUNTS]
+    pairs = rows.select("answer_then", "answer_now").iter_rows()
+    until = [same_until(one, other, split) for one, other in pairs]
+    rows = rows.with_columns(
+        pl.all_horizontal(same).alias("equal"),
+        pl.Series("same_until", until, dtype=pl.Int64),
+        pl.lit(unit).alias("unit"),
+        pl.col("retriever").cast(pl.String),
+    )
+    for side in SIDES if marks else ():
+        names = {name: f"{name}_{side}" for name in TEXTS}
+        shown = without_thinking(rows.select(pl.col(own).alias(name) for name, own in names.items()), marks or ())
+        rows = rows.with_columns(shown.rename(names))
+    return rows.select(*schema_of(COLUMNS))
+
+
+def same_until(one: str | None, other: str | None, split: Split) -> int | None:
+    """Return how many tokens or words, by ``split``, two texts have in common at their start; None if they are equal.
+
+    A missing text has none. If one text is the start of the other, these are all of its own.
+    """
+    if one == other:
+        return None
+    if one is None or other is None:
+        return 0
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(split(one), split(other), strict=False)))

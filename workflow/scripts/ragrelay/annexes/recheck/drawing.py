@@ -1,0 +1,32 @@
+"""Draw stored answers: at random, the same ones each time, in proportion from each retriever and k."""
+
+import polars as pl
+
+from ragrelay.base.io.hashing import text_hash
+
+STRATUM = ("retriever", "k")
+"""Zero-shot answers, of one retriever and k, are one stratum."""
+
+
+def draw(keys: pl.DataFrame, number: int) -> pl.DataFrame:
+    """Return ``number`` rows of ``keys`` (prompt_id, seed, retriever, k, …), each once, in their order; or all.
+
+    Each STRATUM gives its share of ``number``, rounded so that the sum is ``number`` (largest remainders; of equal
+    ones, the stratum whose rows come first in the order of the hashes). From each, the rows with the lowest hashes of
+    prompt_id and seed are drawn.
+    """
+    if keys.height <= number:
+        return keys
+    hashes = [
+        text_hash(f"recheck {prompt_id} {seed}") for prompt_id, seed in keys.select("prompt_id", "seed").iter_rows()
+    ]
+    ordered = keys.with_row_index("place").with_columns(hash=pl.Series(hashes)).sort("hash")
+    sizes = ordered.group_by(STRATUM, maintain_order=True).agg(rows=pl.len().cast(pl.Int64))
+    share = pl.col("rows") * number
+    sizes = sizes.with_columns(drawn=share // keys.height, rest=share % keys.height)
+    more = number - int(sizes["drawn"].sum())
+    place = pl.col("rest").rank("ordinal", descending=True)
+    sizes = sizes.with_columns(drawn=pl.col("drawn") + (place <= more))
+    rank = pl.int_range(pl.len()).over(STRATUM)
+    chosen = ordered.join(sizes, on=STRATUM, maintain_order="left").filter(rank < pl.col("drawn"))
+    return chosen.sort("place").select(keys.columns)

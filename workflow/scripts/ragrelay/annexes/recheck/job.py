@@ -1,0 +1,101 @@
+"""Run a recheck's job: make some of the stored answers again, outside the store, and compare them."""
+
+import logging
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.annexes.recheck.comparison import TOKENS, WORDS, Split, compared
+from ragrelay.annexes.recheck.drawing import draw
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.generation.generator import GENERATOR_KINDS, Engine
+from ragrelay.generation.job import TOTALS, count_makers, keep, start_checked
+from ragrelay.generation.requests import asked_keys, longest_first, requests_of, sends_texts, window_of
+from ragrelay.generation.store import KEY, SCHEMA, AnswerStore
+from ragrelay.generation.thought_marks import thought_marks
+from ragrelay.generation.tokens import load_tokenizer, plain_ids
+from ragrelay.prompting.layout import Layout
+
+log = logging.getLogger(__name__)
+
+CELLS = {"path": pl.String, "ordering": pl.String, "k": pl.Int64}
+
+
+class _Made:
+    """The answers made again; unlike a store, it keeps them in memory."""
+
+    def __init__(self) -> None:
+        self.rows: list[Mapping[str, Any]] = []
+
+    def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
+        """Keep ``rows``; the engine's ``metadata`` is the same for all."""
+        self.rows += rows
+        return Path()
+
+
+def recheck_answers(
+    prompts: KeyedFiles,
+    seeds: Sequence[int],
+    stored: AnswerStore,
+    generator: Mapping[str, Any],
+    layout: Layout,
+    number: int,
+    start_engine: Callable[[Mapping[str, Any], int | None], Engine],
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Make ``number`` of the ``stored`` answers again and compare: comparison.COLUMNS, and the receipt.
+
+    ``prompts``: files by retriever, ordering and k, in the order of work. An answer to a prompt that several cells
+    share counts for the first. The store is only read. Receipt: stored (answers of the study), drawn, ``then`` (what
+    generation.job.count_makers returns) and ``now`` (the same of this job, with its processor, seconds and TOTALS).
+    Raises InputError if the store has no answer to ``prompts``, and as ``start_engine`` does.
+    """
+    began = time.monotonic()
+    cells = [(str(path), key["ordering"], key["k"]) for key, path in prompts.keyed]
+    asked = asked_keys(prompts.grouped("retriever"), seeds).with_columns(pl.col("path").cast(pl.String))
+    asked = asked.join(pl.DataFrame(cells, schema=CELLS, orient="row"), on="path", maintain_order="left")
+    keys = asked.join(stored.held(asked), on=KEY, how="semi", maintain_order="left")
+    if keys.is_empty():
+        raise InputError(stored.folder, f"none of {len(asked)} answers", "answers of the study")
+    drawn = draw(keys, number)
+    log.info("%d of %d stored answers drawn", len(drawn), len(keys))
+    window, in_order = window_of(generator), drawn
+    if not GENERATOR_KINDS[generator["engine"]].in_job:
+        in_order = longest_first(drawn)  # as generation does: asked alone, it shows whether the endpoint cuts prompts
+    engine = start_checked(start_engine, generator, window)
+    made, ready = _Made(), time.monotonic()
+    answers = engine.answers(requests_of(in_order, generator, window, layout))
+    kept = keep(answers, len(drawn), made, engine, TOTALS, "answers", generator["flush_seconds"], ready - began)
+    now = pl.DataFrame(made.rows, schema=SCHEMA)
+    unit, split = _split(generator)
+    table = compared(drawn, stored.look_up(drawn), now, split, unit, thought_marks(generator))
+    described = {
+        "engines": {f"{engine.name} {engine.version} on {engine.device}": len(now)},
+        "settings": {name: {value: len(now)} for name, value in engine.settings.items()},
+        "first_made": datetime.now(UTC).isoformat("T", "seconds"),
+        "processor": processor(),
+        "seconds": round(time.monotonic() - began, 2),
+        **{name: kept[name] for name in TOTALS},
+    }
+    return table, {"stored": len(keys), "drawn": len(drawn), "then": count_makers(stored, drawn), "now": described}
+
+
+def processor() -> str:
+    """Return the name of this machine's processor, as Linux has it in /proc/cpuinfo, else its kind."""
+    path = Path("/proc/cpuinfo")
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.machine())
+
+
+def _split(generator: Mapping[str, Any]) -> tuple[str, Split]:
+    """Return the unit in which texts are compared, and the function that cuts a text into such units."""
+    if sends_texts(generator):
+        return WORDS, str.split
+    return TOKENS, partial(plain_ids, load_tokenizer(generator))

@@ -1,0 +1,43 @@
+"""The part of a page that shows the recheck, from the study's provenance."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragrelay.annexes.recheck.sentences import Record, recheck_answer, recheck_sentences
+from ragrelay.annexes.recheck.summary import table
+from ragrelay.base.io.json_values import read_json
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.report.display.numbers import count, number
+from ragrelay.report.display.page import Page
+from ragrelay.report.display.tables import Table, between, filled, name, numeric, table_of, textual
+
+KEY = "recheck"
+
+
+def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> Record | None:
+    """Return the recheck in the provenance; None without one."""
+    record: Record | None = read_json(inputs.provenance).get(KEY)
+    return record
+
+
+def values(part: Record, page: Page, most_rows: int) -> dict[str, Any]:
+    """Return the variable of ``recheck.html.j2``."""
+    shown = {"answer": recheck_answer(part), "sentences": recheck_sentences(part), "table": recheck_table(part)}
+    return {KEY: {"anchor": KEY, **shown}}
+
+
+def recheck_table(part: Record) -> Table:
+    """Show the table, without columns that are empty."""
+    return filled(table_of(
+        table(part["rows"]), name("dataset"), name("generator"), name("scorer"), numeric("made again", "n", count),
+        numeric("bit-equal", "n_equal", count), between("share", "equal", 2, ("equal_low", "equal_high")),
+        numeric("same until (median)", "median_until", number, 1), textual("in", "unit"), name("references"),
+        numeric("scored", "n_scored", count), numeric("flips", "n_flips", count), numeric("mean P then", "p_then"),
+        numeric("now", "p_now"), between("change", "mean_difference"), numeric("queries", "n_queries", count),
+        textual("verdict", "verdict"), textual("remark", "reason"),
+    ))  # fmt: skip
+
+
+def warnings(part: Record) -> list[str]:
+    """Return no warnings."""
+    return []

@@ -1,0 +1,54 @@
+"""Give rules what they need of rechecks."""
+
+import functools
+from typing import Any
+
+from ragrelay.annexes.recheck import files as recheck_files
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.workflow.study import files
+from ragrelay.workflow.study.study import StudyOfRules
+
+PROMPTS = {"prompts": files.prompts, "contexts": files.contexts}
+
+
+class Recheck:
+    """Inputs and params of the rules that recheck."""
+
+    def __init__(self, study: StudyOfRules) -> None:
+        self.study = study
+
+    @property
+    def answers(self) -> int:
+        """The number of answers to make again, of each dataset and generator."""
+        number: int = self.study.config["recheck"]["answers"]
+        return number
+
+    def each(self, pattern: StudyFile) -> list[StudyFile]:
+        """Return the files of ``pattern`` of all generators with an engine, and of all scorers that ask no judge."""
+        study = self.study
+        return study.grid_paths(pattern, generator=study.asked_generators(), scorer=study.computed_scorers)
+
+    @functools.cached_property
+    def clusters(self) -> list[StudyFile]:
+        """The tables of clusters of the datasets that have them."""
+        return [path for dataset in self.study.grid.datasets for path in self.study.clusters_of(dataset)]
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Params of the rule that sums up. Its files are no outputs: it writes them whenever it is asked for."""
+        study = self.study
+        return {
+            "patterns": {
+                "answers": recheck_files.rechecked_answers,
+                "receipts": recheck_files.recheck_receipt,
+                "scores": recheck_files.recheck_scores,
+                "clusters": files.clusters,
+            },
+            "margin": study.settings.analysis.equivalence_margin,
+            "imported": study.imported_generators,
+            "outputs": {
+                "table": study.fill(recheck_files.recheck_table),
+                "record": study.fill(recheck_files.recheck_record),
+            },
+            "page": study.fill(files.report),
+        }

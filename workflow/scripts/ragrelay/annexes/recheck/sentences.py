@@ -1,0 +1,100 @@
+"""Say in sentences whether the models still give the stored answers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragrelay.report.display.findings import Conclusion
+from ragrelay.report.display.numbers import count, counted, listing, number, share, with_interval
+
+Record = Mapping[str, Any]
+Row = Mapping[str, Any]
+
+
+def recheck_answer(record: Record) -> Conclusion:
+    """Conclude how many of all answers that were made again are bit-equal."""
+    heading = "Recheck", "Is it still the same model?"
+    parts = record["parts"]
+    n, equal = (sum(part[name] for part in parts) for name in ("n", "n_equal"))
+    if not n:
+        return Conclusion(*heading, "Answers from files cannot be made again")
+    many = f"All {count(n)}" if equal == n else f"{count(equal)} of {count(n)}"
+    return Conclusion(*heading, f"{many} answers made again are bit-equal to the stored ones")
+
+
+def recheck_sentences(record: Record) -> list[str]:
+    """Say of each dataset and generator what is bit-equal, what changed, and by what both were made."""
+    sentences = []
+    for part in record["parts"]:
+        rows = [row for row in record["rows"] if all(row[name] == part[name] for name in ("dataset", "generator"))]
+        sentences += [f"{part['dataset']} · {part['generator']}: {_equality(part)} {_makers(part)}"]
+        sentences += [_change(row) for row in rows if row["scorer"] and part["n_equal"] < part["n"]]
+    for name in record["imported"]:
+        sentences.append(f"{name}: its answers are from files and cannot be made again.")
+    return sentences
+
+
+def _equality(part: Row) -> str:
+    n, equal = part["n"], part["n_equal"]
+    if equal == n:
+        drawn = "" if n == part["n_stored"] else f" of {count(part['n_stored'])}"
+        return (
+            f"bit-equal: all {counted(n, 'answer')}{drawn} made again are the stored ones, in text, finish reason and "
+            "numbers of tokens. Their P changes by exactly 0."
+        )
+    texts = "" if part["median_until"] is None else (
+        f"; texts that differ share their first {part['median_until']:g} {part['unit']} (median)")  # fmt: skip
+    interval = f"{share(part['equal'])}, 95% interval {share(part['equal_low'])} to {share(part['equal_high'])}"
+    return (
+        f"not bit-equal: of {counted(n, 'answer')} made again, {count(equal)} are the stored ones ({interval}){texts}."
+    )
+
+
+def _change(row: Row) -> str:
+    which = f"{row['dataset']} · {row['generator']} · {row['scorer']}, {row['references']} references"
+    if not row["n_scored"]:
+        return f"{which}: no answer has a score then and now."
+    flips = (
+        f"{count(row['n_flips'])} of {counted(row['n_scored'], 'score')} changed by more than {number(row['margin'])}"
+    )
+    change = with_interval(row["mean_difference"], row["low"], row["high"])
+    over = counted(row["n_queries"], "query", "queries")
+    mean = "mean P does not change" if row["mean_difference"] == 0 else f"mean P changes by {change} over {over}"
+    word = f" ({row['verdict']})" if row["verdict"] else ""
+    lost = (
+        f" {counted(row['n_unpaired'], 'answer has', 'answers have')} a score then or now alone."
+        if row["n_unpaired"]
+        else ""
+    )
+    return f"{which}: {flips}; {mean}{word}.{lost}"
+
+
+def _makers(part: Row) -> str:
+    then, now = part["then"], part["now"]
+    day = now["first_made"].partition("T")[0]
+    return (
+        f"Stored: {_engines(then)}. Made again on {day}: {_engines(now)} (processor {now['processor']})."
+        + _settings(then["settings"], now["settings"])
+    )
+
+
+def _engines(made: Mapping[str, Any]) -> str:
+    return listing(list(made["engines"]))
+
+
+def _settings(then: Mapping[str, Mapping[str, int]], now: Mapping[str, Mapping[str, int]]) -> str:
+    """Name the settings that differ, if there are any."""
+    differ = [
+        f"{name.replace('_', ' ')} {' or '.join(then[name])}, now {' or '.join(now[name])}"
+        for name in then
+        if name in now and set(then[name]) != set(now[name])
+    ]
+    return f" Settings that differ: {'; '.join(differ)}." if differ else ""
+
+
+def lines(record: Record, page: str) -> Sequence[str]:
+    """Return the lines on the terminal. ``page``: the study's page, which shows them after its next run."""
+    return [
+        recheck_answer(record).sentence,
+        *recheck_sentences(record),
+        f"The next run of the study shows it on {page}.",
+    ]

@@ -1,0 +1,93 @@
+"""Sum up a recheck: answers that are bit-equal, where the others first differ, and what that does to scores."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import stats
+
+from ragrelay.analysis.clusters import Clusters, of_queries
+from ragrelay.analysis.equivalence import testable, untestable, words_of
+from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, integer, number, schema_of, text
+
+LEVEL = 0.95
+CHANGES = {
+    "references": REFERENCES,
+    "n_scored": integer("answers with a score then and now", "answers"),
+    "n_unpaired": integer("answers with a score then or now alone", "answers"),
+    "margin": number("`equivalence_margin` of the configuration", "the scorer's"),
+    "n_flips": integer("scores that changed by more than the margin: of two values, such as 0 and 1, all that changed",
+                       "answers"),
+    "n_queries": integer("queries with such an answer", "queries"),
+    "p_then": number("mean score of the stored answers, averaged within queries first", "the scorer's"),
+    "p_now": number("the same of the answers made again", "the scorer's"),
+    "mean_difference": number("p_now less p_then; exactly 0 if no score changed", "the scorer's"),
+    "low": number("lower end of the 95% interval of the mean difference over queries", "the scorer's"),
+    "high": number("upper end of this interval", "the scorer's"),
+    "verdict": text("read off this interval and the margin, as in equivalence.csv; empty without an interval"),
+    "reason": REASON,
+}  # fmt: skip
+COLUMNS = {
+    **STUDY_PART,
+    "n_stored": integer("stored answers of the study to distinct prompts and seeds", "answers"),
+    "n": integer("of these, drawn and made again", "answers"),
+    "n_equal": integer("of these, bit-equal: text, finish reason and numbers of tokens", "answers"),
+    "equal": number("share that is bit-equal"),
+    "equal_low": number("lower end of its 95% interval (Wilson's)"),
+    "equal_high": number("upper end of this interval"),
+    "unit": text("of median_until: `tokens` of the generator's tokenizer, `words` where that is not known"),
+    "median_until": number("median, over answers with another text, of what precedes the first difference"),
+    **CHANGES,
+}
+"""Columns of recheck.csv; without a scorer that asks no judge, a row has empty scorer and no scores."""
+
+
+def equality(answers: pl.DataFrame) -> dict[str, Any]:
+    """Compute n, n_equal, the share with its interval, and where the others first differ, of comparison.COLUMNS.
+
+    The interval is Wilson's (1927), as of independent answers.
+    """
+    n, equal = answers.height, int(answers["equal"].sum())
+    low, high = stats.binomtest(equal, n).proportion_ci(LEVEL, method="wilson")
+    return {
+        "n": n,
+        "n_equal": equal,
+        "equal": equal / n,
+        "equal_low": float(low),
+        "equal_high": float(high),
+        "unit": answers["unit"][0],
+        "median_until": answers["same_until"].median(),
+    }
+
+
+def changes(scores: pl.DataFrame, margin: float, clusters: Clusters | None = None) -> dict[str, Any]:
+    """Compute CHANGES from ``scores`` (scores.COLUMNS).
+
+    The interval is that of the verdicts on mean differences (analysis.mean_tests); with ``clusters``, over these.
+    """
+    both = scores.drop_nulls(["then", "now"]).with_columns(difference=pl.col("now") - pl.col("then"))
+    of_query = both.group_by("qid", maintain_order=True).agg(pl.col("then", "now", "difference").mean())
+    row: dict[str, Any] = {
+        "references": scores["references"].first(),
+        "n_scored": both.height,
+        "n_unpaired": scores.filter(pl.col("then").is_null() != pl.col("now").is_null()).height,
+        "margin": margin,
+        "n_flips": both.filter(pl.col("difference").abs() > margin).height,
+        "n_queries": of_query.height,
+        "p_then": of_query["then"].mean(),
+        "p_now": of_query["now"].mean(),
+        "mean_difference": of_query["difference"].mean(),
+    }
+    column = of_query["difference"].to_numpy().astype(np.float64)
+    cluster = of_queries(of_query["qid"], clusters)
+    if not testable(column, cluster):
+        return row | {"reason": untestable(column, cluster)}
+    (word,) = words_of([column], margin, [cluster])
+    return row | {"low": word["verdict_low"], "high": word["verdict_high"], "verdict": word["verdict"]}
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """Return COLUMNS of ``rows``, each with the values that it has."""
+    schema = schema_of(COLUMNS)
+    return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)

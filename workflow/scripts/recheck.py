@@ -1,0 +1,12 @@
+"""Sum up a recheck: write its table and its record, and say on the terminal what it found."""
+
+from ragrelay.annexes.recheck.write import recheck
+from ragrelay.base.display.terminal import say
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.workflow.jobs.scripts import job_log
+
+with job_log(snakemake.log[0], snakemake.input):
+    params = snakemake.params
+    files = keyed_files(params.patterns, snakemake.input)
+    lines = recheck(**files, margin=params.margin, imported=params.imported, outputs=params.outputs, page=params.page)
+    say(*lines)

@@ -1,0 +1,43 @@
+"""Make some of a generator's stored answers again, outside the store, and compare them with the stored ones."""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from ragrelay.annexes.recheck.job import recheck_answers
+from ragrelay.base.io.atomic_files import write_json, write_parquet
+from ragrelay.base.io.cache_use import in_use
+from ragrelay.base.io.keyed_files import keyed_files, of_pattern
+from ragrelay.generation.engine_use import counted
+from ragrelay.generation.fingerprint import checked_start
+from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.store import AnswerStore
+from ragrelay.prompting.layout import Layout
+from ragrelay.prompting.templates import Template
+from ragrelay.workflow.jobs.scripts import job_log
+
+with (
+    job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"),
+    counted(snakemake.log[0], snakemake.resources.get("gpu", 0)),
+    in_use(snakemake.params.cache_dir),
+):
+    inputs, params = snakemake.input, snakemake.params
+
+    def start(generator: Mapping[str, Any], window: int | None) -> Any:
+        kind: Any = GENERATOR_KINDS[generator["engine"]]
+        engine = partial(kind.start, generator, window, snakemake.threads)
+        return checked_start(generator, params.fingerprint, engine, params.cache_dir)
+
+    contexts = keyed_files({"contexts": params.patterns["contexts"]}, inputs)["contexts"].by("retriever")
+    answers, receipt = recheck_answers(
+        of_pattern(params.patterns["prompts"], [*inputs.zeroshot, *inputs.prompts]),
+        params.seeds,
+        AnswerStore(params.cache_dir, params.fingerprint),
+        params.generator,
+        Layout(Template(**params.template), Path(inputs.queries), contexts),
+        params.answers,
+        start,
+    )
+    write_parquet(answers, snakemake.output.answers)
+    write_json(receipt, snakemake.output.receipt)
