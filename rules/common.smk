@@ -35,7 +35,9 @@ with on_terminal():
     check_overlays(workflow.overwrite_configfiles, given, config.get("study"))
     study, fingerprints = start(
         with_own_kinds(config, given, CATALOGUE),
-        files=workflow.configfiles, prompts=["config/prompts", ROOT / "config" / "prompts"], of=StudyOfRules
+        files=workflow.configfiles,
+        prompts=["config/prompts", ROOT / "config" / "prompts"],
+        of=StudyOfRules,
     )
     study.fingerprints, study.fill = fingerprints, workflow.pathvars.apply
 

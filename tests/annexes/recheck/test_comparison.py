@@ -99,3 +99,17 @@ def test_a_thought_counts_for_equality_and_is_no_part_of_the_answer() -> None:
     assert rows["equal"].to_list() == [False, True]
     assert rows["answer_then"].to_list() == rows["answer_now"].to_list() == ["yes", None]
     assert rows["finish_reason_now"].to_list() == ["stop", "thinking"]
+
+
+def test_a_thought_that_was_a_request_of_its_own_counts_too() -> None:
+    parts = {"thought": "<think>a leaf</think>", "thought_tokens": 3, "thought_end": "mark"}
+    then = side([GIVEN]).with_columns(pl.lit(value).alias(name) for name, value in parts.items())
+    changed = then.with_columns(thought=pl.lit("<think>a tree</think>"))
+    drawn = pl.DataFrame(
+        [("q0", "p0", 1, "bm25", "descending", 2)],
+        schema=["qid", "prompt_id", "seed", "retriever", "ordering", "k"], orient="row",
+    )  # fmt: skip
+    for now, equal, until in ((then, True, None), (changed, False, 1)):
+        (row,) = compared(drawn, then, now, str.split, "words", ["<think>", "</think>"]).to_dicts()
+        assert (row["equal"], row["same_until"]) == (equal, until)
+        assert row["answer_now"] == GIVEN[0] and row["answer_tokens_then"] == GIVEN[3] - 3

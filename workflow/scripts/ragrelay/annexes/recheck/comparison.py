@@ -8,7 +8,7 @@ import polars as pl
 
 from ragrelay.annexes.recheck.sides import SIDES
 from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, PROMPT_ID, QID, SEED, boolean, integer, schema_of, text
-from ragrelay.generation.store import KEY
+from ragrelay.generation.store import KEY, THOUGHT
 from ragrelay.generation.thought_marks import without_thinking
 
 TEXTS = ("answer", "finish_reason")
@@ -42,29 +42,30 @@ def compared(
 ) -> pl.DataFrame:
     """Return COLUMNS for the answers ``drawn`` (qid, prompt_id, seed, retriever, ordering, k), in their order.
 
-    ``then`` and ``now``: rows of the store, each with prompt_id, seed, TEXTS and COUNTS; a row that ``now`` lacks is a
-    missing answer. ``split`` cuts a text into its tokens or words (``unit``). ``marks``: those of thoughts. A number of
-    tokens that one side does not know differs from none.
+    ``then`` and ``now``: rows of the store, each with prompt_id, seed, TEXTS, COUNTS and THOUGHT; a row that ``now``
+    lacks is a missing answer. ``split`` cuts a text into its tokens or words (``unit``). ``marks``: those of thoughts,
+    which are told from the answers. A number of tokens that one side does not know differs from none.
     """
-    columns = (*TEXTS, *COUNTS)
     rows = drawn
     for side, answers in (("then", then), ("now", now)):
-        named = answers.select(*KEY, *(pl.col(name).alias(f"{name}_{side}") for name in columns))
+        told = without_thinking(answers.select(*KEY, *TEXTS, *COUNTS, *THOUGHT), marks)
+        named = told.rename({name: f"{name}_{side}" for name in told.columns if name not in KEY})
         rows = rows.join(named, on=KEY, how="left", maintain_order="left")
-    same = [pl.col(f"{name}_then").eq_missing(pl.col(f"{name}_now")) for name in TEXTS]
-    same += [(pl.col(f"{name}_then") == pl.col(f"{name}_now")).fill_null(True) for name in COUNTS]
-    pairs = rows.select("answer_then", "answer_now").iter_rows()
-    until = [same_until(one, other, split) for one, other in pairs]
+    same = [pl.col(f"{name}_then").eq_missing(pl.col(f"{name}_now")) for name in (*TEXTS, "thought")]
+    counts = (*COUNTS, "thought_tokens")
+    same += [(pl.col(f"{name}_then") == pl.col(f"{name}_now")).fill_null(True) for name in counts]
+    whole = [pl.concat_str(f"thought_{side}", f"answer_{side}", ignore_nulls=True) for side in SIDES]
+    known = [~pl.all_horizontal(pl.col(f"thought_{side}", f"answer_{side}").is_null()) for side in SIDES]
+    texts = rows.select(
+        pl.when(is_text).then(text).alias(side) for side, text, is_text in zip(SIDES, whole, known, strict=True)
+    )
+    until = [same_until(one, other, split) for one, other in texts.iter_rows()]
     rows = rows.with_columns(
         pl.all_horizontal(same).alias("equal"),
         pl.Series("same_until", until, dtype=pl.Int64),
         pl.lit(unit).alias("unit"),
         pl.col("retriever").cast(pl.String),
     )
-    for side in SIDES if marks else ():
-        names = {name: f"{name}_{side}" for name in TEXTS}
-        shown = without_thinking(rows.select(pl.col(own).alias(name) for name, own in names.items()), marks or ())
-        rows = rows.with_columns(shown.rename(names))
     return rows.select(*schema_of(COLUMNS))
 
 

@@ -18,7 +18,7 @@ from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.generation.generator import GENERATOR_KINDS, Engine
 from ragrelay.generation.job import TOTALS, count_makers, keep, start_checked
 from ragrelay.generation.requests import asked_keys, longest_first, requests_of, sends_texts, window_of
-from ragrelay.generation.store import KEY, SCHEMA, AnswerStore
+from ragrelay.generation.store import KEY, PER_ANSWER, SCHEMA, THOUGHT, AnswerStore
 from ragrelay.generation.thought_marks import thought_marks
 from ragrelay.generation.tokens import load_tokenizer, plain_ids
 from ragrelay.prompting.layout import Layout
@@ -74,7 +74,7 @@ def recheck_answers(
     kept = keep(answers, len(drawn), made, engine, TOTALS, "answers", generator["flush_seconds"], ready - began)
     now = pl.DataFrame(made.rows, schema=SCHEMA)
     unit, split = _split(generator)
-    table = compared(drawn, stored.look_up(drawn), now, split, unit, thought_marks(generator))
+    table = compared(drawn, stored.look_up(drawn, (*PER_ANSWER, *THOUGHT)), now, split, unit, thought_marks(generator))
     described = {
         "engines": {f"{engine.name} {engine.version} on {engine.device}": len(now)},
         "settings": {name: {value: len(now)} for name, value in engine.settings.items()},
