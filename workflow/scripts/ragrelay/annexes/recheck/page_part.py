@@ -38,6 +38,11 @@ def recheck_table(part: Record) -> Table:
     ))  # fmt: skip
 
 
+def opening(part: Record) -> list[str]:
+    """Return no sentences."""
+    return []
+
+
 def warnings(part: Record) -> list[str]:
     """Return no warnings."""
     return []
