@@ -1,10 +1,8 @@
 """Declare the columns of plan.csv, and of files between stages that no table of the report shows."""
 
-from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, integer, number, text
-from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, PROMPT_ID, QID, SEED, integer, number, text
 
 CONTINUATION = text("hash of the continuation's token ids, its key in the cache")
-PROMPT_ID = PROMPT_COLUMNS["prompt_id"]
 
 CONTEXT_USE_REQUESTS = {
     **CONTEXT_COLUMNS,

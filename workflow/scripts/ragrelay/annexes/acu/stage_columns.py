@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from ragrelay.base.vocabulary.columns import Column, text
+from ragrelay.base.vocabulary.columns import PROMPT_ID, Column, text
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
-from ragrelay.report.stage_columns import CONTINUATION, PROMPT_ID
+from ragrelay.report.stage_columns import CONTINUATION
 
 CLAIMS = {
     "id": text("id of the pair of claim and evidence"),

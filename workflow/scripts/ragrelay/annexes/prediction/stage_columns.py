@@ -1,8 +1,8 @@
 """Declare the columns of files between stages that no table of the report shows."""
 
 from ragrelay.annexes.prediction.context_perplexity.requests import PLACE
-from ragrelay.base.vocabulary.columns import DOCNO, QID, number
-from ragrelay.report.stage_columns import CONTINUATION, PROMPT_ID
+from ragrelay.base.vocabulary.columns import DOCNO, PROMPT_ID, QID, number
+from ragrelay.report.stage_columns import CONTINUATION
 
 RERANKED = {"qid": QID, "docno": DOCNO, "score": number("the reranker's score")}
 CONTEXT_REQUESTS = {**PLACE, "prompt_id": PROMPT_ID, "continuation": CONTINUATION}
