@@ -85,7 +85,7 @@ def test_the_plans_exact_figures_are_what_is_then_done(planned: Planned) -> None
     assert list(receipts) == ["demo-lm/shard0", "demo-lm/shard1"] and set(rows) == {"generate_answers", "total"}
     done = {
         name: sum(receipt.get(name, 0) for receipt in receipts.values())
-        for name in ("asked", "held", "made", "prompt_tokens")
+        for name in ("asked", "cached", "made", "prompt_tokens")
     }
     cells = list(study.results.glob("small/answers/demo-lm/*/*/k*/seed*.parquet"))
     prompts = pl.read_parquet(list(study.results.glob("small/prompts/tian2025/*/*/k*.parquet")))

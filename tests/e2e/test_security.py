@@ -46,7 +46,7 @@ def test_hostile_ids_texts_and_paths(tmp_path: Path) -> None:
     assert sorted(prompts["qid"]) == sorted(QUERIES)
     for qid, docnos, prompt in prompts.select("qid", "docnos", "prompt").iter_rows():
         assert all(f'"{text}"' in prompt for text in [QUERIES[qid], *(PASSAGES[docno] for docno in docnos)])
-    assert not [path for path in tmp_path.rglob("*") if "made" in path.name and "$(touch made-by-" not in path.name]
+    assert not [path for path in tmp_path.rglob("*") if "made-by-" in path.name and "$(touch made-by-" not in path.name]
     assert {path.name for path in tmp_path.iterdir()} == {"above"}
     assert {path.name for path in (tmp_path / "above").iterdir()} == {"study"}
     assert not Path("/tmp/small").exists()

@@ -4,7 +4,6 @@ from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, PROMPT_ID, QID, SE
 
 CONTINUATION = text("hash of the continuation's token ids, its key in the cache")
 
-
 CONTEXT_USE_REQUESTS = {
     **CONTEXT_COLUMNS,
     "qid": QID,
