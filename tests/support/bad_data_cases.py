@@ -100,7 +100,8 @@ DATA_CASES = {
         Case("A judge of answers that thinks", both(judging(), thinking())),
         Case("Context use of a generator that thinks", both(key("context_use", True), thinking())),
         Case("A judge of answers behind an endpoint without an address", both(
-            unset("OPENAI_BASE_URL"), key("generators.judge", SERVED), judging("judge"))),
+            unset("OPENAI_BASE_URL"), key("generators.judge", SERVED), judging("judge"),
+            judge_template('question: "{query} {references} {answer}"'))),
         Case("A judge of answers behind a chat, whose reply is begun", both(
             key("generators.judge", {**SERVED, "chat": True}), judging("judge", prefix="Answer: "))),
         Case("A question without its placeholder", both(
