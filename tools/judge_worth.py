@@ -51,9 +51,7 @@ def text() -> str:
     by_people = people().select(
         source=pl.lit("people"), references=pl.lit("lenient"), qid="qid", docno="docno", label="label"
     )
-    table, _ = agreement_tables(
-        pl.concat([by_people, judge]), {}, pl.DataFrame(schema=SCHEMA), "people", SCALES, 100, 0
-    )
+    table, _ = agreement_tables(pl.concat([by_people, judge]), {}, pl.DataFrame(schema=SCHEMA), "people", SCALES)
     part = {
         name: pl.lit(value) for name, value in {"dataset": "demo", "generator": "smollm2", "scorer": "minilm"}.items()
     }
