@@ -139,7 +139,7 @@ def thought_differences(queries: pl.DataFrame, base: str | None) -> pl.DataFrame
 
 
 def _compare(paired: pl.DataFrame, against: str, order: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield a row per cell of ``paired`` (OF_CONTEXT, qid, tokens, against, cluster), in the order of cells in ``order``."""
+    """Yield a row per cell of ``paired`` (OF_CONTEXT, qid, tokens, against, cluster), in the order of ``order``."""
     places = order.select(OF_CONTEXT).unique(maintain_order=True).with_row_index("place")
     laid = paired.join(places, on=OF_CONTEXT).sort("place", "qid")
     for key, (tokens, other, cluster) in by_cell(laid, OF_CONTEXT, ["tokens", "against", CLUSTER]):

@@ -7,7 +7,7 @@ import polars as pl
 
 from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, UNDECIDED
-from ragrelay.annexes.thoughts.lengths import OF_CONTEXT, FEWER, MORE
+from ragrelay.annexes.thoughts.lengths import FEWER, MORE, OF_CONTEXT
 from ragrelay.annexes.thoughts.study import CENSORED, THOUGHTS, ThoughtStudy
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.generation.thought_marks import CUT, UNFINISHED
