@@ -43,7 +43,7 @@ def thought_of(cell: dict[str, Any], thinks: tuple[str, ...]) -> dict[str, Any]:
 def write_sources(folder: Path, thinks: tuple[str, ...] = ()) -> ExplorerFiles:
     """Write the files of two retrievers, of which both have the same contexts and answers, and other means.
 
-    Answers of the retrievers ``thinks`` come after THOUGHTS, those without context after none; other files tell of none.
+    Answers of the retrievers ``thinks`` come after THOUGHTS, without context after none; other files tell of none.
     """
     folder.mkdir(parents=True, exist_ok=True)
 
