@@ -124,3 +124,56 @@ def test_every_question_to_a_real_model(real: Sandbox, tmp_path: Path) -> None:
         r"labels of llm rest on a judge whose agreement with people’s labels \(qrels\) is κ = (\S+)", page
     )
     assert doubted and float(doubted[1].rstrip(",").replace("−", "-")) < 0.4
+
+
+def thinker(study: Sandbox, budget: int) -> dict[str, Any]:
+    """Return the generator with a chat template, made for the purpose, that opens a thought before each answer."""
+    folder = study.folder / "thinker"
+    if not folder.exists():
+        shutil.copytree(model(study), folder, ignore=lambda _, names: {n for n in names if "token" not in n})
+        template = (model(study) / "chat_template.jinja").read_text(encoding="utf-8")
+        opened = template + "{% if add_generation_prompt %}{{ '<think>\\n' }}{% endif %}"
+        (folder / "chat_template.jinja").write_text(opened, encoding="utf-8")
+    thinking = {"marks": ["<think>", "</think>"], "budget": budget}
+    return {**CHAT, "tokenizer": "thinker", "thinking": thinking, "max_tokens": 8}
+
+
+@pytest.mark.full
+def test_thoughts_from_the_model_to_the_page(real: Sandbox, tmp_path: Path) -> None:
+    """Thoughts have a budget of their own, a table and a part of the page; a study without them has none of it."""
+    study = real.copied_to(tmp_path / "study")
+    page, described = study.results / "report/index.html", study.results / "small/described/thoughts/smollm2"
+    assert not described.exists() and 'id="thoughts"' not in page.read_text(encoding="utf-8")
+    study.config["generators"]["smollm2"] = thinker(study, 24)
+    study.config["grid"] = {**GRID, "k": [1]}
+    study.write_config()
+    study.snakemake()
+    files = "small/answers/smollm2/{}/descending/k1/seed1.parquet"
+    rows = pl.read_parquet([study.results / files.format(name) for name in ("bm25", "rel")])
+    assert rows.height == 6 * 2 and rows["thought"].str.starts_with("<think>").all()
+    assert rows["thought_tokens"].max() <= 24 and rows["answer_tokens"].max() <= 8
+    assert not rows["answer"].str.contains("think>", literal=True).any()
+    cells = {row["retriever"]: row for row in pl.read_csv(described / "thoughts.csv").to_dicts()}
+    assert set(cells) == {"bm25", "rel", "zeroshot"}
+    for name in ("bm25", "rel"):
+        own = pl.read_parquet(study.results / files.format(name))
+        assert cells[name]["mean_tokens"] == pytest.approx(own["thought_tokens"].mean())
+        assert cells[name]["budget"] == (own["thought_end"] == "budget").sum()
+    compared = pl.read_csv(described / "thought_differences.csv").select("retriever", "against_retriever").rows()
+    assert compared == [("bm25", "zeroshot"), ("rel", "zeroshot"), ("rel", "bm25")]
+    assert "Does a worse context cost more thought?" in page.read_text(encoding="utf-8")
+    assert (study.results / "report/figures/thoughts_small_smollm2.svg").is_file()
+    explored = (study.results / "report/explorer/small_smollm2_minilm").glob("*.js")
+    assert all('"thoughts":[' in path.read_text(encoding="utf-8") for path in explored)
+    before = study.tables()
+    shutil.rmtree(study.results)
+    study.snakemake()
+    assert receipt(study)["made"] == 0 and study.tables() == before, "the store serves thoughts too"
+    study.config["generators"]["smollm2"] = thinker(study, 12)
+    study.write_config()
+    planned = study.planned()
+    assert {"generate_answers", "describe_thoughts", "write_page"} <= set(planned)
+    assert not {"build_run", "build_contexts", "build_prompts", "measure_retrieval", "convert_model"} & set(planned)
+    study.snakemake("all_answers")
+    assert receipt(study)["made"] == receipt(study)["asked"] == 6 * 3
+    assert pl.read_parquet(study.results / files.format("rel"))["thought_tokens"].max() <= 12

@@ -15,6 +15,8 @@ QUERIES = {"1": "how does the heart pump blood", "2": SCRIPT, "a/b": "third"}
 LABELS = {"d1": 3, "d2": 2, "d3": 0}
 TEXTS = {"d1": "the heart is a pump", "d2": IMAGE, "d3": "tea grows", "d4": SCRIPT}
 ANSWERS = {1: "the heart is a pump", 2: SCRIPT}
+THOUGHTS = {1: ("<think>it pumps</think>", 4, "mark"), 2: (IMAGE, None, "budget")}
+"""By seed: thought, tokens, end."""
 KS = (1, 2)
 ORDERINGS = ("descending", "ascending")
 RANKED = ("d4", "d2", "d3")
@@ -30,8 +32,19 @@ def utility_of(retriever: str, k: int) -> float:
     return {"bm25": 0.25, "rel": -0.5}[retriever] * k
 
 
-def write_sources(folder: Path) -> ExplorerFiles:
-    """Write the files of two retrievers, of which both have the same contexts and answers, and other means."""
+def thought_of(cell: dict[str, Any], thinks: tuple[str, ...]) -> dict[str, Any]:
+    if cell["retriever"] not in thinks:
+        return {}
+    thought, tokens, end = THOUGHTS[cell["seed"]] if cell["k"] else (None, 0, "none")
+    columns = {"thought": (thought, pl.String), "thought_tokens": (tokens, pl.Int64), "thought_end": (end, pl.String)}
+    return {name: pl.Series([value] * 3, dtype=kind) for name, (value, kind) in columns.items()}
+
+
+def write_sources(folder: Path, thinks: tuple[str, ...] = ()) -> ExplorerFiles:
+    """Write the files of two retrievers, of which both have the same contexts and answers, and other means.
+
+    Answers of the retrievers ``thinks`` come after THOUGHTS, without context after none; other files tell of none.
+    """
     folder.mkdir(parents=True, exist_ok=True)
 
     def write(name: str, frame: pl.DataFrame) -> Path:
@@ -62,7 +75,8 @@ def write_sources(folder: Path) -> ExplorerFiles:
     answers = [
         write(ANSWERED.format(**c), pl.DataFrame(
             {"qid": qids, "seed": [c["seed"]] * 3, "answer": [ANSWERS[c["seed"]]] * 3, "answer_tokens": [5] * 3,
-             "finish_reason": ["stop" if c["seed"] == 1 else "length"] * 3, "dropped_passages": [0] * 3}
+             "finish_reason": ["stop" if c["seed"] == 1 else "length"] * 3, "dropped_passages": [0] * 3,
+             **thought_of(c, thinks)}
         ))
         for c in cells
     ]  # fmt: skip

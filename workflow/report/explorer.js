@@ -55,6 +55,23 @@
     return list;
   };
 
+  // The distinct thoughts before the answers of some seeds, folded.
+  const thoughtsOf = (value, cell, members) => {
+    const groups = new Map();
+    for (const at of members) {
+      const thought = cell.answers[at][5];
+      if (thought !== undefined) groups.set(thought, [...(groups.get(thought) || []), at]);
+    }
+    return [...groups].map(([thought, its]) => {
+      const [, , , , , , tokens, end] = cell.answers[its[0]];
+      const facts = ["thought", `${tokens ?? "unknown"} tokens`];
+      if (groups.size > 1) facts.splice(1, 0, `seed ${its.map((at) => cell.answers[at][0]).join(", ")}`);
+      if (end === "budget") facts.push("cut at the budget");
+      else if (end === "unfinished") facts.push("did not end");
+      return make("details", { class: "thought" }, make("summary", {}, facts.join(" · ")), make("p", { lang: "" }, value.thoughts[thought]));
+    });
+  };
+
   const answersOf = (value, cell, references) => {
     const scores = cell.scores[references] || [];
     const groups = new Map();
@@ -69,6 +86,7 @@
       else if (finish !== "stop") facts.push(`ended by ${finish}`);
       if (dropped) facts.push(`${dropped} passages left out of the prompt to fit the window`);
       const item = make("li", {}, make("p", { class: "head" }, make("strong", {}, `seed ${seeds}`), ` · ${facts.join(" · ")}`));
+      item.append(...thoughtsOf(value, cell, members));
       const answer = value.answers[text];
       item.append(answer === null ? make("p", { class: "note" }, "(no answer)") : answer.trim() ? make("blockquote", { lang: "" }, answer) : make("p", { class: "note" }, "(blank answer)"));
       if (score && score[1] !== null) {

@@ -17,7 +17,7 @@ from ragrelay.report.query_explorer.queries import sample_queries
 from ragrelay.report.query_explorer.write import explore_queries
 from ragrelay.report.reading import read_study
 
-from tests.support.explorer_study import ANSWERS, GRID, IMAGE, QUERIES, SCRIPT, TEXTS, context, write_sources
+from tests.support.explorer_study import ANSWERS, GRID, IMAGE, QUERIES, SCRIPT, TEXTS, THOUGHTS, context, write_sources
 from tests.support.report_browser import needs_browser, opened, violations
 from tests.support.report_study import changed, write_study
 
@@ -56,6 +56,38 @@ def test_a_query_is_written_whole(folder: Path):
     assert cell["means"] == {"lenient": [0.65, 0.5, -1.0]}
     assert cell["measures"] == {"nDCG": 0.5}
     assert cells["zeroshot", "none", 0]["context"] == []
+
+
+def test_thoughts_are_written_once_and_only_where_there_are_any(folder: Path, tmp_path: Path) -> None:
+    """A file without them is written as before; an answer without a thought has what it had."""
+    whole = {path.name: value_of(path) for path in (folder / "explorer/demo").glob("*.js")}
+    explore_queries(write_sources(tmp_path / "files", ("bm25", "zeroshot")), tmp_path / "out")
+    for path in (tmp_path / "out").glob("*.js"):
+        value, before = value_of(path), whole[path.name]
+        assert value["thoughts"] == [text for text, *_ in THOUGHTS.values()] and "thoughts" not in before
+        for cell, of_before in zip(value["cells"], before["cells"], strict=True):
+            thoughts = [answer[5:] for answer in cell["answers"]]
+            assert thoughts == ([[0, 4, "mark"], [1, None, "budget"]] if cell["retriever"] == "bm25" else [[], []])
+            assert {**cell, "answers": [answer[:5] for answer in cell["answers"]]} == of_before
+
+
+@needs_browser
+def test_a_thought_is_folded_above_its_answer(browser: Any, folder: Path, tmp_path: Path) -> None:
+    """With its tokens and its end, of the seeds that have it; as text, whatever it contains."""
+    explore_queries(write_sources(tmp_path / "files", ("bm25",)), tmp_path / "explorer" / "demo")
+    write_page(tmp_path, tmp_path / "page.html")
+    with opened(browser, tmp_path / "page.html") as tab:
+        items = tab.locator('article[data-retriever="bm25"] .answers > li')
+        assert items.count() == 2 and items.locator("details.thought[open]").count() == 0
+        said = [items.nth(at).locator("details.thought summary").inner_text() for at in range(2)]
+        assert said == ["thought · 4 tokens", "thought · unknown tokens · cut at the budget"]
+        kinds = items.nth(0).evaluate("item => [...item.children].map((one) => one.className || one.tagName)")
+        assert kinds.index("thought") < kinds.index("BLOCKQUOTE")
+        items.nth(1).locator("details.thought summary").click()
+        assert items.nth(1).locator("details.thought p").inner_text() == IMAGE
+        assert tab.evaluate("window.hacked") is None
+        others = tab.locator('article:not([data-retriever="bm25"]) details.thought')
+        assert others.count() == 0 and tab.locator("article").count() == 3
 
 
 def test_no_text_can_end_a_script(folder: Path):

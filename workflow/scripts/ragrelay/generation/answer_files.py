@@ -40,14 +40,22 @@ UNCOUNTED = "answers whose endpoint did not say how many tokens of the prompt it
 Context = tuple[str, int]
 
 
-def read_answers(files: KeyedFiles, columns: Sequence[str]) -> pl.DataFrame:
-    """Read ``columns`` of cells' files, such as answers, after columns retriever, ordering and k from their paths."""
-    frames = [
-        pl.read_parquet(path, columns=list(columns)).select(
-            *(pl.lit(key[name], kind).alias(name) for name, kind in CONTEXT.items()), *columns
+def read_answers(files: KeyedFiles, columns: Sequence[str], optional: Sequence[str] = ()) -> pl.DataFrame:
+    """Read ``columns`` of cells' files, such as answers, after columns retriever, ordering and k from their paths.
+
+    Then those of ``optional`` (names of COLUMNS), null where a file lacks them.
+    """
+    frames = []
+    for key, path in files.keyed:
+        there = pl.read_parquet_schema(path) if optional else {}
+        frame = pl.read_parquet(path, columns=[*columns, *(name for name in optional if name in there)])
+        frames.append(
+            frame.select(
+                *(pl.lit(key[name], kind).alias(name) for name, kind in CONTEXT.items()),
+                *columns,
+                *(name if name in there else pl.lit(None, COLUMNS[name].dtype).alias(name) for name in optional),
+            )
         )
-        for key, path in files.keyed
-    ]
     return pl.concat(frames)
 
 

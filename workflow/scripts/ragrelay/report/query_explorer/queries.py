@@ -18,9 +18,11 @@ def query_values(queries: pl.DataFrame, frames: Frames) -> Iterator[Json]:
 
     ``passages``: [docno, label, text]; ``answers``: distinct texts; ``cells``, in the order of the answers' frame:
     ``retriever``, ``ordering``, ``k``, ``context`` (indexes in passages, in prompt order), ``answers`` (by seed: [seed,
-    index in answers, finish reason, tokens, passages dropped to fit the window]), ``scores`` (by references, parallel
+    index in answers, finish reason, tokens, passages dropped to fit the window] and, of a thought before the answer,
+    index in thoughts, tokens, how it ended), ``scores`` (by references, parallel
     to the cell's answers: [F1, index of the best reference in passages or null if none is best], or null), ``means``
-    (by references: [P, P0, U]), ``measures``, and, if computed, ``use`` ([context use, text change]).
+    (by references: [P, P0, U]), ``measures``, and, if computed, ``use`` ([context use, text change]);
+    if there are any, ``thoughts``: distinct texts.
     """
     parts = {name: frame.partition_by("qid", as_dict=True) for name, frame in frames.items()}
     empty = {name: frame.clear() for name, frame in frames.items()}
@@ -31,6 +33,7 @@ def query_values(queries: pl.DataFrame, frames: Frames) -> Iterator[Json]:
 def _value(qid: str, query: str, own: Frames) -> Json:
     cells: dict[Place, Json] = {}
     texts: dict[str, int] = {}
+    thoughts: dict[str, int] = {}
     rows: dict[Place, list[dict[str, Any]]] = defaultdict(list)
     for row in own["answers"].iter_rows(named=True):
         rows[_place(row)].append(row)
@@ -48,7 +51,7 @@ def _value(qid: str, query: str, own: Frames) -> Json:
             "context": contexts.get(place, []),
             "answers": [
                 [row["seed"], texts.setdefault(row["answer"], len(texts)), row["finish_reason"], row["answer_tokens"],
-                 row["dropped_passages"]] for row in answers
+                 row["dropped_passages"], *_thought(row, thoughts)] for row in answers
             ],
             "scores": {},
             "means": {},
@@ -72,7 +75,15 @@ def _value(qid: str, query: str, own: Frames) -> Json:
         "passages": [list(row) for row in own["passages"].select("docno", "label", "text").iter_rows()],
         "answers": list(texts),
         "cells": list(cells.values()),
+        **({"thoughts": list(thoughts)} if thoughts else {}),
     }
+
+
+def _thought(row: dict[str, Any], thoughts: dict[str, int]) -> list[Any]:
+    """Return what an answer has of the thought before it, if any, with its index in ``thoughts``, where it is added."""
+    if row["thought"] is None:
+        return []
+    return [thoughts.setdefault(row["thought"], len(thoughts)), row["thought_tokens"], row["thought_end"]]
 
 
 def _add_scores(cells: dict[Place, Json], scores: pl.DataFrame, places: dict[str, int]) -> None:

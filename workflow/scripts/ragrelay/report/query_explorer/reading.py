@@ -9,6 +9,7 @@ import polars as pl
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.generation.answer_files import CONTEXT, read_answers
+from ragrelay.generation.store import THOUGHT
 
 ANSWER = ["seed", "answer", "finish_reason", "answer_tokens", "dropped_passages"]
 SCORE = ["ordering", "k", "seed", "references", "f1", "best_docno"]
@@ -40,7 +41,7 @@ def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
     """Read the rows of ``qids`` from ``files``, by name; frames have qid and, if by cell, retriever, ordering, k.
 
     passages: docno, label (null = unjudged), text, each docno of a query once; contexts: docnos in prompt order;
-    answers: ANSWER; scores: SCORE; utility: UTILITY; measures: measure, value.
+    answers: ANSWER and THOUGHT (null where files lack it); scores: SCORE; utility: UTILITY; measures: measure, value.
     """
     chosen = pl.col("qid").is_in(list(qids))
     shown = [
@@ -57,7 +58,7 @@ def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
     return {
         "passages": pl.concat(shown).unique(["qid", "docno"], keep="first", maintain_order=True),
         "contexts": read_answers(files.prompts, ["qid", "docnos"]).filter(chosen),
-        "answers": read_answers(files.answers, ["qid", *ANSWER]).filter(chosen),
+        "answers": read_answers(files.answers, ["qid", *ANSWER], THOUGHT).filter(chosen),
         "scores": pl.concat(scores),
         "utility": pl.read_parquet(files.utility, columns=["qid", *CONTEXT, *UTILITY]).filter(chosen),
         "measures": pl.concat(measures).filter(chosen),

@@ -1,0 +1,53 @@
+"""Thoughts: how many tokens generators think before they answer, with each context and without one.
+
+Of generators that think (key `thinking`); no job where none does.
+Input: answers, clusters.
+Output: the tables and the figure that ragrelay/annexes/thoughts/outputs.py lists.
+"""
+
+from ragrelay.annexes.thoughts.rules import thoughts_of
+
+thoughts = thoughts_of(study)
+
+
+rule describe_thoughts:
+    """Describe how many tokens a generator thinks, and compare contexts."""
+    input:
+        answers=study.answers_with_context(study.retriever_cells),
+        zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
+        clusters=of_job(study.clusters_of),
+    output:
+        **files.made_by("describe_thoughts"),
+    log:
+        "<logs>/describe_thoughts/{dataset}/{generator}.log",
+    wildcard_constraints:
+        generator=any_of(thoughts.generators),
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        patterns={"answers": files.answers},
+        order=study.order,
+        base=of_job(thoughts.base_of),
+        code=code_of("describe_thoughts.py"),
+    script:
+        "../workflow/scripts/describe_thoughts.py"
+
+
+rule draw_thoughts:
+    """Draw how many tokens a generator thinks against k."""
+    input:
+        **files.made_by("describe_thoughts"),
+    output:
+        reported.paths(reported.outputs("thoughts", "figure")),
+    log:
+        "<logs>/draw_thoughts/{dataset}_{generator}.log",
+    wildcard_constraints:
+        generator=any_of(thoughts.generators),
+    conda:
+        "../envs/report.yaml"
+    params:
+        shown=thoughts.drawn,
+        report=workflow.pathvars.apply("<results>/report"),
+        code=code_of("draw_thoughts.py", *reported.modules("thoughts")),
+    script:
+        "../workflow/scripts/draw_thoughts.py"

@@ -1,0 +1,107 @@
+"""The page's part on thoughts, and its figure, from made-up thoughts."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ragrelay.annexes.thoughts import page_part
+from ragrelay.annexes.thoughts.annex import Thoughts
+from ragrelay.annexes.thoughts.figures import draw_thoughts, thoughts_by_k
+from ragrelay.annexes.thoughts.page_tables import difference_table, thought_table
+from ragrelay.annexes.thoughts.study import TABLES, ThoughtStudy
+from ragrelay.base.io.atomic_files import write_csv
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.report.page import render_page
+from ragrelay.report.reading import read_study
+from ragrelay.report.study import AnnexPart
+
+from tests.annexes.thoughts.made_thoughts import made, study_of
+from tests.support.report_study import GRID, PRIMARY, write_study
+
+pytestmark = pytest.mark.page
+HOSTILE = "<img src=x>"
+
+
+def read(folder: Path, *studies: ThoughtStudy) -> list[ThoughtStudy]:
+    """What the page's part reads from the files of ``studies``."""
+    for shown in studies:
+        for name, table in shown.tables.items():
+            write_csv(table, folder / shown.keys["dataset"] / f"{name}.csv")
+    files = {
+        name: KeyedFiles(f"{{dataset}}/{name}.csv", tuple(folder / s.keys["dataset"] / f"{name}.csv" for s in studies))
+        for name in TABLES
+    }
+    given = {"grid": GRID, "primary": {s.keys["dataset"]: PRIMARY._asdict() for s in studies}}
+    return [
+        replace(each, keys=shown.keys) for each, shown in zip(page_part.read(files, None, given), studies, strict=True)
+    ]
+
+
+def render(folder: Path, *studies: ThoughtStudy) -> str:
+    part = AnnexPart(read(folder, *studies), Thoughts().page_part, Thoughts.template, Thoughts.link)
+    return render_page(replace(read_study(**write_study(folder / "study")), parts=[part]))
+
+
+def test_the_part_is_on_the_page_with_its_figure_tables_and_warning(tmp_path: Path) -> None:
+    page = render(tmp_path, study_of(made(budget=250)), study_of(made(), dataset="other", generator=HOSTILE))
+    assert '<a href="#thoughts">Thoughts</a>' in page
+    assert "Does a worse context cost more thought?" in page and "2604.01161" in page
+    warning = "605 of 2,117 thoughts of demo-lm on demo were cut at the budget or did not end (29%)"
+    assert page.count(warning) == 1 and page.index(warning) < page.index('id="thoughts"'), "above all answers"
+    anchors = [
+        f"thoughts{place}{name}"
+        for place in (1, 2)
+        for name in ("-thought_differences-table", "-thoughts-table", "-thoughts")
+    ]
+    assert [f'id="{anchor}"' in page for anchor in anchors] == [True] * 6
+    assert "&lt;img src=x&gt;" in page and HOSTILE not in page
+
+
+def test_a_study_in_which_no_generator_thinks_has_no_part() -> None:
+    assert not page_part.read({}, None, None)
+
+
+def test_the_figure_has_a_line_per_retriever_and_the_level_without_context() -> None:
+    study = study_of(made(budget=250))
+    rows = thoughts_by_k(study, "page")["data"]["values"]
+    means = {
+        tuple(row[:3]): row[3] for row in study["thoughts"].select("retriever", "ordering", "k", "mean_tokens").rows()
+    }
+    assert len(rows) == len(means) - 1 + 2, "a level in each panel"
+    for row in rows:
+        ordering = "none" if row["retriever"] == "zeroshot" else row["panel"]
+        assert row["value"] == pytest.approx(means[row["retriever"], ordering, row["k"]], abs=1e-4)
+        assert row["low"] < row["value"] < row["high"] and 0 < row["censored"] < 1
+    assert {row["panel"] for row in rows if row["retriever"] == "zeroshot"} == {"descending", "ascending"}
+    written = json.dumps(thoughts_by_k(study, "paper"))
+    assert "datum.retriever === 'zeroshot'" in written and "!(datum.retriever === 'zeroshot')" in written
+
+
+def test_the_figure_is_written_in_every_format(tmp_path: Path) -> None:
+    draw_thoughts(study_of(made()), tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        f"thoughts_demo_demo-lm.{end}" for end in ("svg", "png", "pdf")
+    }
+
+
+def test_tables_have_the_share_that_was_cut_beside_the_tokens() -> None:
+    study = study_of(made(budget=250))
+    table = thought_table(study)
+    titles = [column.title for column in table.columns]
+    place = titles.index("cut or unfinished")
+    assert titles[place - 1] == "mean tokens" and len(table.rows) == study["thoughts"].height
+    shares: dict[tuple[Any, ...], str] = {}
+    for row, shown in zip(study["thoughts"].to_dicts(), table.rows, strict=True):
+        cut = row["budget"] + row["unfinished"]
+        shares[row["retriever"], row["ordering"], row["k"]] = shown[place]
+        assert shown[place] == f"{cut / (cut + row['mark']):.0%}"
+        assert shown[titles.index("no thought")] == f"{row['none'] / row['n']:.0%}"
+    table = difference_table(study)
+    titles = [column.title for column in table.columns]
+    for row, shown in zip(study["thought_differences"].to_dicts(), table.rows, strict=True):
+        against = row["against_retriever"]
+        other = ("zeroshot", "none", 0) if against == "zeroshot" else (against, row["ordering"], row["k"])
+        own = shares[row["retriever"], row["ordering"], row["k"]]
+        assert shown[titles.index("cut or unfinished")] == f"{own} / {shares[other]}"

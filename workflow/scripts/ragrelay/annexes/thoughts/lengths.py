@@ -1,0 +1,183 @@
+"""Compare how many tokens a generator thinks: with each context, without one, and with another retriever's.
+
+The tests are those of gains (analysis.mean_tests), over queries or, where these come in clusters, over clusters.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis import mean_tests, multiplicity
+from ragrelay.analysis.cells import by_cell
+from ragrelay.analysis.clusters import CLUSTER, Clusters, Indexes, cluster_column
+from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.equivalence import difference, known, testable, untestable
+from ragrelay.analysis.verdicts import BETTER, QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, WORSE, of_interval
+from ragrelay.base.vocabulary.columns import (
+    ANSWERS_PART,
+    CONTEXT_COLUMNS,
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    adjusted,
+    integer,
+    number,
+    schema_of,
+    text,
+)
+from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.generation.thought_marks import CUT, ENDED, NO_END, UNFINISHED
+
+MORE, FEWER = "more", "fewer"
+"""Verdicts on a mean difference of tokens, besides those of gains that say nothing."""
+WORDS = {BETTER: MORE, WORSE: FEWER}
+OF_CONTEXT = list(CONTEXT_COLUMNS)
+FAMILY, P_VALUES = ("against_retriever",), {"p_verdict": "p"}
+TOKENS = ("qid", "seed", "thought_tokens", "thought_end")
+"""Columns of answer files from which the tables are made."""
+LENGTHS = {
+    **CONTEXT_COLUMNS,
+    "n": integer("answers: queries x seeds, missing answers included", "answers"),
+    "n_unknown": integer("answers whose thought has an unknown number of tokens; no mean counts them", "answers"),
+    "n_queries": integer("queries with a known number of tokens, of one seed at least", "queries"),
+    "mean_tokens": number("mean over these queries of the tokens of a thought, first averaged over seeds: 0 where "
+                          "there is no thought; cut and unfinished thoughts count as long as they got, so that it "
+                          "is a lower bound where there are any", "tokens"),
+    **INTERVAL,
+    "method": INTERVAL_METHOD,
+    ENDED: integer("thoughts that ended by their end mark", "answers"),
+    CUT: integer("thoughts that were cut at the budget, before the answer", "answers"),
+    UNFINISHED: integer("thoughts that did not end, so that the answer is missing", "answers"),
+    NO_END: integer("answers without a thought", "answers"),
+    "reason": REASON,
+}  # fmt: skip
+COLUMNS = {**ANSWERS_PART, **LENGTHS}
+"""Columns of thoughts.csv."""
+DIFFERENCES = {
+    **CONTEXT_COLUMNS,
+    "against_retriever": text("what is compared with: `zeroshot`, the thoughts without context; or the reference of "
+                              "the primary pair of retrievers, at the same ordering and k"),
+    "n": integer("queries with known tokens in both", "queries"),
+    "n_unpaired": integer("queries with known tokens in one of them alone", "queries"),
+    "mean_tokens": number("mean over the n queries of the tokens of a thought", "tokens"),
+    "against_tokens": number("the same of what is compared with", "tokens"),
+    "mean_difference": number("mean over the n queries of the first less the second", "tokens"),
+    **INTERVAL,
+    "method": INTERVAL_METHOD,
+    "p_verdict": number(
+        "p-value of the test of the verdict: the larger of Student's and of Hall's with 1.75 times the skewness"
+    ),
+    "verdict": text(f"`{MORE}` or `{FEWER}` tokens, `{UNDECIDED}` or `{TOO_FEW}`"),
+    "reason": REASON,
+}  # fmt: skip
+DIFFERENCE_COLUMNS = {**ANSWERS_PART, **DIFFERENCES, **adjusted(P_VALUES)}
+"""Columns of thought_differences.csv."""
+
+
+def describe_thoughts(answers: pl.DataFrame, base: str | None, clusters: Clusters | None) -> dict[str, pl.DataFrame]:
+    """Make both tables from the rows of answer files: retriever, ordering, k and TOKENS.
+
+    ``base``: the retriever that others are compared with, if any. ``clusters``: the number of each query's cluster;
+    None if queries are independent.
+    """
+    queries = tokens_by_query(answers).with_columns(cluster_column(clusters))
+    return {
+        "thoughts": thought_lengths(answers, queries),
+        "thought_differences": thought_differences(queries, base),
+    }
+
+
+def tokens_by_query(answers: pl.DataFrame) -> pl.DataFrame:
+    """Average known tokens of thoughts over seeds: OF_CONTEXT, qid, tokens (null where none is known).
+
+    An answer without a thought has 0; a thought that was cut or did not end has as many as it got to.
+    """
+    tokens = pl.when(pl.col("thought_end") == NO_END).then(0).otherwise("thought_tokens")
+    return answers.group_by(*OF_CONTEXT, "qid", maintain_order=True).agg(tokens=tokens.mean())
+
+
+def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:
+    """Compute a row per cell (columns LENGTHS). ``queries``: of tokens_by_query, with the column ``cluster``."""
+    end = pl.col("thought_end")
+    counts = answers.group_by(OF_CONTEXT, maintain_order=True).agg(
+        pl.len().cast(pl.Int64).alias("n"),
+        n_unknown=(pl.col("thought_tokens").is_null() & end.ne_missing(NO_END)).sum().cast(pl.Int64),
+        **{name: (end == name).sum().cast(pl.Int64) for name in (ENDED, CUT, UNFINISHED, NO_END)},
+    )
+    means = [
+        dict(zip(OF_CONTEXT, key, strict=True)) | _mean(*known(tokens, cluster))
+        for key, (tokens, cluster) in by_cell(queries.sort(*OF_CONTEXT, "qid"), OF_CONTEXT, ["tokens", CLUSTER])
+    ]
+    schema = {
+        name: kind for name, kind in schema_of(LENGTHS).items() if name not in counts.columns or name in OF_CONTEXT
+    }
+    return counts.join(pl.DataFrame(means, schema=schema), on=OF_CONTEXT, maintain_order="left").select(*LENGTHS)
+
+
+def thought_differences(queries: pl.DataFrame, base: str | None) -> pl.DataFrame:
+    """Compare every cell with the thoughts without context, then with ``base``, over the same queries.
+
+    Columns DIFFERENCES and those of the adjusted p-values: a family is all cells that are compared with the same.
+    ``queries``: of tokens_by_query, with the column ``cluster``. The verdict is read off the 95% interval as that of a
+    gain is, uncorrected. A cell without a test has a ``reason``.
+    """
+    of = pl.col("retriever")
+    cells = queries.filter(of != ZEROSHOT)
+    sides = [(ZEROSHOT, cells, queries.filter(of == ZEROSHOT), ["qid"])]
+    if base is not None:
+        sides.append((base, cells.filter(of != base), cells.filter(of == base), ["ordering", "k", "qid"]))
+    rows = [
+        row
+        for against, compared, other, on in sides
+        for row in _compare(compared.join(other.select(*on, against="tokens"), on=on, how="left"), against, cells)
+    ]
+    table = pl.DataFrame(rows, schema=schema_of(DIFFERENCES))
+    return multiplicity.with_adjusted(table, FAMILY, P_VALUES, cells=("retriever", "ordering"))
+
+
+def _compare(paired: pl.DataFrame, against: str, order: pl.DataFrame) -> Iterator[dict[str, Any]]:
+    """Yield a row per cell of ``paired`` (OF_CONTEXT, qid, tokens, against, cluster), in the order of ``order``."""
+    places = order.select(OF_CONTEXT).unique(maintain_order=True).with_row_index("place")
+    laid = paired.join(places, on=OF_CONTEXT).sort("place", "qid")
+    for key, (tokens, other, cluster) in by_cell(laid, OF_CONTEXT, ["tokens", "against", CLUSTER]):
+        both, either = np.isfinite(tokens) & np.isfinite(other), np.isfinite(tokens) | np.isfinite(other)
+        n = int(both.sum())
+        row = dict(zip(OF_CONTEXT, key, strict=True)) | {"against_retriever": against, "n": n}
+        row["n_unpaired"] = int(either.sum()) - n
+        differences, of_queries = known(difference(tokens, other), cluster)
+        if n:
+            means = {"mean_tokens": tokens[both].mean(), "against_tokens": other[both].mean()}
+            row |= {name: float(value) for name, value in means.items()}
+            row["mean_difference"] = float(differences.mean())
+        yield row | _test(differences, of_queries)
+
+
+def _mean(tokens: Array, cluster: Indexes | None) -> dict[str, Any]:
+    """Return n_queries, mean_tokens and its interval, or the reason why it has none."""
+    row: dict[str, Any] = {"n_queries": len(tokens)}
+    if len(tokens):
+        row["mean_tokens"] = float(tokens.mean())
+    if testable(tokens, cluster):
+        return row | _interval(mean_tests.cautious(tokens, cluster), cluster)
+    equal = len(tokens) >= QUERIES_AT_LEAST and is_constant(tokens)
+    return row | {"reason": "all queries have as many tokens" if equal else untestable(tokens, cluster)}
+
+
+def _test(differences: Array, cluster: Indexes | None) -> dict[str, Any]:
+    enough = mean_tests.enough(differences, cluster)
+    if not testable(differences, cluster):
+        return {"verdict": UNDECIDED if enough else TOO_FEW, "reason": untestable(differences, cluster)}
+    means = mean_tests.cautious(differences, cluster)
+    row = _interval(means, cluster)
+    word = of_interval(row["low"], row["high"])
+    verdict = WORDS.get(word, word) if enough else TOO_FEW
+    return row | {"p_verdict": float(means.p_value()[0]), "verdict": verdict}
+
+
+def _interval(means: mean_tests.Means | mean_tests.ClusterMeans, cluster: Indexes | None) -> dict[str, Any]:
+    (low,), (high,) = means.interval()
+    method = mean_tests.METHOD if cluster is None else mean_tests.METHOD_OF_CLUSTERS
+    return {"low": mean_tests.end(low), "high": mean_tests.end(high), "method": method}

@@ -1,0 +1,42 @@
+"""The part of a study's page on thoughts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragrelay.annexes.thoughts.outputs import OUTPUTS, PARTS
+from ragrelay.annexes.thoughts.sentences import thought_answer, thought_sentences, thought_warnings
+from ragrelay.annexes.thoughts.study import TABLES, ThoughtStudy, read_thoughts
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.report.display.outputs import Table
+from ragrelay.report.display.page import Page
+
+
+def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[ThoughtStudy]:
+    """Return a study per dataset and generator that thinks, or none. ``params``: Thoughts.drawn of the rules."""
+    return read_thoughts({name: files[name] for name in TABLES if name in files}, params)
+
+
+def values(part: Sequence[ThoughtStudy], page: Page, most_rows: int) -> dict[str, Any]:
+    """Return the variables of ``thoughts.html.j2``. Charts are added to those of ``page``."""
+    most = {Table: most_rows // 6 // len(part)}
+    units = [
+        {
+            "anchor": f"thoughts{place}",
+            "where": study.title,
+            "answer": thought_answer(study),
+            "sentences": thought_sentences(study),
+            "parts": page.parts(study, OUTPUTS, PARTS, f"thoughts{place}", most),
+        }
+        for place, study in enumerate(part, 1)
+    ]
+    return {"thoughts": units}
+
+
+def opening(part: Sequence[ThoughtStudy]) -> list[str]:
+    """Return no sentences."""
+    return []
+
+
+def warnings(part: Sequence[ThoughtStudy]) -> list[str]:
+    """Warn of each generator many of whose thoughts were cut or did not end."""
+    return [warning for study in part for warning in thought_warnings(study)]

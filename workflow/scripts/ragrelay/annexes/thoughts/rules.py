@@ -1,0 +1,59 @@
+"""Give rules what they need of thoughts: which generators think, and the tables and figures of each."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.workflow.study.files import made_by
+from ragrelay.workflow.study.study import Key, StudyOfRules
+
+
+class Thoughts:
+    """What the rules of thoughts need of a study."""
+
+    def __init__(self, study: StudyOfRules) -> None:
+        self.study = study
+
+    @functools.cached_property
+    def generators(self) -> list[str]:
+        """The grid's generators that think."""
+        return [name for name in self.study.grid.generators if self.study.thinking_of(name) is not None]
+
+    @functools.cached_property
+    def thinking(self) -> list[Key]:
+        """Every dataset with every generator that thinks."""
+        return [
+            {"dataset": dataset, "generator": generator}
+            for dataset in self.study.grid.datasets
+            for generator in self.generators
+        ]
+
+    @functools.cached_property
+    def shown_patterns(self) -> Mapping[str, StudyFile]:
+        """Patterns of the tables that the page shows; none if no generator thinks."""
+        return made_by("describe_thoughts") if self.thinking else {}
+
+    @functools.cached_property
+    def shown(self) -> Mapping[str, list[StudyFile]]:
+        """The files of `shown_patterns`."""
+        return {name: pattern.each(self.thinking) for name, pattern in self.shown_patterns.items()}
+
+    @functools.cached_property
+    def drawn(self) -> dict[str, Any] | None:
+        """Plain values for figures and sentences: the grid, and each dataset's primary comparison; None as above."""
+        if not self.thinking:
+            return None
+        grid = self.study.grid
+        return {"grid": grid.mapping(), "primary": {name: self.study.primary(name) for name in grid.datasets}}
+
+    def base_of(self, dataset: str) -> str | None:
+        """Return the retriever that others are compared with, the reference of the primary pair; None without one."""
+        primary = self.study.primary(dataset)
+        return primary["reference"] if primary else None
+
+
+@functools.cache
+def thoughts_of(study: StudyOfRules) -> Thoughts:
+    """Return what rules need of thoughts in ``study``."""
+    return Thoughts(study)

@@ -1,0 +1,161 @@
+"""Write the sentences on thoughts: with which contexts a generator thinks more or fewer tokens, and what was cut."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.analysis.multiplicity import ALPHA, distinct
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, UNDECIDED
+from ragrelay.annexes.thoughts.lengths import FEWER, MORE, OF_CONTEXT
+from ragrelay.annexes.thoughts.study import CENSORED, THOUGHTS, ThoughtStudy
+from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.generation.thought_marks import CUT, UNFINISHED
+from ragrelay.report.display.findings import Conclusion
+from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
+from ragrelay.report.display.tables import Row
+
+MANY = 0.1
+"""The page warns if more than this share of a generator's thoughts was cut or did not end."""
+WHOLE_FROM = 100
+"""Means from this many tokens on are written without a decimal."""
+BY_VERDICT = {
+    MORE: "more with {}", FEWER: "fewer with {}", UNDECIDED: "with {} we do not know",
+    TOO_FEW: "with {} there are too few queries",
+}  # fmt: skip
+
+
+def thought_answer(study: ThoughtStudy) -> Conclusion:
+    """Conclude with which retrievers a thought has more or fewer tokens than with the primary pair's reference.
+
+    Of studies with one retriever: than without context.
+    """
+    heading = "Thoughts", "Does a worse context cost more thought?"
+    generator, against = study.keys["generator"], study.against[0]
+    rows = _lead(study, against)
+    named = {word: [row["retriever"] for row in rows if row["verdict"] == word] for word in BY_VERDICT}
+    than = _than(against)
+    if named[MORE] or named[FEWER]:
+        said = [f"{word} with {listing(named[word])}" for word in (MORE, FEWER) if named[word]]
+        open_with = [*named[UNDECIDED], *named[TOO_FEW]]
+        left = f"; with {listing(open_with)} we do not know" if open_with else ""
+        return Conclusion(*heading, f"Tokens of {generator}’s thoughts: {' and '.join(said)} {than}{left}")
+    return Conclusion(*heading, f"We do not know whether {generator}’s thoughts have more or fewer tokens {than}")
+
+
+def thought_sentences(study: ThoughtStudy) -> list[str]:
+    """Compare the first cells with what is compared with, count verdicts, and say what was cut or is unknown."""
+    compared = [sentence for against in reversed(study.against) for sentence in _compared(study, against)]
+    return [*compared, *_censored(study), *_unknown(study)]
+
+
+def thought_warnings(study: ThoughtStudy) -> list[str]:
+    """Warn if more than MANY of all thoughts were cut at the budget or did not end."""
+    rows = study.counts
+    censored = study.censored(rows)
+    if censored is None or censored <= MANY:
+        return []
+    cut, thoughts = rows.select(CENSORED.sum().alias("cut"), THOUGHTS.sum().alias("thoughts")).row(0)
+    return [
+        f"{count(cut)} of {count(thoughts)} thoughts of {study.keys['generator']} on {study.keys['dataset']} were cut "
+        f"at the budget or did not end ({share(censored)}): mean lengths of thoughts are lower bounds."
+    ]
+
+
+def _compared(study: ThoughtStudy, against: str) -> list[str]:
+    """State the first cells' differences from ``against`` by verdict, then the counts of verdicts over all cells."""
+    rows = [row for row in _lead(study, against) if row["n"]]
+    if not rows:
+        return [f"No thoughts can be compared with those {_of(against)} ({_where(study)})."]
+    parts = []
+    untested = {row["reason"]: f"with {{}} there is no test ({row['reason']})" for row in rows if row["reason"]}
+    for word, text in {**BY_VERDICT, **untested}.items():
+        named = [f"{row['retriever']} ({_difference(study, row)})" for row in rows if _said(row) == word]
+        parts += [text.format(listing(named))] if named else []
+    where, most = study.lead, max(row["n"] for row in rows)
+    here = {"retriever": against} if against == ZEROSHOT else {"retriever": against, **where}
+    [base] = study["thoughts"].filter(**here).to_dicts()
+    said = (
+        f"{_where(study)}: {_of(against)}, a thought has on average {_tokens(base['mean_tokens'])} tokens"
+        f"{f' ({cut})' if (cut := _share(study, here)) else ''}. Over the same queries (up to {count(most)}), by the "
+        f"mean difference: {'; '.join(parts)}."
+    )
+    return [said, *_counts(study, against)]
+
+
+def _counts(study: ThoughtStudy, against: str) -> list[str]:
+    cells = distinct(study["thought_differences"].filter(against_retriever=against), ("retriever", "ordering"))
+    tested = cells.drop_nulls("p_verdict")
+    if tested.is_empty():
+        return []
+    by_word = {word: tested.filter(verdict=word) for word in BY_VERDICT}
+    kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_word.items()}
+    few = f", and in {count(by_word[TOO_FEW].height)} there are too few queries" if by_word[TOO_FEW].height else ""
+    return [
+        f"Compared with thoughts {_of(against)}, a thought has more tokens in {count(by_word[MORE].height)} of "
+        f"{counted(tested.height, 'cell')} and fewer in {count(by_word[FEWER].height)}; in "
+        f"{count(by_word[UNDECIDED].height)} we do not know{few} (after Holm’s correction {count(kept[MORE])} more and "
+        f"{count(kept[FEWER])} fewer; {about(tested.height * ALPHA)} expected by chance if no context mattered)."
+    ]
+
+
+def _censored(study: ThoughtStudy) -> list[str]:
+    """Say how many thoughts were cut or did not end, and what this does to means."""
+    cut, unfinished, thoughts = study.counts.select(
+        pl.col(CUT).sum(), pl.col(UNFINISHED).sum(), THOUGHTS.sum().alias("thoughts")
+    ).row(0)
+    if not cut + unfinished:
+        return []
+    return [
+        f"Of {counted(thoughts, 'thought')}, {count(cut)} were cut at the budget and {count(unfinished)} did not end "
+        f"({share((cut + unfinished) / thoughts)}). They count with the tokens that they have, so that means are lower "
+        "bounds, and a difference may be too small or too large."
+    ]
+
+
+def _unknown(study: ThoughtStudy) -> list[str]:
+    unknown, answers = study.counts.select(pl.col("n_unknown", "n").sum()).row(0)
+    if not unknown:
+        return []
+    return [f"Of {counted(answers, 'answer')}, {count(unknown)} have a thought of unknown length; no mean counts them."]
+
+
+def _lead(study: ThoughtStudy, against: str) -> Sequence[Row]:
+    return study["thought_differences"].filter(against_retriever=against, **study.lead).to_dicts()
+
+
+def _said(row: Row) -> str:
+    """Return the verdict, or why there is no test of enough queries."""
+    return str(row["reason"] if row["reason"] and row["n"] >= QUERIES_AT_LEAST else row["verdict"])
+
+
+def _where(study: ThoughtStudy) -> str:
+    return f"{study.title}, {study.lead['ordering']} order, k = {study.lead['k']}"
+
+
+def _than(against: str) -> str:
+    return "than without a context" if against == ZEROSHOT else f"than with {against}"
+
+
+def _of(against: str) -> str:
+    return "without a context" if against == ZEROSHOT else f"with {against}"
+
+
+def _share(study: ThoughtStudy, here: Mapping[str, Any]) -> str:
+    """Say which share of the thoughts of a cell was cut or did not end; empty if none was."""
+    censored = study.censored(study["thoughts"].filter(**here))
+    return f"{share(censored)} cut or unfinished" if censored else ""
+
+
+def _difference(study: ThoughtStudy, row: Row) -> str:
+    ends = row["mean_difference"], row["low"], row["high"]
+    cut = _share(study, {name: row[name] for name in OF_CONTEXT})
+    return f"{with_interval(*ends, _digits(ends))}{', ' if cut else ''}{cut}"
+
+
+def _tokens(value: float | None) -> str:
+    return number(value, _digits([value]))
+
+
+def _digits(values: Sequence[float | None]) -> int:
+    return 0 if max((abs(value) for value in values if value is not None), default=0.0) >= WHOLE_FROM else 1
