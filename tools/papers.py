@@ -27,20 +27,17 @@ magnitude:
 - There will be fewer tokens: answers are taken to be as long as `max_tokens` allows, and the demo's tokenizer makes
   more tokens of a text than Llama's.
 - The speed is the highest: 66,000 prompt tokens per second, without those from the prefix cache, or 24,000 answer
-  tokens. Both follow from TensorRT-LLM's published throughput of Llama 3.1 8B in FP8 with full batches. Hagström et
-  al.'s models are in float32, which is slower: for them the formula gives minutes, and the table says *under 1*.
-- Engine starts, encoding a collection (Contriever, E5), reranking (MonoT5) and BERTScore are not included.
+  tokens, by TensorRT-LLM's published throughput of Llama 3.1 8B in FP8 with full batches. Hagström et al.'s models are in
+  float32, which is slower.
+- Engine starts, encoding a collection, reranking and BERTScore are not included.
 
-For your machine, put the target `plan` in the place of the command's own (`acu`, `erag`, `predict`, `reproduce`): it
-takes the speed of your earlier jobs, or the key `tokens_per_second` of a generator. Paths are below `results/<study>/`.
-The target `reproduce` compares a study with the printed values in
-[resources/published](../resources/published/README.md).
+For your machine, put the target `plan` in the place of the command's own. Paths are below `results/<study>/`. The target
+`reproduce` compares a study with the printed values in [resources/published](../resources/published/README.md).
 
 More on each paper's setup: [Tian et al. 2025](reproduce-the-paper.md),
 [Salemi and Zamani 2024](erag.md#the-papers-study), [Hagström et al. 2025](acu.md#the-papers-study),
-[Tian et al. 2026](predict.md#tian-et-al-2026-and-this-study). Two sources are incomplete. The
-rows of Tian et al. 2026 follow its public code, which makes Tables 1 and 2 and Figure 3; nothing is known here of a
-Figure 2. Those of Hagström et al.'s appendices follow what the paper's body and its public code say of them.
+[Tian et al. 2026](predict.md#tian-et-al-2026-and-this-study). The rows of Tian et al. 2026 and of Hagström et al.'s
+appendices follow their public code.
 
 <!-- Written from resources/published/rows.csv by `make docs`. -->
 """

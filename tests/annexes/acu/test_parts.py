@@ -10,7 +10,7 @@ import pytest
 from ragrelay.annexes.acu.questions import judge_evidence
 from ragrelay.base.errors import InputError, RequestError
 from ragrelay.base.io.atomic_files import write_json, write_parquet
-from ragrelay.generation.likelihoods import asker
+from ragrelay.generation.engines.vllm import Vllm
 from ragrelay.generation.likelihoods.asker import EngineAsker, StoreAsker
 from ragrelay.generation.likelihoods.continuations import continuation_id
 from ragrelay.generation.likelihoods.scoring import Scoring
@@ -70,7 +70,7 @@ class Asked:
     def ask(self, engine: FakeEngine, *names: str) -> dict[str, Any]:
         engine_asker = EngineAsker(self.generator, self.fingerprint, self.folder / "cache", 1)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(asker, "Vllm", engine)
+            patch.setattr(Vllm, "start", engine.start)
             receipt = ask_parts("judge_evidence", *self.given(*names), engine_asker)
         write_json(receipt, self.folder / "receipt.json")
         return receipt

@@ -12,7 +12,7 @@ from ragrelay.annexes.labels.sources.containment import Containment
 from ragrelay.annexes.labels.study_labels import Sources
 from ragrelay.base.errors import InputError
 from ragrelay.generation.store import SCHEMA as ANSWER
-from ragrelay.generation.store import AnswerStore
+from ragrelay.generation.store import THOUGHT, AnswerStore
 from ragrelay.prompting.layout import build_single_prompts, kshot_prompts
 from ragrelay.prompting.templates import Template
 
@@ -97,7 +97,7 @@ def answered(tmp_path: Path) -> Path:
         for _, docno, key in passages.iter_rows()
         for seed in (1, 2)
     ]
-    assert set(ANSWER) == set(rows[0])
+    assert set(ANSWER) == {*rows[0], *THOUGHT}
     store.append(rows[:-1], {})
     with pytest.raises(InputError, match="no answer to 1 of 6 prompts of one passage"):
         view_single_answers(passages, [1, 2], store)
