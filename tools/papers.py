@@ -27,12 +27,12 @@ magnitude:
 - There will be fewer tokens: answers are taken to be as long as `max_tokens` allows, and the demo's tokenizer makes
   more tokens of a text than Llama's.
 - The speed is the highest: 66,000 prompt tokens per second, without those from the prefix cache, or 24,000 answer
-  tokens, by TensorRT-LLM's published throughput of Llama 3.1 8B in FP8 with full batches. Hagström et al.'s models are in
-  float32, which is slower.
+  tokens, by TensorRT-LLM's published throughput of Llama 3.1 8B in FP8 with full batches. Hagström et al.'s models are
+  in float32, which is slower.
 - Engine starts, encoding a collection, reranking and BERTScore are not included.
 
-For your machine, put the target `plan` in the place of the command's own. Paths are below `results/<study>/`. The target
-`reproduce` compares a study with the printed values in [resources/published](../resources/published/README.md).
+For your machine, put the target `plan` in the place of the command's own. Paths are below `results/<study>/`. The
+target `reproduce` compares a study with the printed values in [resources/published](../resources/published/README.md).
 
 More on each paper's setup: [Tian et al. 2025](reproduce-the-paper.md),
 [Salemi and Zamani 2024](erag.md#the-papers-study), [Hagström et al. 2025](acu.md#the-papers-study),
