@@ -175,5 +175,5 @@ def test_thoughts_from_the_model_to_the_page(real: Sandbox, tmp_path: Path) -> N
     assert {"generate_answers", "describe_thoughts", "write_page"} <= set(planned)
     assert not {"build_run", "build_contexts", "build_prompts", "measure_retrieval", "convert_model"} & set(planned)
     study.snakemake("all_answers")
-    assert receipt(study)["made"] == receipt(study)["asked"] == 6 * 3
+    assert receipt(study)["made"] == receipt(study)["asked"] > 6 * 2
     assert pl.read_parquet(study.results / files.format("rel"))["thought_tokens"].max() <= 12
