@@ -92,7 +92,7 @@ def judging(generator: str = "lm", **keys: Any) -> Change:
 
 def thinking(generator: str = "lm") -> Change:
     """Makes the generator one that thinks."""
-    return key(f"generators.{generator}.thinking", ["<think>", "</think>"])
+    return key(f"generators.{generator}.thinking", {"marks": ["<think>", "</think>"], "budget": 9})
 
 
 def judge_template(content: str) -> Change:

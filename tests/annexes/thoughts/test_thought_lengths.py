@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis.mean_tests import METHOD_OF_CLUSTERS, ClusterMeans
-from ragrelay.annexes.thoughts.lengths import COLUMNS, DIFFERENCE_COLUMNS, describe_thoughts
+from ragrelay.annexes.thoughts.lengths import COLUMNS, DIFFERENCE_COLUMNS, WORDS_FROM, describe_thoughts
 from ragrelay.base.vocabulary.columns import ANSWERS_PART, schema_of
 from statsmodels.stats.multitest import multipletests
 
@@ -55,7 +55,7 @@ def test_intervals_and_verdicts_are_those_of_paired_differences(seeds: list[int]
         "k": [2, 5],
     }
     grid["seeds"] = seeds
-    frame = made(grid=grid)
+    frame = made(n=60, grid=grid)
     tables = describe_thoughts(frame, "bm25", None)
     for row in tables["thoughts"].iter_rows(named=True):
         values = np.array(list(means(frame, tuple(row[name] for name in CELL)).values()))
@@ -78,7 +78,8 @@ def test_intervals_and_verdicts_are_those_of_paired_differences(seeds: list[int]
         low, high = between(values) or (0.0, 0.0)
         assert (row["low"], row["high"]) == pytest.approx((low, high))
         assert row["p_verdict"] == pytest.approx(p_cautious(values))
-        assert row["verdict"] == ("more" if low > 0 else "fewer" if high < 0 else "undecided")
+        word = "more" if low > 0 else "fewer" if high < 0 else "undecided"
+        assert row["verdict"] == (word if row["n"] >= WORDS_FROM else "too few queries")
     for (_,), family in found.group_by("against_retriever"):
         holm = multipletests(family["p_verdict"].to_numpy(), method="holm")[1]
         assert family["p_holm"].to_numpy() == pytest.approx(holm) and set(family["family_size"]) == {family.height}
@@ -102,8 +103,8 @@ def test_a_thought_that_was_cut_counts_as_long_as_it_got() -> None:
 
 
 def test_few_queries_and_equal_thoughts_have_no_verdict() -> None:
-    """Below 5 queries there is no interval, below 12 no word; a budget that cuts all thoughts leaves no difference."""
-    for n, expected in ((4, None), (11, "too few queries"), (12, "more")):
+    """Below 5 queries there is no interval, below 36 no word; a budget that cuts all thoughts leaves no difference."""
+    for n, expected in ((4, None), (35, "too few queries"), (36, "more")):
         rows = [
             (*cell, f"q{q}", 1, 50 + q + (20 + q % 3) * (cell == BM25), "mark")
             for cell in (BM25, NONE)

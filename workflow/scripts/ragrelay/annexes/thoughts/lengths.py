@@ -35,6 +35,8 @@ MORE, FEWER = "more", "fewer"
 """Verdicts on a mean difference of tokens, besides those of gains that say nothing."""
 WORDS = {BETTER: MORE, WORSE: FEWER}
 OF_CONTEXT = list(CONTEXT_COLUMNS)
+WORDS_FROM = 36
+"""Queries, or effective clusters, of a word: more than of P, as tokens are more skewed (docs/statistics.md)."""
 FAMILY, P_VALUES = ("against_retriever",), {"p_verdict": "p"}
 TOKENS = ("qid", "seed", "thought_tokens", "thought_end")
 """Columns of answer files from which the tables are made."""
@@ -167,7 +169,8 @@ def _mean(tokens: Array, cluster: Indexes | None) -> dict[str, Any]:
 
 
 def _test(differences: Array, cluster: Indexes | None) -> dict[str, Any]:
-    enough = mean_tests.enough(differences, cluster)
+    size = len(differences) if cluster is None else mean_tests.ClusterMeans.of(differences, cluster).effective
+    enough = size >= WORDS_FROM and mean_tests.enough(differences, cluster)
     if not testable(differences, cluster):
         return {"verdict": UNDECIDED if enough else TOO_FEW, "reason": untestable(differences, cluster)}
     means = mean_tests.cautious(differences, cluster)
