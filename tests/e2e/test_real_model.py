@@ -144,6 +144,7 @@ def test_thoughts_from_the_model_to_the_page(real: Sandbox, tmp_path: Path) -> N
     study = real.copied_to(tmp_path / "study")
     page, described = study.results / "report/index.html", study.results / "small/described/thoughts/smollm2"
     assert not described.exists() and 'id="thoughts"' not in page.read_text(encoding="utf-8")
+    shutil.rmtree(study.results)  # the other k
     study.config["generators"]["smollm2"] = thinker(study, 24)
     study.config["grid"] = {**GRID, "k": [1]}
     study.write_config()

@@ -55,7 +55,7 @@ def test_intervals_and_verdicts_are_those_of_paired_differences(seeds: list[int]
         "k": [2, 5],
     }
     grid["seeds"] = seeds
-    frame = made(n=60, grid=grid)
+    frame = made(n=44, grid=grid)
     tables = describe_thoughts(frame, "bm25", None)
     for row in tables["thoughts"].iter_rows(named=True):
         values = np.array(list(means(frame, tuple(row[name] for name in CELL)).values()))
