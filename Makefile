@@ -77,6 +77,7 @@ format: $(STAMP)  ## Format Python and Snakemake files
 docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the site in site/; a broken link ends it
 	python tools/config_reference.py
 	python tools/bad_input.py
+	python tools/thinking_models.py
 	python tools/result_files.py
 	$(if $(wildcard tools/predictors.py),python tools/predictors.py)
 	python tools/error_rates.py

@@ -13,20 +13,19 @@ from ragrelay.base.models.model_files import added_tokens
 from ragrelay.config.schema import validated
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.requests import tokenised
-from ragrelay.generation.thought_marks import BUDGET, FAMILIES, WRAPS, Family, thought_budget, thought_marks
+from ragrelay.generation.thought_marks import BUDGET, FAMILIES, VLLM, WRAPS, Family, thought_budget, thought_marks
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
 
 from tests.support.chat_model import CHAT_TEMPLATE, add_tokens, build_chat_model
 from tests.support.thoughts import told
+from tools import thinking_models
 
 pytestmark = pytest.mark.engine
 
 ASKED = pl.DataFrame(
     {"prompt_id": ["p"], "seed": [1], "qid": ["q"], "docnos": [["d"]], "prompt": ["where is tea grown"], "system": [""]}
 )
-ELSEWHERE = ("<|inner_prefix|>", "◁think▷", "<thought>")
-"""Start marks of families that the installed vLLM has no parser for."""
 IDS = [family.start for family in FAMILIES]
 
 
@@ -134,6 +133,12 @@ def test_endpoints_with_a_tokenizer_alone_are_asked(generator: dict[str, Any], m
     assert "'<think>'" in (start_refusal(served, tmp_path, tokenizer="./model") or "")
 
 
+def test_the_page_lists_the_families() -> None:
+    text = thinking_models.PAGE.read_text(encoding="utf-8")
+    assert text == thinking_models.page(text), "run make docs"
+    assert all(family.models and family.source for family in FAMILIES)
+
+
 def test_the_marks_are_vllms() -> None:
     """Each token of each mark is in the installed parsers, which the table names as its source."""
     package = Path(str((find_spec("vllm") or pytest.fail("no vLLM")).origin)).parent
@@ -142,7 +147,7 @@ def test_the_marks_are_vllms() -> None:
     files.append(mistral / "tokens/tokenizers/base.py")
     texts = "\n".join(path.read_text(encoding="utf-8") for path in files).replace("\\|", "|")
     for family in FAMILIES:
-        if family.start not in ELSEWHERE:
+        if family.source == VLLM:
             for mark in family[:2]:
                 for piece in re.findall(r"[^<\[]*[<\[][^>\]]*[>\]]\w*|[^<\[]+", mark):
                     assert piece in texts, (mark, piece)

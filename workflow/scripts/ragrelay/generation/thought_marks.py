@@ -1,8 +1,7 @@
 """Find the marks of reasoning models' thoughts (key ``thinking``), and tell the thoughts from the answers.
 
-Source: the reasoning parsers of vLLM 0.32.0 (``vllm/reasoning``, ``vllm/parser``), which name the marks of a family;
-for Apertus, those of a later version (``apertus_reasoning_parser.py``); for Kimi-VL and EXAONE Deep, which have no
-parser there, the models' own chat templates. A mark may be one token or several, special or not, by tokenizer.
+Each family names the source of its marks; vLLM's parsers are in ``vllm/reasoning`` and ``vllm/parser``. A mark may be
+one token or several, special or not, by tokenizer.
 """
 
 import json
@@ -29,6 +28,9 @@ ENDED, CUT, UNFINISHED, NO_END = "mark", "budget", "unfinished", "none"
 within it; and what stands for a text without a thought."""
 
 
+VLLM = "vLLM 0.32.0's reasoning parsers"
+
+
 class Family(NamedTuple):
     """The marks of a family of models. The answer follows the last ``end``."""
 
@@ -36,45 +38,37 @@ class Family(NamedTuple):
     end: str
     signs: tuple[str, ...] = ()
     """Tokens besides the marks that only these models have."""
+    models: str = ""
+    source: str = VLLM
 
 
 FAMILIES = (
-    # Qwen3, QwQ, DeepSeek-R1 to V4, GLM, Ling 3, MiniMax-M1 and M2, MiniCPM-V, Kimi-K2, Nemotron, OLMo 3, Step, MiMo,
-    # Granite 4, Phi-4, Poolside, ERNIE 4.5, Hunyuan A13B, Hy 3 and 4
-    Family("<think>", "</think>"),
-    # Magistral, Ministral
-    Family("[THINK]", "[/THINK]"),
-    # gpt-oss: channels of a message each, the answer's is the final one
-    Family("<|channel|>analysis<|message|>", "<|channel|>final<|message|>", ("<|channel|>",)),
-    # Gemma 4
-    Family("<|channel>thought", "<channel|>", ("<|channel>",)),
-    # Command A
-    Family("<|START_THINKING|>", "<|END_THINKING|>"),
-    # Seed-OSS
-    Family("<seed:think>", "</seed:think>"),
-    # MiniMax-M3
-    Family("<mm:think>", "</mm:think>"),
-    # PLaMo 3
-    Family("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"),
-    # Inkling: blocks of a message each
-    Family("<|content_thinking|>", "<|content_text|>"),
-    # Muse Glimmer: messages to itself, then to the user
-    Family("to=self<|message|>", "to=user<|message|>"),
-    # Kimi-K3
-    Family("<|open|>think<|sep|>", "<|close|>think<|sep|>", ("<|open|>", "<|close|>")),
-    # K2 Horizon, by effort
-    Family("<ifm|think>", "</ifm|think>"),
-    Family("<ifm|think_fast>", "</ifm|think_fast>"),
-    Family("<ifm|think_faster>", "</ifm|think_faster>"),
-    # Apertus
-    Family("<|inner_prefix|>", "<|inner_suffix|>"),
-    # Kimi-VL
-    Family("◁think▷", "◁/think▷"),
-    # EXAONE Deep
-    Family("<thought>", "</thought>"),
-    # Granite 3: plain words
-    Family("Here is my thought process:", "Here is my response:"),
-)
+    Family(
+        "<think>", "</think>", (),
+        "Qwen3, QwQ, DeepSeek-R1 to V4, GLM, Ling 3, MiniMax-M1 and M2, MiniCPM-V, Kimi-K2, Nemotron, OLMo 3, Step, "
+        "MiMo, Granite 4, Phi-4, Poolside, ERNIE 4.5, Hunyuan A13B; Hy 3 and 4 with a suffix of the checkpoint",
+    ),
+    Family("[THINK]", "[/THINK]", (), "Magistral, Ministral"),
+    Family(
+        "<|channel|>analysis<|message|>", "<|channel|>final<|message|>", ("<|channel|>",),
+        "gpt-oss: channels of a message each, the answer's is the final one",
+    ),
+    Family("<|channel>thought", "<channel|>", ("<|channel>",), "Gemma 4"),
+    Family("<|START_THINKING|>", "<|END_THINKING|>", (), "Command A"),
+    Family("<seed:think>", "</seed:think>", (), "Seed-OSS"),
+    Family("<mm:think>", "</mm:think>", (), "MiniMax-M3"),
+    Family("<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>", (), "PLaMo 3"),
+    Family("<|content_thinking|>", "<|content_text|>", (), "Inkling: blocks of a message each"),
+    Family("to=self<|message|>", "to=user<|message|>", (), "Muse Glimmer: messages to itself, then to the user"),
+    Family("<|open|>think<|sep|>", "<|close|>think<|sep|>", ("<|open|>", "<|close|>"), "Kimi-K3"),
+    Family("<ifm|think>", "</ifm|think>", (), "K2 Horizon"),
+    Family("<ifm|think_fast>", "</ifm|think_fast>", (), "K2 Horizon, fast"),
+    Family("<ifm|think_faster>", "</ifm|think_faster>", (), "K2 Horizon, faster"),
+    Family("<|inner_prefix|>", "<|inner_suffix|>", (), "Apertus", "vLLM's later `apertus_reasoning_parser.py`"),
+    Family("◁think▷", "◁/think▷", (), "Kimi-VL", "the model's chat template"),
+    Family("<thought>", "</thought>", (), "EXAONE Deep", "the model's chat template"),
+    Family("Here is my thought process:", "Here is my response:", (), "Granite 3: plain words"),
+)  # fmt: skip
 WRAPS = (
     ("<answer>", "</answer>"),  # Hunyuan A13B
     ("<response>", "</response>"),  # ERNIE 4.5
