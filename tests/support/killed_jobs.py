@@ -160,7 +160,7 @@ def judge(cache: Path, results: Path, answers: int, nuggets: int) -> None:
     receipt = ask_words(questions, scorer.words(), scorer.prefix, asker) | {"answers": given.height}
     write_parquet(asked, results / "asked.parquet")
     write_parquet(judging_scores.judged_shares(asked, receipt, cache), results / "shares.parquet")
-    table, _ = judging_scores.judged_scores(asked, receipt, scorer, cache)
+    table, *_ = judging_scores.judged_scores(asked, receipt, scorer, cache)
     write_made({"scores": table}, SimpleNamespace(scores=results / "scores.parquet"))
 
 
