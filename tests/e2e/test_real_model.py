@@ -15,6 +15,7 @@ import pytest
 from tests.support.optional_study import OPTIONAL
 from tests.support.real_study import CHAT, GRID
 from tests.support.sandbox import ROOT, Sandbox
+from tests.support.served import served
 from tests.support.tiny_gguf import write_gguf
 
 
@@ -178,3 +179,36 @@ def test_thoughts_from_the_model_to_the_page(real: Sandbox, tmp_path: Path) -> N
     study.snakemake("all_answers")
     assert receipt(study)["made"] == receipt(study)["asked"] > 6 * 2
     assert pl.read_parquet(study.results / files.format("rel"))["thought_tokens"].max() <= 12
+
+
+@pytest.mark.full
+def test_thoughts_behind_an_endpoint(real: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same model, served by vLLM: from the overlay to the page, and nothing is asked twice."""
+    study = real.copied_to(tmp_path / "study")
+    shutil.rmtree(study.results)
+    thinks, log = thinker(study, 12), tmp_path / "server.log"
+    kept = ("chat", "prompt", "max_tokens", "max_model_len", "tokenizer", "thinking", "stop", "temperature")
+    study.config["grid"] = {**GRID, "k": [1], "generators": ["served"]}
+    monkeypatch.setenv("THE_KEY", "a-key")
+    with served(model(study), "smol", log, "a-key") as address:
+        (study.folder / "served-1.txt").write_text(address)
+        study.config["generators"] = {
+            "served": {
+                **{key: thinks[key] for key in kept if key in thinks},
+                "engine": "openai",
+                "model": "smol",
+                "base_url": "served-*.txt",
+                "api_key_env": "THE_KEY",
+            }
+        }
+        study.write_config()
+        study.snakemake()
+    asked = log.read_text().count('"POST /v1/completions HTTP/1.1" 200')
+    rows = pl.read_parquet(study.results / "small/answers/served/rel/descending/k1/seed1.parquet")
+    assert rows["thought"].str.starts_with("<think>").all() and rows["thought_tokens"].max() <= 12
+    assert rows["answer_tokens"].max() <= thinks["max_tokens"] and asked > rows.height
+    assert "Does a worse context cost more thought?" in (study.results / "report/index.html").read_text(
+        encoding="utf-8"
+    )
+    shutil.rmtree(study.results)
+    study.snakemake("all_answers")  # without a server
