@@ -97,7 +97,7 @@ class EndpointEngine:
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one row of the answer store per request (see rows)."""
-        return self.rows(requests, Form(self._body, self._row, thinks=bool(self._marks)))
+        return self.rows(requests, Form(self._body, self._row, self._check, thinks=bool(self._marks)))
 
     def run(self, method: Callable[["EndpointEngine", Iterator[Any]], Iterator[Any]], requests: Iterator[Any]) -> Any:
         """Yield the rows that ``method`` yields for this engine and ``requests``."""
@@ -182,7 +182,9 @@ class EndpointEngine:
         try:
             if not form.thinks or self.as_chat(request):
                 return self._retrying(self._try, request, form, line)
-            thought = self._retrying(self._try, request, Form(self._thought_body, self._thought), line)
+            thought = self._retrying(
+                self._try, request, Form(self._thought_body, self._thought, self._check_thought), line
+            )
             if thought.thought.end == UNFINISHED:
                 return thought_row(request, thought, None)
             following = after_thought(request, thought, self._thinks)
@@ -214,19 +216,22 @@ class EndpointEngine:
             raise InputError(
                 self.place, "its key in a reply, which is not kept", "an endpoint that does not repeat the key"
             )
+        form.check(request, row)
         return row
 
     def _row(self, request: Request, reply: Any) -> dict[str, Any]:
-        row = reply_row(request, reply, self.as_chat(request), self.generator["half_characters"] == "replace")
+        return reply_row(request, reply, self.as_chat(request), self.generator["half_characters"] == "replace")
+
+    def _check(self, request: Request, row: Mapping[str, Any]) -> None:
         check_whole(self.place, request, row, self.generator["max_tokens"])
-        return row
 
     def _thought(self, request: Request, reply: Any) -> ThoughtReply:
         replaces = self.generator["half_characters"] == "replace"
-        thought = reply_thought(request, reply, self._marks or (), self._thinks, replaces)
+        return reply_thought(request, reply, self._marks or (), self._thinks, replaces)
+
+    def _check_thought(self, request: Request, thought: ThoughtReply) -> None:
         check_read(self.place, request, thought.prompt_tokens)
         check_budget(self.place, request, thought, thought_budget(self.generator))
-        return thought
 
     async def _exchange(self, request: Request, form: "Form", client: openai.AsyncOpenAI) -> httpx2.Response:
         """Send a request and read its whole reply within ``request_seconds``.
@@ -349,6 +354,8 @@ class Form(NamedTuple):
 
     body: Callable[[Any], dict[str, Any]]
     row: Callable[[Any, Any], Any]
+    check: Callable[[Any, Any], None] = lambda request, row: None
+    """Raises InputError for a row that is not to be kept. The key is looked for before it."""
     needs: Collection[str] = ()
     """Keys without which a reply is of no use."""
     thinks: bool = False
