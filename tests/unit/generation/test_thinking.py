@@ -1,8 +1,11 @@
 """Thoughts told from answers, in texts that have both and in rows that have them apart."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from ragrelay.generation.past_jobs import pace_of
+from ragrelay.generation.store import AnswerStore
 from ragrelay.generation.thought_marks import FAMILIES, THINKING
 
 from tests.support.thoughts import told
@@ -103,3 +106,13 @@ def test_families_whose_marks_are_of_several_tokens(text: str, start: str) -> No
     texts = [text, text.rpartition(marks[1])[0]]
     found = told([{"answer": each, "finish_reason": "stop"} for each in texts], marks)
     assert found["answer"].to_list() == ["Tea.", None if text.startswith(start) else ""]
+
+
+def test_a_plan_without_answers_counts_the_budget(generator: dict[str, Any], tmp_path: Path) -> None:
+    """Not at a chat endpoint, whose one limit is max_tokens."""
+    thinks = {**generator, "max_tokens": 7, "thinking": {"marks": MARKS, "budget": 9}}
+    served = {**thinks, "engine": "openai", "chat": True}
+    store = AnswerStore(tmp_path, "f")
+    paces = [pace_of(store, each) for each in (thinks, {**served, "tokenizer": "a/b"}, served)]
+    assert [pace.answer_tokens for pace in paces] == [16, 16, 7]
+    assert paces[0].answer_tokens_from == "max_tokens and thinking.budget, an upper bound"
