@@ -64,7 +64,7 @@ FAMILIES = (
     Family("<ifm|think>", "</ifm|think>", (), "K2 Horizon"),
     Family("<ifm|think_fast>", "</ifm|think_fast>", (), "K2 Horizon, fast"),
     Family("<ifm|think_faster>", "</ifm|think_faster>", (), "K2 Horizon, faster"),
-    Family("<|inner_prefix|>", "<|inner_suffix|>", (), "Apertus", "vLLM's later `apertus_reasoning_parser.py`"),
+    Family("<|inner_prefix|>", "<|inner_suffix|>", (), "Apertus", "the parser of Apertus in a later vLLM"),
     Family("◁think▷", "◁/think▷", (), "Kimi-VL", "the model's chat template"),
     Family("<thought>", "</thought>", (), "EXAONE Deep", "the model's chat template"),
     Family("Here is my thought process:", "Here is my response:", (), "Granite 3: plain words"),
