@@ -64,6 +64,14 @@ def test_a_busy_one_rests(two: list[FakeServer]) -> None:
     assert len(free.answered) == len(MANY) and len(busy.bodies) <= DEFINITION["concurrency"] + 1
 
 
+def test_one_that_gives_no_completion_rests(two: list[FakeServer]) -> None:
+    """As behind a proxy that shows a page: another address is asked, not the same again and again."""
+    proxy, free = two
+    proxy.raw = [(200, {"Content-Type": "text/html"}, b"<html>")] * 100
+    assert len(answers({"base_url": [proxy.address, free.address]})) == len(MANY)
+    assert len(free.answered) == len(MANY) and len(proxy.bodies) <= DEFINITION["concurrency"] + 1
+
+
 def test_all_of_them_dead_is_one_line(two: list[FakeServer]) -> None:
     for each in two:
         each.server.shutdown()
@@ -116,7 +124,7 @@ def test_several_addresses_are_one_in_the_fingerprint() -> None:
     assert one == listed == both != other and files == environment not in (one, other)
 
 
-@pytest.mark.parametrize("given", [["http://a/v1", "ftp://b"], ["http://user@a/v1"], "b:80"])
+@pytest.mark.parametrize("given", [["http://a/v1", "ftp://b"], ["http://user@a/v1"], ["served-*.txt"], "b:80"])
 def test_each_address_is_checked(given: Any, config: dict[str, Any]) -> None:
     entry = {"engine": "openai", "model": "m", "prompt": "p", "base_url": given}
     with pytest.raises(InputError, match=r"^key 'generators\.lm\.base_url': found"):

@@ -92,6 +92,22 @@ def test_token_ids_go_on_from_those_of_the_thought(
     assert answer["prompt"] == [1, 2, *(ids or of_text)]
 
 
+@pytest.mark.parametrize("ids", [True, False])
+def test_what_a_server_says_after_the_mark(server: FakeServer, definition: dict[str, Any], ids: bool) -> None:
+    """Its token ids are gone on from, with what the last has after the mark; its text only up to the mark."""
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(definition["tokenizer"])
+    text = "tea</think>the heart"
+    of_text = tokenizer(text, add_special_tokens=False)["input_ids"] if ids else None
+    answer = " pumps blood" if ids else "the heart pumps blood"
+    server.raw = [reply(text, 4, token_ids=of_text, stop_reason="</think>"), reply(answer, 2, read=99)]
+    found = told(definition, Request("p", 1, (1, 2), begun="<think>"))
+    assert found[:4] == ("<think>tea</think>", 4, "mark", "the heart pumps blood")
+    until_mark = tokenizer("tea</think>", add_special_tokens=False)["input_ids"]
+    assert server.bodies[1]["prompt"] == [1, 2, *(of_text or until_mark)]
+
+
 def test_a_budget_that_a_server_does_not_keep(server: FakeServer, definition: dict[str, Any]) -> None:
     request = Request("p", 1, (1, 2))
     for tokens, ended in ((6, "stop"), (4, "length")):

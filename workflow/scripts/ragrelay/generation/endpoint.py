@@ -61,12 +61,12 @@ class EndpointEngine:
     """The endpoint of a generator's definition.
 
     Its addresses are ``base_url`` or else the environment's OPENAI_BASE_URL; a request goes to the least busy, and if
-    that one is dead or busy, to another. A key is sent only if ``api_key_env`` names
-    the environment variable that has it. The key is never logged, and no reply that contains it is kept. With a
-    ``tokenizer`` in the definition, prompts are sent as token ids, the same as vLLM in this process gets. Otherwise
-    they are sent as texts to the endpoint's completions, or to its chat completions (``chat``), and the server
-    tokenises them. Redirects are not followed, so that prompts and key only go to the configured address. Raises
-    InputError if the address or the key is missing or malformed.
+    that one is dead or busy, to another. A key is sent only if ``api_key_env`` names the environment variable that has
+    it. The key is never logged, and no reply that contains it is kept. With a ``tokenizer`` in the definition, prompts
+    are sent as token ids, the same as vLLM in this process gets. Otherwise they are sent as texts to the endpoint's
+    completions, or to its chat completions (``chat``), and the server tokenises them. Redirects are not followed, so
+    that prompts and key only go to the configured addresses. Raises InputError if the address or the key is missing or
+    malformed.
     """
 
     name = "openai"
@@ -186,7 +186,7 @@ class EndpointEngine:
                 self._try, request, Form(self._thought_body, self._thought, self._check_thought), line
             )
             if thought.thought.end == UNFINISHED:
-                return thought_row(request, thought, None)
+                return thought_row(request, thought, {})
             following = after_thought(request, thought, self._thinks)
             return thought_row(request, thought, self._retrying(self._try, following, form, line))
         except HalfCharacterError:
@@ -204,11 +204,11 @@ class EndpointEngine:
             try:
                 client = line.client.with_options(base_url=address)
                 reply = line.portal.call(self._exchange, request, form, client)
-            except openai.OpenAIError as error:
+                row = form.row(request, reply)
+            except (openai.OpenAIError, ReplyError) as error:
                 if _may_pass(error):
                     self._servers.rest(address, _retry_after(error) or REST_SECONDS)
                 raise
-        row = form.row(request, reply)
         kept = (
             row.thought.text if isinstance(row, ThoughtReply) else "".join(str(row.get(name) or "") for name in TEXTS)
         )

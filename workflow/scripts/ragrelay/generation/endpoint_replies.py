@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from ragrelay.base.errors import InputError, printable
 from ragrelay.generation.generator import DECODING, PENALTIES, Request
-from ragrelay.generation.store import ROUNDING, known_sum
+from ragrelay.generation.store import ROUNDING, with_thought
 from ragrelay.generation.thought_marks import CUT, ENDED, NO_END, THINKING, UNFINISHED, Thought, read_thought
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 from ragrelay.generation.tokens import ThoughtTokens
@@ -174,7 +174,7 @@ def reply_row(request: Request, reply: Any, as_chat: bool, replace: bool) -> dic
     """
     completion = _checked(reply, _ChatCompletion if as_chat else _Completion)
     choice, usage = completion.choices[0], completion.usage or _Usage()
-    answer, finish_reason = _answer(choice, usage, reply, replace)
+    answer, finish_reason = _answer(choice, usage, reply, replace, request.said)
     logprobs = (choice.logprobs.sampled() if choice.logprobs else None) or None
     return {
         "prompt_id": request.prompt_id,
@@ -233,28 +233,24 @@ def reply_thought(
 
 
 def after_thought(request: Request, reply: ThoughtReply, thinks: ThoughtTokens | None) -> Request:
-    """Return the request for the answer after a thought."""
+    """Return the request for the answer after a thought: over its token ids if they are known, else over its text."""
     thought = reply.thought
     if thought.end == NO_END:
         return dataclasses.replace(request, begun="")
     written = thought.text.removeprefix(request.begun)
     if not (request.token_ids and thinks):
         return dataclasses.replace(request, prompt=request.prompt + written, begun="")
-    ids = thinks.ids(written) if reply.ids is None else (*reply.ids, *(thinks.end if thought.end == CUT else ()))
-    return dataclasses.replace(request, token_ids=(*request.token_ids, *ids), begun="")
+    if reply.ids is None:
+        return dataclasses.replace(request, token_ids=(*request.token_ids, *thinks.ids(written)), begun="")
+    ids = (*request.token_ids, *reply.ids, *(thinks.end if thought.end == CUT else ()))
+    return dataclasses.replace(request, token_ids=ids, begun="", said=thought.rest)
 
 
-def thought_row(request: Request, reply: ThoughtReply, answer: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the store's row for a thought and the row of its ``answer``; None for no answer."""
-    thought, tokens = reply.thought, 0 if reply.thought.end == NO_END else reply.tokens
-    missing = {"prompt_id": request.prompt_id, "seed": request.seed, "answer": None, "finish_reason": THINKING,
-               "answer_tokens": 0, "logprob": None, "dropped_passages": request.dropped_passages,
-               **token_scores(None, None)}  # fmt: skip
-    row = {**missing, **(answer or {}), "prompt_tokens": reply.prompt_tokens, "cached_tokens": reply.cached_tokens}
-    row["answer_tokens"] = known_sum([tokens, row["answer_tokens"]])
-    if row["answer"] is not None:
-        row["answer"] = (thought.rest + row["answer"]).strip()
-    return {**row, "thought": thought.text, "thought_tokens": tokens, "thought_end": thought.end}
+def thought_row(request: Request, reply: ThoughtReply, answer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the store's row for a thought and the row of its ``answer``, empty if the thought did not end."""
+    own = {"prompt_id": request.prompt_id, "seed": request.seed, "dropped_passages": request.dropped_passages}
+    row = {**own, **answer, "prompt_tokens": reply.prompt_tokens, "cached_tokens": reply.cached_tokens}
+    return with_thought(row, reply.thought, reply.tokens)
 
 
 def check_budget(place: str, request: Request, reply: ThoughtReply, budget: int) -> None:
@@ -315,11 +311,13 @@ def advice(error: Exception, sent: Collection[str], generator: Mapping[str, Any]
     return f"; if the endpoint refuses a key of the request, write {what} (docs/add-a-model.md)"
 
 
-def _answer(choice: _TextChoice | _ChatChoice, usage: _Usage, reply: Any, replace: bool) -> tuple[str | None, str]:
+def _answer(
+    choice: _TextChoice | _ChatChoice, usage: _Usage, reply: Any, replace: bool, said: str
+) -> tuple[str | None, str]:
     """Return the answer and its finish reason, or None and why it is missing."""
     message = choice.message if isinstance(choice, _ChatChoice) else _Message(content=choice.text)
     content = message.content
-    text = _text(content, reply, replace).strip()
+    text = (said + _text(content, reply, replace)).strip()
     ended = _text(str(choice.finish_reason), reply, replace=True)
     cut_thought = ended == "length" and usage.thought_tokens() is not None
     why = message.reason() or (ended if ended in WITHOUT_TEXT else THINKING if cut_thought else None)

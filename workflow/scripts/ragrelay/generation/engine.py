@@ -3,6 +3,7 @@
 import copy
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import count, islice
 from typing import Any, TypeVar
 
@@ -16,7 +17,8 @@ from ragrelay.base.models.staging import staged_model
 from ragrelay.generation.generator import PENALTIES, Method, Request
 from ragrelay.generation.reading_check import check_reading
 from ragrelay.generation.requests import BLOCK_TOKENS
-from ragrelay.generation.thought_marks import CUT, NO_END, THINKING, UNFINISHED, Thought, thought_budget
+from ragrelay.generation.store import with_thought
+from ragrelay.generation.thought_marks import CUT, NO_END, UNFINISHED, Thought, thought_budget
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 from ragrelay.generation.tokens import ThoughtTokens, thought_tokens
 
@@ -109,14 +111,16 @@ class VllmEngine:
                 return None
             added = () if thought.end == NO_END else made.token_ids
             ids = (*request.token_ids, *added, *(thinks.end if thought.end == CUT else ()))
-            return request, ids, self._parameters(request.seed)
+            return replace(request, said=thought.rest), ids, self._parameters(request.seed)
 
         ends = {"stop": [thinks.marks[1]], "include_stop_str_in_output": True, "min_tokens": 0, "logprobs": None}
         ends["max_tokens"] = thought_budget(self.generator)
         asked = ((request, request.token_ids, self._parameters(request.seed, **ends)) for request in requests)
         for request, output in self.finished(asked, answer_after):
             thought, first = thoughts.pop(request.key)
-            yield thought_row(request, thought, first, None if thought.end == UNFINISHED else output)
+            row = output_row(request, output) | ({} if thought.end == UNFINISHED else _scores(output))
+            row["cached_tokens"] = int(first.num_cached_tokens or 0)
+            yield with_thought(row, thought, len(first.outputs[0].token_ids))
 
     def run(self, method: Method, requests: Iterator[Any]) -> Iterator[dict[str, Any]]:
         """Yield the rows that ``method`` yields for this engine and ``requests``."""
@@ -202,36 +206,24 @@ def check_end(output: Any) -> None:
 
 
 def output_row(request: Request, output: Any) -> dict[str, Any]:
-    """Return a row of the store, without the columns TOKEN_SCORES, from what vLLM returns for ``request``."""
+    """Return a row of the store, without log-probabilities and TOKEN_SCORES, from what vLLM returns for ``request``."""
     completion = output.outputs[0]
     return {
         "prompt_id": request.prompt_id,
         "seed": request.seed,
-        "answer": completion.text.strip(),
+        "answer": (request.said + completion.text).strip(),
         "finish_reason": str(completion.finish_reason),
         "prompt_tokens": len(request.token_ids),
         "cached_tokens": int(output.num_cached_tokens or 0),
         "answer_tokens": len(completion.token_ids),
-        "logprob": float(completion.cumulative_logprob or 0.0),
         "dropped_passages": request.dropped_passages,
     }
 
 
-def thought_row(request: Request, thought: Thought, first: Any, output: Any) -> dict[str, Any]:
-    """Return a row of the store from what vLLM returns for a thought and its answer; None for no answer."""
-    tokens = 0 if thought.end == NO_END else len(first.outputs[0].token_ids)
-    row = output_row(request, output or first)
-    row |= {"thought": thought.text, "thought_tokens": tokens, "thought_end": thought.end}
-    if output is None:
-        return row | {"answer": None, "finish_reason": THINKING, "logprob": None, **token_scores(None, None)}
-    answer = (thought.rest + output.outputs[0].text).strip()
-    row |= {"answer": answer, "answer_tokens": tokens + row["answer_tokens"]}
-    return row | {"cached_tokens": int(first.num_cached_tokens or 0)} | _scores(output)
-
-
 def _scores(output: Any) -> dict[str, Any]:
-    scores = np.concatenate(output.outputs[0].logprobs)
-    return token_scores(scores[:, 0].tolist(), scores[:, 1:])
+    completion = output.outputs[0]
+    scores = np.concatenate(completion.logprobs)
+    return {"logprob": float(completion.cumulative_logprob), **token_scores(scores[:, 0].tolist(), scores[:, 1:])}
 
 
 def check_batch_invariance() -> None:

@@ -42,6 +42,8 @@ class Request:
     system: str = ""
     begun: str = ""
     """The start mark of a thought that the prompt ends within; the stored thought begins with it."""
+    said: str = ""
+    """The beginning of the answer, which the prompt ends with: what the last token of a thought has after its mark."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -141,7 +143,7 @@ Marks = Annotated[list[Text], Field(min_length=2, max_length=2), AfterValidator(
 
 
 class ThinkingSettings(Settings):
-    """How a reasoning model's thoughts are told from its answers."""
+    """How a reasoning model's thoughts are separated from its answers."""
 
     marks: Marks | Literal["auto", "none"] = Field(
         "auto",
@@ -185,8 +187,8 @@ class Generator(GeneratorKind):
     )
     thinking: ThinkingSettings | Marks | Literal["none"] | None = Field(
         None,
-        description="How a reasoning model's thoughts are told from its answers: `{marks: auto, budget: 4096}`, the "
-        'marks alone, e.g. `["<think>", "</think>"]`, or `none`: answers are kept whole. `max_tokens`, `stop` and '
+        description="How a reasoning model's thoughts are separated from its answers: `{marks: auto, budget: 4096}`, "
+        'the marks alone, e.g. `["<think>", "</think>"]`, or `none`: answers are kept whole. `max_tokens`, `stop` and '
         "measures of answers count after the thought, which has a budget of its own; but a chat endpoint without "
         "`tokenizer` has them for both. A thought that does not end is no answer. Required where the tokenizer or its "
         "chat template has marks of thought.",

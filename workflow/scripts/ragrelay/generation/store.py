@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.base.io.parquet_parts import PartStore
-from ragrelay.generation.thought_marks import without_thinking
+from ragrelay.generation.thought_marks import NO_END, THINKING, UNFINISHED, Thought, without_thinking
 
 SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "prompt_id": pl.String,
@@ -41,6 +41,19 @@ def known_sum(counts: Iterable[int | None]) -> int | None:
     """Return the sum of ``counts``; None if one of them is unknown."""
     listed = list(counts)
     return None if None in listed else sum(count for count in listed if count is not None)
+
+
+def with_thought(row: Mapping[str, Any], thought: Thought, tokens: int | None) -> dict[str, Any]:
+    """Return ``row``, that of an answer, with the ``thought`` of so many ``tokens`` that was asked for before it.
+
+    Without an answer if the thought did not end. An unknown number of tokens is None.
+    """
+    tokens = 0 if thought.end == NO_END else tokens
+    if thought.end == UNFINISHED:
+        none = {"answer": None, "finish_reason": THINKING, "answer_tokens": 0, "logprob": None}
+        row = {**row, **none, **dict.fromkeys(TOKEN_SCORES)}
+    parts = dict(zip(THOUGHT, (thought.text, tokens, thought.end), strict=True))
+    return {**row, "answer_tokens": known_sum([tokens, row["answer_tokens"]]), **parts}
 
 
 class AnswerStore(PartStore):

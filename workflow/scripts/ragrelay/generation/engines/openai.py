@@ -112,8 +112,8 @@ class Openai(Generator):
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check the address, that a local tokenizer exists, and that truncation has a window."""
-        for address in [self.base_url] if isinstance(self.base_url, str) else self.base_url or ():
-            if not is_glob(address):
+        if self.base_url is not None and not is_glob(self.base_url):
+            for address in [self.base_url] if isinstance(self.base_url, str) else self.base_url:
                 check_url(f"{place}.base_url'", address)
         if self.tokenizer and not (study.folder / self.tokenizer).exists() and "/" not in self.tokenizer:
             raise InputError(f"{place}.tokenizer'", f"no folder {self.tokenizer}", "a folder or a hub id")

@@ -47,26 +47,23 @@ def fill_likelihoods(
     log.info("%d likelihoods asked for, %d cached, %d to make", len(keyed), number, len(missing))
     if len(missing):
         check_writable(f"{len(missing)} of {len(keyed)} likelihoods are not in", store.folder)
-        requests, method = requests_for(missing, generator)
+        window = window_of(generator)
+        requests, method = _requests_for(missing, generator, window)
         # An endpoint ignores the key.
-        engine = start_checked(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window_of(generator))
+        engine = start_checked(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window)
         ready = time.monotonic()
         rows, flush_seconds = engine.run(method, iter(requests)), generator["flush_seconds"]
         receipt |= keep(rows, len(missing), store, engine, TOTALS, "likelihoods", flush_seconds, ready - began)
-        receipt |= {
-            "engine": engine.name,
-            "version": engine.version,
-            "device": engine.device,
-            "window": window_of(generator),
-        }
+        receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
     receipt |= count_makers(store, keyed)
     receipt["seconds"] = round(time.monotonic() - began, 2)
     return receipt
 
 
-def requests_for(missing: pl.DataFrame, generator: Mapping[str, Any]) -> tuple[Sequence[Any], Method]:
+def _requests_for(
+    missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None
+) -> tuple[Sequence[Any], Method]:
     """Return the requests for ``missing`` (see fill_likelihoods), and the method by which an engine makes its rows."""
-    window = window_of(generator)
     if GENERATOR_KINDS[generator["engine"]].in_job:
         return list(scorings_of(missing, generator, window or 0)), log_probabilities
     return word_requests(missing, generator, window), word_probabilities
