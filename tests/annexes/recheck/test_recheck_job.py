@@ -44,6 +44,14 @@ def start(generator: Mapping[str, Any], window: int | None) -> EndpointEngine:
     return EndpointEngine(generator)
 
 
+class NewTexts(dict[str, str]):
+    """Another text each time that one is asked for."""
+
+    def get(self, *_: object) -> str:  # type: ignore[override]
+        self[str(len(self))] = ""
+        return f"text {len(self)}"
+
+
 @pytest.fixture
 def stored(tmp_path: Path) -> AnswerStore:
     """The store after a server has answered every prompt with every seed."""
@@ -81,6 +89,19 @@ def test_the_same_server_and_another(tmp_path: Path, stored: AnswerStore, monkey
     differ = rows.filter(~pl.col("equal")).sort("answer_now", "seed")
     assert differ["qid"].to_list() == ["q3", "q3", "q2", "q2"] and differ["same_until"].to_list() == [0, 0, 2, 2]
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_second_making_tells_the_machine_from_the_model(tmp_path: Path, stored: AnswerStore) -> None:
+    """Where an answer differs, all are made once more, in two halves; where none does, they are not."""
+    same, changed, unsteady = FakeServer(), FakeServer(), FakeServer()
+    rows, _ = run(tmp_path, stored, same.address)
+    assert rows["equal_here"].null_count() == rows.height == len(same.bodies)
+    changed.text = {"question 2": "another"}
+    rows, _ = run(tmp_path, stored, changed.address)
+    assert not rows["equal"].all() and rows["equal_here"].to_list() == [True] * 14 and len(changed.bodies) == 28
+    unsteady.text = NewTexts()
+    rows, _ = run(tmp_path, stored, unsteady.address)
+    assert not rows["equal_here"].any() and len(unsteady.bodies) == 28
 
 
 def test_as_many_as_are_asked_for_the_longest_first(tmp_path: Path, stored: AnswerStore) -> None:

@@ -93,6 +93,7 @@ def test_answers_that_were_changed_are_counted(copied: Callable[[], Sandbox]) ->
     assert drawn["equal"].to_list() == expected and drawn.height == 30 and 0 < sum(expected) < 30
     assert f"{sum(expected)} of 30 answers made again are bit-equal" in said
     assert "small · demo-lm: not bit-equal: of 30 answers" in said and "lm: bit-equal" not in said
+    assert "Asked a second time, in two halves, this machine changes none of its own answers." in said
     scores = pl.concat(
         pl.read_parquet(path).with_columns(retriever=pl.lit(path.stem)).filter(references="lenient")
         for path in (study.results / "small/scores/minilm/demo-lm").glob("*.parquet")

@@ -27,8 +27,10 @@ def differences(query: int) -> tuple[float, float]:
     return (-0.03 - 0.001 * query, 0.0) if query % 2 else (0.0, 0.0)
 
 
-def written(folder: Path, changed: bool, now: dict[str, Any] = NOW, scorers: tuple[str, ...] = ("minilm",)) -> Any:
-    """The lines on the terminal and the record, of 40 answers of which 10 changed, or none."""
+def written(
+    folder: Path, changed: bool, now: dict[str, Any] = NOW, scorers: tuple[str, ...] = ("minilm",), here: int = 40
+) -> Any:
+    """The lines on the terminal and the record, of 40 answers of which 10 changed, or none; ``here``: equal twice."""
     rows, scores = [], []
     for query in range(QUERIES):
         for place, difference in enumerate(differences(query)):
@@ -36,10 +38,11 @@ def written(folder: Path, changed: bool, now: dict[str, Any] = NOW, scorers: tup
             key = {"qid": f"q{query}", "prompt_id": f"p{query}", "seed": place}
             until = query if difference else None
             rows.append({**key, "equal": not difference, "same_until": until, "unit": "tokens"})
+            rows[-1]["equal_here"] = len(rows) <= here if changed else None
             scores.append({**key, "references": "lenient", "then": 0.5, "now": 0.5 + difference})
     files = {name: folder / "d/lm" / name for name in ("answers.parquet", "receipt.json")}
     (folder / "d/lm/scores").mkdir(parents=True)
-    pl.DataFrame(rows).write_parquet(files["answers.parquet"])
+    pl.DataFrame(rows, schema_overrides={"equal_here": pl.Boolean}).write_parquet(files["answers.parquet"])
     files["receipt.json"].write_text(json.dumps({"stored": 100, "drawn": 40, "then": THEN, "now": now}))
     of_scorers = [folder / f"d/lm/scores/{name}.parquet" for name in scorers]
     for path in of_scorers:
@@ -72,13 +75,14 @@ def test_bit_equal_is_said_of_all_alone_and_is_approved(tmp_path: Path) -> None:
 
 def test_changed_answers_are_counted_as_is_approved(tmp_path: Path) -> None:
     later = {**NOW, "engines": {"vllm 2.0 on GPU": 40}, "settings": {**CPU["settings"], "model_runner": {"V2": 40}}}
-    said, record = written(tmp_path, True, later, ("minilm", "rougeL"))
+    said, record = written(tmp_path, True, later, ("minilm", "rougeL"), here=33)
     answer, equality, minilm, rouge, _, _ = said
     assert answer == "30 of 40 answers made again are bit-equal to the stored ones."
     assert "lm: not bit-equal: of 40 answers made again, 30 are the stored ones (75%" in equality
     # Odd queries from 1 to 19, each as many tokens: their median is 10.
     assert "; texts that differ share their first 10 tokens (median)" in equality
     assert "vllm 1.0 on cpu" in equality and "vllm 2.0 on GPU" in equality and "model runner V1, now V2" in equality
+    assert "Asked a second time, in two halves, this machine changes 7 of its own 40 answers." in equality
     means = pl.Series([sum(differences(query)) / 2 for query in range(QUERIES)]).to_numpy()
     change = ends(means.mean(), between(means))
     assert f"10 of 40 scores changed by more than 0.020; mean P changes by {change} over 20 queries" in minilm
@@ -90,6 +94,7 @@ def test_changed_answers_are_counted_as_is_approved(tmp_path: Path) -> None:
 def test_without_a_score_and_without_an_engine(tmp_path: Path) -> None:
     """Of a study with judges alone, and of one whose answers are all imported."""
     said, record = written(tmp_path, True, scorers=())
+    assert "Asked a second time, in two halves, this machine changes none of its own answers." in said[1]
     assert len(said) == 4 and record["rows"][0]["scorer"] is None
     nothing = {"parts": [], "rows": [], "imported": ["theirs", "others"]}
     assert recheck_answer(nothing).sentence == "Answers from files cannot be made again."
@@ -115,6 +120,12 @@ def test_the_page_shows_what_the_provenance_has(tmp_path: Path) -> None:
     (cells,) = shown.rows
     by_title = dict(zip([column.title for column in shown.columns], cells, strict=True))
     assert (by_title["made again"], by_title["bit-equal"], by_title["flips"]) == ("40", "30", "10")
+
+
+def test_a_record_of_one_making_is_read(tmp_path: Path) -> None:
+    _, record = written(tmp_path, True)
+    del record["parts"][0]["n_equal_here"]
+    assert "(median). Stored: " in recheck_sentences(record)[0]
 
 
 def test_a_text_of_a_recheck_is_approved() -> None:

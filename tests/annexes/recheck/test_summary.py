@@ -15,7 +15,7 @@ Z = 1.959964
 
 def answers(equal: list[bool], until: list[int | None]) -> pl.DataFrame:
     return pl.DataFrame({"equal": equal, "same_until": until}, schema_overrides={"same_until": pl.Int64}).with_columns(
-        unit=pl.lit("tokens")
+        unit=pl.lit("tokens"), equal_here=pl.lit(None, pl.Boolean)
     )
 
 
@@ -34,6 +34,12 @@ def test_the_median_is_of_texts_that_differ() -> None:
     row = equality(answers([True, False, False, False, False], [None, 3, 10, 0, None]))
     assert row["median_until"] == 3.0 and row["unit"] == "tokens"
     assert equality(answers([True], [None]))["median_until"] is None
+
+
+@pytest.mark.parametrize(("here", "number"), [([True, False, True], 2), ([True] * 3, 3), ([None] * 3, None)])
+def test_what_was_made_twice_is_counted(here: list[bool | None], number: int | None) -> None:
+    made = answers([False] * 3, [1, 2, 3]).with_columns(pl.Series("equal_here", here, dtype=pl.Boolean))
+    assert equality(made)["n_equal_here"] == number
 
 
 def scores(pairs: list[tuple[str, float | None, float | None]]) -> pl.DataFrame:

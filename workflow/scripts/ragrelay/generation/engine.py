@@ -83,7 +83,8 @@ class VllmEngine:
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish.
 
-        Seeds are per request, so that an answer does not depend on what else is in the batch (exactly so on CPU).
+        Seeds are per request, so that an answer does not depend on what else is drawn in its batch; in bfloat16 its
+        arithmetic still does, by the sizes of the batch.
         """
         if self._thinks:
             yield from self._answers_after_thoughts(requests, self._thinks)

@@ -21,6 +21,8 @@ COLUMNS = {
     **CONTEXT_COLUMNS,
     "equal": boolean("whether text, finish reason and numbers of tokens are the same; a thought before the answer, "
                      "which the answers here lack, counts as text"),
+    "equal_here": boolean("whether a second making on this machine, in two halves, equals the first; empty if all are "
+                          "equal to the stored ones"),
     "same_until": integer("tokens or words before the texts first differ; empty where they are the same"),
     "unit": text(f"of same_until: `{TOKENS}` of the generator's tokenizer, `{WORDS}` where that is not known"),
     **{f"answer_{side}": text(f"{what}; empty where it is missing") for side, what in SIDES.items()},
@@ -40,11 +42,12 @@ def compared(
     unit: str,
     marks: Sequence[str] | None = None,
 ) -> pl.DataFrame:
-    """Return COLUMNS for the answers ``drawn`` (qid, prompt_id, seed, retriever, ordering, k), in their order.
+    """Return COLUMNS, without ``equal_here``, for the answers ``drawn``, in their order.
 
-    ``then`` and ``now``: rows of the store, each with prompt_id, seed, TEXTS, COUNTS and THOUGHT; a row that ``now``
-    lacks is a missing answer. ``split`` cuts a text into its tokens or words (``unit``). ``marks``: those of thoughts,
-    which are told from the answers. A number of tokens that one side does not know differs from none.
+    ``drawn``: qid, prompt_id, seed, retriever, ordering, k. ``then`` and ``now``: rows of the store, each with
+    prompt_id, seed, TEXTS, COUNTS and THOUGHT; a row that ``now`` lacks is a missing answer. ``split`` cuts a text into
+    its tokens or words (``unit``). ``marks``: those of thoughts, which are told from the answers. A number of tokens
+    that one side does not know differs from none.
     """
     rows = drawn
     for side, answers in (("then", then), ("now", now)):
@@ -66,7 +69,7 @@ def compared(
         pl.lit(unit).alias("unit"),
         pl.col("retriever").cast(pl.String),
     )
-    return rows.select(*schema_of(COLUMNS))
+    return rows.select(name for name in schema_of(COLUMNS) if name in rows.columns)
 
 
 def same_until(one: str | None, other: str | None, split: Split) -> int | None:

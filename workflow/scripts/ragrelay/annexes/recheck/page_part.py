@@ -31,6 +31,7 @@ def recheck_table(part: Record) -> Table:
     return filled(table_of(
         table(part["rows"]), name("dataset"), name("generator"), name("scorer"), numeric("made again", "n", count),
         numeric("bit-equal", "n_equal", count), between("share", "equal", 2, ("equal_low", "equal_high")),
+        numeric("equal here twice", "n_equal_here", count),
         numeric("same until (median)", "median_until", number, 1), textual("in", "unit"), name("references"),
         numeric("scored", "n_scored", count), numeric("flips", "n_flips", count), numeric("mean P then", "p_then"),
         numeric("now", "p_now"), between("change", "mean_difference"), numeric("queries", "n_queries", count),

@@ -46,7 +46,19 @@ def _equality(part: Row) -> str:
     interval = f"{share(part['equal'])}, 95% interval {share(part['equal_low'])} to {share(part['equal_high'])}"
     return (
         f"not bit-equal: of {counted(n, 'answer')} made again, {count(equal)} are the stored ones ({interval}){texts}."
+        + _second_making(part)
     )
+
+
+def _second_making(part: Row) -> str:
+    """Say what the machine changes by itself, where an answer depends on its batch or on chance."""
+    if part.get("n_equal_here") is None:  # a record of a version that made them once
+        return ""
+    changed = part["n"] - part["n_equal_here"]
+    if not changed:
+        return " Asked a second time, in two halves, this machine changes none of its own answers."
+    of = f"{count(changed)} of its own {count(part['n'])}"
+    return f" Asked a second time, in two halves, this machine changes {of} answers."
 
 
 def _change(row: Row) -> str:

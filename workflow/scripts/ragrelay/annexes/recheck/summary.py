@@ -36,6 +36,11 @@ COLUMNS = {
     "equal": number("share that is bit-equal"),
     "equal_low": number("lower end of its 95% interval (Wilson's)"),
     "equal_high": number("upper end of this interval"),
+    "n_equal_here": integer(
+        "of the n, made a second time on this machine in two halves, equal to the first making; empty "
+        "if all are bit-equal to the stored ones",
+        "answers",
+    ),
     "unit": text("of median_until: `tokens` of the generator's tokenizer, `words` where that is not known"),
     "median_until": number("median, over answers with another text, of what precedes the first difference"),
     **CHANGES,
@@ -44,7 +49,7 @@ COLUMNS = {
 
 
 def equality(answers: pl.DataFrame) -> dict[str, Any]:
-    """Compute n, n_equal, the share with its interval, and where the others first differ, of comparison.COLUMNS.
+    """Compute the columns from n to median_until from comparison.COLUMNS.
 
     The interval is Wilson's (1927), as of independent answers.
     """
@@ -56,6 +61,7 @@ def equality(answers: pl.DataFrame) -> dict[str, Any]:
         "equal": equal / n,
         "equal_low": float(low),
         "equal_high": float(high),
+        "n_equal_here": None if answers["equal_here"].null_count() else int(answers["equal_here"].sum()),
         "unit": answers["unit"][0],
         "median_until": answers["same_until"].median(),
     }

@@ -54,7 +54,7 @@ class Vllm(Generator):
         False,
         description="vLLM's batch invariance: on a GPU too, an answer depends on its prompt and seed alone, whatever "
         "else is in the batch. It needs an NVIDIA GPU of compute capability 8.0 or later (A100) and is slower, by how "
-        "much was not measured here. On CPU answers are so without it.",
+        "much was not measured here. On a CPU, texts made in float32 are so without it, in bfloat16 they are not.",
     )
     model_runner: Literal["v1", "v2"] | None = Field(
         None,
