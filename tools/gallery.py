@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 import yaml
 
+from benchmarks.shared import model_columns
 from tests.support.measured_study import POOL, pool
 from tools import page_pictures
 
@@ -64,30 +65,30 @@ def two_by_two() -> dict[str, Any]:
 
 
 def of_pool() -> dict[str, dict[str, Any]]:
-    """Studies of the pool's runs: the answer is the sentence of the passages that has most of the query's words."""
+    """Studies of the pool's runs: of all, answered by a real model, and of three, whose answers are brought.
+
+    A brought answer is the sentence of the passages that has most of the query's words.
+    """
     renamed = {"bm25": "lucene-bm25", "bm25_rm3": "lucene-rm3"}
-    path = f"{OWN}/answers/extracts.jsonl"
     answers = pool().answers.select(pl.col("retriever").replace(renamed), "qid", "k", "seed", "answer")
-    answers.write_ndjson(ROOT / path)
     runs = {renamed.get(name := run.name.removesuffix(".run.gz"), name): run for run in sorted(POOL.glob("runs/*"))}
     base = {
         "datasets": {"dl19-pool": {"source": "local", "path": str(POOL), "references": GRADES}},
-        "generators": {"extracts": {"engine": "file", "path": path}},
         "retrievers": {name: {"kind": "run", "path": str(run)} for name, run in runs.items()},
         "analysis": {"reference_retriever": "lucene-bm25", "primary": {"retriever": "rep_llama"}},
     }
-    grid = {"datasets": ["dl19-pool"], "generators": ["extracts"], "orderings": ["descending"], "k": [1, 3, 5]}
+    grid = {"datasets": ["dl19-pool"], "orderings": ["descending"], "k": [1, 3, 5], "seeds": [1]}
     three = answers.filter(pl.col("retriever").is_in(["lucene-bm25", "rep_llama", "terrier-e5"]))
     three.write_ndjson(ROOT / OWN / "answers/three.jsonl")
     brought = {"theirs": {"engine": "file", "path": f"{OWN}/answers/three.jsonl"}}
     names = three["retriever"].unique(maintain_order=True).to_list()
     return {
         "ten-runs": base
-        | {"study": "ten-runs"}
-        | {"grid": grid | {"retrievers": list(runs), "seeds": [1], "scorers": ["rougeL"]}},
+        | {"study": "ten-runs", "generators": {"smollm2-pool": model_columns.STUDY}}
+        | {"grid": grid | {"retrievers": list(runs), "generators": ["smollm2-pool"]}},
         "brought-answers": base
         | {"study": "brought-answers", "generators": brought}
-        | {"grid": grid | {"retrievers": names, "seeds": [1], "generators": ["theirs"]}},
+        | {"grid": grid | {"retrievers": names, "generators": ["theirs"]}},
     }
 
 

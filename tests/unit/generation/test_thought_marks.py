@@ -87,6 +87,31 @@ def test_none_for_answers_without_thoughts(generator: dict[str, Any], model: Pat
     assert len(made(generator, model, chat=chat, thinking="none")) == 1
 
 
+@pytest.mark.parametrize(
+    ("switch", "opened", "closed"),
+    [
+        ("thinking", "<think>", "<think></think>"),  # DeepSeek-V3.1
+        ("enable_thinking", "", "<think>\n\n</think>\n\n"),  # Qwen3
+        ("enable_thinking", "<think>", "</think>"),  # GLM-4.7-Flash
+        ("enable_thinking", "", "<|channel>thought\n<channel|>"),  # Gemma 4
+        ("reasoning", "", "<|START_THINKING|><|END_THINKING|>"),  # Command R7B
+    ],
+)
+def test_a_thought_that_the_chat_template_ends(
+    generator: dict[str, Any], model: Path, switch: str, opened: str, closed: str
+) -> None:
+    """Some templates leave the thought open only if an argument asks for it; else no model would think."""
+    end = f"{{% if {switch} %}}{opened}{{% else %}}{closed}{{% endif %}}"
+    (model / "chat_template.jinja").write_text(CHAT_TEMPLATE + end, encoding="utf-8")
+    said = refusal(generator, model, chat=True, thinking="auto")
+    assert f"chat template of model {str(model)!r}: found one that ends the thought itself ('" in said
+    assert "expected chat_template_kwargs that leave it open" in said
+    [request] = made(generator, model, chat=True, thinking="auto", chat_template_kwargs={switch: True})
+    assert request.begun == opened
+    [request] = made(generator, model, chat=True, thinking="none")
+    assert not request.begun
+
+
 def test_what_the_lines_say(generator: dict[str, Any], model: Path, tmp_path: Path) -> None:
     add_tokens(model, {"<think>": False, "[THINK]": True})
     both = '["<think>", "</think>"] or ["[THINK]", "[/THINK]"], or none for answers without thoughts'

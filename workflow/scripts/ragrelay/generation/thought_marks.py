@@ -67,6 +67,10 @@ FAMILIES = (
     Family("<|inner_prefix|>", "<|inner_suffix|>", (), "Apertus", "the parser of Apertus in a later vLLM"),
     Family("◁think▷", "◁/think▷", (), "Kimi-VL", "the model's chat template"),
     Family("<thought>", "</thought>", (), "EXAONE Deep", "the model's chat template"),
+    Family(
+        "Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]", (), "Apriel 1.6: plain words",
+        "the model's chat template",
+    ),
     Family("Here is my thought process:", "Here is my response:", (), "Granite 3: plain words"),
 )  # fmt: skip
 WRAPS = (

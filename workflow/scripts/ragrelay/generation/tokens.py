@@ -131,10 +131,17 @@ class PromptTokenizer:
         return tuple(self.tokenizer(prompt, split_special_tokens=True)["input_ids"])
 
     def begun(self, prompt: str, system: str = "") -> str:
-        """Return the start mark of the generator's thoughts if ``prompt`` ends within a thought, else empty text."""
+        """Return the start mark of the generator's thoughts if ``prompt`` ends within a thought, else empty text.
+
+        Raises InputError if the chat template ends the thought itself, as some do unless an argument turns it on.
+        """
         if self.marks is None:
             return ""
         last = self._after(bool(system)) if self.chat else prompt.rstrip()[-len(self.marks[0]) :]
+        if self.chat and self.marks[1] in last:
+            found = f"one that ends the thought itself ({last.strip()[-60:]!r}), so that the model writes none"
+            expected = "chat_template_kwargs that leave it open, such as {enable_thinking: true}, or thinking: none"
+            raise RequestError(f"chat template of {self.place}", found, expected)
         return begun_mark(last, self.marks)
 
     def _after(self, with_system: bool) -> str:
