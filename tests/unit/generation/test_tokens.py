@@ -180,7 +180,6 @@ THINKING = {"thinking": ["<think>", "</think>"]}
     [
         ("<think>\n", THINKING, "<think>"),
         ("<think>Let me see. ", THINKING, "<think>"),
-        ("<think>\n\n</think>\n\n", THINKING, ""),
         ("", THINKING, ""),
         ("<think>\n", {"thinking": "none"}, ""),
         ("<think>\n", {}, ""),
@@ -199,3 +198,4 @@ def test_a_thought_that_the_prompt_begins(
             assert (made.begun(passage), made.begun(passage, "be brief")) == (begun, begun)
         elif "Let me" not in end:
             assert made.begun(f"{passage} Answer: {end}") == begun
+            assert not made.begun(f"{passage} Answer: <think>\n\n</think>\n\n")
