@@ -10,11 +10,12 @@ import pytest
 from tests.support.killed_jobs import UNITS, results_of, run_job
 
 MOST = {"rows": 9, "parts": 5, "half a part": 5}
-KEYS = {"generation": ["prompt_id", "seed"], "likelihoods": ["prompt_id", "continuation"],
+ANSWERS = ["prompt_id", "seed"]
+KEYS = {"generation": ANSWERS, "thinking": ANSWERS, "likelihoods": ["prompt_id", "continuation"],
         "scoring": ["answer_hash", "references_hash"]}  # fmt: skip
 A_PART_A_ROW = 0.0
-FILES = {"generation": 4, "likelihoods": 5, "scoring": 1, "encoding": 3}
-PLACES = {"generation": 13, "likelihoods": 13, "scoring": 12, "encoding": 12}
+FILES = {"generation": 4, "thinking": 4, "likelihoods": 5, "scoring": 1, "encoding": 3}
+PLACES = {"generation": 13, "thinking": 12, "likelihoods": 13, "scoring": 12, "encoding": 12}
 
 
 def parts(cache: Path) -> dict[Path, bytes]:
@@ -78,7 +79,7 @@ def test_killed_once(tmp_path: Path, job: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("job", PLACES)
 def test_killed_at_drawn_places(tmp_path: Path, job: str) -> None:
-    """All jobs together are killed at 50 places, others every time; ``KILL_SEED`` draws the same again."""
+    """All jobs together are killed at 62 places, others every time; ``KILL_SEED`` draws the same again."""
     seed = os.environ.get("KILL_SEED") or str(random.SystemRandom().randrange(10**6))
     print(f"KILL_SEED={seed}")
     check_kills(job, tmp_path, random.Random(f"{job} {seed}"), PLACES[job])

@@ -106,6 +106,12 @@ def generation(cache: Path, results: Path) -> None:
     view_answers(cells, store, outputs)
 
 
+def thinking(cache: Path, results: Path) -> None:
+    """The same after thoughts, which are requests of their own: up to a word of the model's, or six tokens."""
+    GENERATOR["thinking"] = {"marks": ["the", "of"], "budget": 6}
+    generation(cache, results)
+
+
 def likelihoods(cache: Path, results: Path) -> None:
     """Score three continuations of 16 prompts, one of a single token, and context use of an answer to each.
 
@@ -189,7 +195,7 @@ def asking(*names: str) -> Callable[[Path, Path], None]:
 
 
 JOBS: dict[str, Callable[[Path, Path], None]] = {
-    **{job.__name__: job for job in (generation, likelihoods, scoring, encoding, judgements)},
+    **{job.__name__: job for job in (generation, thinking, likelihoods, scoring, encoding, judgements)},
     **{name: asking(name) for name in killed_questions.INPUTS},
     "questions": asking(*killed_questions.INPUTS),
 }
