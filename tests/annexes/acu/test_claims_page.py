@@ -11,6 +11,7 @@ from ragrelay.annexes.acu.outputs import OUTPUTS
 from ragrelay.annexes.acu.page import report_acu
 from ragrelay.annexes.acu.page_tables import acu_correlation_table
 from ragrelay.annexes.acu.sentences import claim_sentences
+from ragrelay.annexes.acu.study import judged_counts
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
@@ -56,6 +57,22 @@ def test_sentences(tmp_path: Path) -> None:
         "For None a first token is only the beginning" in limits and "Not reported for these claims: is_gold" in limits
     )
     assert "does not answer" not in whole, "the three words have 90% here"
+
+
+def test_a_judge_of_evidence_that_says_something_else(tmp_path: Path) -> None:
+    """Its words have little of the probability: the limits say so, of these claims alone."""
+    texts, study = [], study_of(tmp_path)
+    for masses in ([0.9] * 18 + [0.1] * 2, [0.9] * 15 + [0.1] * 5, [0.1] * 20):
+        path = tmp_path / "judged_evidence.parquet"
+        pl.DataFrame({"id": [f"{n}" for n in range(20)], "mass": masses}).write_parquet(path)
+        shown = replace(study, judged={"mine": judged_counts(path)})
+        said = claim_sentences(shown, shown.units[0]).limits
+        texts.append([text for text in said if "external source" in text])
+    assert texts[0] == []
+    assert "for 5 of 20 texts, Yes and No have together less than half" in texts[1][0] and "(mean 0.70)" in texts[1][0]
+    assert "for 20 of 20 texts" in texts[2][0] and "(mean 0.10)" in texts[2][0]
+    other = replace(study, judged={"others": judged_counts(path)})
+    assert not any("external source" in text for text in claim_sentences(other, other.units[0]).limits)
 
 
 def test_nothing_is_found_where_the_model_does_not_answer_with_the_words(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.annexes.acu import sentences as of_claims
+from ragrelay.generation.likelihoods.mass import mass_counts
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -104,6 +105,9 @@ def test_claims_without_an_effect_say_so_as_approved(tmp_path: Path) -> None:
         two = of_claims.claim_answer(shown, unit).sentence, of_claims.claim_sentences(shown, unit).sentences[0]
         agree(two, [f"{word} {own} 42", f"{past} 42 14 {own} {own} supports {own} refutes"], WORDS)
         said += two
+    judge = mass_counts(pl.Series([0.9] * 15 + [0.1] * 5), ("Yes", "No"))
+    said.append(of_claims.claim_sentences(replace(study, judged={"mine": judge}), unit).limits[-1])
+    agree(said[-1:], ["5 20 less than 0.70"], set())
     approve(APPROVED / "states-of-claims.txt", [of_claims.claim_answer(silent, unit).question, *said])
 
 

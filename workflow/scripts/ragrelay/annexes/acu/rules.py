@@ -94,13 +94,14 @@ class Claims:
         if not self.asked_for:
             return {}
         tables = {name: path for name, path in made_by("analyse_acu").items() if name != "acu_pairs"}
-        return {**tables, "acu_receipts": files.claim_scores_receipt, "acu_entities": files.entities}
+        judged = {"acu_judged": files.judged_evidence} if self.judged_evidence else {}
+        return {**tables, "acu_receipts": files.claim_scores_receipt, "acu_entities": files.entities, **judged}
 
     @functools.cached_property
     def shown(self) -> Mapping[str, Any]:
         """The files of `shown_patterns`."""
         scored: list[Key] = list({(unit["claims"], unit["generator"]): unit for unit in self.units}.values())
-        keys: dict[str, list[Key]] = {"acu_receipts": scored, "acu_entities": self.sets}
+        keys: dict[str, list[Key]] = {"acu_receipts": scored, "acu_entities": self.sets, "acu_judged": self.sets}
         return {name: path.each(keys[name]) if name in keys else path for name, path in self.shown_patterns.items()}
 
     @functools.cached_property

@@ -131,4 +131,12 @@ def _limits(study: ClaimsStudy, unit: tuple[str, str, str], correlated: pl.DataF
     )
     if study.entities[claims] == CAPITALISED:
         limits.append("Entities were found by a rule, as capitalised words and numbers, not by a trained model.")
+    for counts in study.judged.get(claims, []):
+        if "warning" in counts:
+            of = counts["of"]
+            limits.append(
+                f"A model judged whether evidence refers to an external source: for {count(counts['count'])} of "
+                f"{counted(of['questions'], 'text')}, Yes and No have together less than half of its probability (mean "
+                f"{number(of['mean_mass'], 2)}), so its judgements mean little."
+            )
     return limits

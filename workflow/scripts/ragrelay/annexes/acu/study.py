@@ -1,7 +1,7 @@
 """Read what the report shows about claims."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +9,13 @@ import polars as pl
 
 from ragrelay.annexes.acu.correlations import COLUMNS as CORRELATIONS
 from ragrelay.annexes.acu.datasets import COMPOSITION, MEANS
+from ragrelay.annexes.acu.judged_evidence import WORDS
 from ragrelay.annexes.acu.usage import COLUMNS as USAGE
 from ragrelay.annexes.acu.usage import UNITS
 from ragrelay.base.io.json_values import read_json
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import read_table
+from ragrelay.generation.likelihoods.mass import mass_counts
 
 TABLES = {"usage": USAGE, "correlations": CORRELATIONS, "composition": COMPOSITION, "means": MEANS}
 """Columns of the tables to read, by their names in ClaimsStudy."""
@@ -31,6 +33,8 @@ class ClaimsStudy:
     """How claims were scored, by claims and generator: the tokens of ``words``, ``engines`` and ``fingerprint``."""
     entities: Mapping[str, str]
     """Detectors of entities, by claims."""
+    judged: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """Counts of the judge of evidence, if there is one, by claims (likelihoods.mass.mass_counts)."""
 
     @property
     def keys(self) -> dict[str, str]:
@@ -44,7 +48,10 @@ class ClaimsStudy:
 
 
 def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
-    """Read a claims study from ``files``: acu_<name> of each of TABLES, acu_receipts, acu_entities. None without it."""
+    """Read a claims study from ``files``: acu_<name> of each of TABLES, acu_receipts, acu_entities, maybe acu_judged.
+
+    None without it.
+    """
     if "acu_receipts" not in files:
         return None
     tables = {name: read_table(files[f"acu_{name}"].of({}), columns) for name, columns in TABLES.items()}
@@ -52,7 +59,14 @@ def read_claims_study(files: Mapping[str, KeyedFiles]) -> ClaimsStudy | None:
         **tables,
         receipts={key: _scored(path) for key, path in files["acu_receipts"].by("claims", "generator").items()},
         entities={name: read_json(path)["entities"] for name, path in files["acu_entities"].by("claims").items()},
-    )
+        judged={name: judged_counts(path) for name, path in files["acu_judged"].by("claims").items()}
+        if "acu_judged" in files else {},
+    )  # fmt: skip
+
+
+def judged_counts(path: Path) -> list[dict[str, Any]]:
+    """Count the texts about which the judge of evidence said something else than its words."""
+    return mass_counts(pl.read_parquet(path, columns=["mass"])["mass"], WORDS)
 
 
 def _scored(path: Path) -> dict[str, Any]:
