@@ -86,7 +86,7 @@ def recheck_answers(
 
     now, kept = make(in_order)
     table = compare(stored.look_up(drawn, (*PER_ANSWER, *THOUGHT)), now)
-    same_here = pl.lit(None, pl.Boolean)
+    same_here = pl.repeat(None, table.height, dtype=pl.Boolean, eager=True)
     if not table["equal"].all():
         log.info("not all are equal: making them a second time, in two halves")
         middle = (len(in_order) + 1) // 2
