@@ -29,6 +29,13 @@ except ModuleNotFoundError:
 if installed != VERSION:
     sys.exit(f"ragrelay: error: Python package ragrelay: found {installed}; expected {VERSION}, the workflow's version")
 
+# Snakemake writes the path of Python into a shell's command as it is.
+if re.search(r"\s", sys.executable):
+    sys.exit(
+        f"ragrelay: error: the environment of snakemake: found a blank in {sys.executable}; expected a folder whose path "
+        "has none"
+    )
+
 # With `--sdm conda`, the environment of Snakemake itself may lack these.
 NEEDED = ("ir_datasets", "ir_measures", "numpy", "polars", "pyarrow")
 if lacking := [name for name in NEEDED if find_spec(name) is None]:

@@ -56,6 +56,17 @@ def test_the_catalogues_file_is_checked_before_snakemake_reads_it(
     assert "\n" not in said
 
 
+def test_an_environment_below_a_folder_with_a_blank(study: Sandbox) -> None:
+    start = "import sys; sys.executable = '/my env/bin/python'; from snakemake.cli import main; main(sys.argv[1:])"
+    arguments = ["--dry-run", "--cores", "1", "--configfile", "small.yaml"]
+    done = subprocess.run(
+        [sys.executable, "-c", start, *arguments], cwd=study.folder, env=study.environment(), text=True,
+        capture_output=True,
+    )  # fmt: skip
+    expected = "found a blank in /my env/bin/python; expected a folder whose path has none"
+    assert done.returncode == 1 and f"the environment of snakemake: {expected}" in done.stdout + done.stderr
+
+
 def test_another_kind_replaces_a_catalogues_entry(study: Sandbox) -> None:
     """Not merged with it: the entry needs no key of the catalogue's, and has none that its author did not write."""
     (study.folder / "mine.run").write_text("q1 Q0 d1 1 2.5 mine\n")

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import logging
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,7 @@ def first_use() -> Iterator[None]:
     import ir_datasets
     from filelock import FileLock, Timeout
 
+    logging.getLogger("ir_datasets").setLevel(logging.ERROR)  # else it shows each try's exceptions
     lock = FileLock(ir_datasets.util.home_path() / "ragrelay.lock")
     try:
         lock.acquire(timeout=0)
@@ -62,7 +64,10 @@ def first_use() -> Iterator[None]:
         yield
     except (OSError, RuntimeError) as error:  # errors of the library requests are OSErrors
         expected = "the dataset's files there, or a network to download them"
-        raise InputError(f"ir_datasets home {ir_datasets.util.home_path()}", str(error), expected) from error
+        # The library adds the errors of all its sources to one text.
+        source = re.search(r"https?://[^\s'\"),]+", str(error))
+        found = f"no download of a missing file from {source[0]}" if source else " ".join(str(error).split())[:120]
+        raise InputError(f"ir_datasets home {ir_datasets.util.home_path()}", found, expected) from error
     finally:
         lock.release()
 

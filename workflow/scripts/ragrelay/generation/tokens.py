@@ -121,8 +121,11 @@ class PromptTokenizer:
         self.marks = marks_of(generator, self.tokenizer)
         self.place = f"model {generator['model']!r}"
         self.kwargs = {**self._clock(generator.get("date")), **generator.get("chat_template_kwargs", {})}
-        if self.chat and not self.tokenizer.chat_template:
-            raise InputError(f"tokenizer of {self.place}", "no chat template", "one, as the generator has chat: true")
+        templates = self.tokenizer.chat_template
+        if self.chat and (not templates or (isinstance(templates, dict) and "default" not in templates)):
+            found = f"the chat templates {', '.join(templates)}, and none named default" if templates else (
+                "no chat template")  # fmt: skip
+            raise InputError(f"tokenizer of {self.place}", found, "one, as the generator has chat: true")
 
     def __call__(self, prompt: str, system: str = "") -> tuple[int, ...]:
         """Return the token ids of a prompt: the user's part and the ``system`` part in a chat, else a raw text."""

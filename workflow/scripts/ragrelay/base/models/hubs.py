@@ -79,7 +79,7 @@ def fetch(name: str, revision: str | None, place: str, **choice: Any) -> Path:
             raise InputError(place, f"no {inside} in {repository}", "a file of this repository")
         return folder / inside
     except OSError as error:
-        found = f"{name!r} unavailable ({' '.join(str(error).split())[:200]})"
+        found = f"{name!r} unavailable ({' '.join(str(error).split())[:80]} …)"
         raise InputError(place, found, _expected()) from error
 
 

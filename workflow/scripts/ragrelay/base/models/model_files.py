@@ -107,13 +107,22 @@ def check_chat_template(place: str, folder: Path) -> None:
                 place, f"no chat template in {folder}", "key tokenizer, with one that has it, or chat: false"
             )
         return
-    if (folder / "tekken.json").is_file() or any(folder.glob("chat_template.*")):
+    if (folder / "tekken.json").is_file() or (folder / "chat_template.jinja").is_file():
         return
     path = folder / "tokenizer_config.json"
-    described = json_object(path, place, "a tokenizer's configuration") if path.is_file() else {}
-    if not described.get("chat_template"):
-        expected = "chat_template.jinja, or key chat_template in tokenizer_config.json, or chat: false"
-        raise InputError(place, f"no chat template in {folder}", expected)
+    given = (json_object(path, place, "a tokenizer's configuration") if path.is_file() else {}).get("chat_template")
+    entries = given if isinstance(given, list) else []
+    named = [str(entry.get("name")) for entry in entries if isinstance(entry, dict)]
+    named += [file.stem for file in sorted(folder.glob("additional_chat_templates/*.jinja"))]
+    if "default" in named or (given and not isinstance(given, list)):
+        return
+    expected = "chat_template.jinja, or key chat_template in tokenizer_config.json, or chat: false"
+    found = f"no chat template in {folder}"
+    if named:
+        found = f"the chat templates {', '.join(named)} in {folder}, and none named default"
+    elif (folder / "chat_template.json").is_file():
+        found += " but chat_template.json, which processors of images read, and tokenizers do not"
+    raise InputError(place, found, expected)
 
 
 def added_tokens(folder: Path) -> dict[str, bool]:
@@ -152,7 +161,7 @@ def chat_templates(folder: Path) -> str:
     """Return the text of all chat templates in a tokenizer's ``folder``, or of a GGUF file's."""
     if is_gguf(folder):
         return gguf_header(folder).chat_template
-    files = [*sorted(folder.glob("chat_template.*")), *sorted(folder.glob("additional_chat_templates/*.jinja"))]
+    files = [folder / "chat_template.jinja", *sorted(folder.glob("additional_chat_templates/*.jinja"))]
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in files if path.is_file()]
     return "\n".join([*texts, str(_tokenizer_config(folder).get("chat_template") or "")])
 

@@ -17,6 +17,8 @@ KEY = ["retriever", "ordering", "k", "seed", "qid"]
 OUTSIDE = "answers outside the grid (left alone)"
 UNANSWERED = "queries without an answer in the file"
 EMPTY = "answers that are missing in the file (null, or an empty field without quotation marks)"
+MOST_CELLS = 3
+"""A message names at most so many cells."""
 MISSING = "missing"
 """The finish_reason of imported answers."""
 UNJUDGED = "answers to queries without a judgement (left alone)"
@@ -114,9 +116,20 @@ def checked_answers(
         retrievers, orderings = " or ".join(grid.retrievers), " or ".join(grid.orderings)
         ks, seeds = (" or ".join(map(str, numbers)) for numbers in (grid.ks, grid.seeds))
         expected = f"retriever {retrievers}, ordering {orderings}, k {ks}, seed {seeds}, to judged queries"
-        found = f"{len(rows)} answers, none of them in the grid" if own.is_empty() else f"{own.height} missing answers"
+        found = f"{own.height} missing answers"
+        if own.is_empty():
+            found = f"{len(rows)} answer{'s'[: len(rows) != 1]}, none of them in the grid: {_cells_of(rows)}"
         raise InputError(f"answers of generator {generator}", found, expected)
     return rows, grid
+
+
+def _cells_of(rows: pl.DataFrame) -> str:
+    """Name the first cells of placed ``rows``, and the number of the others."""
+    cells = rows.select("retriever", "ordering", "k", "seed").unique(maintain_order=True)
+    named = [", ".join(f"{key} {value}" for key, value in cell.items() if value is not None)
+             for cell in cells.head(MOST_CELLS).to_dicts()]  # fmt: skip
+    more = cells.height - len(named)
+    return "; ".join([*named, *([f"and {more} more cells"] if more else [])])
 
 
 def counts_of_file(rows: pl.DataFrame, places: Places, qids: Iterable[str]) -> list[dict[str, Any]]:

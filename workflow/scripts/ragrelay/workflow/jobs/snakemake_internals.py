@@ -1,5 +1,6 @@
 """All uses of undocumented parts of Snakemake. Only the workflow imports this module. Tests show the need for each."""
 
+import atexit
 import functools
 import gc
 import hashlib
@@ -435,11 +436,15 @@ def _note_interrupt(number: int, frame: Any) -> None:
 
 
 def print_failure(errors: str) -> None:
-    """Print after a failed run what to correct (``errors``), and how to continue."""
+    """Print what to correct (``errors``) and how to continue, as the last lines of a failed run.
+
+    They wait for the end of the process, since Snakemake writes more after its handlers of a failure.
+    """
     if _INTERRUPTS:
-        tell(f"ragrelay: error: stopped by an interrupt: {KEPT}")
+        atexit.register(tell, f"ragrelay: error: stopped by an interrupt: {KEPT}")
         return
-    tell(f"{errors}ragrelay: what was finished is kept; fix the cause, and the same command continues from there.")
+    kept = "ragrelay: what was finished is kept; fix the cause, and the same command continues from there."
+    atexit.register(tell, f"{kept}\n{errors.rstrip()}")
 
 
 def leave_unlocked(workflow: Any) -> list[str]:
