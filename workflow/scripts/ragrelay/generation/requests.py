@@ -14,7 +14,13 @@ from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.models.gguf_conversion import model_source
 from ragrelay.base.models.hubs import check_cached
 from ragrelay.generation.generator import GENERATOR_KINDS, Request
-from ragrelay.generation.thought_marks import begun_mark, check_tokenizer_marks, thought_budget, thought_marks
+from ragrelay.generation.thought_marks import (
+    begun_mark,
+    budget_key,
+    check_tokenizer_marks,
+    thought_budget,
+    thought_marks,
+)
 from ragrelay.generation.tokens import PromptTokenizer, unloadable
 from ragrelay.prompting.layout import Layout
 
@@ -180,7 +186,7 @@ def tokenised(
     tokenizer = PromptTokenizer(generator)
     check_marks(generator, tokenizer)
     room = math.inf if window is None else window - longest_reply(generator)
-    less = "max_tokens and thinking.budget" if thought_budget(generator) else "max_tokens"
+    less = f"max_tokens and {budget_key(generator)}" if thought_budget(generator) else "max_tokens"
     truncates = generator["over_window"] == "truncate"
     current, dropped = "", 0
     ids: tuple[int, ...] = ()

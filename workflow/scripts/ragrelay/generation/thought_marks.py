@@ -112,6 +112,11 @@ def thought_budget(generator: Mapping[str, Any]) -> int:
     return 0 if setting["marks"] == NO_THOUGHT else setting.get("budget", BUDGET)
 
 
+def budget_key(generator: Mapping[str, Any]) -> str:
+    """Name the key of the budget, and its default where the configuration has none."""
+    return "thinking.budget" if "budget" in _setting(generator) else f"thinking.budget, {BUDGET} by default"
+
+
 def decisive_thinking(generator: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return what of ``thinking`` affects answers whose thoughts are requests of their own, for the fingerprint."""
     marks = thought_marks(generator, folder)

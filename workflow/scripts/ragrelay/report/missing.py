@@ -14,8 +14,12 @@ from ragrelay.base.io.json_values import read_json
 from ragrelay.base.vocabulary.columns import read_table
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.generation.answer_files import MISSING as MISSING_ANSWERS
+from ragrelay.generation.imported.imported_answers import MISSING as IMPORTED_MISSING
+from ragrelay.generation.thought_marks import THINKING
 from ragrelay.report.display.numbers import count, share
 
+WHY = {THINKING: "the thought before it did not end", IMPORTED_MISSING: "missing in the file"}
+"""What finish_reasons of missing answers mean, besides those that engines give."""
 MANY = 0.1
 """Missing answers are many if they are more than this share of a generator's answers, or of those with a retriever."""
 
@@ -53,7 +57,7 @@ def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str)
         of_answers = record["what"] == MISSING_ANSWERS and record["dataset"] == dataset
         if of_answers and record["detail"]["generator"] == generator:
             counts[record["detail"]["finish_reason"]] += record["count"]
-    listed = [f"{reason} {count(number)}" for reason, number in counts.most_common()]
+    listed = [f"{WHY.get(reason, reason)}: {count(number)}" for reason, number in counts.most_common()]
     return f" ({', '.join(listed)})" if listed else ""
 
 

@@ -45,7 +45,8 @@ class Thoughts:
         if not self.thinking:
             return None
         grid = self.study.grid
-        return {"grid": grid.mapping(), "primary": {name: self.study.primary(name) for name in grid.datasets}}
+        primary = {name: self.study.primary(name) for name in grid.datasets}
+        return {"grid": grid.mapping() | {"kinds": self.study.retriever_kinds}, "primary": primary}
 
     def base_of(self, dataset: str) -> str | None:
         """Return the retriever that others are compared with, the reference of the primary pair; None without one."""

@@ -9,7 +9,7 @@ from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, UNDECIDED
 from ragrelay.annexes.thoughts.lengths import FEWER, MORE, OF_CONTEXT
 from ragrelay.annexes.thoughts.study import CENSORED, THOUGHTS, ThoughtStudy
-from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.base.vocabulary.names import SET_BY_DESIGN, ZEROSHOT
 from ragrelay.generation.thought_marks import CUT, UNFINISHED
 from ragrelay.report.display.findings import Conclusion
 from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
@@ -34,7 +34,7 @@ def thought_answer(study: ThoughtStudy) -> Conclusion:
     generator, against = study.keys["generator"], study.against[0]
     rows = _lead(study, against)
     named = {word: [row["retriever"] for row in rows if row["verdict"] == word] for word in BY_VERDICT}
-    than = _than(against)
+    than = _than(study, against)
     if named[MORE] or named[FEWER]:
         said = [f"{word} with {listing(named[word])}" for word in (MORE, FEWER) if named[word]]
         open_with = [*named[UNDECIDED], *named[TOO_FEW]]
@@ -66,7 +66,7 @@ def _compared(study: ThoughtStudy, against: str) -> list[str]:
     """State the first cells' differences from ``against`` by verdict, then the counts of verdicts over all cells."""
     rows = [row for row in _lead(study, against) if row["n"]]
     if not rows:
-        return [f"No thoughts can be compared with those {_of(against)} ({_where(study)})."]
+        return [f"No thoughts can be compared with those {_of(study, against)} ({_where(study)})."]
     parts = []
     untested = {row["reason"]: f"with {{}} there is no test ({row['reason']})" for row in rows if row["reason"]}
     for word, text in {**BY_VERDICT, **untested}.items():
@@ -76,7 +76,7 @@ def _compared(study: ThoughtStudy, against: str) -> list[str]:
     here = {"retriever": against} if against == ZEROSHOT else {"retriever": against, **where}
     [base] = study["thoughts"].filter(**here).to_dicts()
     said = (
-        f"{_where(study)}: {_of(against)}, a thought has on average {_tokens(base['mean_tokens'])} tokens"
+        f"{_where(study)}: {_of(study, against)}, a thought has on average {_tokens(base['mean_tokens'])} tokens"
         f"{f' ({cut})' if (cut := _share(study, here)) else ''}. Over the same queries (up to {count(most)}), by the "
         f"mean difference: {'; '.join(parts)}."
     )
@@ -92,7 +92,7 @@ def _counts(study: ThoughtStudy, against: str) -> list[str]:
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_word.items()}
     few = f", and in {count(by_word[TOO_FEW].height)} there are too few queries" if by_word[TOO_FEW].height else ""
     return [
-        f"Compared with thoughts {_of(against)}, a thought has more tokens in {count(by_word[MORE].height)} of "
+        f"Compared with thoughts {_of(study, against)}, a thought has more tokens in {count(by_word[MORE].height)} of "
         f"{counted(tested.height, 'cell')} and fewer in {count(by_word[FEWER].height)}; in "
         f"{count(by_word[UNDECIDED].height)} we do not know{few} (after Holm’s correction {count(kept[MORE])} more and "
         f"{count(kept[FEWER])} fewer; {about(tested.height * ALPHA)} expected by chance if no context mattered)."
@@ -133,12 +133,16 @@ def _where(study: ThoughtStudy) -> str:
     return f"{study.title}, {study.lead['ordering']} order, k = {study.lead['k']}"
 
 
-def _than(against: str) -> str:
-    return "than without a context" if against == ZEROSHOT else f"than with {against}"
+def _than(study: ThoughtStudy, against: str) -> str:
+    return f"than {_of(study, against)}"
 
 
-def _of(against: str) -> str:
-    return "without a context" if against == ZEROSHOT else f"with {against}"
+def _of(study: ThoughtStudy, against: str) -> str:
+    """Name what thoughts are compared with; the primary pair's reference may be an oracle, or set by design."""
+    if against == ZEROSHOT:
+        return "without a context"
+    kind = study.grid.kinds.get(against, "")
+    return f"with {against}{f' (of kind {kind}, which knows the judgements)' if kind in SET_BY_DESIGN else ''}"
 
 
 def _share(study: ThoughtStudy, here: Mapping[str, Any]) -> str:
