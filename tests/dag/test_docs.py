@@ -25,14 +25,9 @@ from ragrelay.workflow.study.files import result_files
 from tests.support.forked_python import run_snakemake
 from tests.support.loaded_rules import loaded_rules
 from tests.support.sandbox import ROOT, Sandbox
+from tests.support.tracked import tracked
 
-PAGES = [
-    ROOT / "README.md",
-    ROOT / "CONTRIBUTING.md",
-    *sorted(ROOT.glob("config/*.md")),
-    *sorted(ROOT.glob("profiles/*.md")),
-]
-PAGES += sorted(ROOT.glob("docs/**/*.md"))
+PAGES = tracked("README.md", "CONTRIBUTING.md", "config/*.md", "profiles/*.md", "docs/**/*.md")
 FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 SETTING = re.compile(r"[A-Z_]+=.*")
 NAMED = re.compile(r"# (\S+\.(?:yaml|py))\n")
@@ -232,7 +227,7 @@ def test_every_target_is_in_the_list() -> None:
 
 
 def test_there_is_a_configuration_in_every_how_to() -> None:
-    pages = {f"docs/{path.name}" for path in ROOT.glob("docs/*.md") if path.stem.startswith(("add-", "bring-"))}
+    pages = {f"docs/{path.name}" for path in tracked("docs/*.md") if path.stem.startswith(("add-", "bring-"))}
     assert pages <= {block.page for block in BLOCKS if block.file == "my-study.yaml"}
     assert len(pages) == 8
 

@@ -146,7 +146,8 @@ def test_what_is_wrong_is_said(study: Results, tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.usefixtures("no_engine")
 def test_the_notebook(real: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(real.folder)
+    (real.folder / "docs").mkdir(exist_ok=True)
+    monkeypatch.chdir(real.folder / "docs")
     table, over, scored = shown_by("pyterrier.ipynb")
     assert list(table["name"]) == ["bm25", "rel"]
     assert over["Gain(lenient, over bm25)"][0] == pytest.approx(table["P(lenient)"][1] - table["P(lenient)"][0])

@@ -10,6 +10,7 @@ from ragrelay.config.schema import load_schema
 
 from tests.support.sandbox import ROOT
 from tests.support.tools import load_tool
+from tests.support.tracked import tracked
 
 KEYWORDS = {
     "additionalProperties", "anyOf", "const", "default", "description", "enum",
@@ -73,7 +74,7 @@ def test_a_page_without_its_mark_is_refused(generator: ModuleType) -> None:
 
 def test_every_shipped_configuration_has_a_line_in_the_page(generator: ModuleType) -> None:
     text = generator.PAGE.read_text(encoding="utf-8")
-    for path in (ROOT / "config").glob("*.yaml"):
+    for path in tracked("config/*.yaml"):
         assert f"`{path.name}`" in text
         # What predict.yaml adds is asked of a finished study, under that one's name.
         assert (yaml.safe_load(path.read_text(encoding="utf-8"))["study"] == "demo") == (

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.support.sandbox import ROOT
+from tests.support.tracked import tracked
 
 pytestmark = pytest.mark.process
 
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("*/*.md"))]
+PAGES = tracked("README.md", "*/*.md")
 SNIPPETS = [
     (page, snippet)
     for page in PAGES
