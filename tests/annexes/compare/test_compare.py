@@ -308,9 +308,12 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
         assert f"{HOSTILE} of two" in tab.locator("body").inner_text()
         assert tab.evaluate("window.hacked") is None
         assert tab.locator(".said").all_inner_texts() == [
-            "Answers of two are better with bm25 and dense\n:\nP changes by 0.100 [0.052, 0.148] with bm25, 20 queries."
+            "10 of 20 queries changed: answers of two are better with bm25 and dense\n:\n"
+            "P changes by 0.100 [0.052, 0.148] with bm25 (k = 3, descending order, lenient references)."
         ]
-        assert tab.title().startswith("Answers of two are better with bm25 and dense – one → two")
+        assert tab.title().startswith("10 of 20 queries changed: answers of two are better with bm25 and dense – ")
+        rows = tab.locator("#s1-moved-table tbody tr")
+        assert rows.count() == 10 and "12" in rows.first.inner_text()
         summary = tab.locator("#s1-how").inner_text()
         assert "10 of 20 queries up, 0 down" in summary
         # Two retrievers, k = 1 and 3, of whose orderings k = 1 has one: 3 cells each, at 2 grades.

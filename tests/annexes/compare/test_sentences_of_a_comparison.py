@@ -118,8 +118,11 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     )
     values = others[most]
     answer = comparison_answer(compared, "one", "two").sentence
-    strong = f"two {joined(told)}" if told else "undecided two one better"
-    claim = f"{strong} {ends(values.mean(), between(values))} {most} {len(values)} {fallen}"
+    few = {words[here[name]] for name in others} == {"too few queries"}
+    strong = f"two {joined(told)}" if told else f"{'too few' if few else 'undecided'} two one better"
+    changed = int((np.abs([cells[key] for key in here.values()]) > 0).any(axis=0).sum())
+    where = "5 ascending lenient"
+    claim = f"{changed} {len(values)} {strong} {ends(values.mean(), between(values))} {most} {where} {fallen}"
     agree([answer], [claim], {*names, "one", "two"})
     undoes = [pl.when(quantity="p", retriever="bm25").then(pl.lit(False)).alias("stands")]
     fallen = replace(compared, tests=compared.tests.with_columns(undoes))

@@ -6,7 +6,7 @@ import polars as pl
 
 from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.verdicts import BETTER, TOO_FEW, UNDECIDED, WORSE
-from ragrelay.annexes.compare.paired import DECIDES, STILL
+from ragrelay.annexes.compare.paired import DECIDES, SAME, STILL
 from ragrelay.report.display.findings import Conclusion, Findings, undone, with_remark, would_undo
 from ragrelay.report.display.numbers import about, count, counted, listing, p_value, with_interval
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 NAMES = {"p": "P", "utility": "utility"}
 BY_VERDICT = {
-    BETTER: "better for",
-    WORSE: "worse for",
-    UNDECIDED: "undecided for",
-    TOO_FEW: "of too few queries to say for",
+    BETTER: "P is better for",
+    WORSE: "P is worse for",
+    UNDECIDED: "it is undecided for",
+    TOO_FEW: "too few queries changed to say for",
 }
 Row = dict[str, Any]
 
 
 def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusion:
-    """Conclude which study's answers are better in the cell that the page shows first."""
+    """Say how many queries changed in the cell that the page shows first, and which study's answers are better."""
     heading = compared.pair.title, f"Are answers of {after} better?"
     rows = _shown_first(compared).filter(quantity=DECIDES)
     retrievers = {word: rows.filter(verdict=word)["retriever"].to_list() for word in (BETTER, WORSE)}
@@ -35,10 +35,27 @@ def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusi
     decided = moved.filter(pl.col("verdict").is_in([BETTER, WORSE]))
     row = (decided if verdicts else moved).sort(pl.col("mean_difference").abs(), descending=True).row(0, named=True)
     change = with_interval(row["mean_difference"], row["low"], row["high"])
-    numbers = f"P changes by {change} with {row['retriever']}, {counted(row['n'], 'query', 'queries')}"
-    strong = f"Answers of {after} are {' and '.join(verdicts)}" if verdicts else (
-        f"We do not know whether answers of {after} or {before} are better")  # fmt: skip
-    return Conclusion(*heading, strong, numbers, remark=undone(rows.to_dicts()))
+    numbers = f"P changes by {change} with {row['retriever']} ({shown_first(compared)})"
+    few = (moved["verdict"] == TOO_FEW).all()
+    strong = f"answers of {after} are {' and '.join(verdicts)}" if verdicts else (
+        f"too few to say whether answers of {after} or {before} are better" if few else
+        f"we do not know whether answers of {after} or {before} are better")  # fmt: skip
+    changed = f"{_changed(compared)} queries changed: {strong}"
+    return Conclusion(*heading, changed, numbers, remark=undone(rows.to_dicts()))
+
+
+def shown_first(compared: "Compared") -> str:
+    """Name the cell that the page shows first."""
+    here = _shown_first(compared)
+    return f"k = {here['k'][0]}, {here['ordering'][0]} order, {here['references'][0]} references"
+
+
+def _changed(compared: "Compared") -> str:
+    """Say of how many queries P changed in the cell that the page shows first, with any retriever."""
+    here = {name: _shown_first(compared)[name][0] for name in ("k", "ordering", "references")}
+    known = compared.queries.filter(quantity=DECIDES, **here).drop_nulls("difference")
+    changed = known.filter(pl.col("difference").abs() > SAME)["qid"].n_unique()
+    return f"{count(changed)} of {count(known['qid'].n_unique())}"
 
 
 def _shown_first(compared: "Compared") -> pl.DataFrame:
@@ -55,8 +72,7 @@ def comparison_sentences(compared: "Compared") -> Findings:
     )
     lines = [sentence for quantity in quantities for sentence in _change(here, quantity)]
     lines += _everywhere(tests.filter(pl.col("references").is_in(list(compared.references)), quantity=DECIDES))
-    where = f"k = {here['k'][0]}, {here['ordering'][0]} order, {here['references'][0]} references"
-    return Findings(where, lines, _limits(compared))
+    return Findings(shown_first(compared), lines, _limits(compared))
 
 
 def _change(here: pl.DataFrame, quantity: str) -> list[str]:
@@ -75,10 +91,10 @@ def _change(here: pl.DataFrame, quantity: str) -> list[str]:
             f"{row['retriever']} ({shown[row['retriever']]}; {_moved(row)})" for row in moved if row["verdict"] == word
         ]
         parts += [f"{text} {listing(named)}"] if named else []
-    parts += [f"the same for every query of {listing(still)}"] if still else []
+    parts += [f"{name} is the same for every query of {listing(still)}"] if still else []
     if not parts:
         return []
-    said = f"In the study after, by mean change over the same queries, {name} is {'; '.join(parts)}."
+    said = f"In the study after, by mean change over the same queries, {'; '.join(parts)}."
     return [with_remark(said, undone(moved))]
 
 
@@ -101,7 +117,7 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
     by_verdict = {word: cells.filter(verdict=word) for word in BY_VERDICT}
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_verdict.items()}
     few = by_verdict[TOO_FEW].height - still
-    unknown = f" (too few queries in {count(few)})" if few else ""
+    unknown = f" (too few changed in {count(few)})" if few else ""
     fallen = cells.filter(pl.col("stands").not_()).height
     return [with_remark(
         f"Over all {counted(cells.height, 'cell')}, P is better after in {count(by_verdict[BETTER].height)}, worse in "

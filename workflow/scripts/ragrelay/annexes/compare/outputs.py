@@ -32,7 +32,8 @@ OUTPUTS: tuple[Output, ...] = (
         "On the dashed line nothing changed; above it, {after} is better.", limited=True, endings=(),
     ),
     Table(
-        "moved", "comparison", ("compared_queries",), "The queries that changed most", "", "moved",
+        "moved", "comparison", ("compared_queries",),
+        "The queries whose P changed, each in the cell of its largest change", "", "moved",
         "ragrelay.annexes.compare.tables:moved_table", {}, limited=True,
     ),
     Table(

@@ -1,16 +1,14 @@
 """Make the comparison page's tables: the queries that changed most, and every test."""
 
-from dataclasses import replace
-
 import polars as pl
 
 from ragrelay.annexes.compare.compared import Compared
-from ragrelay.annexes.compare.paired import SAME
+from ragrelay.annexes.compare.paired import DECIDES, SAME
 from ragrelay.report.display.numbers import count, number, p_value
 from ragrelay.report.display.tables import OF_CELL, REMARK, Table, between, name, numeric, table_of, textual
 
 SHARE = 5
-"""Rows of tests per row of queries, since queries are also in queries.csv and in the figure."""
+"""Rows of tests per row of queries, which are also in queries.csv and in the figure."""
 PLACE = (*OF_CELL, name("quantity", chosen="utility"))
 
 
@@ -28,15 +26,15 @@ def test_table(compared: Compared, most_rows: int) -> Table:
 
 
 def moved_table(compared: Compared, most_rows: int) -> Table:
-    """Show the queries that changed most in any cell, largest change first; each quantity has a share of the rows."""
-    queries = compared.queries
-    moved = queries.filter(pl.col("difference").abs() > SAME).sort(
-        pl.col("difference").abs(), descending=True, maintain_order=True
-    )
-    parts = [part.head(max(1, most_rows // SHARE // max(1, queries["quantity"].n_unique())))
-             for part in moved.partition_by("quantity", maintain_order=True)]  # fmt: skip
-    table = table_of(
-        pl.concat(parts) if parts else moved, textual("qid", "qid"), textual("query", "query"), *PLACE,
-        numeric("before", "before"), numeric("after", "after"), numeric("change", "difference"),
+    """Show the queries whose P changed, a row each: in how many cells, and the cell of the largest change."""
+    known = compared.queries.filter(quantity=DECIDES).drop_nulls("difference")
+    known = known.with_columns(size=pl.col("difference").abs(), moved=pl.col("difference").abs() > SAME)
+    counts = known.group_by("qid").agg(n_moved=pl.col("moved").sum(), cells=pl.len())
+    first = known.filter("moved").sort("size", descending=True, maintain_order=True).unique("qid", maintain_order=True)
+    return table_of(
+        first.join(counts, on="qid", how="left", maintain_order="left"), textual("qid", "qid"),
+        textual("query", "query"), numeric("P changed in cells", "n_moved", count),
+        numeric("of", "cells", count), *OF_CELL,
+        numeric("P before", "before"), numeric("P after", "after"), numeric("change", "difference"),
+        most=most_rows // SHARE,
     )  # fmt: skip
-    return replace(table, left=moved.height - len(table.rows))
