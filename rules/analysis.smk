@@ -67,7 +67,8 @@ rule analyse_transmission:
     conda:
         "../envs/analysis.yaml"
     params:
-        **study.analysis("reference_retriever", "equivalence_margin"),
+        **study.analysis("reference_retriever"),
+        equivalence_margin=of_job(study.margin),
         draws=study.draws,
         primary=of_job(study.primary),
         patterns={

@@ -58,7 +58,7 @@ rule pool_samples:
         sections=study.sections,
         patterns={"utility": files.utility, "prompts": files.prompts, "clusters": files.clusters, **MEASURED},
         kinds=study.retriever_kinds,
-        margin=study.settings.analysis.equivalence_margin,
+        margins=study.margins,
         code=code_of("pool_samples.py"),
     script:
         "../workflow/scripts/pool_samples.py"

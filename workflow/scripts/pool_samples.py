@@ -1,6 +1,7 @@
 """Pool utility, retrieval measures and contexts of all sections into the study's answers over them.
 
-params: sections (dataset, generator, scorer, primary), patterns, kinds (of the retrievers), margin.
+params: sections (dataset, generator, scorer, primary), patterns, kinds (of the retrievers), margins (of the
+scorers).
 """
 
 import polars as pl
@@ -48,4 +49,4 @@ with job_log(snakemake.log[0], snakemake.input):
                 numbered_clusters(files["clusters"].by("dataset").get(dataset)),
             )
         )
-    write_csv(pool_samples(samples, params.kinds, params.margin), snakemake.output[0])
+    write_csv(pool_samples(samples, params.kinds, params.margins), snakemake.output[0])

@@ -50,7 +50,7 @@ def test_datasets_and_generators_together(files: Files) -> None:
     for generators in (("one",), ("one", "other")):
         utilities = dict.fromkeys(generators, utility)
         samples = [Sample(str(n), "s", measured.primary, utilities, measured.retrieval, contexts) for n in range(5)]
-        pooled = pool_samples(samples, GRID["kinds"], 0.02)
+        pooled = pool_samples(samples, GRID["kinds"], {"s": 0.02})
         assert finite(pooled)
         errors = pooled["error"].drop_nulls()
         assert errors.is_empty() or errors.min() > 1e-12

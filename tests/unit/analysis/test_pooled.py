@@ -47,7 +47,7 @@ def test_generators_are_averaged_per_query_and_tested_as_one_is() -> None:
         p=pl.when((pl.col("qid") == "1003") & (pl.col("retriever") == "dense")).then(None).otherwise("p")
     )
     one = one._replace(utilities={**one.utilities, "b": lost})
-    table = pool_samples([one], KINDS, MARGIN)
+    table = pool_samples([one], KINDS, {"minilm": MARGIN})
     by_query = {
         key: [part.filter(retriever=key[0], qid=key[1], **CELL).select("p", "p0").row(0) for part in
               one.utilities.values()]
@@ -108,9 +108,9 @@ def differences_of(one: Sample, averaged: pl.DataFrame) -> dict[tuple[str, str],
 
 def test_datasets_are_pooled_from_five_on() -> None:
     four = [sample(seed, ["a"], 24 + 10 * seed) for seed in range(4)]
-    assert ALL_DATASETS not in pool_samples(four, KINDS, MARGIN)["dataset"]
+    assert ALL_DATASETS not in pool_samples(four, KINDS, {"minilm": MARGIN})["dataset"]
     five = [*four, sample(4, ["a"], 24)]
-    table = pool_samples(five, KINDS, MARGIN)
+    table = pool_samples(five, KINDS, {"minilm": MARGIN})
     assert table.height == 3 * (5 + 1)
     for question, adjusted in ((SYSTEMS, None), (RELAY, False), (RELAY, True)):
         rows = table.filter(pl.col("question") == question, pl.col("adjusted").eq_missing(pl.lit(adjusted)))
@@ -187,11 +187,11 @@ def test_the_script_makes_the_declared_table(tmp_path: Path) -> None:
         "pool_samples.py",
         input=named(**files),
         output=[str(tmp_path / "pooled.csv")],
-        params=SimpleNamespace(sections=sections, patterns=patterns, kinds=KINDS, margin=MARGIN),
+        params=SimpleNamespace(sections=sections, patterns=patterns, kinds=KINDS, margins={"minilm": MARGIN}),
         log=[str(tmp_path / "log")],
     )
     columns = resolve(RESULT_TABLES["pooled"].columns)
     assert columns == COLUMNS
     made = pl.read_csv(tmp_path / "pooled.csv", schema_overrides={name: c.dtype for name, c in columns.items()})
-    expected = pool_samples(samples, KINDS, MARGIN)
+    expected = pool_samples(samples, KINDS, {"minilm": MARGIN})
     assert made.equals(expected)

@@ -40,7 +40,7 @@ TESTED = {
     "against_retriever": text("the reference retriever"),
     "n": integer("queries with a P of both", "queries"),
     "n_unpaired": integer("queries with a P of one alone", "queries"),
-    "margin": number("`equivalence_margin` of the configuration", "the scorer's"),
+    "margin": number("the scorer's margin of equivalence; empty for none", "the scorer's"),
     "mean_difference": number("mean over queries of the retriever's P less the reference retriever's", "the scorer's"),
     "low": number("lower end of the 90% interval", "the scorer's"),
     "high": number("upper end of the 90% interval", "the scorer's"),
@@ -77,7 +77,7 @@ def table(given: Transmission) -> pl.DataFrame:
 def equivalences(
     utility: pl.DataFrame,
     reference_retriever: str | None,
-    margin: float,
+    margin: float | None,
     primary: Primary | None = None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
@@ -182,7 +182,7 @@ def _columns(paired: pl.DataFrame) -> Iterator[tuple[tuple[Any, ...], Array]]:
     return by_cell(paired, CELL, ["p", "against", CLUSTER])
 
 
-def _rows(paired: pl.DataFrame, margin: float) -> Iterator[dict[str, Any]]:
+def _rows(paired: pl.DataFrame, margin: float | None) -> Iterator[dict[str, Any]]:
     for key, (p, against, clusters) in _columns(paired):
         paired_difference, cluster = known(difference(p, against), clusters)
         n = len(paired_difference)
@@ -199,7 +199,7 @@ def untestable(difference: Array, cluster: Indexes | None) -> str:
     return "all differences are equal" if is_constant(difference) else "all clusters have the same mean"
 
 
-def _test(difference: Array, cluster: Indexes | None, margin: float) -> dict[str, Any]:
+def _test(difference: Array, cluster: Indexes | None, margin: float | None) -> dict[str, Any]:
     row: dict[str, Any] = {}
     if len(difference) >= QUERIES_AT_LEAST:
         row["mean_difference"] = float(difference.mean())
@@ -207,11 +207,15 @@ def _test(difference: Array, cluster: Indexes | None, margin: float) -> dict[str
         return row | {"reason": untestable(difference, cluster)}
     means = mean_tests.cautious(difference, cluster)
     (low,), (high,) = means.interval(LEVEL)
-    not_worse, not_better = float(means.p_greater(-margin)[0]), float(means.p_less(margin)[0])
-    return row | {
+    row |= {
         "low": mean_tests.end(low),
         "high": mean_tests.end(high),
         "method": mean_tests.METHOD if cluster is None else mean_tests.METHOD_OF_CLUSTERS,
+    }
+    if margin is None:
+        return row
+    not_worse, not_better = float(means.p_greater(-margin)[0]), float(means.p_less(margin)[0])
+    return row | {
         "p_not_worse": not_worse,
         "p_not_better": not_better,
         "p_value": max(not_worse, not_better),

@@ -33,6 +33,7 @@ ALL_DATASETS = "all datasets"
 DATASETS_AT_LEAST = 5
 """With fewer datasets there is no row for all of them."""
 SYSTEMS, RELAY = "systems", "relay"
+Margins = Mapping[str, float | None]
 UNIT = "the scorer's; relay: P per 1 of the measure"
 COLUMNS = {
     "dataset": text(f"name of the dataset; `{ALL_DATASETS}`: these rows pooled, from five datasets on"),
@@ -54,7 +55,7 @@ COLUMNS = {
     "low": number("lower end of the 95% interval", UNIT),
     "high": number("upper end of the 95% interval", UNIT),
     "p_value": number("two-sided p-value of 0"),
-    "margin": number("of systems: `equivalence_margin` of the configuration", "the scorer's"),
+    "margin": number("of systems: the scorer's margin of equivalence", "the scorer's"),
     "tau": number("of all datasets: standard deviation between them", UNIT),
     "verdict": text("read off the interval, with the words of systems.csv and relay.csv"),
     "reason": REASON,
@@ -81,26 +82,26 @@ class Sample(NamedTuple):
     """See Transmission."""
 
 
-def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margin: float) -> pl.DataFrame:
+def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: Margins) -> pl.DataFrame:
     """Compute the rows of each sample and, per scorer, of all datasets: ``SCHEMA``.
 
     A sample's rows come from systems (the primary pair) and relay (all rankings, in the primary comparison's cell).
     P and P_0 are averaged over the generators per query, for queries that all generators have, because generators that
-    answer the same queries are not independent samples. ``kinds`` and ``margin`` as in relay and systems.
+    answer the same queries are not independent samples. ``kinds`` as in relay; ``margins``: of each scorer.
 
     Datasets are independent samples. If at least DATASETS_AT_LEAST have a verdict, they get a common row: random
     effects (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's interval on Student's t. The interval is never
     narrower than with the random effects' own standard error (Röver et al. 2015), nor, at either end, than that of the
     plain mean of the datasets: otherwise a dataset far larger than the rest would decide alone (docs/statistics.md).
     """
-    rows = [row for sample in samples for row in _of_sample(sample, kinds, margin)]
+    rows = [row for sample in samples for row in _of_sample(sample, kinds, margins[sample.scorer])]
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in rows:
         families.setdefault((row["scorer"], row["question"], row["adjusted"]), []).append(row)
     for family in families.values():
         known = [row for row in family if row["error"] and row["verdict"] not in (verdicts.TOO_FEW, relay.TOO_FEW)]
         if len(known) >= DATASETS_AT_LEAST:
-            rows.append(_of_all(known, margin))
+            rows.append(_of_all(known, margins[known[0]["scorer"]]))
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
@@ -118,7 +119,7 @@ def mean_of_generators(utilities: Sequence[pl.DataFrame]) -> pl.DataFrame:
     )
 
 
-def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float) -> Iterator[dict[str, Any]]:
+def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float | None) -> Iterator[dict[str, Any]]:
     primary = sample.primary
     cell = {"ordering": primary.ordering, "k": primary.k, "references": primary.references}
     averaged = mean_of_generators([table.filter(**cell) for table in sample.utilities.values()])
@@ -173,7 +174,7 @@ def _error(sums: relay.Sums, slope: float | None) -> float | None:
     return float(math.sqrt(n / (n - 1) * ((xp - slope * xx) ** 2).sum()) / xx.sum())
 
 
-def _of_all(rows: Sequence[Mapping[str, Any]], margin: float) -> dict[str, Any]:
+def _of_all(rows: Sequence[Mapping[str, Any]], margin: float | None) -> dict[str, Any]:
     # Imported here because it loads many modules that a study of few datasets does not need.
     from statsmodels.stats.meta_analysis import combine_effects
 

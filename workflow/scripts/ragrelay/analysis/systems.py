@@ -32,7 +32,7 @@ TABLE = {
                  "reference retriever; `exploratory`: every other pair"),
     "n": integer("queries with a P of both", "queries"),
     "n_unpaired": integer("queries with a P of one alone", "queries"),
-    "margin": number("`equivalence_margin` of the configuration", "the scorer's"),
+    "margin": number("the scorer's margin of equivalence; empty for none", "the scorer's"),
     "mean_difference": number("mean over queries of the retriever's P less the other's", "the scorer's"),
     "sd_difference": number("standard deviation over queries of the differences", "the scorer's"),
     "detectable_difference": number("smallest difference found in 80% of studies of this size", "the scorer's"),
@@ -89,7 +89,7 @@ def systems(
     retrievers: Sequence[str],
     reference_retriever: str | None,
     primary: Primary | None,
-    margin: float,
+    margin: float | None,
     lengths: pl.DataFrame | None = None,
     clusters: Clusters | None = None,
 ) -> pl.DataFrame:
@@ -130,7 +130,7 @@ def _rows(
     present: Sequence[str],
     reference_retriever: str | None,
     primary: Primary | None,
-    margin: float,
+    margin: float | None,
     tokens: Mapping[str, Array],
     cluster: Array,
 ) -> Iterator[dict[str, Any]]:
@@ -158,8 +158,8 @@ def _rows(
                 sd = float(differences.std(ddof=1))
                 row["sd_difference"] = sd
                 if of_queries is None:  # both are of independent queries
-                    row |= {"detectable_difference": detectable_difference(n, sd),
-                            "queries_for_margin": queries_for_margin(margin, sd)}  # fmt: skip
+                    row["detectable_difference"] = detectable_difference(n, sd)
+                    row["queries_for_margin"] = None if margin is None else queries_for_margin(margin, sd)
             if role == PRIMARY:
                 of_lengths = tokens.get(first), tokens.get(second)
                 row |= _equal_length(difference(p[first], p[second]), cluster, *of_lengths)

@@ -59,7 +59,7 @@ class Comparisons(NamedTuple):
 
     reference_retriever: str | None
     """† and equivalence compare with this retriever; there are none if it is None or not in the study."""
-    equivalence_margin: float
+    equivalence_margin: float | None
     primary: Primary | None
     """The comparison that is tested alone."""
 

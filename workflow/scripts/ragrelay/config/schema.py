@@ -127,7 +127,12 @@ class AnalysisSettings(Settings):
         0.02,
         gt=0,
         description="How far a retriever's mean P may lie from the reference retriever's, up or down, to be called "
-        "equivalent to it.",
+        "equivalent to it. It is one of BERTScore's, and holds for all scorers but those that ask a judge.",
+    )
+    margins: dict[Name, Nullable[Annotated[float, Field(gt=0)]]] | None = Field(
+        None,
+        description="The same of single scorers, by name, instead of `equivalence_margin`; `null` for none: then "
+        "answers are only better, worse or undecided, as they are by a judge without a margin of its own.",
     )
     primary: PrimarySettings = Field({}, validate_default=True)
 

@@ -70,6 +70,7 @@ class Study(CheckedStudy):
         self.asked = [name for name in self.grid.generators if is_asked(self.generator(name))]
         self._check_reference_retriever(config)
         self._check_primary()
+        self._check_margins()
         for name in self.needed_retrievers():
             RETRIEVER_KINDS.of(self.retriever(name)).check(f"config key 'retrievers.{name}", self)
         for name in self.grid.datasets:
@@ -191,6 +192,13 @@ class Study(CheckedStudy):
             "scorer": own,
         }
 
+    def margin(self, scorer: str) -> float | None:
+        """Return a scorer's margin of equivalence; a judge's scores have none but their own."""
+        own = self.config["analysis"].get("margins", {})
+        judged = bool(SCORER_KINDS.of(self.scorer(scorer)).judges())
+        margin: float | None = None if judged else self.settings.analysis.equivalence_margin
+        return own.get(scorer, margin)
+
     def needed_retrievers(self) -> list[str]:
         """Return the grid's retrievers and those whose runs they use, sorted."""
         return needed(self.grid.retrievers, self.config["retrievers"])
@@ -248,6 +256,12 @@ class Study(CheckedStudy):
         ordering = given.get("ordering", self.grid.orderings[0])
         if "k" in given and not fits(ordering, given["k"]):
             raise InputError(place.format("k"), str(given["k"]), f"a k of the ordering {ordering}")
+
+    def _check_margins(self) -> None:
+        for name in self.config["analysis"].get("margins", {}):
+            if name not in self.config["scorers"]:
+                place = f"config key 'analysis.margins.{name}'"
+                raise InputError(place, "a name of no scorer", one_of(self.config["scorers"], name))
 
     def _check_numbers(self) -> None:
         deepest = max(self.grid.k)

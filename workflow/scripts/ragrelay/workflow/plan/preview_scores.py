@@ -47,7 +47,7 @@ class Previewed:
     seeds: Sequence[int]
     counted: Collection[str]
     reference_retriever: str | None
-    margin: float
+    margins: Mapping[str, float | None]
     resamples: int
     seed: int
     cache_dir: str
@@ -128,7 +128,8 @@ def scorer_preview(
     means = [_means(utility.filter(retriever=name), study) for name in (ZEROSHOT, *retrievers)]
     reference = study.reference_retriever if study.reference_retriever in retrievers else None
     of_context = utility.filter(pl.col("retriever") != ZEROSHOT)
-    pairs = systems(of_context, retrievers, reference, primary, study.margin).filter(pl.col("role") != EXPLORATORY)
+    pairs = systems(of_context, retrievers, reference, primary, study.margins[scorer.name])
+    pairs = pairs.filter(pl.col("role") != EXPLORATORY)
     return ScorerPreview(scorer.name, primary, len(scored), pl.concat(means), pairs.select(PAIRS), remark)
 
 

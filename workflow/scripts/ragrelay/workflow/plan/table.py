@@ -114,9 +114,11 @@ def size_note(part: Mapping[str, Any]) -> str:
         seeds = f"; a reliability of 0.9 takes {counted(needed[0], 'seed')}" if len(needed) else ""
     if n < QUERIES_AT_LEAST:
         return f"{name}: {count(n)} queries are too few for any comparison of retrievers."
+    equivalent = "" if margin is None else (
+        f"; equivalence at a margin of {number(margin, 2)} takes ~{count(queries_for_margin(margin, sd))} queries"
+    )  # fmt: skip
     return (
         f"{name}: with {count(n)} queries, a difference in mean P of ~{number(detectable_difference(n, sd))} is found "
-        f"in 80% of studies; equivalence at a margin of {number(margin, 2)} takes ~"
-        f"{count(queries_for_margin(margin, sd))} queries (standard deviation of a difference {number(sd, 2)}: "
+        f"in 80% of studies{equivalent} (standard deviation of a difference {number(sd, 2)}: "
         f"{basis}){seeds}.{AS_INDEPENDENT if part['clustered'] else ''}"
     )

@@ -161,7 +161,7 @@ class Plan:
                 sizes.append(
                     {
                         **part,
-                        "margin": self.study.settings.analysis.equivalence_margin,
+                        "margin": self.study.margin(primary["scorer"]),
                         "primary": primary,
                         "clustered": bool(self.study.cluster_files(dataset)),
                         "queries": self.fill(files.queries.at(**part)),
@@ -257,13 +257,13 @@ class Plan:
     @property
     def previewed(self) -> dict[str, Any]:
         """Return the arguments of workflow.plan.preview_scores.Previewed but for the threads."""
-        study, analysis = self.study, self.study.settings.analysis
+        study = self.study
         return {
             "retrievers": study.grid.retrievers,
             "seeds": study.grid.seeds,
             "counted": study.counted_at_zero(),
             "reference_retriever": study.config["analysis"]["reference_retriever"],
-            "margin": analysis.equivalence_margin,
+            "margins": study.margins,
             **study.draws,
             "cache_dir": study.cache_dir,
             "with_models": study.config.get("preview") == "score",

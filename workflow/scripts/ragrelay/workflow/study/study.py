@@ -138,6 +138,7 @@ class StudyOfRules(Study):
     @functools.cached_property
     def sections(self) -> list[Key]:
         """Every dataset, generator and scorer, with what reports need of each."""
+        named = {"retriever", "reference"} & self.config["analysis"]["primary"].keys()
         return [
             {
                 "dataset": dataset,
@@ -146,6 +147,7 @@ class StudyOfRules(Study):
                 "utility": self.scorer(scorer)["utility"],
                 "references": list(self.reference_sets(dataset, scorer)),
                 "primary": self.primary(dataset, scorer),
+                **({"named_pair": True} if named else {}),
             }
             for dataset in self.grid.datasets
             for generator in self.grid.generators
@@ -168,6 +170,11 @@ class StudyOfRules(Study):
     def analysis(self, *keys: str) -> dict[str, Any]:
         """Return the named keys of the configuration's section `analysis`."""
         return {key: self.config["analysis"][key] for key in keys}
+
+    @functools.cached_property
+    def margins(self) -> dict[str, float | None]:
+        """The margin of equivalence of each scorer."""
+        return {scorer: self.margin(scorer) for scorer in self.grid.scorers}
 
     @functools.cached_property
     def imported_generators(self) -> list[str]:
