@@ -59,6 +59,42 @@
     });
   }
 
+  // ---- Terms: their meaning beside them, by pointer, tap or key; Escape and whatever comes next put it away.
+
+  const tip = document.createElement("div");
+  tip.className = "meaning";
+  tip.id = "meaning";
+  tip.setAttribute("role", "tooltip");
+  tip.hidden = true;
+  document.body.append(tip);
+  let term = null;
+  const hide = () => {
+    term?.removeAttribute("aria-describedby");
+    term = null;
+    tip.hidden = true;
+  };
+  const explain = (one) => {
+    if (one === term) return;
+    hide();
+    term = one;
+    tip.textContent = one.dataset.meaning;
+    tip.hidden = false;
+    one.setAttribute("aria-describedby", tip.id);
+    const { left, bottom } = one.getBoundingClientRect();
+    const room = document.documentElement.clientWidth - tip.offsetWidth - 8;
+    tip.style.left = `${Math.max(8, Math.min(left, room)) + scrollX}px`;
+    tip.style.top = `${bottom + scrollY + 4}px`;
+  };
+  const of = (event) => event.target.closest?.(".term");
+  for (const kind of ["pointerover", "focusin", "click"]) {
+    document.addEventListener(kind, (event) => { if (of(event)) explain(of(event)); else if (kind !== "focusin") hide(); });
+  }
+  document.addEventListener("focusout", hide);
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") hide();
+    if (of(event) && ["Enter", " "].includes(event.key)) { event.preventDefault(); explain(of(event)); }
+  });
+
   for (const button of document.querySelectorAll(".lead-table .all")) {
     button.addEventListener("click", () => {
       document.getElementById(button.getAttribute("aria-controls")).dataset.all = "";

@@ -76,9 +76,9 @@ def test_scores_of_every_kind_run_through(of: Shape, pattern: str, n: int, tmp_p
     study = ReportedStudy("degenerate", section.grid, (section,), left_out=told)
     lost = measured.answers["answer"].null_count() > 0
     assert bool(study.missing) == lost == any("are missing" in sentence for sentence in said)
-    assert all("leave them out (refusal 1,200)." in sentence for sentence in study.missing)
+    assert all("leave them out (refusal: 1,200)." in sentence for sentence in study.missing)
     shown = [text for title, text in lead.warnings(section, told) if "are missing" in text]
-    assert all("% are missing (refusal 1,200); they" in text for text in shown) and (not lost or shown)
+    assert all("% are missing (refusal: 1,200); they" in text for text in shown) and (not lost or shown)
     with_passages = measured.scores.filter(pl.col("k") > 0, pl.col("ordering") != "none")
     assert bool(lead_figure(section, 1, explored=False)) == bool(with_passages.height)
     write_tables(study, [output for output in OUTPUTS if isinstance(output, Table)], tmp_path)
@@ -143,12 +143,12 @@ def test_a_retriever_without_answers_is_not_one_that_is_not_there(tmp_path: Path
 def test_differences_that_do_not_vary_are_not_counted_as_no_gain(tmp_path: Path) -> None:
     """P is 1 for every query with passages: no test has a variance, so the page neither denies nor affirms a gain."""
     section = section_of(degenerate(shape("rouge"), "one query does not differ", 16), tmp_path, resamples=30)
-    page = [lead.table(section, {})["title"], lead.headings(section)["verdicts"]]
+    page = [lead.table(section, {})["title"], lead.headings(section)["gain"]]
     assert page == ["1 of 2 retrievers beat zero-shot at k = 2; 1 cannot be compared",
                     "Passages make the answer better in 2 of 4 cells; 2 cannot be compared"]  # fmt: skip
     equal = section_of(degenerate(shape("rouge"), "all equal, between both", 16), tmp_path / "equal", resamples=30)
     assert lead.table(equal, {})["title"] == "Retrievers at k = 2"
-    assert lead.headings(equal)["verdicts"] == "No cell can be compared with zero-shot (all differences are equal)"
+    assert lead.headings(equal)["gain"] == "No cell can be compared with zero-shot (all differences are equal)"
     apart = section_of(degenerate(shape("rouge"), "one retriever the highest, others the lowest", 16),
                        tmp_path / "apart", resamples=30)  # fmt: skip
     assert conclusions(apart)[0].endswith("difference 1.00, 16 queries, all differences are equal.")

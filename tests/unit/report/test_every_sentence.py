@@ -95,6 +95,7 @@ class Again:
         }
         self.qids = sorted({key[-1] for key in self.means})
         self.baseline = any(key[0] == "zeroshot" for key in self.means)
+        self.products: dict[bool, tuple[Array, Array]] = {}
         part = (section.dataset, section.generator, section.scorer, *section.grades)
         self.names = {*self.retrievers, *self.orderings, *self.qids, *part, *measured.cost["made_by"].drop_nulls()}
 
@@ -162,19 +163,31 @@ class Again:
         values, _, word = self.against(k, ordering)
         return bool(undone(values, word, self.level(k, ordering), MARGIN))
 
-    def level(self, k: int, ordering: str) -> float:
-        if (k, ordering) == (self.k, self.ordering):
+    def level(self, k: int, ordering: str, pair: Sequence[str] = ()) -> float:
+        """The level of the primary pair, or of another: that of its role's pairs in a cell together."""
+        alone = (k, ordering) == (self.k, self.ordering)
+        if alone and set(pair or self.pair) == set(self.pair):
             return 0.95
-        reference = self.measured.reference in self.pair
+        reference = self.measured.reference in (pair or self.pair)
         others = len(self.retrievers) - 1
         pairs = others if reference else len(list(combinations(self.retrievers, 2))) - others
         tested = sum(
             between(self.difference(*(self.at(name, k=k, ordering=ordering) for name in two))) is not None
             for two in combinations(self.retrievers, 2)
-            if (self.measured.reference in two) == reference
+            if (self.measured.reference in two) == reference and not (alone and set(two) == set(self.pair))
         )
         assert tested <= pairs
         return 1 - 0.05 / max(tested, 1)
+
+    def pairs(self) -> list[str]:
+        """The word of each pair of rankings at each k, in the primary pair's ordering and grade."""
+        words = []
+        for k in self.ks:
+            for two in combinations(self.rankings, 2):
+                values = self.difference(*(self.at(name, k=k) for name in two))
+                found = between(values, self.level(k, self.ordering, two))
+                words.append(word_of(values, *(found or (None, None)), margin=MARGIN))
+        return words
 
     def slope(
         self, k: int, adjusted: bool = False, unseen: bool = False
@@ -216,9 +229,42 @@ class Again:
             ns[used] = 1
         mine = ns > 0
         n = int(mine.sum())
+        self.products[adjusted] = xx[mine], xp[mine]
         if n < 5:
             return np.nan, None, n
         return float(xp.sum() / xx.sum()), of_ratio(xp[mine], xx[mine]), n
+
+    def effective(self, adjusted: bool) -> float:
+        """The effective number of queries of the slope that was computed last."""
+        self.slope(self.k, adjusted=adjusted)
+        xx = self.products.get(adjusted, (np.zeros(1),))[0]
+        return float(xx.sum() ** 2 / (xx**2).sum()) if xx.any() else 0.0
+
+    def p_of_slope(self, kind: str) -> float:
+        self.slope(self.k, adjusted=bool(kind))
+        return p_cautious(self.products[bool(kind)][1])
+
+    @cached_property
+    def relayed(self) -> tuple[str, list[str]]:
+        """The answer on relay, and the rows that decided: "" as measured, and "adjusted"."""
+        rows = {"": self.slope(self.k), "adjusted": self.slope(self.k, adjusted=True)}
+        sides = {}
+        for kind, (_, found, n) in rows.items():
+            few = n < 12 or self.effective(bool(kind)) < 6 or found is None
+            sides[kind] = "few" if few else 1 if found[0] > 0 else -1 if found[1] < 0 else 0
+        if not self.baseline:
+            sides["adjusted"] = 0
+        few, open_ = ([kind for kind, side in sides.items() if side == one] for one in ("few", 0))
+        if few:
+            return "too few", few[:1]
+        if open_:
+            return "not known", open_
+        if set(sides.values()) == {1}:
+            return "it is", [*sides]
+        doubtful = [kind for kind, one in rows.items() if one[2] and not self.p_of_slope(kind) < 0.01]
+        if set(sides.values()) == {-1}:
+            return ("not known", doubtful) if doubtful else ("it is not", [*sides])
+        return "not known", [*sides]
 
     @property
     def rho(self) -> pl.DataFrame:
@@ -241,11 +287,11 @@ class Again:
 
 
 WINS = {
-    "better by more than the margin": "{} better {} more than {}",
+    "better by more than the margin": "{0} better {1} by more than the margin {2}",
     "better": "{} better {}",
-    "better, by less than the margin": "{} better {} less than {}",
+    "better, by less than the margin": "{0} better {1} by less than the margin {2}",
     "equivalent": "{} {} equally good {}",
-    "not worse": "{} not worse {} {} better undecided",
+    "not worse": "{0} at most {2} worse {1} better undecided",
     "undecided": "undecided {} {} better",
 }
 
@@ -273,17 +319,34 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
     return [f"{strong} {joined(means) if same and room else ''} {numbers} {fallen}"]
 
 
+RELAYED = {
+    "it is": "answers improve where rankings do",
+    "it is not": "answers get worse where rankings improve",
+    "not known": "undecided",
+    "too few": "cannot",
+}
+
+
 @says("Relay")
 def the_answer_on_relay(a: Again) -> list[str]:
     """Slope of the difference of P on that of the measure, each less its mean | all pairs of rankings, where contexts
-    differ | queries that differ in any pair | Fieller's interval; the adjusted row must agree."""
-    slopes = [a.slope(a.k), a.slope(a.k, adjusted=True)]
-    value, found, n = slopes[0]
-    sides = {0 if one is None else 1 if one[0] > 0 else -1 if one[1] < 0 else 0 for _, one, _ in slopes}
-    strong = {(1,): "it is:", (-1,): "worse"}.get(tuple(sides), "undecided")
-    strong = f"too few {n}" if n < 12 else "cannot" if found is None else strong
-    queries = "" if n < 12 or found is None else f"{n:,}"
-    return [f"{strong} 0.1 better {a.k} {short(value / 10, tenth(found))} {queries}"]
+    differ | queries that differ in any pair | Fieller's interval; the rows that decided, as measured and adjusted."""
+    return [relay_claim(a, *a.relayed)]
+
+
+def relay_claim(a: Again, word: str, decided: Sequence[str]) -> str:
+    rows = {kind: a.slope(a.k, adjusted=kind == "adjusted") for kind in decided if a.baseline or kind != "adjusted"}
+    if word == "too few":
+        (kind,) = decided
+        adjusted = "adjusted " if kind else ""
+        n, effective = a.slope(a.k, adjusted=bool(kind))[2], a.effective(bool(kind))
+        few = "fewer than 5" if n < 5 else "fewer than 12" if n < 12 else "fewer than 6"
+        return f"{RELAYED[word]} {adjusted}{n if n < 12 else num(effective, 1)} {few}"
+    if not rows:
+        return f"{RELAYED[word]} zero-shot"
+    said = [f"{kind} {short(value / 10, tenth(found))}" for kind, (value, found, _) in rows.items()]
+    sizes = dict.fromkeys(f"{n:,}" for _, _, n in rows.values())
+    return f"{RELAYED[word]} 0.1 {a.k} {joined(said)} {joined(sizes)}"
 
 
 def tenth(found: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -308,13 +371,11 @@ def the_answer_on_queries(a: Again) -> list[str]:
         worse = f"{len(no)} they are worse" if no else ""
         return [f"{strong} {worse} {f'{len(open_)} undecided' if open_ else ''} {'' if yes else a.k}"]
     texts = ((yes, "they are"), (no, "they are worse"), (open_, "undecided"))
-    strong = joined(f"{joined(some)} {text}" for some, text in texts if some)
-    if len(yes) == len(known):
-        strong = f"they are {joined(yes)}"
-    elif len(open_) == len(known) > 1:
-        strong = "undecided"
+    strong = joined(f"{text} {joined(some)}" for some, text in texts if some)
+    strong = "undecided" if len(open_) == len(known) else strong
     rho = [f"{short(value, (row['low'], row['high']))} {name}" for name, (value, row) in known.items()]
-    return [f"{strong} {joined(rho)}"]
+    none = [name for name in a.rankings if name not in known]
+    return [f"{strong} {joined(rho)} {joined(['none', *none]) if none else ''}"]
 
 
 @says("lead.scope")
@@ -386,16 +447,18 @@ def headings(a: Again) -> list[str]:
     named = a.rankings if len(a.rankings) <= 4 else [name for name in a.rankings if name in (*a.pair, best)]
     moved = [f"{plus(num(changes[name], 2))} {name}" for name in named]
     assert a.baseline or len(a.rankings) == 2
-    decided = sum(word.startswith(("better", "worse")) for word in (a.against(k, a.ordering)[2] for k in a.ks))
-    better = f"better {decided} {len(a.ks)}"
+    pairs, gains = a.pairs(), []
+    decided = sum(word.startswith(("better", "worse")) for word in pairs)
     if a.baseline:
         few = set(words) == {"too few queries"}
-        better = "zero-shot too few" if few else f"better {words.count('better')} {len(words)} {worse}"
+        gains = ["zero-shot too few" if few else f"better {words.count('better')} {len(words)} {worse}"]
     cells = [a.at(name, k=k) for name in a.rankings for k in a.ks if a.baseline]
     rho = [found[1]["word"] for where in cells if (found := a.rho_of(where))]
     lower = f"lower {rho.count('below zero')}" if "below zero" in rho else ""
     return [
-        better,
+        *gains,
+        *([f"better {decided} {len(pairs)}"] if set(pairs) != {"too few queries"} else []),
+        f"{a.k} {RELAYED[a.relayed[0]]}",
         *([f"better higher {rho.count('above zero')} {len(rho)} {lower}"] if a.baseline else []),
         f"{a.ks[0]} {a.ks[-1]} {joined(moved)}",
         *copied_in_rankings(a),
@@ -414,7 +477,7 @@ def copied_in_rankings(a: Again) -> list[str]:
     """Share of the answers whose nearest reference was in the context | the ranking with the largest | queries with
     such a reference | -."""
     most = max(a.rankings, key=lambda name: round(copied(a, name), 9))
-    return [f"{percent(copied(a, most))} {most}"] if copied(a, most) >= 0.5 else []
+    return [f"{most} {percent(copied(a, most))}"] if copied(a, most) >= 0.5 else []
 
 
 @says("lead.warnings")
@@ -423,7 +486,13 @@ def few_queries(a: Again) -> list[str]:
     + 1.5/n."""
     n, least = len(a.primary[0]), detectable(a)
     shown = num(least, 2 if round(least, 2) else 4)
-    return [f"{n} {shown} {f'3 {n} missing' if n < 36 else ''}"] if n < 100 else []
+    return [f"{n} {shown} {f'fewer than 3 {n}' if n < 36 else ''}"] if n < 100 else []
+
+
+@says("lead._pair")
+def the_pair_of_many(a: Again) -> list[str]:
+    """Which of more than two rankings are the primary pair, and why | the grid | - | -."""
+    return [f"primary pair {joined(a.pair)}"] if len(a.rankings) > 2 else []
 
 
 @says("lead._other_retrievers")
@@ -442,7 +511,7 @@ def against_the_reference(a: Again) -> list[str]:
             fallen += [name] if undone(values, word, level, MARGIN) else []
             side = next((side for side in ("better", "worse") if word.startswith(side)), "undecided")
             sides[side].append(name)
-    texts = {"better": "they are better {}", "worse": "they are worse {}", "undecided": "{} undecided"}
+    texts = {"better": "better {}", "worse": "worse {}", "undecided": "{} undecided"}
     said = [texts[side].format(joined(names)) for side, names in sides.items() if names]
     undecided = sides["undecided"]
     fallen = sorted((name for name in fallen if name not in undecided), key=lambda name: name in sides["worse"])
@@ -451,15 +520,12 @@ def against_the_reference(a: Again) -> list[str]:
 
 @says("verdict_sentences.relay_left_open")
 def relay_left_open(a: Again) -> list[str]:
-    """Slope as in the answer on relay, and adjusted | all pairs of rankings in the primary pair's cell | queries that
-    differ | Fieller's interval leaves out 0, the adjusted one does not."""
-    (_, found, n), (value, adjusted, _) = a.slope(a.k), a.slope(a.k, adjusted=True)
-    if n < 12 or found is None or found[0] <= 0 <= found[1]:
+    """Slope as measured | all pairs of rankings in the primary pair's cell | queries that differ | Fieller's interval
+    leaves out 0, the adjusted one does not."""
+    value, found, _ = a.slope(a.k)
+    if a.relayed != ("not known", ["adjusted"]) or found is None:
         return []
-    if not a.baseline:
-        return ["cannot adjusted zero-shot"]
-    open_ = adjusted is None or adjusted[0] <= 0 <= adjusted[1]
-    return [f"adjusted {ends(value / 10, tenth(adjusted))}"] if open_ else []
+    return [f"{ends(value / 10, tenth(found))} {'adjusted' if a.baseline else 'zero-shot cannot adjusted'}"]
 
 
 def detectable(a: Again) -> float:
@@ -532,7 +598,7 @@ def how_relayed(a: Again) -> list[str]:
         return ends(value / 10, tenth(found))
 
     more = f"adjusted {said(adjusted=True)} unseen {said(unseen=True)}" if a.baseline else ""
-    return [f"0.1 {a.k} {a.ordering} {a.grade} {said()} {more} adjusted"]
+    return [f"0.1 {a.k} {a.ordering} {a.grade} {said()} {more} {a.k} adjusted above zero"]
 
 
 @says("verdict_sentences.gains")
@@ -577,7 +643,8 @@ def equivalence(a: Again) -> list[str]:
         *("worse by more than the margin", "better", "equivalent", "not worse", "not better", "worse", "undecided"),
         "too few queries",
     ]
-    said = [f"{word.removesuffix(' queries')} {joined(found[word])}" for word in words if word in found]
+    told = {"too few queries": "too few", "not worse": "not worse better", "not better": "not better worse"}
+    said = [f"{told.get(word, word)} {joined(found[word])}" for word in words if word in found]
     return [f"{reference} 0.02 {'primary pair' if own and len(others) > 1 else ''} {joined(said)} {remark(fallen)}"]
 
 
@@ -826,7 +893,7 @@ def seeds(a: Again) -> list[str]:
         own = max(0.0, scores.mean(axis=1).var(ddof=1) - within / s)
         found[name] = (within / (own + within), own / (own + within / s))
     most = max(found, key=lambda name: found[name][0])
-    return [f"{percent(found[most][0])} {a.ks[-1]} {most} {s} {num(found[most][1], 2)}"]
+    return [f"at most {percent(found[most][0])} {a.ks[-1]} {most} {s} {num(found[most][1], 2)}"]
 
 
 @says("answer_findings._cost")
@@ -909,19 +976,21 @@ def relay_with_holes(a: Again) -> list[str]:
     own = a.slope(a.k)[0]
     assert low <= min(own, every) and max(own, every) <= high and none == pytest.approx(own)
 
-    def answer(name: str) -> object:
+    def answer(name: str) -> str:
         both = [rows[name, adjusted] for adjusted in (False, True)]
         words = {row["verdict"] for row in both}
         if "too few queries differ" in words:
             return "too few"
-        return words == {"above zero"}, words == {"below zero"} and all(row["p_value"] < 0.01 for row in both)
+        worse = words == {"below zero"} and all(row["p_value"] < 0.01 for row in both)
+        return "it is" if words == {"above zero"} else "it is not" if worse else "not known"
 
-    texts = {"all relevant": "all of them", "lowest slope": "lowest", "highest slope": "highest"}
-    other = [text for name, text in texts.items() if answer(name) != answer("none relevant")]
-    survives = f"does not survive {joined(other)}" if other else "survives"
-    share = percent(float(np.mean(unjudged_share(a, *a.rankings))))
-    tenths = f"{num(own / 10)} none {num(every / 10)} all of them {num(low / 10)} {num(high / 10)}"
-    return [f"{share} {survives} 0.1 {a.k} {tenths}"]
+    texts = {"all relevant": "all", "lowest slope": "lowest", "highest slope": "highest"}
+    words = {name: RELAYED[answer(name)] for name in ("none relevant", *texts)}
+    changed = [f"{words[name]} {text if name != 'all relevant' else ''}" for name, text in texts.items()
+               if words[name] != words["none relevant"]]  # fmt: skip
+    follows = f"would change {joined(changed)}" if changed else "stays the same"
+    slopes = f"0.1 {a.k} {num(low / 10)} {num(high / 10)} {num(own / 10)} none {num(every / 10)}"
+    return [f"{slopes} {words['none relevant']} {follows}"]
 
 
 @says("findings.summary")
@@ -1155,6 +1224,15 @@ def test_the_words_of_other_verdicts_are_approved(tmp_path: Path) -> None:
         said += [verdict_sentences.relayed(relay).sentence, *verdict_sentences.relay_left_open(relay)]
     alone = changed(relay, relay=relay["relay"].filter(~pl.col("adjusted")))
     said += verdict_sentences.relay_left_open(alone)
+    few = {"low": None, "high": None, "verdict": "too few queries differ", "reason": "3.9 effective queries"}
+    expressions = {name: pl.when("adjusted").then(pl.lit(value)).otherwise(pl.col(name)) for name, value in few.items()}
+    said.append(verdict_sentences.relayed(having("relay", **expressions)).sentence)
+    said.append(
+        verdict_sentences.relayed(having("relay", low=-0.2, high=-0.1, verdict="below zero", p_value=0.02)).sentence
+    )
+    said += [
+        ": ".join(one) for one in lead.warnings(section)[:1] + lead.warnings(replace(section, named_pair=True))[:1]
+    ]
     for first, second in combinations(("above zero", "below zero", "undecided", "above zero"), 2):
         verdict = pl.when(some).then(pl.lit(first)).otherwise(pl.lit(second))
         of_four = having("correlation", verdict=verdict, value=pl.col("value").fill_null(0.1))

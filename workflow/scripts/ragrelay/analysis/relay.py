@@ -423,3 +423,16 @@ def answer_of(rows: pl.DataFrame) -> str:
     if verdicts == {ABOVE}:
         return IT_IS
     return IT_IS_NOT if verdicts == {BELOW} and (rows["p_value"] < REVERSED).all() else NOT_KNOWN
+
+
+def deciding(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return those of a cell's ``rows`` (as measured, adjusted) on which the conclusion of ``answer_of`` rests.
+
+    These are the rows of too few queries, if any; else the undecided ones; else, where both slopes are below zero,
+    those whose p-value is not below REVERSED; else all.
+    """
+    doubtful = [row for row in rows if row["verdict"] == BELOW and not row["p_value"] < REVERSED]
+    for some in ([row for row in rows if row["verdict"] == word] for word in (TOO_FEW, UNDECIDED)):
+        if some:
+            return some
+    return doubtful if all(row["verdict"] == BELOW for row in rows) and doubtful else list(rows)

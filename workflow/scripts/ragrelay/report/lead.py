@@ -174,7 +174,8 @@ def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
 
 def warnings(section: Section, left_out: Sequence[Mapping[str, Any]] = ()) -> list[Warning]:
     """Return warnings that affect how to read the answers, a line each. ``left_out``: records of left_out.json."""
-    lines: list[Warning] = [("Unjudged passages", sentence) for sentence in verdict_sentences.unjudged(section)]
+    lines = _pair(section)
+    lines += [("Unjudged passages", sentence) for sentence in verdict_sentences.unjudged(section)]
     lines += [("Relay and unjudged passages", sentence) for sentence in verdict_sentences.relay_with_holes(section)]
     lines += [("Relay", sentence) for sentence in verdict_sentences.relay_left_open(section)]
     lines += verdict_sentences.clustered(section)
@@ -184,9 +185,10 @@ def warnings(section: Section, left_out: Sequence[Mapping[str, Any]] = ()) -> li
     n = max((row["n"] for row in primary), default=0)
     for row in primary:
         if n < MANY and row["detectable_difference"] is not None:
-            rare = f"; a kind of query rarer than 3 in {n} may be missing" if n < REPRESENTATIVE else ""
+            rare = f" Kinds of queries of which there are fewer than 3 in {n} may not be among them." if (
+                n < REPRESENTATIVE) else ""  # fmt: skip
             least = number(row["detectable_difference"], 2 if row["detectable_difference"] >= 0.005 else 4)
-            text = f"a difference of {least} is found four times in five, a smaller one less often{rare}."
+            text = f"four of five such studies would find a difference in P of {least}, fewer a smaller one.{rare}"
             lines.append((counted(n, "query", "queries"), text))
     lines += _other_orderings(section)
     lines += _copying(section)
@@ -196,7 +198,7 @@ def warnings(section: Section, left_out: Sequence[Mapping[str, Any]] = ()) -> li
     ).drop_nulls("k")  # fmt: skip
     lines += [
         (f"k = {row['k']}", f"the contexts differ for {verdict_sentences.differing(row['n'])} of "
-         f"{counted(n, 'query', 'queries')}: too few to judge relay.")
+         f"{counted(n, 'query', 'queries')}: too few to tell of relay.")
         for row in apart.to_dicts() if row["n"] < min(n, relay.DIFFERING_AT_LEAST) and row["k"] != k
     ]  # fmt: skip
     if lost := answer_findings.missing(section):
@@ -208,6 +210,19 @@ def warnings(section: Section, left_out: Sequence[Mapping[str, Any]] = ()) -> li
     ]
 
 
+def _pair(section: Section) -> list[Warning]:
+    """Say which of more than two rankings are the primary pair, why, and how to name another in time."""
+    pair = section.primary
+    if pair is None or len(section.rankings) < 3:
+        return []
+    why, other = "which the configuration names", ""
+    if not section.named_pair:
+        own = pair.reference == section.reference_retriever
+        why = "the first retriever of the grid and the reference retriever" if own else "the first two of the grid"
+        other = " Another can be named before there are answers: analysis.primary, with retriever and reference."
+    return [("Primary pair", f"{pair.retriever} and {pair.reference}, {why}. It is tested alone.{other}")]
+
+
 def _other_retrievers(section: Section) -> list[Warning]:
     """Compare the other rankings with the reference retriever, if the primary pair is one of many."""
     ordering, k, references, _ = section.lead.values()
@@ -215,7 +230,7 @@ def _other_retrievers(section: Section) -> list[Warning]:
         pl.col("retriever").is_in(section.rankings), pl.col("against_retriever").is_in(section.rankings),
         role=REFERENCE, ordering=ordering, k=k, references=references,
     ).sort("mean_difference", descending=True, nulls_last=True)  # fmt: skip
-    texts = {"they are better with {}": SAY_BETTER, "they are worse with {}": SAY_WORSE}
+    texts = {"answers are better with {}": SAY_BETTER, "answers are worse with {}": SAY_WORSE}
     named = {text: rows.filter(pl.col("verdict").is_in(list(words))) for text, words in texts.items()}
     named["with {} we do not know"] = rows.filter(~pl.col("verdict").is_in([*SAY_BETTER, *SAY_WORSE]))
     parts = [text.format(listing(group["retriever"].to_list())) for text, group in named.items() if group.height]
@@ -224,8 +239,8 @@ def _other_retrievers(section: Section) -> list[Warning]:
     decided = [row for words in texts.values() for row in rows.filter(pl.col("verdict").is_in(words)).to_dicts()]
     return [
         (
-            f"Other answers than {section.reference_retriever}’s",
-            with_remark(f"{'; '.join(parts)} (Bonferroni).", undone(decided)),
+            f"Other retrievers against {section.reference_retriever}",
+            with_remark(f"{'; '.join(parts)} (intervals by Bonferroni’s method).", undone(decided)),
         )
     ]
 
@@ -268,8 +283,8 @@ def _copying(section: Section) -> list[Warning]:
         .head(1)
     )
     return [
-        ("Copying", f"the nearest reference was in the context for {share(row['share_best_in_context'])} of the "
-         f"answers with {row['retriever']}; P rewards that.")
+        ("Copying", f"with {row['retriever']}, the reference nearest to the answer was in its context for "
+         f"{share(row['share_best_in_context'])} of the answers; P rewards copying it.")
         for row in most.to_dicts() if row["share_best_in_context"] >= COPIED
     ]  # fmt: skip
 
@@ -285,14 +300,17 @@ def headings(section: Section) -> dict[str, str]:
     pairs = section["systems"].filter(rankings, others, **where)
     lines, texts = means(section), {}
     if gains.height and not _decided(gains):
-        texts["verdicts"] = verdict_sentences.not_compared(gains)
+        texts["gain"] = verdict_sentences.not_compared(gains)
     elif gains.height:
         text = _share(gains, "Passages make the answer better", SAY_BETTER, "worse", SAY_WORSE)
-        texts["verdicts"] = text + _besides(gains)
-    elif _decided(pairs):
+        texts["gain"] = text + _besides(gains)
+    if _decided(pairs):
         either = (*SAY_BETTER, *SAY_WORSE)
-        text = _share(pairs, "Of two retrievers, one gives better answers", either, noun="comparison")
-        texts["verdicts"] = text + _besides(pairs)
+        text = _share(pairs, "One of two retrievers gives better answers", either, nouns=("comparison", "comparisons"))
+        texts["systems"] = text + _besides(pairs)
+    if not section["relay"].is_empty():
+        said = verdict_sentences.relayed(section).strong
+        texts["relay"] = f"Relay at k = {section.lead['k']}: {said[0].lower()}{said[1:]}"
     if ranked.height:
         texts["relayed"] = _share(ranked, "Queries ranked better have higher utility", (ABOVE,), "lower", (BELOW,))
     ends = (section.grid.k[0], section.grid.k[-1])
@@ -303,7 +321,8 @@ def headings(section: Section) -> dict[str, str]:
         texts["table"] = f"From k = {section.grid.k[0]} to {section.grid.k[-1]}, P changes by {listing(moved)}"
     copied = _copying(section)
     if copied:
-        texts["copying"] = copied[0][1].partition(";")[0].capitalize()
+        said = copied[0][1].partition(";")[0]
+        texts["copying"] = said[0].upper() + said[1:]
     lost = answer_findings.missing(section)
     ended = {"are missing": lost} if lost else answer_findings.ends(section)
     for text, value in list(ended.items())[:1]:
@@ -332,10 +351,11 @@ def _besides(tests: pl.DataFrame) -> str:
 
 
 def _share(
-    tests: pl.DataFrame, text: str, of: tuple[str, ...], less: str = "", other: tuple[str, ...] = (), noun: str = "cell"
-) -> str:
+    tests: pl.DataFrame, text: str, of: tuple[str, ...], less: str = "", other: tuple[str, ...] = (),
+    nouns: tuple[str, str] = ("combination of retriever and k", "combinations of retriever and k"),
+) -> str:  # fmt: skip
     """Say in how many cells the verdict is one ``of`` those, in how many, if any, one of the ``other``."""
     verdicts = tests["verdict"].to_list()
     more, fewer = (sum(verdict in group for verdict in verdicts) for group in (of, other))
     lower = f" and {less} in {count(fewer)}" if fewer else ""
-    return f"{text} in {count(more)} of {counted(tests.height, noun)}{lower}"
+    return f"{text} in {count(more)} of {counted(tests.height, *nouns)}{lower}"

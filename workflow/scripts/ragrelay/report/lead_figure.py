@@ -21,13 +21,12 @@ from ragrelay.report.verdict_sentences import short, turned
 MOST_NAMED = 4
 """With more rankings than this, only the primary pair and the best one have a colour and a name."""
 SHORT = {"better, by less than the margin": "better", "worse, by less than the margin": "worse",
-         "better by more than the margin": "better", "worse by more than the margin": "worse",
-         "too few queries": "too few"}  # fmt: skip
+         "better by more than the margin": "better", "worse by more than the margin": "worse"}  # fmt: skip
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0)
 """Distances between the ticks of the scale; above these, twice, five times and ten times a power of ten."""
 LINE = 18
 """Least pixels between the names of two lines."""
-TOP, AXIS = 10, 66
+TOP, AXIS = 10, 83
 LETTER = 7
 """About the width of a letter in pixels."""
 
@@ -43,7 +42,7 @@ class Size:
     left: int = 34
 
 
-SIZES = (Size("wide", 660, 380, 160), Size("narrow", 358, 350, 112))
+SIZES = (Size("wide", 660, 397, 160), Size("narrow", 358, 367, 112))
 
 
 @dataclass(frozen=True)
@@ -198,8 +197,9 @@ def _drawn(
     for row in (rows[k] for k in ks if k in rows and rows[k]["mean_difference"] is not None):
         value, _, between = short(row["mean_difference"], row["low"], row["high"]).partition(" ")
         word, interval = SHORT.get(row["verdict"], row["verdict"]), between.strip("[]").replace(", ", " to ")
+        word = word if LETTER * len(word) < room else word.removesuffix(" queries")
         paired.append({"x": round(at[row["k"]], 1), "value": signed(value), "word": word if few else "",
-                       "interval": interval if few else ""})  # fmt: skip
+                       "interval": interval if few and LETTER * len(interval) < room else ""})  # fmt: skip
     return {
         "size": size, "right": right, "floor": floor, "ticks": list(zip(map(y, ticks), written, strict=True)),
         "ks": [(round(at[k], 1), count(k)) for k in ks], "lines": drawn, "labels": labels, "paired": paired,

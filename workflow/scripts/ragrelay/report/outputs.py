@@ -25,9 +25,9 @@ RESULT_TABLES = {
         ResultTable("gain", f"{ANALYSIS}/gain.csv", "analyse_transmission", "ragrelay.analysis.gain:COLUMNS",
                     "P against P₀, paired by query, with a verdict per cell"),
         ResultTable("within", f"{ANALYSIS}/within.csv", "analyse_transmission", "ragrelay.analysis.within:COLUMNS",
-                    "contexts of one query, the retriever's own effect included: correlation of the measure and P"),
+                    "the contexts that the retrievers give one query: correlation of the measure and P"),
         ResultTable("relay", f"{ANALYSIS}/relay.csv", "analyse_transmission", "ragrelay.analysis.relay:COLUMNS",
-                    "relay: where one ranking of a query is better than its usual lead, how much better the answer is"),
+                    "relay: how much more the answer improves where the ranking improves more"),
         ResultTable("holes", f"{ANALYSIS}/holes.csv", "analyse_transmission", "ragrelay.analysis.holes:COLUMNS",
                     "holes: the slope of relay where passages without a judgement have other labels"),
         ResultTable("systems", f"{ANALYSIS}/systems.csv", "analyse_transmission", "ragrelay.analysis.systems:COLUMNS",
@@ -69,7 +69,7 @@ RESULT_TABLES = {
 WITH_BASELINE = {
     "quantity": "utility",
     "Quantity": "Utility",
-    "means": "Mean utility (or mean P)",
+    "means": "Mean P (or mean utility)",
     "compared": "the mean of P − P₀",
     "both": ", for P and for P₀",
     "without": ", and utility without such references",
@@ -86,13 +86,22 @@ WITHOUT_BASELINE = {
 }
 """Words for titles and notes, of a section with and without zero-shot answers."""
 PARTS = {
-    "verdicts": Part(
-        "Verdicts",
-        "Better and worse refer to {compared} over the same queries; r within queries compares the contexts "
-        "of one query with each other. The error rates of these verdicts were simulated (docs/statistics.md).",
+    "gain": Part(
+        "P with passages and without",
+        "Better and worse are said of the mean of P − P₀ over the same queries, at 5% per cell (docs/statistics.md).",
+    ),
+    "systems": Part(
+        "Retrievers compared with each other",
+        "Better and worse are said of the mean difference of P over the same queries (docs/statistics.md).",
+    ),
+    "relay": Part(
+        "Relay",
+        "Of two retrievers, the difference in P of each query whose contexts differ is compared with the difference in "
+        "{measure}@k.",
     ),
     "table": Part("{Quantity} by retriever, ordering and k"),
     "relayed": Part("{Quantity} and the ranking of the context"),
+    "within": Part("Contexts of one query"),
     "tests": Part("Tests"),
     "copying": Part(
         "Copying from the context",
@@ -128,28 +137,51 @@ OUTPUTS: tuple[Output, ...] = (
         "level of the answers without context. As wide as one column of a paper, and as two.",
         endings=SIZED,
     ),
+    Table(
+        "gain", "section", ("gain",), "P against P₀ in every cell",
+        "The mean of P − P₀ over the same queries with its 95% interval, the tests, the verdict, the ratio of means, "
+        "mean and median utility, and the query with the largest share of the sum of absolute utilities.",
+        "gain", "ragrelay.report.verdict_tables:gain_table", limited=True, baseline=True,
+    ),
+    Table(
+        "coupling", "section", ("coupling",), "Dependence of utility on P₀",
+        "The correlation over queries of P₀ with utility, partial correlations of the measure with P given P₀, and "
+        "mean utility by thirds of P₀.",
+        "gain", "ragrelay.report.verdict_tables:coupling_table", limited=True, baseline=True,
+    ),
+    Table(
+        "systems", "section", ("systems",), "Systems: differences of mean P between retrievers",
+        "Mean difference of P over the same queries, for the primary pair, for all retrievers against the reference "
+        "retriever, and for all other pairs, with intervals at the level that keeps 95% for all pairs of a role in a "
+        "cell together.",
+        "systems", "ragrelay.report.verdict_tables:systems_table", limited=True,
+    ),
+    Table(
+        "equivalence", "section", ("equivalence",), "P compared with the reference retriever’s",
+        "The difference in P from the reference retriever in the same cell, with the interval that its word is read "
+        "off, by Bonferroni's method over the retrievers of a cell, and two one-sided tests within a margin.",
+        "systems", "ragrelay.report.verdict_tables:equivalence_table", limited=True,
+    ),
+    Table(
+        "clusters", "section", ("clusters",), "Clusters of queries",
+        "How many clusters the queries come in, how many equal ones would count as much, and the largest; empty where "
+        "queries are independent.",
+        "systems", "ragrelay.report.verdict_tables:clusters_table",
+    ),
     Figure(
         "differences_by_query", "section", "ragrelay.report.paper_figures:differences_by_query",
-        ("per_query", "retrieval", "relay"), "verdicts", "Relay, per query",
+        ("per_query", "retrieval", "relay"), "relay", "Relay, per query",
         "Of every query, the difference of P between two rankings against that of the measure, where the primary "
         "comparison is, with the slope of relay. As wide as one column of a paper, and as two.",
         "Points are queries whose contexts differ; the line has the slope of relay, per 0.1 of the measure.",
         limited=True, queries=True, endings=SIZED, only_with="rankings",
     ),
-    Figure(
-        "doses", "section", "ragrelay.report.paper_figures:doses", ("per_query",), "verdicts",
-        "Doses of relevance: mean P against the number of relevant passages",
-        "Mean P against the number of relevant passages in the context, a line per k, with 95% intervals over queries. "
-        "As wide as one column of a paper, and as two.",
-        "A line per k, a panel per ordering. The doses are set by design: here, a difference is caused by them.",
-        endings=SIZED, only_with="doses",
-    ),
     Table(
-        "relay", "section", ("relay",), "Relay: P where a query is ranked better than a retriever’s usual lead",
+        "relay", "section", ("relay",), "Relay: how much more P improves where the ranking improves more",
         "Slope of the difference of P on that of each measure, of two rankings and of all pairs, both differences less "
         "their mean over the queries whose contexts differ, with 95% intervals over queries; and the same adjusted for "
         "the query's mean measure and P₀. On unseen references of P − P₀.",
-        "verdicts", "ragrelay.report.verdict_tables:relay_table", limited=True,
+        "relay", "ragrelay.report.verdict_tables:relay_table", limited=True,
     ),
     Table(
         "holes", "section", ("holes",), "Holes: relay where passages without a judgement have other labels",
@@ -157,53 +189,30 @@ OUTPUTS: tuple[Output, ...] = (
         "contexts have no judgement: as it stands (none of them relevant), with all of them relevant, and with the "
         "labels found to give the lowest and the highest slope. The last two are found by a search, which may miss "
         "others farther out. P stays: such a passage is no reference.",
-        "verdicts", "ragrelay.report.verdict_tables:holes_table",
-    ),
-    Table(
-        "clusters", "section", ("clusters",), "Clusters of queries",
-        "How many clusters the queries come in, how many equal ones would count as much, and the largest; empty where "
-        "queries are independent.",
-        "verdicts", "ragrelay.report.verdict_tables:clusters_table",
-    ),
-    Table(
-        "systems", "section", ("systems",), "Systems: differences of mean P between retrievers",
-        "Mean difference of P over the same queries, for the primary pair, for all retrievers against the reference "
-        "retriever, and for all other pairs, with intervals at the level that keeps 95% for all pairs of a role in a "
-        "cell together.",
-        "verdicts", "ragrelay.report.verdict_tables:systems_table", limited=True,
-    ),
-    Table(
-        "within", "section", ("within",), "Contexts of one query, the retriever’s own effect included",
-        "Repeated-measures correlation of each measure and P over the contexts of one query, per ordering and k and "
-        "over all of them, with 95% intervals over queries; on unseen references of the measure and P − P₀.",
-        "verdicts", "ragrelay.report.verdict_tables:within_table", limited=True,
+        "relay", "ragrelay.report.verdict_tables:holes_table",
     ),
     Figure(
-        "within", "section", "ragrelay.report.figures_by_k:within_by_k", ("within",), "verdicts",
-        "Contexts of one query, the retriever’s own effect included, against k",
+        "doses", "section", "ragrelay.report.paper_figures:doses", ("per_query",), "within",
+        "Doses of relevance: mean P against the number of relevant passages",
+        "Mean P against the number of relevant passages in the context, a line per k, with 95% intervals over queries. "
+        "As wide as one column of a paper, and as two.",
+        "A line per k, a panel per ordering. The doses are set by design: here, a difference is caused by them.",
+        endings=SIZED, only_with="doses",
+    ),
+    Table(
+        "within", "section", ("within",), "Contexts of one query, by all retrievers",
+        "Repeated-measures correlation of each measure and P over the contexts of one query, per ordering and k and "
+        "over all of them, with 95% intervals over queries; on unseen references of the measure and P − P₀.",
+        "within", "ragrelay.report.verdict_tables:within_table", limited=True,
+    ),
+    Figure(
+        "within", "section", "ragrelay.report.figures_by_k:within_by_k", ("within",), "within",
+        "Contexts of one query, by all retrievers, against k",
         "Repeated-measures correlation of the measure of the context's ranking and P over the contexts of one query, "
         "against k, with bars for 95% intervals.",
         "A panel per ordering, a line per group of retrievers. Bars are 95% intervals over queries; above zero, a "
         "better context of the same query goes with a better answer. If slopes differ between queries very much (log-"
         "normally with σ = 1), the interval covers 88% and not 95%; false verdicts remain below 6%.",
-    ),
-    Table(
-        "gain", "section", ("gain",), "P against P₀ in every cell",
-        "The mean of P − P₀ over the same queries with its 95% interval, the tests, the verdict, the ratio of means, "
-        "mean and median utility, and the query with the largest share of the sum of absolute utilities.",
-        "verdicts", "ragrelay.report.verdict_tables:gain_table", limited=True, baseline=True,
-    ),
-    Table(
-        "equivalence", "section", ("equivalence",), "P compared with the reference retriever’s",
-        "The difference in P from the reference retriever in the same cell, with the interval that its word is read "
-        "off, by Bonferroni's method over the retrievers of a cell, and two one-sided tests within a margin.",
-        "verdicts", "ragrelay.report.verdict_tables:equivalence_table", limited=True,
-    ),
-    Table(
-        "coupling", "section", ("coupling",), "Dependence of utility on P₀",
-        "The correlation over queries of P₀ with utility, partial correlations of the measure with P given P₀, and "
-        "mean utility by thirds of P₀.",
-        "verdicts", "ragrelay.report.verdict_tables:coupling_table", limited=True, baseline=True,
     ),
     Table(
         "table1", "section", ("utility", "significance"), "{means}, as in Table 1 of " + PAPER,
@@ -242,6 +251,17 @@ OUTPUTS: tuple[Output, ...] = (
         "quantile.",
         limited=True, queries=True,
     ),
+    Table(
+        "correlation", "section", ("correlation",),
+        "Correlation over queries of the context’s measure with utility, with intervals",
+        "Pearson's r, Spearman's rho and Kendall's tau-b over queries of each measure with utility, with 95% "
+        "intervals, n and p-values, or the reason why there is none.",
+        "relayed", "ragrelay.report.transmission_tables:correlation_table",
+        {"csv": "ragrelay.report.transmission_tables:wide_correlation",
+         "tex": "ragrelay.report.latex_long:correlation_latex",
+         "unseen.tex": "ragrelay.report.latex_long:unseen_correlation_latex"},
+        "ragrelay.report.transmission_tables:WIDE_CORRELATION", limited=True, baseline=True,
+    ),
     Figure(
         "scatter", "section", "ragrelay.report.scatter:utility_by_measure", ("utility", "correlation", "per_query",
         "retrieval"), "relayed",
@@ -266,17 +286,6 @@ OUTPUTS: tuple[Output, ...] = (
         "Bands are 95% intervals over queries. A retriever without a line has no correlation; the table gives the "
         "reason.",
         limited=True,
-    ),
-    Table(
-        "correlation", "section", ("correlation",),
-        "Correlation over queries of the context’s measure with utility, with intervals",
-        "Pearson's r, Spearman's rho and Kendall's tau-b over queries of each measure with utility, with 95% "
-        "intervals, n and p-values, or the reason why there is none.",
-        "relayed", "ragrelay.report.transmission_tables:correlation_table",
-        {"csv": "ragrelay.report.transmission_tables:wide_correlation",
-         "tex": "ragrelay.report.latex_long:correlation_latex",
-         "unseen.tex": "ragrelay.report.latex_long:unseen_correlation_latex"},
-        "ragrelay.report.transmission_tables:WIDE_CORRELATION", limited=True, baseline=True,
     ),
     Table(
         "differences", "section", ("differences",),
@@ -324,6 +333,23 @@ OUTPUTS: tuple[Output, ...] = (
         note="p-values are those of a mean change of 0, adjusted over the checks of this table. Other word: share of "
         "the judgements whose likeliest word is another after the change.",
     ),
+    Table(
+        "lengths", "section", ("lengths",), "Answers: length in tokens, and ends",
+        "Length of the answers in tokens, and how they end, per cell.",
+        "answers", "ragrelay.report.answer_tables:length_table", limited=True,
+    ),
+    Figure(
+        "ends", "section", "ragrelay.report.lengths:ends_by_k", ("lengths",), "answers", "How the answers end",
+        "How answers end: at the end-of-sequence token or a stop string, cut at max_tokens, or otherwise. Shares of "
+        "answers, against k.",
+        "From the full colour to the palest: at the end of the sequence (or a stop string), cut at max_tokens, "
+        "otherwise.",
+    ),
+    Figure(
+        "lengths", "section", "ragrelay.report.lengths:length_by_k", ("lengths",), "answers", "Length of the answers",
+        "Tokens of the answers against k: median and quartiles over queries and seeds, a panel per ordering.",
+        "Median and quartiles over queries and seeds.",
+    ),
     Figure(
         "position", "section", "ragrelay.report.position:position_chart", ("positions",), "answers",
         "Utility and the position of the relevant passage",
@@ -355,23 +381,6 @@ OUTPUTS: tuple[Output, ...] = (
         "The share of the variance of P that is between queries and the share due to the language model's sampling "
         "(seeds), and the reliability of the mean over so many seeds.",
         "answers", "ragrelay.report.statistics_tables:variance_table", limited=True,
-    ),
-    Figure(
-        "lengths", "section", "ragrelay.report.lengths:length_by_k", ("lengths",), "answers", "Length of the answers",
-        "Tokens of the answers against k: median and quartiles over queries and seeds, a panel per ordering.",
-        "Median and quartiles over queries and seeds.",
-    ),
-    Figure(
-        "ends", "section", "ragrelay.report.lengths:ends_by_k", ("lengths",), "answers", "How the answers end",
-        "How answers end: at the end-of-sequence token or a stop string, cut at max_tokens, or otherwise. Shares of "
-        "answers, against k.",
-        "From the full colour to the palest: at the end of the sequence (or a stop string), cut at max_tokens, "
-        "otherwise.",
-    ),
-    Table(
-        "lengths", "section", ("lengths",), "Answers: length in tokens, and ends",
-        "Length of the answers in tokens, and how they end, per cell.",
-        "answers", "ragrelay.report.answer_tables:length_table", limited=True,
     ),
     Figure(
         "cost", "section", "ragrelay.report.cost:tokens_by_k", ("cost",), "answers", "Cost of the answers",

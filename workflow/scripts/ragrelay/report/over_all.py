@@ -8,7 +8,7 @@ from ragrelay.analysis import relay
 from ragrelay.analysis.pooled import ALL_DATASETS, DATASETS_AT_LEAST, RELAY, SYSTEMS
 from ragrelay.report.display.findings import Conclusion, would_undo
 from ragrelay.report.display.numbers import count, counted
-from ragrelay.report.verdict_sentences import relay_words, short, winner_first
+from ragrelay.report.verdict_sentences import relay_conclusion, short, winner_first
 
 KEYS = ["dataset", "scorer", "generators", "n_generators", "ordering", "k"]
 
@@ -51,16 +51,12 @@ def _systems(row: dict[str, Any]) -> Conclusion:
     pair, strong = winner_first(pair)
     numbers = row["reason"] or ""
     if pair["low"] is not None:
-        numbers = f"difference {short(pair['mean_difference'], pair['low'], pair['high'], pair['margin'])}"
+        numbers = f"difference {short(pair['mean_difference'], pair['low'], pair['high'], pair['margin'] or 0.0)}"
     remark = would_undo("this") if row["stands"] is False else ""
     question = "Does a better retriever give better answers?"
     return Conclusion("Systems", question, strong, numbers, (first, second), remark)
 
 
 def _relay(slopes: pl.DataFrame) -> Conclusion:
-    row = slopes.row(0, named=True)
-    word = relay_words(relay.answer_of(slopes), slopes.to_dicts())
-    slope, low, high = (None if row[end] is None else row[end] / 10 for end in ("estimate", "low", "high"))
-    numbers = "" if slope is None else f"per 0.1 of {row['measure']}@{row['k']}, P differs by {short(slope, low, high)}"
-    question = "Where a retriever ranks a query better than its usual lead, is the answer better too?"
-    return Conclusion("Relay", question, word, numbers)
+    rows = slopes.rename({"estimate": "slope"}).to_dicts()
+    return relay_conclusion(relay.answer_of(slopes), rows, f"{rows[0]['measure']}@{rows[0]['k']}")

@@ -67,8 +67,9 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
     """Read one section's files.
 
     ``section``: dataset, generator, scorer, maybe ``utility`` (``relative``, the default, or ``absolute``), maybe
-    ``references`` (names of the scorer's reference sets, if they aren't the dataset's grades) and ``primary`` (the
-    keys of base.vocabulary.primary.Primary); ``files`` by name, and ``retrieval`` by retriever.
+    ``references`` (names of the scorer's reference sets, if they aren't the dataset's grades), ``primary`` (the keys
+    of base.vocabulary.primary.Primary) and ``named_pair`` (of report.display.sections.Section); ``files`` by name, and
+    ``retrieval`` by retriever.
     ``grid``: retrievers, orderings, k, seeds, measures, and ``references``: the names of the grades per dataset.
     Raises InputError for a file without one of its columns.
     """
@@ -89,6 +90,7 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
         tables={name: _table(path, resolve(RESULT_TABLES[name].columns)) for name, path in section["files"].items()}
         | {PER_RETRIEVER: pl.concat([none, *measured])},
         primary=Primary(**section["primary"]) if section.get("primary") else None,
+        named_pair=section.get("named_pair", False),
     )
 
 

@@ -35,30 +35,38 @@ from ragrelay.report.display.sections import Section
 from ragrelay.report.verdict_tables import slope_with_interval
 
 Row = dict[str, Any]
+DOES_RELAY = "Between two retrievers, does the answer improve more where the ranking improves more?"
 RELAYED = {
-    relay.IT_IS: "It is",
-    relay.IT_IS_NOT: "The answer is worse",
+    relay.IT_IS: "Answers improve where rankings do",
+    relay.IT_IS_NOT: "Answers get worse where rankings improve",
     relay.NOT_KNOWN: "We do not know",
-    relay.TOO_FEW: "Too few queries differ ({n})",
+    relay.TOO_FEW: "We cannot tell",
 }
+"""The question on relay, and its answers."""
+ADJUSTED = "adjusted for difficulty"
 UNTESTED = "not tested"
 """Undecided because all differences are equal."""
-BY_GAIN = {BETTER: "better than zero-shot with", WORSE: "worse with", UNDECIDED: "undecided with",
-           UNTESTED: "higher or lower by the same for all queries, so not tested, with",
-           TOO_FEW: "of too few queries to say with"}  # fmt: skip
+BY_GAIN = {BETTER: "P is better than zero-shot with", WORSE: "P is worse with", UNDECIDED: "it is undecided with",
+           UNTESTED: "P is higher or lower by the same for all queries, so not tested, with",
+           TOO_FEW: "too few queries differ to say with"}  # fmt: skip
 BY_CORRELATION = {ABOVE: "above zero for", BELOW: "below zero for", UNDECIDED: "undecided for"}
 BY_EQUIVALENCE = {
-    **{word: f"{word}, for" for word in (MUCH_BETTER, LITTLE_BETTER, LITTLE_WORSE, MUCH_WORSE)},
-    **{word: f"{word} for" for word in (BETTER, EQUIVALENT, NOT_WORSE, NOT_BETTER, WORSE, UNDECIDED)},
-    TOO_FEW: "of too few queries to say for",
+    **{word: f"P is {word}, for" for word in (MUCH_BETTER, LITTLE_BETTER, LITTLE_WORSE, MUCH_WORSE)},
+    **{word: f"P is {word} for" for word in (BETTER, WORSE)},
+    EQUIVALENT: "P is equivalent, within the margin, for",
+    NOT_WORSE: "P is not worse by the margin or more, maybe better, for",
+    NOT_BETTER: "P is not better by the margin or more, maybe worse, for",
+    UNDECIDED: "it is undecided for",
+    TOO_FEW: "too few queries differ to say for",
 }
 MOST_NAMED = 3
 BY_SYSTEM = {
-    MUCH_BETTER: "Answers from {one} are better than from {other} by more than {margin}",
+    MUCH_BETTER: "Answers from {one} are better than from {other}, by more than the margin of {margin}",
     BETTER: "Answers from {one} are better than from {other}",
-    LITTLE_BETTER: "Answers from {one} are better than from {other}, by less than {margin}",
-    EQUIVALENT: "Answers from {one} and {other} are equally good, within {margin}",
-    NOT_WORSE: "Answers from {one} are not worse than from {other} by {margin}; whether better, we do not know",
+    LITTLE_BETTER: "Answers from {one} are better than from {other}, by less than the margin of {margin}",
+    EQUIVALENT: "Answers from {one} and {other} are equally good, within the margin of {margin}",
+    NOT_WORSE: "Answers from {one} are at most the margin of {margin} worse than from {other}; whether better, we do "
+    "not know",
     UNDECIDED: "We do not know which of {one} and {other} gives better answers",
     TOO_FEW: "Too few queries ({n}) to say which of {one} and {other} gives better answers",
 }
@@ -69,9 +77,9 @@ TURNED = dict(zip((MUCH_BETTER, BETTER, LITTLE_BETTER, NOT_WORSE), (MUCH_WORSE, 
                   strict=True))  # fmt: skip
 TURNED |= {turned: word for word, turned in TURNED.items()}
 LABELLED = {
-    labellings.ALL: "if all of them are relevant",
-    labellings.LOWEST: "with the labels that give the lowest slope",
-    labellings.HIGHEST: "with those that give the highest",
+    labellings.ALL: "if all are relevant",
+    labellings.LOWEST: "at the lowest",
+    labellings.HIGHEST: "at the highest",
 }
 MOST_WORDS = 25
 """An answer has at most so many words before its remark."""
@@ -126,7 +134,7 @@ def compared(section: Section) -> Conclusion:
         strong += f", although {other} ranks better"
     few = [] if row["verdict"] == TOO_FEW else [counted(row["n"], "query", "queries")]
     why = [row["reason"]] if row["verdict"] == UNDECIDED and row["low"] is None and row["reason"] else []
-    difference = f"difference {short(row['mean_difference'], row['low'], row['high'], row['margin'])}"
+    difference = f"difference {short(row['mean_difference'], row['low'], row['high'], row['margin'] or 0.0)}"
     numbers = ", ".join([difference, *few, *why])
     means = means_of(section, row, "mean_p") if not row["n_unpaired"] else None
     whole = f"P {number(means[0], 2)} against {number(means[1], 2)}, {numbers}" if means else numbers
@@ -156,32 +164,34 @@ def unjudged(section: Section) -> list[str]:
             own, against = (share(value) for value in shares)
             sentences.append(
                 f"{own} of the passages shown with {row['retriever']} and {against} with {row['against_retriever']} "
-                "have no judgement; measures and P take them for not relevant."
+                f"have no judgement. {section.lead['measure']} counts them as not relevant, and P compares no answer "
+                "with them."
             )
     return sentences
 
 
 def relay_with_holes(section: Section) -> list[str]:
-    """Say whether relay's answer survives other labels of the passages without a judgement, if there are many."""
+    """Say which slopes of relay other labels of the passages without a judgement give, and what follows."""
     _, k, _, measure = section.lead.values()
     rows = {row["labelling"]: row for row in section["holes"].filter(k=k, adjusted=False).to_dicts()}
     if not rows or any(row["slope"] is None for row in rows.values()):
         return []
     words = labellings.answers_by_labelling(section["holes"], k)
-    as_is = rows[labellings.NONE]
-    low, high, scenario = (
-        number(rows[name]["slope"] / 10, 3) for name in (labellings.LOWEST, labellings.HIGHEST, labellings.ALL)
+    own = words[labellings.NONE]
+    low, high, none, every = (
+        number(rows[name]["slope"] / 10, 3)
+        for name in (labellings.LOWEST, labellings.HIGHEST, labellings.NONE, labellings.ALL)
     )
-    other = [LABELLED[name] for name, word in words.items() if word != words[labellings.NONE]]
-    survives = (
-        f"does not survive: it is another {' and '.join(other)}" if other else "survives every labelling that was tried"
-    )
+    changed = [f"{_quoted(word)} {LABELLED[name]}" for name, word in words.items() if word != own]
+    follows = f"would change: {', '.join(changed)}" if changed else "stays the same under all labels tried"
     return [
-        f"{share(as_is['share_unjudged'])} of the passages in the contexts have no judgement. The answer "
-        f"on relay {survives}. Per 0.1 of {measure}@{k}, P differs by {number(as_is['slope'] / 10, 3)} as "
-        f"none of them counts as relevant, by {scenario} if all of them do, and by {low} to {high} with the labels "
-        "that change it most, of those tried."
+        f"with other labels for the passages without a judgement, P’s change per 0.1 of {measure}@{k} runs from "
+        f"{low} to {high} ({none} if none are relevant, {every} if all are). The answer {_quoted(own)} {follows}."
     ]
+
+
+def _quoted(word: str) -> str:
+    return f"“{RELAYED[word][0].lower()}{RELAYED[word][1:]}”"
 
 
 def equal_length(section: Section) -> list[str]:
@@ -200,10 +210,16 @@ def sizes(section: Section) -> list[str]:
     rows = section["systems"].filter(role=PRIMARY).drop_nulls("detectable_difference").to_dicts()
     return [
         f"With {count(row['n'])} queries, a difference between {row['retriever']} and {row['against_retriever']} of "
-        f"{number(row['detectable_difference'])} in mean P is found in 80% of studies, and equivalence at a margin of "
-        f"{number(row['margin'], 2)} with {count(row['queries_for_margin'])} queries."
+        f"{number(row['detectable_difference'])} in mean P is found in 80% of studies{_for_margin(row)}."
         for row in rows
     ]
+
+
+def _for_margin(row: Row) -> str:
+    if row["margin"] is None:
+        return ""
+    needed = count(row["queries_for_margin"])
+    return f", and equivalence at a margin of {number(row['margin'], 2)} with {needed} queries"
 
 
 def ranked_well(section: Section) -> Conclusion:
@@ -235,49 +251,53 @@ def ranked_well(section: Section) -> Conclusion:
             else f"Spearman’s ρ of {lead['measure']}@{lead['k']} with utility{'' if groups[BELOW] else ' is undecided'}"
         )
         return Conclusion(*heading, strong, f"{worse}{unknown}{basis}")
-    rho = ", ".join(
-        f"{short(row['value'], row['low'], row['high'])} with {row['retriever']}" for row in known.to_dicts()
-    )
+    rho = [f"{short(row['value'], row['low'], row['high'])} with {row['retriever']}" for row in known.to_dicts()]
+    none = [name for name in section.rankings if name not in known["retriever"]]
+    rho += [f"none with {listing(none)}"] if none else []
     parts = [
-        f"with {listing(groups[word])} {text}"
-        for word, text in ((ABOVE, "they are"), (BELOW, "they are answered worse"), (UNDECIDED, "we do not know"))
+        f"{text} with {listing(groups[word])}"
+        for word, text in ((ABOVE, "They are"), (BELOW, "They are answered worse"), (UNDECIDED, "We do not know"))
         if groups[word]
     ]
-    if len(groups[ABOVE]) == known.height:
-        parts = [f"They are, with {listing(groups[ABOVE])}"]
-    elif len(groups[UNDECIDED]) == known.height:
-        parts = [f"We do not know, for {'either' if known.height == 2 else 'any'}"] if known.height > 1 else parts
-    strong = "; ".join(parts)
-    return Conclusion(*heading, strong[0].upper() + strong[1:], f"ρ {rho}", tuple(known["retriever"]))
+    if len(groups[UNDECIDED]) == known.height:
+        parts = ["We do not know" + (", for either" if known.height == 2 else ", for any" if known.height > 1 else "")]
+    strong = "; ".join([*parts[:1], *(part[0].lower() + part[1:] for part in parts[1:])])
+    return Conclusion(*heading, strong, f"Spearman’s ρ {', '.join(rho)}", tuple(known["retriever"]))
 
 
 def relayed(section: Section) -> Conclusion:
     """Conclude on relay from relay.csv, over all rankings in the primary comparison's cell."""
     _, k, _, measure = section.lead.values()
-    heading = "Relay", "Where a retriever ranks a query better than its usual lead, is the answer better too?"
     verdict, rows = _relay(section)
     if verdict == relay.ONE_RANKING:
         if len(section.rankings) > 1:
-            return Conclusion(*heading, "We cannot tell", "no query has a score with two rankings")
-        return Conclusion(*heading, "Needs two rankings; here is one")
-    whole = rows.get("")
-    strong = relay_words(verdict, [rows[name] for name in ("", "adjusted") if name in rows])
-    if whole is None or whole["slope"] is None:
-        return Conclusion(*heading, strong)
-    slope, low, high = (None if whole[name] is None else whole[name] / 10 for name in ("slope", "low", "high"))
-    queries = [] if verdict == relay.TOO_FEW else [counted(whole["n"], "query", "queries")]
-    numbers = ", ".join([f"P differs by {short(slope or 0.0, low, high)}", *queries])
-    where = f"where a retriever ranks a query 0.1 better in {measure}@{k}"
-    return Conclusion(*heading, strong, f"{where}, {numbers}")
+            return Conclusion("Relay", DOES_RELAY, "We cannot tell", "no query has a score with two rankings")
+        return Conclusion("Relay", DOES_RELAY, "Needs two rankings; here is one")
+    return relay_conclusion(verdict, [rows[name] for name in ("", "adjusted") if name in rows], f"{measure}@{k}")
 
 
-def relay_words(verdict: str, rows: list[Row]) -> str:
-    """Return the words for relay's ``verdict`` on ``rows``: the slope, and the adjusted one."""
-    n = rows[0]["n"] if rows else 0
-    reasons = [row["reason"] for row in rows if row["verdict"] == relay.TOO_FEW and row["reason"]]
-    if verdict == relay.TOO_FEW and n >= relay.DIFFERING_AT_LEAST and reasons:
-        return f"We cannot tell ({reasons[0]})"
-    return RELAYED[verdict].format(n=differing(n))
+def relay_conclusion(verdict: str, rows: list[Row], measure: str) -> Conclusion:
+    """Conclude on relay with the numbers, or the reason, of those ``rows`` (as measured, adjusted) that decided."""
+    heading = "Relay", DOES_RELAY, RELAYED[verdict]
+    decided = relay.deciding(rows)
+    numbered = [row for row in decided if row["low"] is not None and row["high"] is not None]
+    if verdict == relay.TOO_FEW or not numbered:
+        reasons = [_adjusted(row, ", ") + row["reason"] for row in decided if row["reason"]]
+        return Conclusion(*heading, *reasons[:1])
+    said = []
+    for row in numbered:
+        slope, low, high = (row[name] / 10 for name in ("slope", "low", "high"))
+        changes = "" if said else "P changes by "
+        said.append(f"{_adjusted(row, ' ')}{changes}{short(slope, low, high)}")
+    sizes = list(dict.fromkeys(row["n"] for row in numbered))
+    queries = f"{listing([count(n) for n in sizes])} {'query' if sizes == [1] else 'queries'}"
+    turned_down = verdict == relay.NOT_KNOWN and all(row["verdict"] == relay.BELOW for row in rows)
+    remark = f"A slope below zero counts only if p < {number(relay.REVERSED, 2)}." if turned_down else ""
+    return Conclusion(*heading, f"per 0.1 of {measure}, {', '.join(said)}, {queries}", remark=remark)
+
+
+def _adjusted(row: Row, then: str) -> str:
+    return f"{ADJUSTED}{then}" if row["adjusted"] and row["reason"] != relay.WITHOUT_P0 else ""
 
 
 def differing(n: int) -> str:
@@ -295,27 +315,31 @@ def _relay(section: Section) -> tuple[str, dict[str, Row]]:
 
 
 def relay_left_open(section: Section) -> list[str]:
-    """Say why relay's answer is open although its interval excludes 0."""
+    """Say why relay's answer is open although the interval of the slope as measured excludes 0."""
     verdict, rows = _relay(section)
     whole, adjusted = rows.get(""), rows.get("adjusted")
     if verdict != relay.NOT_KNOWN or not whole or whole["low"] is None or whole["low"] <= 0 <= whole["high"]:
         return []
+    measured = f"as measured, P changes by {slope_with_interval(whole)}"
     if adjusted is None or adjusted["slope"] is None:
-        return ["it cannot be adjusted for P₀ without zero-shot answers, so that it may be the queries’ difficulty."]
-    return [f"adjusted for difficulty and P₀, P differs by {slope_with_interval(adjusted)}, which leaves it open."]
+        return [f"{measured}; without zero-shot answers it cannot be adjusted, and difficulty may cause it."]
+    if adjusted["low"] is not None and not adjusted["low"] <= 0 <= adjusted["high"]:
+        return []
+    return [f"{measured}; adjusted for difficulty, it may be zero."]
 
 
 def how_relayed(section: Section) -> list[str]:
     """State the basis of the answer on relay: the slope, the adjusted slope, and that on unseen references."""
-    names = {"": "", "adjusted": "adjusted for difficulty and P₀ ", "unseen": "on unseen references "}
+    names = {"": "", "adjusted": f"{ADJUSTED} ", "unseen": "on unseen references "}
     rows = _relay(section)[1]
     slopes = [names[name] + slope_with_interval(row) for name, row in rows.items() if row["slope"] is not None]
     if not slopes:
         return []
     ordering, k, grade, measure = section.lead.values()
     return [
-        f"Relay: per 0.1 of {measure}@{k} ({ordering} order, {grade} references), P differs by {listing(slopes)}. It "
-        "is said to be relayed where the adjusted slope says so, too. An advantage that suits some queries for another "
+        f"Relay: per 0.1 of {measure}@{k} ({ordering} order, {grade} references), P changes by {listing(slopes)}. The "
+        f"adjustment is for a query’s mean {measure}@{k} and P₀. Relevance is said to be relayed only if the intervals "
+        "of both slopes, as measured and adjusted, lie above zero. An advantage that suits some queries for another "
         "reason looks the same; only doses of relevance show cause."
     ]
 
@@ -354,7 +378,7 @@ def gains(rows: list[Row]) -> list[str]:
     said = [row | ({"verdict": UNTESTED} if row["verdict"] == UNDECIDED and row["low"] is None else {}) for row in rows]
     verdicts = _by_verdict([row for row in said if row["n"]], BY_GAIN, _gain)
     n = max(row["n"] for row in rows)
-    lines = [with_remark(f"By mean gain over the same queries (up to {count(n)}), P is {verdicts}.", undone(rows))]
+    lines = [with_remark(f"By mean gain over the same queries (up to {count(n)}), {verdicts}.", undone(rows))]
     shown = [
         f"{number(100 * row['ratio_of_means'], 0)}% ({number(row['mean_utility'], 2)}, "
         f"{number(row['median_utility'], 2)}) with {row['retriever']}"
@@ -429,15 +453,16 @@ def correlation_counts(frame: pl.DataFrame, measure: str) -> list[str]:
 
 def equivalence(rows: list[Row]) -> list[str]:
     """Say how retrievers compare with the reference retriever, within a margin, in the primary comparison's cells."""
-    tested = [row for row in rows if row["p_value"] is not None]
+    tested = [row for row in rows if row["p_difference"] is not None]
     if not tested:
         return []
     first = tested[0]
+    margin = "" if first["margin"] is None else f" at a margin of {number(first['margin'], 2)} in P"
     verdicts = _by_verdict(tested, BY_EQUIVALENCE, _difference)
     own = len({row["verdict_level"] for row in tested}) > 1
     return [with_remark(
-        f"Compared with {first['against_retriever']}, at a margin of {number(first['margin'], 2)} in P (intervals with "
-        f"Bonferroni’s correction{', the primary pair’s without' if own else ''}), P is {verdicts}.", undone(tested)
+        f"Compared with {first['against_retriever']}{margin} (intervals with "
+        f"Bonferroni’s correction{', the primary pair’s without' if own else ''}), {verdicts}.", undone(tested)
     )]  # fmt: skip
 
 

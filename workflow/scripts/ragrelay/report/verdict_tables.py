@@ -10,7 +10,7 @@ from ragrelay.analysis.pooled import RELAY
 from ragrelay.analysis.relay import ALL_RANKINGS
 from ragrelay.analysis.systems import EXPLORATORY, PRIMARY, REFERENCE
 from ragrelay.analysis.verdicts import UNDECIDED
-from ragrelay.base.vocabulary.columns import schema_of
+from ragrelay.base.vocabulary.columns import STUDY_PART, schema_of
 from ragrelay.report.display.numbers import count, number, p_value, share, with_interval
 from ragrelay.report.display.sections import Section
 from ragrelay.report.display.tables import (
@@ -32,6 +32,8 @@ from ragrelay.report.display.tables import (
 from ragrelay.report.study import ReportedStudy
 
 AT_EQUAL_LENGTH = "at equal length"
+KEYS_OF_SLOPE = ("retrievers", "ordering", "k", "references", "measure", "labelling")
+"""What names a slope of relay.csv or holes.csv, besides whether it is adjusted."""
 
 
 def gain_table(section: Section, most_rows: int | None = None) -> Table:
@@ -49,14 +51,31 @@ def gain_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def relay_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show slopes of P on the measures, per 0.1 of these; if rows are dropped, those of all rankings stay."""
+    """Show slopes of P on the measures, per 0.1 of these, as measured and adjusted in one row.
+
+    If rows are dropped, those of all rankings stay. The only pair of two rankings is all of them, and has one row.
+    """
+    frame, pairs = section["relay"], pl.col("retrievers") != ALL_RANKINGS
+    named = frame.filter(pairs)["retrievers"].unique()
+    if len(section.rankings) == 2:
+        only = named.item() if len(named) == 1 else ALL_RANKINGS
+        frame = frame.filter(~pairs).with_columns(retrievers=pl.lit(only))
     return table_of(
-        section["relay"], name("retrievers"), name("ordering"), depth(), name("references"), name("measure"),
-        yes_no("adjusted", "adjusted"), name("verdict"), numeric("P per 0.1", lambda row: row, slope_with_interval),
-        numeric("p", "p_value", p_value), numeric("r", "r", number, 2),
+        beside_adjusted(frame), name("retrievers"), name("ordering"), depth(), name("references"), name("measure"),
+        *_slopes(), numeric("r", "r", number, 2), numeric("r, adjusted", "r_adjusted", number, 2),
         numeric("r, corrected", "r_corrected", number, 2), numeric("queries that differ", "n", count),
-        numeric("effective", "n_eff", number, 1), numeric("same contexts", "share_same", share), REMARK,
-        most=most_rows, later=pl.col("retrievers") != ALL_RANKINGS,
+        numeric("effective", "n_eff", number, 1), numeric("effective, adjusted", "n_eff_adjusted", number, 1),
+        numeric("same contexts", "share_same", share), BOTH_REMARKS, most=most_rows, later=pairs,
+    )  # fmt: skip
+
+
+def beside_adjusted(frame: pl.DataFrame) -> pl.DataFrame:
+    """Put the adjusted row of each slope beside the other, as columns whose names end in ``_adjusted``."""
+    keys = [key for key in KEYS_OF_SLOPE if key in frame.columns]
+    measured = frame.filter(pl.col("adjusted").not_() | pl.col("adjusted").is_null())
+    others = frame.filter("adjusted").drop("adjusted", *(name for name in STUDY_PART if name not in keys), strict=False)
+    return measured.join(
+        others, on=keys, how="left", suffix="_adjusted", nulls_equal=True, maintain_order="left"
     )  # fmt: skip
 
 
@@ -86,12 +105,35 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
 def holes_table(section: Section, most_rows: int | None = None) -> Table:
     """Show slopes over all rankings, per 0.1 of the measure, by labelling of the passages without a judgement."""
     return table_of(
-        section["holes"], depth(), yes_no("adjusted", "adjusted"), name("labels", "labelling"),
+        beside_adjusted(section["holes"]), depth(), name("labels", "labelling"),
         numeric("unjudged", "share_unjudged", share),
         numeric("taken for relevant", lambda row: row, lambda row: f"{row['relevant']} of {row['holes']}"),
-        name("verdict"), numeric("P per 0.1", lambda row: row, slope_with_interval),
-        numeric("p", "p_value", p_value), REMARK, most=most_rows, later=pl.col("adjusted"),
+        numeric("adjusted: taken for relevant", lambda row: row,
+                lambda row: f"{row['relevant_adjusted']} of {row['holes_adjusted']}"),
+        *_slopes(), BOTH_REMARKS, most=most_rows,
     )  # fmt: skip
+
+
+def _slopes() -> list[Column]:
+    """Return the columns of slopes, their verdicts and p-values, as measured and adjusted."""
+    return [
+        name("verdict"), numeric("P per 0.1", lambda row: row, slope_with_interval),
+        numeric("p", "p_value", p_value), name("verdict, adjusted", "verdict_adjusted"),
+        numeric("P per 0.1, adjusted", _adjusted, slope_with_interval),
+        numeric("p, adjusted", "p_value_adjusted", p_value),
+    ]  # fmt: skip
+
+
+def _adjusted(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {column: row[f"{column}_adjusted"] for column in ("slope", "low", "high", "reason")}
+
+
+def _both_remarks(row: Mapping[str, Any]) -> str:
+    own, adjusted = REMARK.text(row), row["reason_adjusted"] or ""
+    return own if adjusted in ("", own) else "; ".join([*([own] if own else []), f"adjusted: {adjusted}"])
+
+
+BOTH_REMARKS = textual("remark", _both_remarks)
 
 
 def clusters_table(section: Section, most_rows: int | None = None) -> Table:

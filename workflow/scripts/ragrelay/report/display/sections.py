@@ -74,6 +74,8 @@ class Section:
     """By name (report.outputs.RESULT_TABLES)."""
     primary: Primary | None = None
     """The primary comparison; None with fewer than two retrievers."""
+    named_pair: bool = False
+    """Whether the configuration names the primary pair."""
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         return self.tables[name]

@@ -9,6 +9,7 @@ from markupsafe import Markup, escape
 
 from ragrelay.base.io.workflow_files import ROOT
 from ragrelay.report.display.numbers import number
+from ragrelay.report.display.terms import Explainer, explained
 
 FOLDER = ROOT / "workflow" / "report"
 """The templates, with their styles and scripts."""
@@ -24,7 +25,10 @@ def environment(folder: Path) -> jinja2.Environment:
         lstrip_blocks=True,
     )
     # ``broken`` allows line breaks after the underscores of a long name.
+    # ``explained`` marks terms where the page first uses them; ``terms`` are all of these, with their meanings.
     jinja.filters |= {"shown": number, "broken": lambda name: escape(name).replace("_", Markup("_<wbr>"))}
+    jinja.filters |= {"explained": Explainer()}
+    jinja.globals |= {"terms": explained}
     return jinja
 
 

@@ -1,0 +1,81 @@
+"""Explain terms where a page first uses them, with the meanings of the glossary (docs/glossary.md)."""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from markupsafe import Markup, escape
+
+from ragrelay.base.io.workflow_files import ROOT
+
+GLOSSARY = ROOT / "docs" / "glossary.md"
+EXPLAINED = {
+    "P₀": "P₀",
+    "P": "P",
+    "nDCG": "nDCG",
+    "ρ": "ρ",
+    "relay": "[Rr]elay",
+    "margin": "margin",
+    "difficulty": "difficulty",
+    "effective": "effective",
+    "zero-shot answer": "zero-shot",
+    "gain": "gain",
+    "verdict": "verdict",
+    "primary comparison": "[Pp]rimary pair",
+    "95% interval": "95% intervals?",
+    "oracle": "[Oo]racles?",
+    "reference": "references?",
+    "k": "k(?= =)",
+    "seed": "seeds?",
+    "ordering": "order(?= *,)",
+    "judgement": "judgements?",
+    "utility": "utility",
+    "cell": "cells?",
+    "grade": "grades?",
+    "retriever": "retrievers?",
+}
+"""The glossary's words that a page explains, each with the pattern of what stands for it in a sentence."""
+ALONE = "(?<![\\w-]){}(?![\\w-])"
+
+
+@cache
+def meanings() -> dict[str, str]:
+    """Return the meaning of each of the glossary's words, as plain text."""
+    rows = re.findall(r"^\| (.+?) \| (.+?) \|$", GLOSSARY.read_text(encoding="utf-8"), re.MULTILINE)
+    return {word: _plain(meaning) for names, meaning in rows[1:] for word in names.split(", ")}
+
+
+def explained() -> list[tuple[str, str]]:
+    """Return the words of EXPLAINED with their meanings, in alphabetical order."""
+    known = meanings()
+    return sorted(((word, known[word]) for word in EXPLAINED), key=lambda pair: pair[0].lower())
+
+
+class Explainer:
+    """Marks each term where it occurs for the first time."""
+
+    def __init__(self) -> None:
+        self.left = dict(EXPLAINED)
+
+    def __call__(self, text: str) -> Markup:
+        """Escape ``text``, and put the first of each term into an element with its meaning."""
+        found = sorted(self._found(text))
+        parts, end = [], 0
+        for start, stop, word in found:
+            if start < end:
+                continue
+            del self.left[word]
+            element = Markup('<span class="term" role="button" tabindex="0" data-meaning="{}">{}</span>')
+            parts += [escape(text[end:start]), element.format(meanings()[word], text[start:stop])]
+            end = stop
+        return Markup("").join([*parts, escape(text[end:])])
+
+    def _found(self, text: str) -> Iterable[tuple[int, int, str]]:
+        for word, pattern in self.left.items():
+            if match := re.search(ALONE.format(pattern), text):
+                yield match.start(), match.end(), word
+
+
+def _plain(meaning: str) -> str:
+    """Return Markdown without links, code and emphasis."""
+    return re.sub(r"[`*]", "", re.sub(r" ?\(\[[^]]*\]\([^)]*\)\)|\[([^]]*)\]\([^)]*\)", r"\1", meaning))
