@@ -1,10 +1,10 @@
-"""Write the error rates of words in docs/statistics.md from word_errors.json and cluster_errors.json: `make docs`."""
+"""Write the error rates of words in docs/error-rates.md from word_errors.json and cluster_errors.json: `make docs`."""
 
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "statistics.md"
+PAGE = ROOT / "docs" / "error-rates.md"
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
 from benchmarks import cluster_errors  # noqa: E402
@@ -14,7 +14,7 @@ from tools.blocks import replaced  # noqa: E402
 
 
 def page(text: str) -> str:
-    """Replace the tables in ``text``, docs/statistics.md: those of words, of remarks, of relay and of clusters."""
+    """Replace the tables in ``text``, docs/error-rates.md: those of words, of remarks, of relay and of clusters."""
     rates = read(ROOT / "benchmarks" / "results" / "word_errors.json")
     for part in PARTS:
         made = table([one for one in rates if part_of(one) == part])

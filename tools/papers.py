@@ -1,11 +1,11 @@
-"""Write docs/reproduce-the-papers.md from resources/published/rows.csv: `make docs`."""
+"""Write docs/reference/reproduce-the-papers.md from resources/published/rows.csv: `make docs`."""
 
 import csv
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 ROWS = ROOT / "resources" / "published" / "rows.csv"
-PAGE = ROOT / "docs" / "reproduce-the-papers.md"
+PAGE = ROOT / "docs" / "reference" / "reproduce-the-papers.md"
 STATES = ("as printed", "differs", "out of reach")
 COLUMNS = "| | what | command | needs | GPU-hours | state | where |"
 HEAD = """# Reproduce the papers
@@ -32,11 +32,11 @@ magnitude:
 - Engine starts, encoding a collection, reranking and BERTScore are not included.
 
 For your machine, put the target `plan` in the place of the command's own. Paths are below `results/<study>/`. The
-target `reproduce` compares a study with the printed values in [resources/published](../resources/published/README.md).
+target `reproduce` compares a study with the printed values in [resources/published](../../resources/published/README.md).
 
-More on each paper's setup: [Tian et al. 2025](reproduce-the-paper.md),
-[Salemi and Zamani 2024](erag.md#the-papers-study), [Hagström et al. 2025](acu.md#the-papers-study),
-[Tian et al. 2026](predict.md#tian-et-al-2026-and-this-study). The rows of Tian et al. 2026 and of Hagström et al.'s
+More on each paper's setup: [Tian et al. 2025](../reproduce-the-paper.md),
+[Salemi and Zamani 2024](../erag.md#the-papers-study), [Hagström et al. 2025](../acu.md#the-papers-study),
+[Tian et al. 2026](../predict.md#tian-et-al-2026-and-this-study). The rows of Tian et al. 2026 and of Hagström et al.'s
 appendices follow their public code.
 
 <!-- Written from resources/published/rows.csv by `make docs`. -->

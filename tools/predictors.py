@@ -1,4 +1,4 @@
-"""Write the table of predictors in docs/predict.md from their classes: `make docs`."""
+"""Write the table of predictors in docs/predictors.md from their classes: `make docs`."""
 
 import inspect
 import sys
@@ -11,7 +11,7 @@ from ragrelay.annexes.prediction.predictor import Predictor, predictors  # noqa:
 
 from tools.blocks import replaced  # noqa: E402
 
-PAGE = ROOT / "docs" / "predict.md"
+PAGE = ROOT / "docs" / "predictors.md"
 START = "<!-- predictors from their classes, by tools/predictors.py -->"
 
 
@@ -37,7 +37,7 @@ def _per(one: Predictor) -> str:
 
 
 def page(text: str) -> str:
-    """Replace the table in ``text``, docs/predict.md."""
+    """Replace the table in ``text``, docs/predictors.md."""
     return replaced(text, START, table())
 
 

@@ -1,4 +1,4 @@
-"""Write docs/results.md, and the captions of Snakemake's report, from the declarations in the code: `make docs`."""
+"""Write docs/reference/results.md, and the captions of Snakemake's report, from the declarations in the code: `make docs`."""
 
 import sys
 import textwrap
@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 CAPTIONS = ROOT / "workflow" / "report" / "captions"
-PAGE = ROOT / "docs" / "results.md"
+PAGE = ROOT / "docs" / "reference" / "results.md"
 sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 
 from ragrelay.base.vocabulary.columns import STUDY_PART, Column  # noqa: E402
@@ -26,10 +26,10 @@ In a CSV file an empty field is a missing value. In those of `report/` and `comp
 `-`, `@` or a tab and is no number has an apostrophe before it, or a spreadsheet would take it for a formula; Parquet
 files have it as it is. A column without a unit is a name, a text, a truth value or a plain number; “the scorer's” means
 the unit of the scorer's P: a score from 0 to 1 for the scorers that come with ragrelay. What the numbers mean:
-[statistics.md](statistics.md).
+[statistics.md](../statistics.md).
 
 A file's columns stand in order; those without a line below their file have one here. “Shown in” names the figures and
-tables of the report that a file is read for; [Architecture](architecture.md#where-a-column-comes-from-and-who-reads-it)
+tables of the report that a file is read for; [Architecture](../architecture.md#where-a-column-comes-from-and-who-reads-it)
 says how to find who else reads a file.
 
 <!-- Written from the declarations in the code by `make docs`. -->
@@ -60,7 +60,7 @@ def common_rows() -> dict[str, str]:
 
 
 def page() -> str:
-    """Return the whole of docs/results.md."""
+    """Return the whole of docs/reference/results.md."""
     common = common_rows()
     parts: list[str] = [HEAD + TABLE + "".join(sorted(common.values()))]
     shown: dict[str, str] = {}

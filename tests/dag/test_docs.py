@@ -40,7 +40,7 @@ NOT_RUN = {
     ("README.md", "grid:"): "test_the_grid_of_readme",
     ("docs/erag.md", "# my-readers.yaml"): "answers of a reader of yours; tests/e2e/test_brought_passages.py",
     ("docs/erag.md", "# my-erag.yaml"): "given after config/salemi2024.yaml; test_the_paper_of_erag_without_files",
-    ("docs/predict.md", "# my-predictors.yaml"): "keys of a study; config/predict.yaml is run and has most of them",
+    ("docs/predictors.md", "# my-predictors.yaml"): "keys of a study; config/predict.yaml is run and has most of them",
     ("docs/judges.md", "# my-judges.yaml, continued"): "keys of a study; config/judges.yaml is run and has them",
 }
 """Languages and blocks (page, first line) that aren't run here, and the reason or the test that tries them."""

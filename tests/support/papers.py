@@ -1,4 +1,4 @@
-"""What docs/reproduce-the-papers.md promises of a study."""
+"""What docs/reference/reproduce-the-papers.md promises of a study."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""docs/results.md and the captions against the declarations in the code; names of files in docs/statistics.md."""
+"""docs/reference/results.md and the captions against the declarations in the code; files that pages name."""
 
 import re
 
@@ -42,7 +42,8 @@ def test_every_column_has_its_line_on_the_page() -> None:
 
 def test_files_named_in_the_statistics_page_exist() -> None:
     paths = [file.path.replace("{csv|parquet}", "csv") for file in result_files()]
-    names = set(NAME.findall((ROOT / "docs/statistics.md").read_text(encoding="utf-8")))
+    pages = ("statistics", "relay", "correlations", "error-rates")
+    names = {name for page in pages for name in NAME.findall((ROOT / f"docs/{page}.md").read_text(encoding="utf-8"))}
     assert len(names) > 8
     endings = {name: re.sub(r"<(\w+)>", r"{\1}", name) for name in names}
     missing = {name for name, end in endings.items() if not any(f"/{path}".endswith(f"/{end}") for path in paths)}

@@ -48,7 +48,7 @@ class PageAnswers(tuple[Conclusion, ...]):
 
 
 class Results:
-    """The results of one study in ``folder``. docs/results.md lists the columns of every table.
+    """The results of one study in ``folder``. docs/reference/results.md lists the columns of every table.
 
     A table's first columns come from the file's path: dataset, generator, scorer, and so on.
     """

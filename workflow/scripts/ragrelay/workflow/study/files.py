@@ -1,6 +1,6 @@
 """The registry of every file below a study's results: its path, the rule that makes it, its columns.
 
-Rules take paths from it, and docs/results.md is generated from it. The report's tables are registered where they are
+Rules take paths from it, and docs/reference/results.md is generated from it. The report's tables are registered where they are
 shown (`RESULT_TABLES` and `OUTPUTS` of report/outputs.py), the tables of questions to a model in the question's class
 (questions/kinds), those of an annex in its ``files.py``, all other files here.
 
