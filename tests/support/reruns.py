@@ -1,6 +1,6 @@
 """What reruns is what lies downstream of an edit: of the jobs that it touches itself, along the graph of all jobs.
 
-No rule is an exception. Edges by `ancient` lead nowhere; test_reruns.py lists them. docs/reruns.md names the jobs that
+No rule is an exception. Edges by `ancient` lead nowhere; test_reruns.py lists them. docs/rerun-tables.md names the jobs that
 an edit touches, but for those whose files are others, and which steps run.
 """
 
@@ -11,7 +11,7 @@ from tests.support.graphs import Job, following_any
 from tests.support.sandbox import ROOT
 
 RULE = re.compile(r"`(\w+)`")
-TABLES = (ROOT / "docs/reruns.md").read_text(encoding="utf-8").split("## What reruns")[1].split("\n## ")[0]
+TABLES = (ROOT / "docs/rerun-tables.md").read_text(encoding="utf-8")
 
 
 def running(jobs: Mapping[str, Job]) -> set[str]:
@@ -62,7 +62,7 @@ def _cells(first: str) -> list[list[str]]:
 
 
 class Table:
-    """A table of docs/reruns.md: by row, the rules whose jobs run first, and how much runs of each step."""
+    """A table of docs/rerun-tables.md: by row, the rules whose jobs run first, and how much runs of each step."""
 
     def __init__(self, changes: str, steps: str) -> None:
         """``changes``, ``steps``: heads of the first columns of it and of the table of its steps."""

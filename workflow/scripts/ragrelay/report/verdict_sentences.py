@@ -288,7 +288,7 @@ def relay_conclusion(verdict: str, rows: list[Row], measure: str) -> Conclusion:
     for row in numbered:
         slope, low, high = (row[name] / 10 for name in ("slope", "low", "high"))
         changes = "" if said else "P changes by "
-        said.append(f"{_adjusted(row, ' ')}{changes}{short(slope, low, high)}")
+        said.append(f"{_adjusted(row, ' ' if said else ', ')}{changes}{short(slope, low, high)}")
     sizes = list(dict.fromkeys(row["n"] for row in numbered))
     queries = f"{listing([count(n) for n in sizes])} {'query' if sizes == [1] else 'queries'}"
     turned_down = verdict == relay.NOT_KNOWN and all(row["verdict"] == relay.BELOW for row in rows)
