@@ -32,10 +32,11 @@ magnitude:
 - Engine starts, encoding a collection, reranking and BERTScore are not included.
 
 For your machine, put the target `plan` in the place of the command's own. Paths are below `results/<study>/`. The
-target `reproduce` compares a study with the printed values in [resources/published](../../resources/published/README.md).
+target `reproduce` compares a study with the printed values in
+[resources/published](../../resources/published/README.md).
 
 More on each paper's setup: [Tian et al. 2025](../reproduce-the-paper.md),
-[Salemi and Zamani 2024](../erag.md#the-papers-study), [Hagström et al. 2025](../acu.md#the-papers-study),
+[Salemi and Zamani 2024](../reproduce-erag.md), [Hagström et al. 2025](../reproduce-acu.md),
 [Tian et al. 2026](../predict.md#tian-et-al-2026-and-this-study). The rows of Tian et al. 2026 and of Hagström et al.'s
 appendices follow their public code.
 

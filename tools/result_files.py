@@ -1,4 +1,4 @@
-"""Write docs/reference/results.md, and the captions of Snakemake's report, from the declarations in the code: `make docs`."""
+"""Write docs/reference/results.md and the captions of Snakemake's report from declarations in the code: `make docs`."""
 
 import sys
 import textwrap
@@ -29,8 +29,8 @@ the unit of the scorer's P: a score from 0 to 1 for the scorers that come with r
 [statistics.md](../statistics.md).
 
 A file's columns stand in order; those without a line below their file have one here. “Shown in” names the figures and
-tables of the report that a file is read for; [Architecture](../architecture.md#where-a-column-comes-from-and-who-reads-it)
-says how to find who else reads a file.
+tables of the report that a file is read for;
+[Architecture](../architecture.md#where-a-column-comes-from-and-who-reads-it) says how to find who else reads a file.
 
 <!-- Written from the declarations in the code by `make docs`. -->
 

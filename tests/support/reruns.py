@@ -1,7 +1,7 @@
 """What reruns is what lies downstream of an edit: of the jobs that it touches itself, along the graph of all jobs.
 
-No rule is an exception. Edges by `ancient` lead nowhere; test_reruns.py lists them. docs/rerun-tables.md names the jobs that
-an edit touches, but for those whose files are others, and which steps run.
+No rule is an exception. Edges by `ancient` lead nowhere; test_reruns.py lists them. docs/rerun-tables.md names the jobs
+that an edit touches, but for those whose files are others, and which steps run.
 """
 
 import re

@@ -132,7 +132,12 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     of_bm25 = sum(key[0] == "bm25" for key in once)
     ends_ = [f"{undo} for bm25.", f"{undo} for bm25.", "", f"{undo} in {of_bm25} cells."]
     assert all(map(str.endswith, sentences, ends_)) and undo not in sentences[2]
-    approve(APPROVED / "comparison.txt", [answer, *found.sentences, *found.limits])
+    others = [
+        comparison_answer(replace(compared, tests=tests.with_columns(verdict=pl.lit(word))), "one", "two").sentence
+        for tests in [compared.tests.with_columns(reason=None)]
+        for word in ("undecided", "better")
+    ]
+    approve(APPROVED / "comparison.txt", [answer, *others, *found.sentences, *found.limits])
 
 
 def test_no_answer_changed_only_where_all_are_the_same_as_approved() -> None:

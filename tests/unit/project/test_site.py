@@ -34,7 +34,10 @@ def test_links_lead_to_what_was_collected(tmp_path: Path) -> None:
 def test_a_notebook_becomes_a_page(tmp_path: Path) -> None:
     collect(tmp_path)
     text = (tmp_path / "docs/pyterrier.md").read_text(encoding="utf-8")
-    assert text.startswith("# Answers in a PyTerrier experiment\n") and "```python\nimport pyterrier as pt\n" in text
+    assert (
+        text.startswith("# Answers in a PyTerrier experiment\n")
+        and "```python\nimport os\nfrom pathlib import Path\n" in text
+    )
 
 
 def test_the_gallery_has_the_pages_that_are_finished(tmp_path: Path) -> None:

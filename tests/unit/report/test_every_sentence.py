@@ -1242,6 +1242,13 @@ def test_the_words_of_other_verdicts_are_approved(tmp_path: Path) -> None:
         verdict = pl.when(pl.col("labelling").is_in(other)).then(pl.lit("above zero")).otherwise(pl.lit("undecided"))
         said += verdict_sentences.relay_with_holes(having("holes", verdict=verdict))
     said += verdict_sentences.flags(having("gain", utility_disagrees=True))
+    for word in ("equivalent", "not worse", "undecided"):
+        of_cell = having("equivalence", verdict=word)["equivalence"].filter(
+            k=5, ordering="descending", references="lenient"
+        )
+        said += verdict_sentences.equivalence(
+            of_cell.with_columns(margin=None if word == "undecided" else "margin").to_dicts()
+        )
     said += findings.findings(having("utility", n_without_results=2)).limits[-2:]
     said += answer_findings.findings_on_answers(having("lengths", other=3)).limits[:1]
     sizes = {"queries": [36], "clusters": [9], "n_eff": [7.0], "largest": [10], "share_largest": [10 / 36]}

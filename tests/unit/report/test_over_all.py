@@ -84,7 +84,7 @@ def test_a_word_over_generators_that_does_not_stand_has_a_remark(tables: dict[st
 
 def test_relay_over_all_needs_both_rows(tables: dict[str, pl.DataFrame]) -> None:
     (said,), _ = texts(tables["generators"].filter(pl.col("adjusted").fill_null(False).not_()))
-    assert "is the answer better too? We do not know:" in said
+    assert "improves more? We do not know:" in said
 
 
 def test_the_page_shows_them_where_there_are_several(tables: dict[str, pl.DataFrame], tmp_path: Path) -> None:

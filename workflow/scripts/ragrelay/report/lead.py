@@ -306,7 +306,7 @@ def headings(section: Section) -> dict[str, str]:
         texts["gain"] = text + _besides(gains)
     if _decided(pairs):
         either = (*SAY_BETTER, *SAY_WORSE)
-        text = _share(pairs, "One of two retrievers gives better answers", either, nouns=("comparison", "comparisons"))
+        text = _share(pairs, "One of two retrievers gives better answers", either, of_what="comparisons")
         texts["systems"] = text + _besides(pairs)
     if not section["relay"].is_empty():
         said = verdict_sentences.relayed(section).strong
@@ -352,10 +352,10 @@ def _besides(tests: pl.DataFrame) -> str:
 
 def _share(
     tests: pl.DataFrame, text: str, of: tuple[str, ...], less: str = "", other: tuple[str, ...] = (),
-    nouns: tuple[str, str] = ("combination of retriever and k", "combinations of retriever and k"),
+    of_what: str = "combinations of retriever and k",
 ) -> str:  # fmt: skip
     """Say in how many cells the verdict is one ``of`` those, in how many, if any, one of the ``other``."""
     verdicts = tests["verdict"].to_list()
     more, fewer = (sum(verdict in group for verdict in verdicts) for group in (of, other))
     lower = f" and {less} in {count(fewer)}" if fewer else ""
-    return f"{text} in {count(more)} of {counted(tests.height, *nouns)}{lower}"
+    return f"{text} in {count(more)} of {count(tests.height)} {of_what}{lower}"

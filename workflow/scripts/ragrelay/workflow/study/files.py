@@ -1,8 +1,8 @@
 """The registry of every file below a study's results: its path, the rule that makes it, its columns.
 
-Rules take paths from it, and docs/reference/results.md is generated from it. The report's tables are registered where they are
-shown (`RESULT_TABLES` and `OUTPUTS` of report/outputs.py), the tables of questions to a model in the question's class
-(questions/kinds), those of an annex in its ``files.py``, all other files here.
+Rules take paths from it, and docs/reference/results.md is generated from it. The report's tables are registered where
+they are shown (`RESULT_TABLES` and `OUTPUTS` of report/outputs.py), the tables of questions to a model in the
+question's class (questions/kinds), those of an annex in its ``files.py``, all other files here.
 
 A path has exactly the wildcards that its file depends on. Zero-shot answers have the retriever `zeroshot`, the ordering
 `none` and k 0.
