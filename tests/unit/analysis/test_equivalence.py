@@ -45,6 +45,16 @@ def test_a_row_holds_two_one_sided_paired_tests_and_their_interval() -> None:
     assert (row["low"] > -MARGIN and row["high"] < MARGIN) == (row["p_value"] < 0.05)
 
 
+def test_without_a_margin_answers_are_better_worse_or_undecided() -> None:
+    ps = columns(same=0.0, above=0.05, below=-0.05, near=0.0132)
+    table = equivalences(cells(ps), "rel", None)
+    assert dict(table.select("retriever", "verdict").rows()) == {
+        "same": "undecided", "above": BETTER, "below": "worse", "near": BETTER,
+    }  # fmt: skip
+    assert table["margin"].null_count() == table["p_value"].null_count() == table["p_holm"].null_count() == 4
+    assert table["low"].null_count() == table["verdict_low"].null_count() == 0
+
+
 def test_verdicts_and_holm_over_the_retrievers_of_a_cell() -> None:
     ps = columns(same=0.0, above=0.05, below=-0.05, near=0.0132)
     table = equivalences(cells(ps), "rel", MARGIN)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pytest
+from ragrelay.base.errors import InputError
 from ragrelay.config.schema import load_schema, validated
 
 from tests.unit.conftest import at, study_of
@@ -132,3 +134,17 @@ def test_the_primary_comparison(config: dict[str, Any], tmp_path: Path) -> None:
     assert chosen is not None and (chosen["retriever"], chosen["reference"]) == ("bm25", "rel")
     config["grid"]["retrievers"] = ["bm25"]
     assert study_of(config, tmp_path).primary("small") is None
+
+
+def test_a_margin_is_a_scorers_own(config: dict[str, Any], tmp_path: Path) -> None:
+    """That of BERTScore is none of a judge's probabilities."""
+    config["grid"]["scorers"] = ["minilm", "one"]
+    config["scorers"]["one"] = {"kind": "llm_judge", "generator": "lm", "references": "none"}
+    study = study_of(config, tmp_path)
+    assert (study.margin("minilm"), study.margin("one")) == (0.02, None)
+    at(config, "analysis.margins", {"minilm": None, "one": 0.05})
+    study = study_of(config, tmp_path)
+    assert (study.margin("minilm"), study.margin("one")) == (None, 0.05)
+    at(config, "analysis.margins", {"ones": 0.05})
+    with pytest.raises(InputError, match=r"'analysis\.margins\.ones': found a name of no scorer; .*did you mean 'one'"):
+        study_of(config, tmp_path)

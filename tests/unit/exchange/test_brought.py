@@ -93,9 +93,9 @@ def test_the_grid_selects() -> None:
         ),
         (
             ['{"qid": "q2", "answer": "b", "retriever": "other", "k": 1}'],
-            "answers of generator theirs: found 1 answers, none of them in the grid; expected retriever bm25 or rel",
+            "found 1 answer, none of them in the grid: retriever other, ordering descending, k 1, seed ",
         ),
-        ([], "answers of generator theirs: found 0 answers"),
+        ([], "answers of generator theirs: found 0 answers, none of them in the grid; expected"),
         (
             ['{"qid": "q2", "answer": null, "retriever": "bm25", "k": 1}'],
             "answers of generator theirs: found 1 missing answers; expected retriever bm25 or rel",

@@ -232,6 +232,22 @@ def test_a_chat_needs_a_chat_template(tmp_path: Path, tiny_llama: Path) -> None:
         (folder / "chat_template.jinja").write_text("{{ a }}")
         generator.check("config key 'x", _Here())  # type: ignore[arg-type]
         (folder / "chat_template.jinja").unlink()
+        (folder / "chat_template.json").write_text('{"chat_template": "{{ a }}"}')
+        with pytest.raises(
+            InputError, match=r"but chat_template\.json, which processors of images read, and tokenizers"
+        ):
+            generator.check("config key 'x", _Here())  # type: ignore[arg-type]
+        (folder / "chat_template.json").unlink()
+        for names, refused in ((["rag", "tool_use"], True), (["rag", "default"], False)):
+            templates = [{"name": name, "template": "{{ a }}"} for name in names]
+            whole = {**json.loads(described), "chat_template": templates}
+            (folder / "tokenizer_config.json").write_text(json.dumps(whole))
+            if refused:
+                with pytest.raises(InputError, match=r"found the chat templates rag, tool_use in .*none named default"):
+                    generator.check("config key 'x", _Here())  # type: ignore[arg-type]
+            else:
+                generator.check("config key 'x", _Here())  # type: ignore[arg-type]
+        (folder / "tokenizer_config.json").write_text(described)
 
 
 class _Here:

@@ -24,6 +24,7 @@ def test_before_and_after_there_are_answers(tmp_path: Path) -> None:
         "of studies; equivalence at a margin of 0.02 takes ~1,051 queries (standard deviation of a difference 0.20: "
         "assumed)."
     )
+    assert "; equivalence" not in size_note({**given, "margin": None})
     systems = pl.DataFrame({"role": ["reference", "primary"], "sd_difference": [0.5, 0.1], "n": [30, 40]})
     systems.write_csv(given["systems"])
     other = {**PRIMARY, "retriever": "bm25"}

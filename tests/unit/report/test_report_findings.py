@@ -163,26 +163,35 @@ def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
     rows = section["relay"].filter(
         retrievers="all rankings", ordering="descending", k=5, references="lenient", measure="nDCG"
     )
-    row = rows.filter(~pl.col("adjusted")).row(0, named=True)
-    slope, low, high = (f"{row[name] / 10:.2f}".replace("-", "−") for name in ("slope", "low", "high"))
-    assert of_relay(relayed(section, "above zero", "above zero")) == (
-        f"It is: where a retriever ranks a query 0.1 better in nDCG@5, P differs by {slope} [{low}, {high}], "
-        f"{row['n']} queries."
-    )
+    row, adjusted = (rows.filter(adjusted=adjusted).row(0, named=True) for adjusted in (False, True))
+    own, other = (short(*(one[name] / 10 for name in ("slope", "low", "high"))) for one in (row, adjusted))
+    assert row["n"] == adjusted["n"]
+    measured, both = f"P changes by {own}", f"P changes by {own}, adjusted for difficulty {other}"
+    alone = f"adjusted for difficulty, P changes by {other}"
+    # The intervals of the rows that decided are printed, and no other.
+    for words, strong, numbers in (
+        (("above zero", "above zero"), "Answers improve where rankings do", both),
+        (("above zero", "undecided"), "We do not know", alone),
+        (("undecided", "above zero"), "We do not know", measured),
+        (("undecided", "undecided"), "We do not know", both),
+        (("above zero", "below zero"), "We do not know", both),
+    ):
+        said = of_relay(relayed(section, *words))
+        assert said == f"{strong}: per 0.1 of nDCG@5, {numbers}, {row['n']} queries."
+        assert len(said.split()) <= 25
     (how,) = how_relayed(section)
     long = [f"{row[name] / 10:.3f}".replace("-", "−") for name in ("slope", "low", "high")]
-    assert f"P differs by {long[0]} [{long[1]}, {long[2]}], adjusted for difficulty and P₀ " in how
-    for words in (("above zero", "undecided"), ("undecided", "above zero"), ("undecided", "undecided")):
-        assert of_relay(relayed(section, *words)).startswith("We do not know: ")
+    assert f"P changes by {long[0]} [{long[1]}, {long[2]}], adjusted for difficulty " in how
     below = relayed(section, "below zero", "below zero")
-    for p_value, word in ((0.009, "The answer is worse: "), (0.03, "We do not know: ")):
-        assert of_relay(changed(below, relay=below["relay"].with_columns(p_value=p_value))).startswith(word)
+    for p_value, word in ((0.009, "Answers get worse where rankings improve: "), (0.03, "We do not know: ")):
+        said = of_relay(changed(below, relay=below["relay"].with_columns(p_value=p_value)))
+        assert said.startswith(word) and ("only if p < 0.01" in said) == (p_value > 0.01)
     few = relayed(section, "above zero", "too few queries differ")
-    assert of_relay(few).startswith(f"Too few queries differ ({row['n']}): ")
-    unbounded = few["relay"].with_columns(reason=pl.lit("the interval is unbounded"))
-    assert of_relay(changed(few, relay=unbounded)).startswith("We cannot tell (the interval is unbounded): ")
-    none = few["relay"].with_columns(n=0, slope=None)
-    assert of_relay(changed(few, relay=none)) == "Too few queries differ (fewer than 5)."
+    reasons = pl.when("adjusted").then(pl.lit("3.9 effective queries, fewer than 6")).otherwise(pl.lit("not this"))
+    of_adjusted = changed(few, relay=few["relay"].with_columns(reason=reasons))
+    assert of_relay(of_adjusted) == (
+        "We cannot tell: adjusted for difficulty, 3.9 effective queries, fewer than 6."
+    )  # of all queries differ, but they weigh too little
 
 
 def test_the_page_opens_with_no_correlation_within_queries(study: ReportedStudy):
@@ -221,7 +230,9 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
     won = saying(verdict=pl.lit("worse"))
     assert won.startswith("Answers from bm25 are better than from dense, although dense ranks better: ")
     assert "[−" in won if row["high"] > 0 else "[−" not in won
-    assert saying(verdict=pl.lit("not better")).startswith("Answers from bm25 are not worse than from dense by 0.02; ")
+    assert saying(verdict=pl.lit("not better")).startswith(
+        "Answers from bm25 are at most 0.02 (the margin) worse than from dense; "
+    )
     none = saying(mean_difference=None, low=None, high=None, verdict=pl.lit("too few queries"), n=4,
                   reason=pl.lit("fewer than 5 queries"))  # fmt: skip
     assert none == "Too few queries (4) to say which of dense and bm25 gives better answers: fewer than 5 queries."
@@ -249,12 +260,15 @@ def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(stud
     assert "Unjudged passages" not in warned(utility=utility.with_columns(share_unjudged=pl.lit(0.05)))
     few = warned(systems=systems.with_columns(n=pl.lit(35), detectable_difference=pl.lit(0.123)))
     assert few["35 queries"] == (
-        "a difference of 0.12 is found four times in five, a smaller one less often; a kind of query rarer than 3 in "
-        "35 may be missing."
+        "four of five such studies would find a difference in P of 0.12, fewer a smaller one. Kinds of queries of "
+        "which there are fewer than 3 in 35 may not be among them."
     )
     assert not [head for head in warned(systems=systems.with_columns(n=pl.lit(100))) if "queries" in head]
     copied = utility.with_columns(share_best_in_context=pl.when(retriever="bm25").then(0.98).otherwise(0.1))
-    assert "98% of the answers with bm25" in warned(utility=copied)["Copying"]
+    assert (
+        "with bm25, the reference nearest to the answer was in its context for 98% of the answers"
+        in warned(utility=copied)["Copying"]
+    )
     assert "Copying" not in warned(utility=utility.with_columns(share_best_in_context=pl.lit(0.4)))
     word = pl.when(ordering="ascending").then(pl.lit("worse")).otherwise(pl.lit("better"))
     assert "bm25 is better: difference" in warned(systems=systems.with_columns(verdict=word))["Ascending order"]
@@ -271,19 +285,16 @@ def test_where_passages_are_unjudged_the_page_says_whether_the_answer_on_relay_s
         schema_overrides={"k": pl.Int64},
     )  # fmt: skip
     (said,) = relay_with_holes(changed(section, holes=table))
-    assert said.startswith("12% of the passages in the contexts have no judgement. The answer on relay survives ")
-    assert (
-        "P differs by 0.030 as none of them counts as relevant, by 0.035 if all of them do, and by 0.005 to 0.050 "
-        in said
-    )
+    assert "per 0.1 of nDCG@5 runs from 0.005 to 0.050 (0.030 if none are relevant, 0.035 if all are)." in said
+    assert said.endswith("The answer “answers improve where rankings do” stays the same under all labels tried.")
     assert "bound" not in said
     more = {"relevant": 3, "holes": 8, "low": 0.1, "high": 0.4, "reason": None}
     shown = holes_table(changed(section, holes=table.with_columns(**{name: pl.lit(one) for name, one in more.items()})))
-    assert shown.rows[0][:5] == ["5", "no", "none relevant", "12%", "3 of 8"] and len(shown.rows) == 8
+    assert shown.rows[0][:5] == ["5", "none relevant", "12%", "3 of 8", "3 of 8"] and len(shown.rows) == 4
     low = table.with_columns(verdict=pl.when(labelling=LOWEST, adjusted=True).then(pl.lit("undecided"))
                              .otherwise("verdict"))  # fmt: skip
     (said,) = relay_with_holes(changed(section, holes=low))
-    assert "does not survive: it is another with the labels that give the lowest slope." in said
+    assert said.endswith("would change: “we do not know” at the lowest.")
     assert relay_with_holes(section) == []
     assert relay_with_holes(changed(section, holes=table.with_columns(k=pl.lit(1, pl.Int64)))) == []
 
@@ -297,11 +308,11 @@ def test_oracles_are_no_retrievers_whose_queries_are_well_ranked(study: Reported
 
     rho = headline(section, "correlation").filter(subset="all", coefficient="spearman")
     value = f"{rho.filter(retriever='bm25')['value'].item():.2f}".replace("-", "−")
-    assert saying("above zero", "above zero").startswith(f"They are, with bm25 and dense: ρ {value} [")
-    assert saying("above zero", "undecided").startswith("With bm25 they are; with dense we do not know: ")
+    assert saying("above zero", "above zero").startswith(f"They are with bm25 and dense: Spearman’s ρ {value} [")
+    assert saying("above zero", "undecided").startswith("They are with bm25; we do not know with dense: ")
     assert saying("undecided", "undecided").startswith("We do not know, for either: ")
     assert saying("below zero", "undecided").startswith(
-        "With bm25 they are answered worse; with dense we do not know: "
+        "They are answered worse with bm25; we do not know with dense: "
     )
     assert "rel" not in saying("undecided", "undecided")
 

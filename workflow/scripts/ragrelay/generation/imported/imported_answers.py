@@ -118,18 +118,19 @@ def checked_answers(
         expected = f"retriever {retrievers}, ordering {orderings}, k {ks}, seed {seeds}, to judged queries"
         found = f"{own.height} missing answers"
         if own.is_empty():
-            found = f"{len(rows)} answer{'s'[: len(rows) != 1]}, none of them in the grid: {_cells_of(rows)}"
+            found = f"{len(rows)} answer{'s'[: len(rows) != 1]}, none of them in the grid{_cells_of(rows)}"
         raise InputError(f"answers of generator {generator}", found, expected)
     return rows, grid
 
 
 def _cells_of(rows: pl.DataFrame) -> str:
-    """Name the first cells of placed ``rows``, and the number of the others."""
+    """Name the first cells of placed ``rows`` after a colon, and the number of the others."""
     cells = rows.select("retriever", "ordering", "k", "seed").unique(maintain_order=True)
     named = [", ".join(f"{key} {value}" for key, value in cell.items() if value is not None)
              for cell in cells.head(MOST_CELLS).to_dicts()]  # fmt: skip
     more = cells.height - len(named)
-    return "; ".join([*named, *([f"and {more} more cells"] if more else [])])
+    listed = "; ".join([*named, *([f"and {more} more cells"] if more else [])])
+    return f": {listed}" if listed else ""
 
 
 def counts_of_file(rows: pl.DataFrame, places: Places, qids: Iterable[str]) -> list[dict[str, Any]]:

@@ -27,7 +27,9 @@ def environment(folder: Path) -> jinja2.Environment:
     # ``broken`` allows line breaks after the underscores of a long name.
     # ``explained`` marks terms where the page first uses them; ``terms`` are all of these, with their meanings.
     jinja.filters |= {"shown": number, "broken": lambda name: escape(name).replace("_", Markup("_<wbr>"))}
-    jinja.filters |= {"explained": Explainer()}
+    # With a context, so that Jinja does not call it for a constant before the page is rendered.
+    explainer = Explainer()
+    jinja.filters |= {"explained": jinja2.pass_context(lambda context, text: explainer(text))}
     jinja.globals |= {"terms": explained}
     return jinja
 
