@@ -142,8 +142,8 @@ def test_equivalence_and_coupling_are_given_with_their_numbers(study: ReportedSt
     rows = headline(section, "equivalence")
     said = findings(changed(section, equivalence=section["equivalence"].with_columns(verdict=pl.lit("equivalent"))))
     first = rows.filter(retriever="bm25").row(0, named=True)
-    assert "Compared with rel, at a margin of 0.02 in P" in said.sentences[2]
-    assert f"P is equivalent for bm25 (−{abs(first['mean_difference']):.3f} [" in said.sentences[2]
+    assert "Compared with rel at a margin of 0.02 in P" in said.sentences[2]
+    assert f"P is equivalent, within the margin, for bm25 (−{abs(first['mean_difference']):.3f} [" in said.sentences[2]
     coupled = headline(section, "coupling").filter(retriever="bm25").row(0, named=True)
     text = " ".join(said.limits)
     assert f"over queries, r between P₀ and utility is −{abs(coupled['r_p0_utility']):.2f} with bm25" in text
