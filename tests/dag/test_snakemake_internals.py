@@ -149,8 +149,8 @@ def test_after_control_c_there_is_one_line(tmp_path: Path, interrupted: bool) ->
         assert [line.partition(":")[0] for line in end[:-1]] == ["Complete log(s)", "Elapsed time"], said
     else:
         assert said.count("Error in rule waits") == 2
-        kept, mistake = said.splitlines()[-2:]
-        assert kept.startswith("ragrelay: what was finished is kept; fix the cause") and mistake == "To be corrected."
+        how, mistake = said.splitlines()[-2:]
+        assert how.startswith("ragrelay: what was finished is kept; fix the cause") and mistake == "To be corrected."
 
 
 CHAIN = """

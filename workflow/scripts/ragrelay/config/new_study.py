@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from ragrelay.base.display.terminal import say
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.workflow_files import ROOT
 from ragrelay.collection.sources.local import NEEDED
@@ -78,11 +79,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sys.exit(f"ragrelay: error: {given.file}: found a file; expected another name (--file)")
     except InputError as error:
         sys.exit(f"ragrelay: error: {error}")
-    print(f"{given.file}: references are passages with the label {made_label(made)} or higher. Next:")
-    print(f"snakemake --cores 2 plan --configfile {given.file}")
+    say(
+        f"{given.file}: references are passages with the label {lowest_label(made)} or higher. Next:",
+        f"snakemake --cores 2 plan --configfile {given.file}",
+    )
 
 
-def made_label(made: dict[str, Any]) -> int:
+def lowest_label(made: dict[str, Any]) -> int:
     """Return the lowest label of references in a configuration of ``overlay``."""
     (dataset,) = made["datasets"].values()
     return int(dataset["references"]["relevant"])

@@ -284,7 +284,7 @@ def relay_conclusion(verdict: str, rows: list[Row], measure: str) -> Conclusion:
     if verdict == relay.TOO_FEW or not numbered:
         reasons = [_adjusted(row, ", ") + row["reason"] for row in decided if row["reason"]]
         return Conclusion(*heading, *reasons[:1])
-    said = []
+    said: list[str] = []
     for row in numbered:
         slope, low, high = (row[name] / 10 for name in ("slope", "low", "high"))
         changes = "" if said else "P changes by "
@@ -296,7 +296,7 @@ def relay_conclusion(verdict: str, rows: list[Row], measure: str) -> Conclusion:
     return Conclusion(*heading, f"per 0.1 of {measure}, {', '.join(said)}, {queries}", remark=remark)
 
 
-def _adjusted(row: Row, then: str) -> str:
+def _adjusted(row: Mapping[str, Any], then: str) -> str:
     return f"{ADJUSTED}{then}" if row["adjusted"] and row["reason"] != relay.WITHOUT_P0 else ""
 
 
