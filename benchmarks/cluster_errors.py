@@ -170,7 +170,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=2000)
     given = parser.parse_args()
     setting = f"{given.draws} data sets for each mean, a quarter for each relay and rho"
-    record.write_record(given, setting, dict(figures(given.draws)), ["numpy", "scipy"], "docs/statistics.md")
+    record.write_record(given, setting, dict(figures(given.draws)), ["numpy", "scipy"], "docs/error-rates.md")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How often a word is false for whoever watches an unfinished study and stops at the first one (docs/statistics.md).
+"""How often a word is false for whoever watches an unfinished study and stops at the first one (docs/error-rates.md).
 
     python benchmarks/early_words.py --out benchmarks/results/early_words.json
 
@@ -23,7 +23,7 @@ Array = np.ndarray
 SIZES = (43, 200)
 TEN, PAIRS = 10, 9
 CORRELATION = 0.2
-PAGE = "docs/statistics.md"
+PAGE = "docs/error-rates.md"
 
 
 def said(differences: Array) -> Array:

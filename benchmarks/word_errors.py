@@ -1,4 +1,4 @@
-"""Error rates of the words of a mean difference (docs/statistics.md): how often each is said where it is false.
+"""Error rates of the words of a mean difference (docs/error-rates.md): how often each is said where it is false.
 
     python benchmarks/word_errors.py --out benchmarks/results/word_errors.json --studies results/demo/demo
     python benchmarks/word_errors.py --out benchmarks/results/word_errors.json --only remarks model
@@ -303,7 +303,7 @@ def write(path: Path, made: Sequence[Mapping[str, Any]], columns: int | None) ->
     if columns is None:
         columns = json.loads(path.read_text(encoding="utf-8"))["real columns"]
     head = {
-        "page": "docs/statistics.md",
+        "page": "docs/error-rates.md",
         "command": "python benchmarks/word_errors.py --studies results/demo/demo",
         "versions": {name: version(name) for name in ("numpy", "scipy")},
         "real columns": columns,

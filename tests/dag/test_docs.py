@@ -38,8 +38,11 @@ NOT_RUN = {
     "python": "tests/unit/project/test_snippets.py runs what is no file",
     "snakemake": "test_as_a_module, tests/dag/test_deployed.py",
     ("README.md", "grid:"): "test_the_grid_of_readme",
-    ("docs/erag.md", "# my-readers.yaml"): "answers of a reader of yours; tests/e2e/test_brought_passages.py",
-    ("docs/erag.md", "# my-erag.yaml"): "given after config/salemi2024.yaml; test_the_paper_of_erag_without_files",
+    ("docs/reproduce-erag.md", "# my-readers.yaml"): "answers of a reader of yours; tests/e2e/test_brought_passages.py",
+    (
+        "docs/reproduce-erag.md",
+        "# my-erag.yaml",
+    ): "given after config/salemi2024.yaml; test_the_paper_of_erag_without_files",
     ("docs/predictors.md", "# my-predictors.yaml"): "keys of a study; config/predict.yaml is run and has most of them",
     ("docs/judges.md", "# my-judges.yaml, continued"): "keys of a study; config/judges.yaml is run and has them",
 }
@@ -287,8 +290,8 @@ def test_studies_plan(overlay: str, folder: Path, environment: dict[str, str]) -
 
 
 def test_the_paper_of_erag_without_files(folder: Path, environment: dict[str, str]) -> None:
-    """The overlay of docs/erag.md after the paper's configuration: NQ and TriviaQA of ir_datasets."""
-    overlay = next(block for block in BY_PAGE["docs/erag.md"] if block.file == "my-erag.yaml")
+    """The overlay of docs/reproduce-erag.md after the paper's configuration: NQ and TriviaQA of ir_datasets."""
+    overlay = next(block for block in BY_PAGE["docs/reproduce-erag.md"] if block.file == "my-erag.yaml")
     (folder / "my-erag.yaml").write_text(overlay.content, encoding="utf-8")
     command = "snakemake --cores 2 reproduce --configfile config/salemi2024.yaml my-erag.yaml"
-    run("docs/erag.md", command, folder, environment)
+    run("docs/reproduce-erag.md", command, folder, environment)
