@@ -1,5 +1,6 @@
 """What every sentence on thoughts claims, computed a second way, as test_every_sentence.py does it."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,19 @@ def test_a_tenth_is_not_yet_many() -> None:
     rows[3] = (*rows[3][:6], "unfinished")
     (warning,) = of_thoughts.thought_warnings(study_of(answers(rows)))
     assert warning.startswith("4 of 30 thoughts of demo-lm on demo were cut at the budget or did not end (13%)")
+
+
+def test_a_reference_that_knows_the_judgements_is_said_to() -> None:
+    """The primary pair of a ranking and an oracle compares with the oracle."""
+    frame, grid = STATES["whole"]
+    study = study_of(frame, grid)
+    assert study.primary is not None
+    kinds = {**grid["kinds"], study.primary["reference"]: "oracle"}
+    judged = replace(study, grid=replace(study.grid, kinds=kinds))
+    said = [of_thoughts.thought_answer(judged).sentence, *of_thoughts.thought_sentences(judged)]
+    known = f"with {study.primary['reference']} (of kind oracle, which knows the judgements)"
+    assert known in said[0] and sum(known in one for one in said) >= 2
+    approve(APPROVED / "against-an-oracle.txt", said)
 
 
 def test_a_text_of_the_page_is_approved() -> None:
