@@ -20,10 +20,10 @@ ZEROSHOT_KIND = "zeroshot"
 """The kind of the null: its labels don't depend on the passage."""
 QUANTITIES = {"p": "P", "utility": "utility"}
 BY_CHOICE = {
-    BETTER: "better with",
-    WORSE: "worse with",
-    UNDECIDED: "undecided with",
-    TOO_FEW: "of too few queries to say with",
+    BETTER: "P is better with",
+    WORSE: "P is worse with",
+    UNDECIDED: "it is undecided with",
+    TOO_FEW: "too few queries differ to say with",
 }
 
 
@@ -96,7 +96,7 @@ def _choices(shown: AnnotationStudy) -> list[str]:
         said = (
             f"{where}, the context with the highest {PAPER_NAMES[of_p['measure'][0]]} by a source’s labels, compared "
             f"with a random one of {count(of_p['n_retrievers'][0])}{f', the choice of {null[0]}' if null else ''}: "
-            f"mean P over up to {counted(max(of_p['n']), 'query', 'queries')} is {'; '.join(parts)} ({count(kept)} "
+            f"by mean P over up to {counted(max(of_p['n']), 'query', 'queries')}, {'; '.join(parts)} ({count(kept)} "
             f"after Holm’s correction)" + (f"; mean utility changes by {listing(of_utility)}." if of_utility else ".")
         )
         sentences.append(with_remark(said, undone(of_p.to_dicts(), "source")))
