@@ -123,7 +123,8 @@ class Unfinished:
 
     @property
     def previewed(self) -> Previewed:
-        return Previewed(self.retrievers, SEEDS, [], "bm25", 0.02, 200, 1, str(self.cache), self.with_models)
+        margins = dict.fromkeys(self.scorers, 0.02)
+        return Previewed(self.retrievers, SEEDS, [], "bm25", margins, 200, 1, str(self.cache), self.with_models)
 
     def preview(self) -> Preview:
         """Its preview, which changes no file of the study."""
