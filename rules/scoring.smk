@@ -2,7 +2,7 @@
 
 Scores by a judge, and lists of nuggets that a generator writes, are questions to a model (rules/asking.smk).
 Input: answers, prompts, contexts (their texts, for near copies), references or gold answers; files of nuggets.
-Output: encoded_references, scores; scores in cache_dir; nuggets, left_out_of_nuggets.
+Output: encoded_references, scores, left_out_of_scores; scores in cache_dir; nuggets, left_out_of_nuggets.
 """
 
 SCORED_FILES = {"answers": files.answers, "prompts": files.prompts, "zeroshot": files.answers}
@@ -124,3 +124,28 @@ rule read_nuggets:
         code=code_of("read_nuggets.py"),
     script:
         "../workflow/scripts/read_nuggets.py"
+
+
+rule read_scores:
+    """Read scores of a generator's answers from a file."""
+    input:
+        file=of_job(study.score_file),
+        answers=study.answers_with_context(study.retriever_cells),
+        zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
+    output:
+        scores=files.scores.each(study.retrievers_and_zeroshot),
+        left_out=files.left_out_of_scores.each(study.retrievers_and_zeroshot[:1]),
+    log:
+        "<logs>/read_scores/{dataset}/{scorer}/{generator}.log",
+    wildcard_constraints:
+        scorer=any_of(study.filed_scorers),
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        patterns={"answers": files.answers},
+        scorer=of_job(study.scorer_of_jobs),
+        cells=of_job(study.score_cells),
+        retrievers=[each["retriever"] for each in study.retrievers_and_zeroshot],
+        code=code_of("read_scores.py"),
+    script:
+        "../workflow/scripts/read_scores.py"

@@ -57,10 +57,13 @@ class Measure(Protocol):
 
 
 class Scorer(Kind):
-    """A measure of answer quality: a MeasuredScorer, or a JudgeScorer (judge_scorer.py)."""
+    """A measure of answer quality: a MeasuredScorer, a JudgeScorer (judge_scorer.py), or scores from a file."""
 
     bounded: ClassVar[bool] = True
     """Whether its scores are from 0 to 1, so that they can be labels."""
+
+    from_file: ClassVar[bool] = False
+    """Whether its scores are read from a file, so that it can't score other texts."""
 
     references: References = Field("judged", description=COMPARED)
     utility: Utility = Field("absolute", description=GAIN)

@@ -1,10 +1,7 @@
 """Read rows of answers from files of any known format: JSON lines (plain or TREC RAG's), CSV, TSV, Parquet."""
 
-import csv
-import io
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,13 +12,14 @@ import polars as pl
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.characters import check_id, check_text
-from ragrelay.base.io.compressed_files import DAMAGE, open_bytes, plain_name
+from ragrelay.base.io.compressed_files import plain_name
 from ragrelay.base.io.json_values import FAULTS, json_record
 from ragrelay.base.io.parquet_files import read_parquet
-from ragrelay.base.io.text_lines import numbered_lines, tsv_rows
+from ragrelay.base.io.text_lines import numbered_lines
 from ragrelay.base.vocabulary.columns import CITED_SENTENCES
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.collection.answer_formats.file_patterns import NUMBERS, AnswerFile
+from ragrelay.collection.answer_formats.records import csv_records, name_of, tsv_records, whole_number
 from ragrelay.collection.answer_formats.trec_rag import RunId, is_trec_rag, joined, read_record
 
 ROWS: dict[str, Any] = {
@@ -38,8 +36,6 @@ ROWS: dict[str, Any] = {
 """``place`` is file and line. Values that a file doesn't have are null, and so are missing answers."""
 ANSWER = ("answer", "qanswer")
 KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_sentences")
-# pandas writes whole numbers of a column with gaps as 3.0.
-_WHOLE = re.compile(r"([0-9]{1,9})(?:\.0+)?")
 
 
 def read_answer_rows(files: Iterable[AnswerFile], single: bool = False) -> pl.DataFrame:
@@ -65,7 +61,7 @@ def _file_values(place: str, record: Mapping[str, Any], file: AnswerFile) -> Map
         return file.values  # a baseline is named by its key in the configuration, whichever system made it
     for key, expected in file.values.items():
         written = record.get(key)
-        value = _number(place, key, written) if key in NUMBERS else _text(place, key, written)
+        value = whole_number(place, key, written) if key in NUMBERS else name_of(place, key, written)
         if value not in (None, expected) and not (key == "retriever" and isinstance(written, RunId)):
             raise InputError(place, f"{key} {value!r}, while the file's name says {expected!r}", "the same in both")
     return file.values
@@ -85,9 +81,9 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     if path.name.endswith(".parquet"):
         yield from _parquet_records(path)
     elif plain_name(path.name).endswith(".csv"):
-        yield from _csv_records(path)
+        yield from csv_records(path, KEYS, ANSWER, "a header, then a row per answer")
     elif plain_name(path.name).endswith(".tsv"):
-        yield from _tsv_records(path)
+        yield from tsv_records(path, KEYS, ANSWER)
     else:
         for number, line in numbered_lines(path):
             place, record = f"{path}, line {number}", json_record(path, number, line)
@@ -98,62 +94,6 @@ def _parquet_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
     table = read_parquet(path, "a Parquet file with columns qid and answer", ("qid",), (*KEYS[1:], "docno"))
     for number, record in enumerate(table.iter_rows(named=True), start=1):
         yield f"{path}, row {number}", record
-
-
-def _tsv_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows after the header as texts; an empty answer is None."""
-    rows = tsv_rows(path)
-    _, names = next(rows, (0, []))
-    _check_header(path, names)
-    for number, fields in rows:
-        record = dict(zip(names, fields, strict=True))
-        yield f"{path}, line {number}", record | {name: None for name in ANSWER if record.get(name) == ""}
-
-
-def _csv_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows after the header as texts; an empty answer without quotation marks is None.
-
-    A row's line number is that of its end, since a row may contain line ends.
-    """
-    csv.field_size_limit(sys.maxsize)
-    field = re.compile(r'(?:^|,)("[^"]*(?:""[^"]*)*"|[^,\r\n]*)')
-    lines: list[str] = []
-    reader = None
-
-    def bare(name: str) -> bool:
-        """Return whether a field of the row in ``lines`` has no quotation marks, which the csv module does not tell."""
-        names: list[str] = list(reader.fieldnames or ()) if reader else []
-        return not field.findall("".join(lines).lstrip("\r\n"))[names.index(name)]
-
-    try:
-        with io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(_recorded(file, lines), strict=True)
-            _check_header(path, reader.fieldnames or ())
-            lines.clear()
-            for record in reader:
-                place = f"{path}, line {reader.line_num}"
-                if None in record or None in record.values():
-                    expected = f"{len(reader.fieldnames or ())} as in the header"
-                    raise InputError(place, "a row with another number of fields", expected)
-                yield place, record | {name: None for name in ANSWER if record.get(name) == "" and bare(name)}
-                lines.clear()
-    except (csv.Error, UnicodeDecodeError, *DAMAGE) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        place = f"{path}, after line {reader.line_num if reader else 0}"
-        raise InputError(place, f"a table that can't be read ({error})", "a header, then a row per answer") from None
-
-
-def _recorded(file: Iterable[str], lines: list[str]) -> Iterator[str]:
-    for line in file:
-        lines.append(line)
-        yield line
-
-
-def _check_header(path: Path, names: Sequence[str]) -> None:
-    for name in KEYS:
-        if names.count(name) > 1:
-            raise InputError(f"{path}, line 1", f"column {name!r} twice", "each column once")
 
 
 def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -168,8 +108,8 @@ def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
         raise InputError(place, f"no text value for key {missing!r}", '{"qid": ..., "answer": ...}')
     check_id(place, "qid", qid)
     check_text(place, answer or "")
-    names = [_text(place, key, record.get(key)) for key in ("retriever", "ordering")]
-    numbers = [_number(place, key, record.get(key)) for key in ("k", "seed")]
+    names = [name_of(place, key, record.get(key)) for key in ("retriever", "ordering")]
+    numbers = [whole_number(place, key, record.get(key)) for key in ("k", "seed")]
     docnos = _docnos(place, record.get("docnos"))
     sentences = _cited_sentences(place, record.get("cited_sentences"), answer or "")
     if sentences:
@@ -179,23 +119,6 @@ def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
         if outside := [docno for docno in cited if docno not in known]:
             raise InputError(place, f"citation {outside[0]!r}", "one of the docnos")
     return place, qid, answer, *names, *numbers, docnos, sentences
-
-
-def _text(place: str, key: str, value: Any) -> str | None:
-    if value is None or value == "":
-        return None
-    if not isinstance(value, str):
-        raise InputError(place, f"{key} {value!r}", "a name")
-    return value
-
-
-def _number(place: str, key: str, value: Any) -> int | None:
-    if value is None or value == "":
-        return None
-    match = None if isinstance(value, bool) else _WHOLE.fullmatch(str(value))
-    if match is None:
-        raise InputError(place, f"{key} {value!r}", "a whole number")
-    return int(match[1])
 
 
 def _docnos(place: str, value: Any) -> list[str] | None:

@@ -30,13 +30,14 @@ class JudgeAnswers(Question):
         "ragrelay.questions.judging.judge_requests:ASKED_COLUMNS")  # fmt: skip
     made: ClassVar = {
         "scores": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.parquet",
-            "score_answers, score_judged_answers",
+            "score_answers, score_judged_answers, read_scores",
             "the score of every answer against every reference set; rows of ordering `none` are zero-shot answers"
             " against the references that the retriever's contexts leave",
             "ragrelay.scoring.retriever_table:SCORE_COLUMNS"),
         "left_out": StudyFile("{dataset}/scores/{scorer}/{generator}/{retriever}.left_out.json",
-            "score_judged_answers",
-            "counts of the answers without a score, and of questions whose words have little of a judge's probability"),
+            "score_judged_answers, read_scores",
+            "counts of the answers without a score, and of questions whose words have little of a judge's probability;"
+            " of a file of scores, of all retrievers together (`zeroshot`), also of scores that were ignored"),
     }  # fmt: skip
 
     def jobs(self, study: StudyOfRules) -> list[Key]:

@@ -110,7 +110,8 @@ def scorer_preview(
     of them exist and are of these answers. A scorer that cannot work is remarked on.
     """
     retrievers = [name for name in views.answers if name != ZEROSHOT]
-    judged = isinstance(SCORER_KINDS.of(scorer.definition), JudgeScorer)
+    kind = SCORER_KINDS.of(scorer.definition)
+    judged = isinstance(kind, JudgeScorer) or kind.from_file
     try:
         tables, scored, remark = (
             _judged(scorer, views, files, folder) if judged else _compared(scorer, views, files, study, folder)
@@ -189,14 +190,14 @@ def _without_scores(scorer: Scored, views: Views, store: ScoreStore) -> set[str]
 def _judged(
     scorer: Scored, views: Views, files: Mapping[str, KeyedFiles], folder: Path
 ) -> tuple[dict[str, Path], Sequence[str], str]:
-    """Return as _compared does, from a judge's tables."""
+    """Return as _compared does, from the tables of a judge or of a file."""
     tables = {}
     for name, answers in views.answers.items():
         table = Path(scorer.tables[name])
         given = files["answers"].matching(retriever=name).by("ordering", "k", "seed")
         current = table.is_file() and all(_same(given[cell], path, table) for cell, path in answers.items())
         if not current:
-            return {}, [], f"its judge has not scored all answers of {name} yet"
+            return {}, [], f"its scores of all answers of {name} are not there yet"
         tables[name] = _copied(table, views.qids, folder / f"scores-{name}")
     return tables, views.qids, ""
 

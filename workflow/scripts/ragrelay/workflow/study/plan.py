@@ -223,7 +223,7 @@ class Plan:
                 "prompts": [*files.prompts.each(study.retriever_contexts), files.zeroshot_prompts],
                 "answers": files.answers.each(study.all_cells),
                 "passages": passages.each(study.each_retriever),
-                "ranked": study.rankings_of(generator),
+                "ranked": list(dict.fromkeys(p for s in study.grid.scorers for p in study.rankings_of(generator, s))),
                 "queries": [files.queries],
             }
             parts.append(

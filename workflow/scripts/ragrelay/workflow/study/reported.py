@@ -231,19 +231,19 @@ class Reported:
             for generator in study.grid.generators
             for retriever in study.retrievers_and_zeroshot
         ]
-        judged = [
+        scored = [
             {"dataset": dataset, "scorer": scorer, "generator": generator, **retriever}
             for dataset in datasets
-            for scorer in study.judged_by
+            for scorer in (*study.judged_by, *study.filed_scorers)
             for generator in study.grid.generators
-            for retriever in study.retrievers_and_zeroshot
+            for retriever in study.retrievers_and_zeroshot[: 1 if scorer in study.filed_scorers else None]
         ]
         return {
             **{name: study.grid_paths(path) for name, path in LEFT_OUT.items() if name not in OF_FILES},
             "of_runs": files.run_doubts.each(runs),
             "of_answers": files.left_out_of_answers.each(answers),
             "of_nuggets": study.grid_paths(files.left_out_of_nuggets, scorer=list(study.nuggets_of)),
-            "of_scores": files.left_out_of_scores.each(judged),
+            "of_scores": files.left_out_of_scores.each(scored),
             **{f"of_{name}": paths for name, (_, _, paths) in self.left_out_of_annexes.items()},
         }
 

@@ -233,9 +233,24 @@ class StudyOfRules(Study):
         return [name for name in self.judged_by if self.scorer(name)["bias_checks"]]
 
     @functools.cached_property
+    def filed_scorers(self) -> list[str]:
+        """The grid's scorers whose scores are read from a file."""
+        return [name for name in self.grid.scorers if self.scorer_kind(name).from_file]
+
+    @functools.cached_property
     def computed_scorers(self) -> list[str]:
-        """The grid's scorers that ask no judge."""
-        return [name for name in self.grid.scorers if name not in self.judged_by]
+        """The grid's scorers that compute their scores."""
+        return [name for name in self.grid.scorers if name not in self.judged_by and name not in self.filed_scorers]
+
+    def score_cells(self, scorer: str) -> dict[str, Any]:
+        """Return the names and numbers of the grid, to place the scores in a file."""
+        cells: dict[str, Any] = self.scorer_kind(scorer).cells(self.grid)
+        return cells
+
+    def score_file(self, scorer: str, dataset: str) -> str:
+        """Return the file of the scores of one of ``filed_scorers``."""
+        path: str = self.scorer_kind(scorer).file(dataset)
+        return path
 
     @functools.cached_property
     def downloads(self) -> dict[str, Any]:
@@ -462,9 +477,9 @@ class StudyOfRules(Study):
         """The tables of context use of every retriever; none if the configuration doesn't ask for them."""
         return files.context_use.each(self.each_retriever if self.settings.context_use else [])
 
-    def rankings_of(self, generator: str) -> list[StudyFile]:
-        """Return every retriever's contexts if answers may be missing for a reason other than an empty ranking."""
-        missing = may_miss_answers(self.generator(generator))
+    def rankings_of(self, generator: str, scorer: str) -> list[StudyFile]:
+        """Return every retriever's contexts if scores may be missing for a reason other than an empty ranking."""
+        missing = may_miss_answers(self.generator(generator)) or scorer in self.filed_scorers
         return files.contexts.each(self.each_retriever if missing else [])
 
     def retriever_jobs(self, generators: Iterable[str]) -> list[Key]:

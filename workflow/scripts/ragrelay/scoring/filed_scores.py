@@ -1,0 +1,67 @@
+"""Make the score tables of a generator's answers from a file of scores."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.generation.answer_files import read_answers
+from ragrelay.scoring.retriever_table import SCHEMA
+from ragrelay.scoring.score_files import mean_scores, of_answers
+
+UNSCORED = "answers without a score in the file (left out)"
+UNKNOWN = "scores of answers that the study does not have (left alone)"
+CHANGED = "scores of answers whose text is another now (left out)"
+EMPTY = "scores without a value, such as of an empty list of nuggets (left out)"
+
+
+def filed_scores(
+    place: str | Path,
+    rows: pl.DataFrame,
+    answers: KeyedFiles,
+    generator: str,
+    references: str,
+    retrievers: Iterable[str],
+) -> tuple[dict[str, pl.DataFrame], list[dict[str, Any]]]:
+    """Return the score table (retriever_table.SCHEMA) by retriever, and counts (what, count, of).
+
+    ``rows``: score_files.placed_scores of the file ``place``; ``answers``: files by retriever, ordering, k and seed.
+    Raises InputError if none of the scores is of an answer of the ``generator``.
+    """
+    own = rows.filter(generator=generator)
+    scores = mean_scores(own)
+    known, counted = of_answers(scores, generated(answers, generator))
+    if not known.height:
+        first = "qid {qid!r}, {retriever}, {ordering}, k {k}, seed {seed}".format(**rows.row(0, named=True))
+        found = f"no score of an answer of {generator} (the first: {first})"
+        raise InputError(place, found, "qids, cells and texts of the study's answers")
+    counts = [
+        {"what": UNKNOWN, "count": counted["unknown"]},
+        {"what": CHANGED, "count": counted["changed"]},
+        {"what": EMPTY, "count": own["value"].null_count()},
+        {"what": UNSCORED, "count": counted["unscored"],
+         "of": {"file": str(place), "needed": counted["scored"] + counted["unscored"]}},
+    ]  # fmt: skip
+    return {name: _table(known.filter(retriever=name), references) for name in retrievers}, counts
+
+
+def generated(answers: KeyedFiles, generator: str) -> pl.DataFrame:
+    """Return the columns of score_files.ANSWER, and answer, of all ``answers`` of a generator."""
+    table = read_answers(answers, ["qid", "seed", "answer"])
+    return table.with_columns(pl.lit(generator).alias("generator"), pl.col("retriever", "ordering").cast(pl.String))
+
+
+def _table(scores: pl.DataFrame, references: str) -> pl.DataFrame:
+    columns: Mapping[str, Any] = {
+        "references": pl.lit(references),
+        "f1": pl.col("value"),
+        "n_references": pl.col("n"),
+    }
+    known = scores.with_columns(**columns)
+    named = [(pl.col(name) if name in known.columns else pl.lit(None).alias(name)).cast(dtype)
+             for name, dtype in SCHEMA.items()]  # fmt: skip
+    return known.select(named).sort("qid", "ordering", "k", "seed")
+

@@ -1,0 +1,280 @@
+"""Read files of scores of answers, made by people or by another program, and find the study's answers that they are of.
+
+Formats: CSV, TSV, Parquet and JSON lines with a score per record; AutoJudge's records (run_id, topic_id, measure,
+value); nuggetizer's assignments (qid, run_id, nuggets with importance and assignment).
+"""
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.io.characters import check_id
+from ragrelay.base.io.compressed_files import plain_name
+from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.io.json_values import json_record
+from ragrelay.base.io.parquet_files import read_parquet
+from ragrelay.base.io.text_lines import numbered_lines
+from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.base.vocabulary.orderings import DESCENDING
+from ragrelay.collection.answer_formats.records import csv_records, name_of, tsv_records, whole_number
+from ragrelay.scoring.nugget_lists import IMPORTANCE
+from ragrelay.scoring.nugget_scores import VALUES, nugget_score
+
+KEYS = ("qid", "topic_id", "value", "run", "run_id", "generator", "retriever", "ordering", "k", "seed", "assessor",
+        "measure", "probability", "key", "nuggets")  # fmt: skip
+"""Keys of a record that count. All others, such as the texts of query and answer, are ignored."""
+FORMAT = '{"qid": ..., "retriever": ..., "value": ...}'
+ASSIGNMENTS = {"support": 0, "partial_support": 1, "not_support": 2}
+"""nuggetizer's assignments, by their place in nugget_scores.WORDS."""
+ROWS: dict[str, Any] = {
+    "place": pl.String,
+    "qid": pl.String,
+    "run": pl.String,
+    "generator": pl.String,
+    "retriever": pl.String,
+    "ordering": pl.String,
+    "k": pl.Int64,
+    "seed": pl.Int64,
+    "assessor": pl.String,
+    "value": pl.Float64,
+    "probability": pl.Float64,
+    "key": pl.String,
+}
+"""``place`` is file and line. What a record doesn't have is null."""
+CELL = ["generator", "retriever", "ordering", "k", "seed"]
+ANSWER = [*CELL, "qid"]
+
+
+class Scored(NamedTuple):
+    """How a file's values become scores."""
+
+    scale: tuple[float, float] = (0.0, 1.0)
+    """The lowest and the highest value, which become 0 and 1."""
+    measure: str | None = None
+    """The measure that counts, of a file with several; of nuggets, one of nugget_scores.VALUES."""
+
+
+class Cells(NamedTuple):
+    """The names and numbers of a study's grid."""
+
+    generators: Sequence[str]
+    retrievers: Sequence[str]
+    orderings: Sequence[str]
+    ks: Sequence[int]
+    seeds: Sequence[int]
+
+
+def read_score_rows(path: Path, scored: Scored) -> pl.DataFrame:
+    """Return the scores in the file ``path``, a row each, in their order: columns ROWS, values from 0 to 1.
+
+    Raises InputError for the first malformed record, a value outside the scale, a probability of being drawn that is
+    not above 0 and at most 1, records with and without one, several measures of which none is chosen, and a file
+    without scores.
+    """
+    kept, measures = list[tuple[Any, ...]](), dict[str, str]()
+    for place, record in _records(path):
+        measure = name_of(place, "measure", record.get("measure"))
+        if "nuggets" not in record and measure is not None:
+            measures.setdefault(measure, place)
+            if scored.measure is not None and measure != scored.measure:
+                continue
+        kept.append(_row(place, record, scored))
+    if len(measures) > 1 and scored.measure is None:
+        expected = f"key measure in the scorer's entry: {one_of(measures)}"
+        raise InputError(path, f"{len(measures)} measures", expected)
+    if not kept:
+        found = f"no score of measure {scored.measure!r}" if measures else "no score"
+        raise InputError(path, found, one_of(measures) if measures else FORMAT)
+    rows = pl.DataFrame(kept, schema=ROWS, orient="row")
+    without = rows.filter(pl.col("probability").is_null())
+    if 0 < without.height < rows.height:
+        raise InputError(without["place"][0], "no probability", "one in every record, or in none")
+    return rows
+
+
+def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    if path.name.endswith(".parquet"):
+        table = read_parquet(path, f"a Parquet file with columns as in {FORMAT}", (), KEYS)
+        for number, record in enumerate(table.iter_rows(named=True), start=1):
+            yield f"{path}, row {number}", {name: value for name, value in record.items() if value is not None}
+    elif not path.is_file():
+        raise InputError(path, "no such file", "a file of scores")
+    elif plain_name(path.name).endswith(".csv"):
+        yield from csv_records(path, KEYS, (), "a header, then a row per score")
+    elif plain_name(path.name).endswith(".tsv"):
+        yield from tsv_records(path, KEYS)
+    else:
+        for number, line in numbered_lines(path):
+            yield f"{path}, line {number}", json_record(path, number, line)
+
+
+def _row(place: str, record: Mapping[str, Any], scored: Scored) -> tuple[Any, ...]:
+    ids = {str(record[key]) for key in ("qid", "topic_id") if record.get(key) not in (None, "")}
+    if len(ids) != 1:
+        raise InputError(place, "no qid" if not ids else f"qid and topic_id {sorted(ids)}", FORMAT)
+    (qid,) = ids
+    check_id(place, "qid", qid)
+    names = {key: name_of(place, key, record.get(key)) for key in ("run", "run_id", "generator", "retriever",
+                                                                   "ordering", "key")}  # fmt: skip
+    numbers = [whole_number(place, key, record.get(key)) for key in ("k", "seed")]
+    assessor = record.get("assessor")
+    return (
+        place, qid, names["run"] or names["run_id"], names["generator"], names["retriever"], names["ordering"],
+        *numbers, None if assessor in (None, "") else str(assessor), _value(place, record, scored),
+        _probability(place, record.get("probability")), names["key"],
+    )  # fmt: skip
+
+
+def _value(place: str, record: Mapping[str, Any], scored: Scored) -> float | None:
+    if "nuggets" in record:
+        return _nugget_value(place, record["nuggets"], scored.measure)
+    number, (low, high) = _number(record.get("value")), scored.scale
+    if number is None or not low <= number <= high:
+        raise InputError(place, f"value {record.get('value')!r}", f"a number from {low:g} to {high:g} (key scale)")
+    return (number - low) / (high - low)
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _probability(place: str, value: Any) -> float | None:
+    if value is None or value == "":
+        return None
+    number = _number(value)
+    if number is None or not 0.0 < number <= 1.0:
+        raise InputError(place, f"probability {value!r}", "that of being drawn, above 0 and at most 1")
+    return number
+
+
+def _nugget_value(place: str, nuggets: Any, measure: str | None) -> float | None:
+    """Return nuggetizer's score; None, for no score, where no nugget counts."""
+    if measure not in VALUES:
+        raise InputError(place, f"nuggets with measure {measure!r}", f"key measure: {one_of(VALUES)}")
+    if not isinstance(nuggets, list) or not all(isinstance(nugget, dict) for nugget in nuggets):
+        raise InputError(place, "nuggets that are no list of records", "a list of nuggets")
+    for nugget in nuggets:
+        for key, known in (("importance", IMPORTANCE), ("assignment", ASSIGNMENTS)):
+            if not isinstance(nugget.get(key), str) or nugget[key] not in known:
+                raise InputError(place, f"{key} {nugget.get(key)!r}", one_of(known))
+    rows = [(ASSIGNMENTS[nugget["assignment"]], IMPORTANCE[nugget["importance"]]) for nugget in nuggets]
+    frame = pl.DataFrame(rows, schema={"label": pl.Int64, "vital": pl.Boolean}, orient="row")
+    value: float | None = frame.select(nugget_score(measure, pl.col("label"), pl.col("vital"))).item()
+    return value
+
+
+def run_name(cell: Mapping[str, Any]) -> str:
+    """Return the name of a cell's run in AutoJudge's records: generator, then as its file in ``export`` is named."""
+    return "{generator}.{retriever}.{ordering}.k{k}.seed{seed}".format(**cell)
+
+
+def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
+    """Fill in what the ``rows`` lack from the name of their run: that of a cell, or of a retriever or generator.
+
+    A cell's run is run_name, with or without the generator. A run with another name becomes the retriever, which then
+    is none of the study's.
+    """
+    known = dict[str, Mapping[str, Any]]()
+    for cell in cells:
+        name = run_name(cell)
+        known[name] = cell
+        known[name.removeprefix(f"{cell['generator']}.")] = {key: cell[key] for key in CELL if key != "generator"}
+        known.setdefault(cell["retriever"], {"retriever": cell["retriever"]})
+    runs = pl.DataFrame([(name, *(cell.get(key) for key in CELL)) for name, cell in known.items()],
+                        schema={"run": pl.String, **{key: ROWS[key] for key in CELL}}, orient="row")  # fmt: skip
+    joined = rows.join(runs, on="run", how="left", suffix="_of_run", maintain_order="left")
+    for row in joined.iter_rows(named=True):
+        for key in CELL:
+            if row[key] is not None and row[f"{key}_of_run"] not in (None, row[key]):
+                raise InputError(row["place"], f"run {row['run']!r} with {key} {row[key]!r}", "the same cell in both")
+    filled = joined.with_columns(pl.col(key).fill_null(pl.col(f"{key}_of_run")) for key in CELL)
+    return filled.with_columns(pl.col("retriever").fill_null(pl.col("run"))).select(*ROWS)
+
+
+def placed_scores(rows: pl.DataFrame, cells: Cells) -> pl.DataFrame:
+    """Fill in the rest of the cell: the grid's only generator, retriever and k, else its first seed, and descending.
+
+    Scores of the retriever `zeroshot`, or of k 0, have ordering `none` and k 0. Raises InputError for a score without
+    generator, retriever or k where the grid has several, and for two scores of one answer by one assessor.
+    """
+    every = [
+        {"generator": generator, "retriever": retriever, "ordering": ordering, "k": k, "seed": seed}
+        for generator in cells.generators
+        for seed in cells.seeds
+        for retriever, ordering, k in [
+            (ZEROSHOT, NO_ORDERING, 0),
+            *((name, ordering, k) for name in cells.retrievers for ordering in cells.orderings for k in cells.ks),
+        ]
+    ]
+    named = of_runs(rows, every)
+    zeroshot = ((pl.col("retriever") == ZEROSHOT) | (pl.col("k") == 0)).fill_null(False)
+    ordering = DESCENDING if DESCENDING in cells.orderings else cells.orderings[0]
+    only = {"generator": cells.generators, "retriever": cells.retrievers, "k": cells.ks}
+    whole = named.with_columns(
+        retriever=pl.when(zeroshot).then(pl.lit(ZEROSHOT)).otherwise("retriever"),
+        ordering=pl.when(zeroshot).then(pl.lit(NO_ORDERING)).otherwise(pl.col("ordering").fill_null(ordering)),
+        k=pl.when(zeroshot).then(pl.lit(0, pl.Int64)).otherwise("k"),
+        seed=pl.col("seed").fill_null(cells.seeds[0]),
+    ).with_columns(
+        pl.col(key).fill_null(pl.lit(values[0] if len(values) == 1 else None, ROWS[key]))
+        for key, values in only.items()
+    )
+    for key, values in only.items():
+        for place in whole.filter(pl.col(key).is_null())["place"].head(1):
+            raise InputError(place, f"no {key}, and no run of this study", f"key {key}: {one_of(values)}")
+    _check_once(whole)
+    return whole
+
+
+def _check_once(rows: pl.DataFrame) -> None:
+    by = [*ANSWER, "assessor"]
+    for row in rows.filter(rows.select(by).is_duplicated()).head(1).iter_rows(named=True):
+        same = rows.join(pl.DataFrame([row], schema=rows.schema).select(by), on=by, nulls_equal=True)
+        first, again = same["place"].head(2)
+        what = "qid {qid}, {retriever}, {ordering}, k {k}, seed {seed}".format(**row)
+        who = f" by assessor {row['assessor']}" if row["assessor"] else ""
+        raise InputError(again, f"a second score of {what}{who} (the first: {first})", "one for each answer and assessor")
+
+
+def mean_scores(rows: pl.DataFrame) -> pl.DataFrame:
+    """Average the ``rows`` with a value over assessors: ANSWER, value, n (scores), probability, key (their first)."""
+    known = rows.drop_nulls("value")
+    return known.group_by(ANSWER, maintain_order=True).agg(
+        pl.col("value").mean(), pl.len().cast(pl.Int64).alias("n"), pl.col("probability", "key").first()
+    )
+
+
+def answer_key(qid: str, answer: str) -> str:
+    """Return the key that ties a score to an answer's text: 12 hex digits."""
+    return value_hash([qid, answer], digits=12)
+
+
+def of_answers(scores: pl.DataFrame, answers: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Return the ``scores`` (of mean_scores) of ``answers`` (ANSWER, answer), and counts by what is wrong with others.
+
+    ``unknown``: scores of answers that there are not; ``changed``: scores whose key is that of another text; ``scored``
+    and ``unscored``: answers.
+    """
+    texts = answers.drop_nulls("answer")
+    keys = [answer_key(qid, answer) for qid, answer in texts.select("qid", "answer").iter_rows()]
+    known = texts.select(*ANSWER, pl.Series("own_key", keys, pl.String))
+    found = scores.join(known, on=ANSWER, how="inner", maintain_order="left")
+    same = found.filter(pl.col("key").is_null() | (pl.col("key") == pl.col("own_key"))).drop("own_key")
+    counts = {
+        "unknown": scores.height - found.height,
+        "changed": found.height - same.height,
+        "scored": same.height,
+        "unscored": texts.height - same.height,
+    }
+    return same, counts
+

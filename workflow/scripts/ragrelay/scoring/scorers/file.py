@@ -1,0 +1,66 @@
+"""Take scores of answers from a file, made by people or by another program."""
+
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import DatasetFile, Text, file_of
+from ragrelay.scoring.scorer import Scorer
+
+
+class File(Scorer):
+    """Scores that people or another program gave the answers, from a file: a score per query, cell and seed. Answers
+    without a score are left out."""
+
+    from_file: ClassVar[bool] = True
+
+    references: Literal["given"] = Field(  # type: ignore[assignment]
+        "given", description="Name of the one set of references, which are in the minds of those who gave the scores."
+    )
+    path: DatasetFile = Field(
+        description="The file, `{dataset}` for its place: CSV, TSV, JSON lines or Parquet with `qid` and `value`, the "
+        "cell (`retriever`, `ordering`, `k`, `generator`, where the grid has several; or `run`), and maybe `seed`, "
+        "`assessor` and `probability`; AutoJudge's records (`run_id`, `topic_id`, `measure`, `value`); or nuggetizer's "
+        "assignments. Of several assessors the mean counts."
+    )
+    scale: Annotated[list[float], Field(min_length=2, max_length=2)] = Field(
+        [0.0, 1.0], description="The lowest and the highest value, which become 0 and 1."
+    )
+    measure: Text | None = Field(
+        None,
+        description="The measure that counts, of a file with several; of nuggetizer's assignments the score, such as "
+        "`vital_strict` (`value` of kind `nuggets`).",
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check the scale, and that each dataset of the grid has a readable file whose scores have a place."""
+        super().check(place, study)
+        if not self.scale[0] < self.scale[1]:
+            raise InputError(f"{place}.scale'", str(self.scale), "the lowest value, then a higher one")
+        for dataset in study.grid.datasets:
+            self.rows(dataset, study.grid, study.folder)
+
+    def file(self, dataset: str) -> str:
+        """Return the file of a dataset's scores."""
+        return file_of(self.path, dataset)
+
+    def cells(self, grid: Any) -> dict[str, list[Any]]:
+        """Return the fields of score_files.Cells."""
+        return {
+            "generators": grid.generators,
+            "retrievers": grid.retrievers,
+            "orderings": grid.orderings,
+            "ks": sorted(grid.k),
+            "seeds": grid.seeds,
+        }
+
+    def rows(self, dataset: str, grid: Any, folder: Path = Path()) -> Any:
+        """Return the scores in a dataset's file, with their cells (score_files.ROWS)."""
+        from ragrelay.scoring.score_files import Cells, Scored, placed_scores, read_score_rows
+
+        low, high = self.scale
+        rows = read_score_rows(folder / self.file(dataset), Scored((low, high), self.measure))
+        return placed_scores(rows, Cells(**self.cells(grid)))
