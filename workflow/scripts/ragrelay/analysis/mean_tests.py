@@ -7,7 +7,7 @@ from 0 only if both tests reject on the same side, which keeps the level on all 
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,12 +42,21 @@ def statistics(t: Number, g: Number, n: int) -> tuple[Number, Number]:
 
 
 class Means(NamedTuple):
-    """Means of columns of n values: mean, standard deviation (n - 1), skewness, all (columns,), and n."""
+    """Means of columns of n values: mean, standard deviation (n - 1), skewness, all (columns,), and n.
+
+    ``degrees`` of freedom of Student's distribution: n - 1 if None.
+    """
 
     mean: Array
     deviation: Array
     skewness: Array
     n: int
+    degrees: Array | None = None
+
+    @property
+    def df(self) -> Any:
+        """The degrees of freedom."""
+        return self.n - 1 if self.degrees is None else self.degrees
 
     @classmethod
     def of(cls, columns: Array) -> "Means":
@@ -64,11 +73,11 @@ class Means(NamedTuple):
 
     def p_greater(self, null: float = 0.0) -> Array:
         """Return one-sided p-values of "the mean is above ``null``"."""
-        return np.maximum(*(special.stdtr(self.n - 1, -statistic) for statistic in self._statistics(null)))
+        return np.maximum(*(special.stdtr(self.df, -statistic) for statistic in self._statistics(null)))
 
     def p_less(self, null: float = 0.0) -> Array:
         """Return one-sided p-values of "the mean is below ``null``"."""
-        return np.maximum(*(special.stdtr(self.n - 1, statistic) for statistic in self._statistics(null)))
+        return np.maximum(*(special.stdtr(self.df, statistic) for statistic in self._statistics(null)))
 
     def p_value(self, null: float = 0.0) -> Array:
         """Return two-sided p-values; they are below 0.05 where the 95% interval excludes ``null``."""
@@ -76,18 +85,18 @@ class Means(NamedTuple):
 
     def p_hall(self, null: float = 0.0) -> Array:
         """Return two-sided p-values of Hall's test alone."""
-        return 2.0 * special.stdtr(self.n - 1, -np.abs(self._statistics(null)[1]))
+        return 2.0 * special.stdtr(self.df, -np.abs(self._statistics(null)[1]))
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """Return the means that the two-sided test does not reject: at each end, the wider of both intervals."""
-        reach = float(special.stdtrit(self.n - 1, (1.0 + level) / 2)) / np.sqrt(self.n)
+        reach = special.stdtrit(self.df, (1.0 + level) / 2) / np.sqrt(self.n)
         low, high = np.maximum(reach, self._untransformed(reach)), np.minimum(-reach, self._untransformed(-reach))
         return self.mean - low * self.deviation, self.mean - high * self.deviation
 
     def _statistics(self, null: float) -> tuple[Array, Array]:
         return statistics((self.mean - null) / self.deviation, self.skewness, self.n)
 
-    def _untransformed(self, value: float) -> Array:
+    def _untransformed(self, value: Any) -> Array:
         """Return the T whose Hall's statistic (over sqrt(n)) is ``value``."""
         plain = np.abs(self.skewness) < NO_SKEWNESS
         g = np.where(plain, 1.0, self.skewness)
