@@ -16,8 +16,10 @@ import polars as pl
 from ragrelay.analysis.bootstrap import fisher_jackknife, resample_counts
 from ragrelay.analysis.clusters import spearman_left_out
 from ragrelay.analysis.coefficients import spearman
-from ragrelay.annexes.labels.agreement import DECIMALS, RETRIEVERS_FOR_INTERVAL, tau_means
-from ragrelay.annexes.labels.kappa import cohens_kappa
+from ragrelay.analysis.kappa import cohens_kappa
+from ragrelay.analysis.orders import AT_LEAST as RETRIEVERS_FOR_INTERVAL
+from ragrelay.analysis.orders import DECIMALS
+from ragrelay.annexes.labels.agreement import tau_means
 from ragrelay.annexes.labels.prediction_powered import DIFFERENT_AT_LEAST, different, powered_correlation, powered_mean
 from scipy import stats
 

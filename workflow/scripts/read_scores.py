@@ -1,11 +1,12 @@
 """Read scores of a generator's answers from a user's file."""
 
+from pathlib import Path
+
 from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.base.io.keyed_files import of_pattern
 from ragrelay.scoring.filed_scores import filed_scores
 from ragrelay.scoring.score_files import Cells, Scored, placed_scores, read_score_rows
 from ragrelay.workflow.jobs.scripts import job_log
-from pathlib import Path
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params, made = snakemake.input, snakemake.params, snakemake.output

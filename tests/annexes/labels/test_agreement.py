@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from ragrelay.annexes.labels.kappa import cohens_kappa, kendall_tau, tables_by_query
+from ragrelay.analysis.kappa import cohens_kappa, kendall_tau, tables_by_query
 from scipy import stats
 
 

@@ -64,4 +64,3 @@ def _table(scores: pl.DataFrame, references: str) -> pl.DataFrame:
     named = [(pl.col(name) if name in known.columns else pl.lit(None).alias(name)).cast(dtype)
              for name, dtype in SCHEMA.items()]  # fmt: skip
     return known.select(named).sort("qid", "ordering", "k", "seed")
-

@@ -243,7 +243,9 @@ def _check_once(rows: pl.DataFrame) -> None:
         first, again = same["place"].head(2)
         what = "qid {qid}, {retriever}, {ordering}, k {k}, seed {seed}".format(**row)
         who = f" by assessor {row['assessor']}" if row["assessor"] else ""
-        raise InputError(again, f"a second score of {what}{who} (the first: {first})", "one for each answer and assessor")
+        raise InputError(
+            again, f"a second score of {what}{who} (the first: {first})", "one for each answer and assessor"
+        )
 
 
 def mean_scores(rows: pl.DataFrame) -> pl.DataFrame:
@@ -277,4 +279,3 @@ def of_answers(scores: pl.DataFrame, answers: pl.DataFrame) -> tuple[pl.DataFram
         "unscored": texts.height - same.height,
     }
     return same, counts
-

@@ -5,14 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy import special
 
 from ragrelay.analysis import mean_tests
-from ragrelay.analysis.bootstrap import jackknife_error
-from ragrelay.analysis.coefficients import ROUNDING, Array, kendall_left_out
+from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.kappa import METHOD, cohens_kappa, kendall_tau, tables_by_query
+from ragrelay.analysis.orders import AT_LEAST as RETRIEVERS_FOR_INTERVAL
+from ragrelay.analysis.orders import DECIMALS, TAU, order_agreement
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
-from ragrelay.annexes.labels.kappa import METHOD, cohens_kappa, kendall_tau, tables_by_query
 from ragrelay.base.vocabulary.columns import (
     INTERVAL,
     INTERVAL_METHOD,
@@ -29,12 +29,7 @@ from ragrelay.base.vocabulary.columns import (
 HALF = 0.5
 """Labels from 0 to 1 count as relevant from this one on."""
 KAPPA, WEIGHTED, PASSAGES, RETRIEVERS = "kappa", "kappa_weighted", "tau_passages", "tau_retrievers"
-OVER_RETRIEVERS = "jackknife over retrievers on the arcsine, Student's t"
 RETRIEVERS_AT_LEAST = 3
-RETRIEVERS_FOR_INTERVAL = 16
-"""With 12, intervals are up to 1.1 wide, with 8 up to 1.4 (benchmarks/judge_intervals.py)."""
-DECIMALS = 10
-"""Of means: equal ones may differ in later digits, since their sums are rounded."""
 TABLE = {
     "source": text("annotation source"),
     "judge": boolean("whether its labels replace people's, so that results may depend on them"),
@@ -192,24 +187,9 @@ def _of_retrievers(values: pl.DataFrame, people: str, source: str) -> Iterator[d
 def tau_means(people: Array, source: Array, at_least: int = RETRIEVERS_FOR_INTERVAL) -> dict[str, Any]:
     """Compute Kendall's tau-b of retrievers' means, given two tables (queries, retrievers): a row's value and interval.
 
-    The interval is of tau at these queries, over retrievers like these: the units are retrievers, each with its two
-    means. Resampled queries would add their noise to the means once more, and miss that the retrievers are a sample.
-    tau's arcsine, on which its spread depends less on tau, has Student's t with the jackknife error over retrievers
-    (Tukey 1958) and one degree of freedom less than there are retrievers.
+    The interval is of tau at these queries, over retrievers like these (analysis.orders): the units are retrievers, each
+    with its two means. Resampled queries would add their noise to the means once more, and miss that the retrievers are
+    a sample.
     """
     x, y = (np.round(table.mean(axis=0), DECIMALS) for table in (people, source))
-    value = kendall_tau(x, y)
-    if not np.isfinite(value):
-        return {"reason": "the retrievers have equal means"}
-    row: dict[str, Any] = {"value": value}
-    if len(x) < at_least:
-        return row | {"reason": f"fewer than {at_least} retrievers"}
-    left_out = kendall_left_out(x, y)
-    if not np.isfinite(left_out).all():
-        return row | {"reason": "without one of the retrievers the others have equal means"}
-    error = jackknife_error(np.arcsin(np.clip(left_out, -1.0, 1.0)))
-    if 1.0 - abs(value) < ROUNDING or not error > ROUNDING:
-        return row | {"reason": "the same without any retriever"}
-    reach = float(special.stdtrit(len(x) - 1, 0.975)) * error
-    low, high = (float(np.sin(np.clip(np.arcsin(value) + end, -np.pi / 2, np.pi / 2))) for end in (-reach, reach))
-    return row | {"low": low, "high": high, "method": OVER_RETRIEVERS}
+    return order_agreement(x, y, TAU, "retriever", at_least)

@@ -1,9 +1,8 @@
 """Read rows of answers from files of any known format: JSON lines (plain or TREC RAG's), CSV, TSV, Parquet."""
 
 import json
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any

@@ -1,0 +1,47 @@
+"""People: scores of some answers by people, with which the other scorers are compared (key `people`).
+
+Input: the file of people's scores, answers, scores, clusters.
+Output: the tables and the figure that ragrelay/annexes/people/outputs.py lists.
+"""
+
+from ragrelay.annexes.people.rules import people_of
+
+people = people_of(study)
+
+
+rule compare_people:
+    """Compare scorers with people's scores of a dataset's answers."""
+    input:
+        file=people.file,
+        answers=files.answers.each(people.cells),
+        scores=people.scores,
+        clusters=of_job(study.clusters_of),
+    output:
+        **files.made_by("compare_people"),
+    log:
+        "<logs>/compare_people/{dataset}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        **people.params,
+        code=code_of("compare_people.py"),
+    script:
+        "../workflow/scripts/compare_people.py"
+
+
+rule draw_people:
+    """Draw how scorers follow people's scores."""
+    input:
+        **files.made_by("compare_people"),
+    output:
+        reported.paths(reported.outputs("people", "figure")),
+    log:
+        "<logs>/draw_people/{dataset}.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        shown=people.drawn,
+        report=workflow.pathvars.apply("<results>/report"),
+        code=code_of("draw_people.py", *reported.modules("people")),
+    script:
+        "../workflow/scripts/draw_people.py"

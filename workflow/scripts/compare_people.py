@@ -1,0 +1,26 @@
+"""Compare scorers with people's scores of a dataset's answers."""
+
+from pathlib import Path
+
+from ragrelay.annexes.people.compare import answers_of, compare_people, scores_of
+from ragrelay.base.io.atomic_files import write_csv
+from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.base.vocabulary.columns import named
+from ragrelay.collection.clusters import numbered_clusters
+from ragrelay.scoring.score_files import Cells, Scored, placed_scores, read_score_rows
+from ragrelay.workflow.jobs.scripts import job_log
+
+with job_log(snakemake.log[0], snakemake.input):
+    inputs, params = snakemake.input, snakemake.params
+    files = keyed_files(params.patterns, inputs)
+    scored = Scored(tuple(params.scorer["scale"]), params.scorer.get("measure"))
+    tables = compare_people(
+        placed_scores(read_score_rows(Path(inputs.file), scored), Cells(**params.cells)),
+        answers_of(files["answers"]),
+        scores_of(files["scores"], params.references),
+        params.people,
+        [(first, other) for first, other in params.pairs],
+        numbered_clusters(*inputs.clusters or [None]),
+    )
+    for name, table in tables.items():
+        write_csv(named(table, snakemake.wildcards), snakemake.output[name])

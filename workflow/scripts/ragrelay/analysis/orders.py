@@ -1,0 +1,102 @@
+"""Measure how alike two scores order systems: Kendall's tau-b and tau_AP, with intervals over systems."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import special
+
+from ragrelay.analysis.bootstrap import jackknife_error
+from ragrelay.analysis.coefficients import ROUNDING, Array, kendall_left_out
+from ragrelay.analysis.kappa import kendall_tau
+
+AT_LEAST = 16
+"""Of systems: with 12, intervals of tau are up to 1.1 wide, with 8 up to 1.4 (benchmarks/judge_intervals.py)."""
+DECIMALS = 10
+"""Of means: equal ones may differ in later digits, since their sums are rounded."""
+
+
+class Order(NamedTuple):
+    """A coefficient of two columns (n,), and a function of its values without each row in turn (n,)."""
+
+    value: Callable[[Array, Array], float]
+    left_out: Callable[[Array, Array], Array]
+
+
+def tau_ap(truth: Array, estimated: Array) -> float:
+    """Compute tau_AP of Yilmaz, Aslam and Robertson (SIGIR 2008) of two columns (n,); NaN if either is constant.
+
+    It is 2 / (n - 1) times the sum of C(i) / (i - 1) over ranks i from 2 on, less 1: C(i) counts the systems above rank
+    i, by ``estimated``, that are also better than that at rank i by ``truth``. Disagreement at the top weighs more. Of
+    systems with equal ``estimated``, each order is as likely, and two with equal values count as half agreed.
+    """
+    n = len(truth)
+    if n < 2 or np.ptp(truth) == 0 or np.ptp(estimated) == 0:
+        return float("nan")
+    above = estimated[:, None] > estimated  # [j, i]: j stands above i
+    agreed = (np.sign(truth[:, None] - truth) + 1.0) / 2.0
+    better, correct = above.sum(axis=0), (above * agreed).sum(axis=0)
+    equal = (estimated[:, None] == estimated).sum(axis=0)
+    total = 0.0
+    for place in range(n):
+        mates = np.arange(equal[place])
+        before = better[place] + mates
+        shares = np.divide(correct[place] + mates / 2.0, before, out=np.zeros(len(mates)), where=before > 0)
+        total += shares.mean()
+    return float(2.0 * total / (n - 1) - 1.0)
+
+
+def _tau_ap_left_out(truth: Array, estimated: Array) -> Array:
+    return np.array([tau_ap(np.delete(truth, place), np.delete(estimated, place)) for place in range(len(truth))])
+
+
+TAU, TAU_AP = Order(kendall_tau, kendall_left_out), Order(tau_ap, _tau_ap_left_out)
+
+
+def order_agreement(x: Array, y: Array, order: Order, noun: str, at_least: int = AT_LEAST) -> dict[str, Any]:
+    """Return ``value``, ``low``, ``high``, ``method`` and ``reason`` of a coefficient of systems' means (n,).
+
+    The coefficient's arcsine, on which its spread depends less on its value, has Student's t with the jackknife error
+    over systems (Tukey 1958) and one degree of freedom less than there are systems. ``noun``: what systems are called.
+    """
+    value = order.value(x, y)
+    if not np.isfinite(value):
+        return {"reason": f"the {noun}s have equal means"}
+    row: dict[str, Any] = {"value": value}
+    if len(x) < at_least:
+        return row | {"reason": f"fewer than {at_least} {noun}s"}
+    left_out = order.left_out(x, y)
+    if not np.isfinite(left_out).all():
+        return row | {"reason": f"without one of the {noun}s the others have equal means"}
+    error = jackknife_error(np.arcsin(np.clip(left_out, -1.0, 1.0)))
+    if 1.0 - abs(value) < ROUNDING or not error > ROUNDING:
+        return row | {"reason": f"the same without any {noun}"}
+    reach = float(special.stdtrit(len(x) - 1, 0.975)) * error
+    low, high = (float(np.sin(np.clip(np.arcsin(value) + end, -np.pi / 2, np.pi / 2))) for end in (-reach, reach))
+    return row | {"low": low, "high": high, "method": f"jackknife over {noun}s on the arcsine, Student's t"}
+
+
+def order_difference(people: Array, one: Array, other: Array, order: Order, at_least: int = AT_LEAST) -> dict[str, Any]:
+    """Return the ``difference`` of how alike ``people`` and ``one`` order systems, and ``people`` and ``other`` (n,).
+
+    With its interval and p-value of 0, by Student's t with the jackknife error over systems.
+    """
+    n, values = len(people), [order.value(people, scores) for scores in (one, other)]
+    if not np.isfinite(values).all():
+        return {"reason": "the systems have equal means"}
+    row: dict[str, Any] = {"difference": values[0] - values[1]}
+    if n < at_least:
+        return row | {"reason": f"fewer than {at_least} systems"}
+    left_out = order.left_out(people, one) - order.left_out(people, other)
+    if not np.isfinite(left_out).all():
+        return row | {"reason": "without one of the systems the others have equal means"}
+    error = jackknife_error(left_out)
+    if not error > ROUNDING:
+        return row | {"reason": "no difference without any system"}
+    reach = float(special.stdtrit(n - 1, 0.975)) * error
+    return row | {
+        "low": row["difference"] - reach,
+        "high": row["difference"] + reach,
+        "p_value": float(2.0 * special.stdtr(n - 1, -abs(row["difference"]) / error)),
+        "method": "jackknife over systems, Student's t",
+    }

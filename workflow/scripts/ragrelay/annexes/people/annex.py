@@ -1,0 +1,56 @@
+"""The annex of people's scores."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ragrelay.annexes.people.outputs import OUTPUTS, RESULT_TABLES
+from ragrelay.annexes.people.settings import PeopleKeys
+from ragrelay.base.annex import Annex
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.scoring.scorer import SCORER_KINDS
+
+
+class People(Annex):
+    """Compare scorers with people's scores of some answers, and estimate what people would say of all (key `people`,
+    target `to_score`)."""
+
+    order = 10
+    keys = PeopleKeys
+    reserved = ("to_score",)
+    kept = ("to_score",)
+    result_tables = RESULT_TABLES
+    outputs = OUTPUTS
+    shows: ClassVar = {"people": "draw_people"}
+    template = "people.html.j2"
+    link = ("people", "People")
+
+    def check(self, study: Any) -> None:
+        name, place = study.config["people"].get("scorer"), "config key 'people.scorer'"
+        if name is None:
+            return
+        from_file = [one for one in study.grid.scorers if SCORER_KINDS.of(study.scorer(one)).from_file]
+        if name not in from_file:
+            known = one_of(from_file, name) if from_file else "one of kind file, which grid.scorers has none of"
+            raise InputError(place, repr(name), known)
+
+    def present(self, study: Any) -> Mapping[str, Any]:
+        return {"people": bool(_in_rules(study).datasets)}
+
+    def reported(self, reported: Any) -> list[Any]:
+        datasets = _in_rules(reported.study).datasets
+        return reported.paths(reported.outputs("people"), datasets) if datasets else []
+
+    def page_inputs(self, study: Any) -> Mapping[str, Any]:
+        return _in_rules(study).shown
+
+    def page_patterns(self, study: Any) -> Mapping[str, Any]:
+        return _in_rules(study).shown_patterns
+
+    def page_params(self, study: Any) -> Any:
+        return _in_rules(study).drawn
+
+
+def _in_rules(study: Any) -> Any:
+    from ragrelay.annexes.people.rules import people_of  # here, since rules read the annexes
+
+    return people_of(study)

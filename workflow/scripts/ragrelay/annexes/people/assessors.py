@@ -1,0 +1,110 @@
+"""Measure how several people agree on the answers that they score: Cohen's kappa of two, Krippendorff's alpha of all."""
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import special
+
+from ragrelay.analysis.bootstrap import jackknife_error
+from ragrelay.analysis.clusters import Clusters
+from ragrelay.analysis.coefficients import ROUNDING, Array
+from ragrelay.analysis.kappa import METHOD, cohens_kappa, tables_by_query
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
+from ragrelay.base.vocabulary.columns import INTERVAL, INTERVAL_METHOD, REASON, STUDY_PART, integer, number, text
+from ragrelay.scoring.score_files import ANSWER
+
+KAPPA, ALPHA = "kappa_weighted", "alpha"
+MOST_VALUES = 20
+"""Of scores: with more, kappa is left out, since few are the same."""
+TABLE = {
+    "people": text("the scorer whose scores are people's"),
+    "quantity": text(f"`{KAPPA}`: Cohen's of two assessors, squared weights; `{ALPHA}`: Krippendorff's of all "
+                     "assessors, squared differences"),
+    "assessor": text("an assessor; empty for all"),
+    "against": text("the other assessor"),
+    "value": number("the agreement", "at most 1"),
+    **INTERVAL,
+    "n": integer("answers that both scored; of all assessors, answers that at least two scored", "answers"),
+    "n_queries": integer("queries that these are of", "queries"),
+    "method": INTERVAL_METHOD,
+    "reason": REASON,
+}  # fmt: skip
+COLUMNS = {"dataset": STUDY_PART["dataset"], **TABLE}
+"""Columns of assessors.csv."""
+
+
+def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[dict[str, Any]]:
+    """Yield rows of TABLE from people's scores (score_files.ROWS); none unless two scored the same answer."""
+    known = rows.drop_nulls(["value", "assessor"])
+    number_of = pl.col("qid").rank("dense") if clusters is None else pl.col("qid").replace_strict(clusters)
+    scored = known.with_columns(cluster=number_of).sort(*ANSWER, "assessor")
+    several = scored.filter(pl.len().over(ANSWER) > 1)
+    if several.is_empty():
+        return
+    counts = {"n": several.select(ANSWER).n_unique(), "n_queries": several["qid"].n_unique()}
+    yield {"quantity": ALPHA, **counts, **_alpha(several)}
+    if several["value"].n_unique() > MOST_VALUES:
+        return
+    for one, other in itertools.combinations(several["assessor"].unique().sort(), 2):
+        pair = several.filter(assessor=one).join(several.filter(assessor=other), on=ANSWER, suffix="_other")
+        if pair.height:
+            named = {"quantity": KAPPA, "assessor": one, "against": other}
+            yield {**named, "n": pair.height, "n_queries": pair["qid"].n_unique(), **_kappa(pair)}
+
+
+def krippendorff(values: Array, unit: Array) -> float:
+    """Compute Krippendorff's alpha of ``values`` (n,), scores of the answers that ``unit`` (n,) numbers from 0.
+
+    With squared differences it is 1 less the variances within answers, weighted by their numbers of scores, over the
+    variance of all scores (Krippendorff 2011). NaN if all scores are the same.
+    """
+    counts = np.bincount(unit)
+    means = np.bincount(unit, values) / np.maximum(counts, 1)
+    squares = np.bincount(unit, (values - means[unit]) ** 2)
+    several = counts > 1
+    within = (counts[several] * squares[several] / (counts[several] - 1)).sum()
+    whole = len(values) * values.var(ddof=1)
+    return float(1.0 - within / whole) if whole > ROUNDING else float("nan")
+
+
+def _alpha(several: pl.DataFrame) -> dict[str, Any]:
+    numbered = several.with_columns(unit=pl.struct(ANSWER).rank("dense") - 1, place=pl.col("cluster").rank("dense") - 1)
+    values, unit, place = (numbered[name].to_numpy() for name in ("value", "unit", "place"))
+    unit, place = unit.astype(np.intp), place.astype(np.intp)
+    value = krippendorff(values, unit)
+    if not np.isfinite(value):
+        return {"reason": "all scores are the same"}
+    clusters = int(place.max()) + 1
+    if clusters < QUERIES_AT_LEAST:
+        return {"value": value, "reason": f"fewer than {QUERIES_AT_LEAST} queries"}
+    left_out = np.array([_without(values, unit, place != one) for one in range(clusters)])
+    error = jackknife_error(left_out)
+    if not np.isfinite(error) or not error > ROUNDING:
+        return {"value": value, "reason": "the same without any one query"}
+    reach = float(special.stdtrit(clusters - 1, 0.975)) * error
+    return {"value": value, "low": value - reach, "high": min(value + reach, 1.0), "method": METHOD}
+
+
+def _without(values: Array, unit: Array, kept: Array) -> float:
+    _, numbers = np.unique(unit[kept], return_inverse=True)
+    return krippendorff(values[kept], numbers)
+
+
+def _kappa(pair: pl.DataFrame) -> dict[str, Any]:
+    one, other = (pair[name].to_numpy() for name in ("value", "value_other"))
+    query = (pair["cluster"].rank("dense") - 1).to_numpy().astype(np.int64)
+    labels, places = np.unique([one, other], return_inverse=True)
+    first, second = places.reshape(2, -1)
+    value, low, high = (
+        float(figure) for figure in cohens_kappa(tables_by_query(query, first, second, len(labels)), True, labels)
+    )
+    if not np.isfinite(value):
+        return {"reason": "both give every answer the same score"}
+    if int(query.max()) + 1 < QUERIES_AT_LEAST or not np.isfinite(low):
+        return {"value": value, "reason": f"fewer than {QUERIES_AT_LEAST} queries with different scores"}
+    if low == high:
+        return {"value": value, "reason": "the same without any one query"}
+    return {"value": value, "low": low, "high": high, "method": METHOD}

@@ -1,0 +1,72 @@
+"""Make the tables that compare scorers with people's scores of a dataset's answers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.analysis.clusters import Clusters
+from ragrelay.annexes.people import assessors, estimates, following
+from ragrelay.annexes.people.layout import laid_out
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.columns import schema_of
+from ragrelay.base.vocabulary.names import NO_ORDERING
+from ragrelay.scoring.filed_scores import generated
+from ragrelay.scoring.score_files import ANSWER, mean_scores, of_answers
+
+
+def answers_of(files: KeyedFiles) -> pl.DataFrame:
+    """Return score_files.ANSWER, answer and words of all answers, by generator, retriever, ordering and k."""
+    tables = [generated(files.matching(generator=name), name) for name in files.grouped("generator")]
+    words = pl.col("answer").str.split(" ").list.eval(pl.element().filter(pl.element() != "")).list.len()
+    return pl.concat(tables).with_columns(words=words.cast(pl.Int64))
+
+
+def scores_of(files: KeyedFiles, references: Mapping[str, str]) -> dict[str, pl.DataFrame]:
+    """Return score_files.ANSWER and value by scorer, with the set that ``references`` names."""
+    tables: dict[str, list[pl.DataFrame]] = {name: [] for name in references}
+    for key, path in files.keyed:
+        rows = pl.read_parquet(path, columns=["qid", "ordering", "k", "seed", "references", "f1"]).filter(
+            pl.col("references") == references[key["scorer"]],
+            # Zero-shot answers in a retriever's file are baselines of unseen references.
+            (pl.col("ordering") == NO_ORDERING) == (key["retriever"] == "zeroshot"),
+        )
+        own = [pl.lit(key[name]).alias(name) for name in ("generator", "retriever")]
+        tables[key["scorer"]].append(rows.drop_nulls("f1").select(*own, value=pl.col("f1").cast(pl.Float64),
+                                                                  *("ordering", "k", "seed", "qid")))  # fmt: skip
+    return {name: pl.concat(frames).select(*ANSWER, "value") for name, frames in tables.items()}
+
+
+def compare_people(
+    rows: pl.DataFrame,
+    answers: pl.DataFrame,
+    scores: Mapping[str, pl.DataFrame],
+    people: str,
+    pairs: Sequence[tuple[str, str]],
+    clusters: Clusters | None,
+) -> dict[str, pl.DataFrame]:
+    """Return the tables by name, without the column dataset.
+
+    ``rows``: score_files.ROWS of people's file; ``answers``: of answers_of; ``scores``: of scores_of; ``people``: the
+    scorer's name; ``pairs`` of retrievers are compared.
+    """
+    own, _ = of_answers(mean_scores(rows), answers)
+    paired = following.paired_answers(own, scores, answers.select(*ANSWER, "words"), clusters)
+    named = {"people": people}
+    estimated = [
+        estimates.estimates(laid_out(own, scores, generator, clusters), people, pairs).with_columns(
+            generator=pl.lit(generator)
+        )
+        for generator in answers["generator"].unique(maintain_order=True)
+    ]
+    made: dict[str, tuple[Any, list[dict[str, Any]]]] = {
+        "people_agreement": (following.AGREEMENT_COLUMNS, [named | row for row in following.agreement(paired, scores)]),
+        "people_comparisons": (
+            following.COMPARISON_COLUMNS,
+            [named | row for row in following.comparisons(paired, scores)],
+        ),
+        "assessors": (assessors.COLUMNS, [named | row for row in assessors.assessors_table(rows, clusters)]),
+    }
+    tables = {name: pl.DataFrame(found, schema=schema_of(columns)).drop("dataset")
+              for name, (columns, found) in made.items()}  # fmt: skip
+    return {"people_estimates": pl.concat(estimated), **tables}

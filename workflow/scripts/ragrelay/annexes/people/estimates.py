@@ -1,0 +1,137 @@
+"""Estimate people's mean score of each cell, its gain, and differences between retrievers, with each scorer's help."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.verdicts import EFFECTIVE_AT_LEAST, of_interval
+from ragrelay.annexes.people.layout import CONTEXT, Laid
+from ragrelay.annexes.people.powered import (
+    DIFFERENT_AT_LEAST,
+    LABELS_AT_LEAST,
+    METHOD,
+    QUERIES_AT_LEAST,
+    Answers,
+    different,
+    influences,
+    powered,
+)
+from ragrelay.base.vocabulary.columns import (
+    CONTEXT_COLUMNS,
+    INTERVAL,
+    INTERVAL_METHOD,
+    REASON,
+    STUDY_PART,
+    integer,
+    number,
+    schema_of,
+    text,
+)
+from ragrelay.base.vocabulary.names import ZEROSHOT
+
+MEAN, GAIN, DIFFERENCE = "P", "gain", "difference"
+TABLE = {
+    "people": text("the scorer whose scores are people's; `scorer` is the one that scores all answers"),
+    "quantity": text(f"by people's scores: `{MEAN}`, the mean of a cell; `{GAIN}`, that less the zero-shot answers'; "
+                     f"`{DIFFERENCE}`, that less another retriever's"),
+    **CONTEXT_COLUMNS,
+    "against_retriever": text("the other retriever of a difference; `zeroshot` of a gain"),
+    "value": number("the estimate, of all answers", "people's, from 0 to 1"),
+    **INTERVAL,
+    "p_value": number("two-sided p-value of 0, uncorrected; of gains and differences"),
+    "verdict": text("`better`, `worse` or `undecided`, of gains and differences; empty without an interval"),
+    "alone": number("the estimate from people's scores alone", "people's, from 0 to 1"),
+    "alone_low": number("lower end of its 95% interval, made in the same way"),
+    "alone_high": number("upper end"),
+    "width": number("width of the interval over that from people's scores alone"),
+    "as_many": number("how many times as many scores by people would give this width without the scorer", "times"),
+    "weight": number("the weight of the scorer's scores; 0 where they would make the interval wider"),
+    "r": number("Pearson's r of people's and the scorer's scores, of answers that both scored, in these cells"),
+    "n_scores": integer("answers of these cells that people scored", "answers"),
+    "n_queries": integer("queries that these are of", "queries"),
+    "n_answers": integer("answers of these cells that the scorer scored", "answers"),
+    "method": INTERVAL_METHOD,
+    "reason": REASON,
+}  # fmt: skip
+COLUMNS = {**STUDY_PART, **TABLE}
+"""Columns of people_estimates.csv."""
+
+
+def estimates(laid: Laid, people: str, pairs: Sequence[tuple[str, str]]) -> pl.DataFrame:
+    """Estimate P of every cell, its gain, and the differences of the ``pairs`` of retrievers (``TABLE`` and scorer).
+
+    A row per scorer. There is no interval, but a ``reason``, from fewer scores than its width was simulated for.
+    """
+    rows = [
+        {"scorer": name, "people": people, **row}
+        for name, scores in laid.scorers.items()
+        for row in _of_scorer(laid, scores, pairs)
+    ]
+    return pl.DataFrame(rows, schema=schema_of({"scorer": STUDY_PART["scorer"], **TABLE}))
+
+
+def _of_scorer(laid: Laid, scores: np.ndarray, pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+    cells = laid.columns.select(CONTEXT).unique(maintain_order=True).to_dicts()
+    by_name = {(cell["retriever"], cell["ordering"], cell["k"]): cell for cell in cells}
+    baseline = next((cell for cell in cells if cell["retriever"] == ZEROSHOT), None)
+    compared: list[tuple[str, Mapping[str, Any], Mapping[str, Any] | None]] = [(MEAN, cell, None) for cell in cells]
+    if baseline:
+        compared += [(GAIN, cell, baseline) for cell in cells if cell is not baseline]
+    for (retriever, ordering, k), cell in by_name.items():
+        compared += [
+            (DIFFERENCE, cell, by_name[other, ordering, k])
+            for first, other in pairs
+            if first == retriever and (other, ordering, k) in by_name
+        ]
+    answers = Answers(laid.people, scores, laid.weights)
+    for quantity, cell, against in compared:
+        contrast = [laid.row(1.0, **cell), *([laid.row(-1.0, **against)] if against else [])]
+        named = {"quantity": quantity, **cell, "against_retriever": against["retriever"] if against else None}
+        yield named | estimate(answers, contrast, laid.cluster, quantity != MEAN)
+
+
+def estimate(
+    answers: Answers, contrast: Sequence[Sequence[float]], cluster: np.ndarray, tested: bool
+) -> dict[str, Any]:
+    """Estimate a contrast of cells' means: the columns of TABLE from ``value`` on. ``tested``: whether against 0."""
+    used = np.abs(np.array(contrast)).sum(axis=0) > 0
+    known, there = answers.known & used, np.isfinite(answers.scorer) & used
+    values, others = answers.people[known], answers.scorer[known]
+    row: dict[str, Any] = {
+        "n_scores": int(known.sum()),
+        "n_queries": int(known.any(axis=1).sum()),
+        "n_answers": int(there.sum()),
+    }
+    if len(values) > 2 and not is_constant(values) and not is_constant(others):
+        row["r"] = float(np.corrcoef(values, others)[0, 1])
+    if any(not (known & (np.array(cell) != 0)).any() for cell in contrast):
+        return row | {"reason": "no score by people in one of the cells"}
+    given = influences(answers, contrast, cluster)
+    row["alone"] = float(given.alone)
+    if reason := too_few(values, row["n_queries"]):
+        return row | {"reason": reason}
+    if not (given.of_people**2).sum() > 0:
+        return row | {"reason": "people gave all answers of a cell the same score"}
+    found = powered(given)
+    if not found.df + 1.0 >= EFFECTIVE_AT_LEAST:
+        return row | {"reason": f"the scores of fewer than {EFFECTIVE_AT_LEAST:g} queries or clusters decide"}
+    width, alone = (float(found.high - found.low), float(found.alone_high - found.alone_low))
+    row |= {name: float(getattr(found, name)) for name in ("value", "low", "high", "weight", "alone_low", "alone_high")}
+    row |= {"width": width / alone, "as_many": (alone / width) ** 2, "method": METHOD}
+    if tested:
+        row |= {"p_value": float(found.p_value), "verdict": of_interval(row["low"], row["high"])}
+    return row
+
+
+def too_few(values: np.ndarray, queries: int) -> str:
+    """Say why people's scores ``values`` (n,) of so many ``queries`` are too few for an interval; empty if not."""
+    if len(values) < LABELS_AT_LEAST:
+        return f"fewer than {LABELS_AT_LEAST} scores by people"
+    if queries < QUERIES_AT_LEAST:
+        return f"people's scores of fewer than {QUERIES_AT_LEAST} queries"
+    if different(values) < DIFFERENT_AT_LEAST:
+        return f"fewer than {DIFFERENT_AT_LEAST} of people's scores are not the commonest one"
+    return ""

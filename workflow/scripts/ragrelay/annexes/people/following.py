@@ -1,0 +1,199 @@
+"""Measure how each scorer follows people: over answers and over systems, against other scorers, and with what bias."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy import special
+
+from ragrelay.analysis.bootstrap import fisher_jackknife, jackknife_error, without_each
+from ragrelay.analysis.clusters import Clusters, clustered_slope, effective_number
+from ragrelay.analysis.coefficients import ROUNDING, Array
+from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.orders import DECIMALS, TAU, TAU_AP, Order, order_agreement, order_difference
+from ragrelay.annexes.people.estimates import too_few
+from ragrelay.base.vocabulary.columns import INTERVAL, INTERVAL_METHOD, REASON, STUDY_PART, integer, number, text
+from ragrelay.scoring.score_files import ANSWER, CELL
+
+R, RHO, ORDER, ORDER_AP, LENGTH, GENERATOR = "r", "rho", "tau", "tau_ap", "length", "generator"
+ORDERS: Mapping[str, Order] = {ORDER: TAU, ORDER_AP: TAU_AP}
+COEFFICIENTS = {R: "pearson", RHO: "spearman"}
+SYSTEM = [name for name in CELL if name != "seed"]
+SCORES_OF_SYSTEM = 5
+"""A system counts if people scored so many of its answers."""
+DATASET = {name: STUDY_PART[name] for name in ("dataset", "scorer")}
+SYSTEMS = "a system is a generator with a retriever, ordering and k, or without context"
+TABLE = {
+    "people": text("the scorer whose scores are people's"),
+    "quantity": text(f"`{R}`, `{RHO}`: Pearson's and Spearman's of people's and the scorer's scores over answers; "
+                     f"`{ORDER}`, `{ORDER_AP}`: Kendall's tau-b and tau_AP of systems' mean scores, people's and the "
+                     f"scorer's; {SYSTEMS}; `{LENGTH}`: by how many standard deviations of scores the scorer favours an "
+                     f"answer of twice as many words, compared with people; `{GENERATOR}`: the same of the answers of a "
+                     "generator, compared with all"),
+    "of": text("the generator; empty for other quantities"),
+    "value": number("the quantity"),
+    **INTERVAL,
+    "p_value": number("two-sided p-value of 0, uncorrected; of biases"),
+    "n": integer("answers that both scored; of tau, systems"),
+    "n_queries": integer("queries that these are of", "queries"),
+    "method": INTERVAL_METHOD,
+    "reason": REASON,
+}  # fmt: skip
+AGREEMENT_COLUMNS = {**DATASET, **TABLE}
+"""Columns of people_agreement.csv."""
+COMPARISON = {
+    "people": TABLE["people"],
+    "against": text("the other scorer"),
+    "quantity": text(f"`{R}`, `{ORDER}` or `{ORDER_AP}`, as in people_agreement.csv"),
+    "difference": number("the scorer's less the other's, on the same answers or systems"),
+    **INTERVAL,
+    "p_value": number("two-sided p-value of no difference, uncorrected"),
+    "n": TABLE["n"],
+    "n_queries": TABLE["n_queries"],
+    "method": INTERVAL_METHOD,
+    "reason": REASON,
+}
+COMPARISON_COLUMNS = {**DATASET, **COMPARISON}
+"""Columns of people_comparisons.csv."""
+
+
+def paired_answers(
+    people: pl.DataFrame, scores: Mapping[str, pl.DataFrame], words: pl.DataFrame, clusters: Clusters | None
+) -> dict[str, pl.DataFrame]:
+    """Return the answers that people and a scorer scored, by scorer: ANSWER, people, scorer, words, cluster.
+
+    ``people`` and ``scores``: ANSWER, value; ``words``: ANSWER, words.
+    """
+    own = people.select(*ANSWER, people="value").join(words, on=ANSWER, how="left", maintain_order="left")
+    tables = {}
+    for name, frame in scores.items():
+        both = own.join(frame.select(*ANSWER, scorer="value"), on=ANSWER, maintain_order="left").sort(ANSWER)
+        number_of = pl.col("qid").rank("dense") if clusters is None else pl.col("qid").replace_strict(clusters)
+        tables[name] = both.with_columns(cluster=(number_of.rank("dense") - 1).cast(pl.Int64))
+    return tables
+
+
+def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of TABLE, and scorer."""
+    for name, table in paired.items():
+        counts = {"n": table.height, "n_queries": table["qid"].n_unique()}
+        x, y, cluster = _columns(table)
+        for quantity in COEFFICIENTS:
+            yield {"scorer": name, "quantity": quantity, **counts, **_coefficient(quantity, x, y, cluster)}
+        of_people, of_scorer = _systems(table, scores[name])
+        for quantity, order in ORDERS.items():
+            row = order_agreement(of_people, of_scorer, order, "system")
+            yield {"scorer": name, "quantity": quantity, "n": len(of_people), "n_queries": counts["n_queries"], **row}
+        yield {"scorer": name, "quantity": LENGTH, **counts, **_length_bias(table)}
+        generators = table["generator"].unique(maintain_order=True).to_list()
+        for generator in generators if len(generators) > 1 else []:
+            is_of = (table["generator"] == generator).to_numpy()
+            row = _bias(x, y, is_of.astype(np.float64), cluster)
+            yield {"scorer": name, "quantity": GENERATOR, "of": generator, **counts, "n": int(is_of.sum()), **row}
+
+
+def comparisons(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFrame]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of COMPARISON, and scorer, of every two scorers."""
+    for other, name in itertools.combinations(paired, 2):
+        both = paired[name].join(paired[other].select(*ANSWER, other="scorer"), on=ANSWER, maintain_order="left")
+        named = {"scorer": name, "against": other, "n_queries": both["qid"].n_unique()}
+        x, y, cluster = _columns(both)
+        row = _difference(x, y, both["other"].to_numpy(), cluster)
+        yield {**named, "quantity": R, "n": both.height, **row}
+        known = both.drop("other")
+        of_people, of_scorer = _systems(known, scores[name])
+        _, of_other = _systems(known, scores[other])
+        for quantity, order in ORDERS.items():
+            row = order_difference(of_people, of_scorer, of_other, order)
+            yield {**named, "quantity": quantity, "n": len(of_people), **row}
+
+
+def _columns(table: pl.DataFrame) -> tuple[Array, Array, npt.NDArray[np.intp]]:
+    return table["people"].to_numpy(), table["scorer"].to_numpy(), table["cluster"].to_numpy().astype(np.intp)
+
+
+def _few(*columns: Array, queries: int) -> str:
+    if reason := too_few(columns[0], queries):
+        return reason
+    return "the scorer's scores are all the same" if any(map(is_constant, columns[1:])) else ""
+
+
+def _coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> dict[str, Any]:
+    if len(x) < 3 or is_constant(x) or is_constant(y):
+        return {"reason": "too few scores, or all the same"}
+    name = COEFFICIENTS[quantity]
+    columns = (x, y) if quantity == R else tuple(_ranks(column) for column in (x, y))
+    row: dict[str, Any] = {"value": float(np.corrcoef(*columns)[0, 1])}
+    sizes = np.bincount(cluster)
+    if reason := _few(x, y, queries=len(sizes)):
+        return row | {"reason": reason}
+    tested = fisher_jackknife(row["value"], without_each(name, x, y, cluster), effective_number(sizes) - 1.0)
+    if tested.low is None:
+        return row | {"reason": "the same without any query"}
+    return row | {"low": tested.low, "high": tested.high, "method": "jackknife over queries or clusters, Fisher's z"}
+
+
+def _ranks(column: Array) -> Array:
+    _, group, counts = np.unique(column, return_inverse=True, return_counts=True)
+    return np.asarray((counts.cumsum() - counts / 2)[group])
+
+
+def _difference(people: Array, one: Array, other: Array, cluster: npt.NDArray[np.intp]) -> dict[str, Any]:
+    """Compare the r of people and ``one`` with that of people and ``other``, over the same answers (n,)."""
+    sizes = np.bincount(cluster)
+    if reason := _few(people, one, other, queries=len(sizes)):
+        return {"reason": reason}
+    values = [float(np.corrcoef(people, column)[0, 1]) for column in (one, other)]
+    left_out = without_each("pearson", people, one, cluster) - without_each("pearson", people, other, cluster)
+    row: dict[str, Any] = {"difference": values[0] - values[1]}
+    error, df = jackknife_error(left_out), effective_number(sizes) - 1.0
+    if not np.isfinite(error) or not error > ROUNDING:
+        return row | {"reason": "no difference without any query"}
+    reach = float(special.stdtrit(df, 0.975)) * error
+    return row | {
+        "low": row["difference"] - reach, "high": row["difference"] + reach,
+        "p_value": float(2.0 * special.stdtr(df, -abs(row["difference"]) / error)),
+        "method": "jackknife over queries or clusters, Student's t",
+    }  # fmt: skip
+
+
+def _systems(table: pl.DataFrame, scores: pl.DataFrame) -> tuple[Array, Array]:
+    """Return systems' mean scores by people, of the answers that they scored, and by the scorer, of all answers."""
+    by_people = table.group_by(SYSTEM).agg(pl.col("people").mean(), pl.len()).filter(pl.col("len") >= SCORES_OF_SYSTEM)
+    by_scorer = scores.group_by(SYSTEM).agg(pl.col("value").mean())
+    both = by_people.join(by_scorer, on=SYSTEM).sort(SYSTEM)
+    x, y = (both[name].to_numpy().round(DECIMALS) for name in ("people", "value"))
+    return x, y
+
+
+def _length_bias(table: pl.DataFrame) -> dict[str, Any]:
+    x, y, cluster = _columns(table)
+    return _bias(x, y, np.log2(1.0 + table["words"].to_numpy()), cluster)
+
+
+def _bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp]) -> dict[str, Any]:
+    """Return the slope on ``of`` (n,) of the scorer's scores less people's, both in their own standard deviations."""
+    if reason := _few(people, scorer, of, queries=int(cluster.max()) + 1 if len(cluster) else 0):
+        return {"reason": reason if not is_constant(of) else "all answers are alike in it"}
+    z = [(column - column.mean()) / column.std(ddof=1) for column in (scorer, people)]
+    y = z[0] - z[1]
+    centred = of - of.mean()
+    row: dict[str, Any] = {"value": float(centred @ y / (centred @ centred))}
+    tested = clustered_slope(of, y, cluster)
+    if tested.p_value is None or tested.df is None:
+        return row | {"reason": "the same without any query"}
+    t, quantile = special.stdtrit(tested.df, 1.0 - tested.p_value / 2), float(special.stdtrit(tested.df, 0.975))
+    error = abs(row["value"]) / float(t) if t > 0 else 0.0
+    return row | {
+        "low": row["value"] - quantile * error, "high": row["value"] + quantile * error, "p_value": tested.p_value,
+        "method": "jackknife over queries or clusters, Student's t",
+    }  # fmt: skip
+
+
+def order_of(names: Sequence[str], table: pl.DataFrame, quantity: str) -> list[str]:
+    """Return the scorers in ``names`` that have a value of ``quantity``, the highest first."""
+    values = dict(table.filter(quantity=quantity).drop_nulls("value").select("scorer", "value").iter_rows())
+    return sorted((name for name in names if name in values), key=lambda name: -values[name])

@@ -1,0 +1,68 @@
+"""Lay out a generator's answers with people's scores and a scorer's: queries by cells and seeds."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from ragrelay.analysis.clusters import Clusters
+from ragrelay.analysis.coefficients import Array
+from ragrelay.scoring.score_files import ANSWER
+
+CONTEXT = ["retriever", "ordering", "k"]
+
+
+@dataclass(frozen=True)
+class Laid:
+    """Scores (queries, columns): a column per cell and seed. ``people`` is NaN where people did not score.
+
+    ``scorers``: a scorer's scores by its name, NaN where there is none. ``weights``: inverse probabilities of being
+    drawn for people, 1 where unknown. ``cluster`` (queries,) numbers the clusters of queries.
+    """
+
+    columns: pl.DataFrame
+    people: Array
+    weights: Array
+    scorers: Mapping[str, Array]
+    cluster: npt.NDArray[np.intp]
+    qids: tuple[str, ...]
+
+    def row(self, factor: float, **context: Any) -> list[float]:
+        """Return ``factor`` for the columns of a cell, all its seeds, and 0 for the others."""
+        return [factor if all(each[name] == context[name] for name in CONTEXT) else 0.0
+                for each in self.columns.iter_rows(named=True)]  # fmt: skip
+
+
+def laid_out(
+    people: pl.DataFrame, scores: Mapping[str, pl.DataFrame], generator: str, clusters: Clusters | None
+) -> Laid:
+    """Lay out the answers of ``generator`` that have a score.
+
+    ``people``: score_files.ANSWER, value, probability; ``scores`` by scorer: ANSWER, value.
+    """
+    own = people.filter(generator=generator)
+    others = {name: frame.filter(generator=generator) for name, frame in scores.items()}
+    keys = pl.concat([frame.select(ANSWER) for frame in (own, *others.values())]).unique()
+    columns = keys.select(*CONTEXT, "seed").unique().sort(*CONTEXT, "seed").with_row_index("column")
+    queries = keys.select("qid").unique().sort("qid").with_row_index("query")
+
+    def placed(frame: pl.DataFrame, value: str, otherwise: float = np.nan) -> Array:
+        table = np.full((queries.height, columns.height), otherwise)
+        found = frame.join(columns, on=[*CONTEXT, "seed"]).join(queries, on="qid")
+        table[found["query"].to_numpy(), found["column"].to_numpy()] = found[value].to_numpy()
+        return table
+
+    weighted = own.with_columns(weight=1.0 / pl.col("probability").fill_null(1.0))
+    numbers = range(queries.height) if clusters is None else [clusters[qid] for qid in queries["qid"]]
+    _, cluster = np.unique(np.array(numbers, dtype=np.intp), return_inverse=True)
+    return Laid(
+        columns,
+        placed(own, "value"),
+        placed(weighted, "weight", 1.0),
+        {name: placed(frame, "value") for name, frame in others.items()},
+        cluster.astype(np.intp),
+        tuple(queries["qid"]),
+    )

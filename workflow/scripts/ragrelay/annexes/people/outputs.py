@@ -1,0 +1,59 @@
+"""Register the tables and the figure of people's scores, of each dataset."""
+
+from ragrelay.report.display.outputs import KEYS, Figure, Output, Part, ResultTable, Table
+
+MODULE = "ragrelay.annexes.people"
+COMPARED = "{dataset}/people"
+KEYS["people"] = ("dataset",)
+RESULT_TABLES = (
+    ResultTable("people_estimates", f"{COMPARED}/people_estimates.csv", "compare_people",
+                f"{MODULE}.estimates:COLUMNS",
+                "people's mean score of all answers, its gain and differences, from people's scores of some answers "
+                "and a scorer's of all", "people"),
+    ResultTable("people_agreement", f"{COMPARED}/people_agreement.csv", "compare_people",
+                f"{MODULE}.following:AGREEMENT_COLUMNS",
+                "how each scorer follows people, over answers and over systems, and with what bias", "people"),
+    ResultTable("people_comparisons", f"{COMPARED}/people_comparisons.csv", "compare_people",
+                f"{MODULE}.following:COMPARISON_COLUMNS", "which of two scorers follows people better", "people"),
+    ResultTable("assessors", f"{COMPARED}/assessors.csv", "compare_people", f"{MODULE}.assessors:COLUMNS",
+                "how several people agree on the answers that they scored", "people"),
+)  # fmt: skip
+PARTS = {
+    "estimates": Part("What people would say of all answers"),
+    "following": Part("Which scorer follows people"),
+}
+OUTPUTS: tuple[Output, ...] = (
+    Table(
+        "people_estimates", "people", ("people_estimates",),
+        "People’s mean scores of all answers, with the help of a scorer", "", "estimates",
+        f"{MODULE}.page_tables:estimate_table", {},
+        note="Prediction-powered: people’s scores of some answers and the scorer’s of all. Width: of the interval, "
+        "over that of people’s scores alone. Times as many: so many times as many scores by people give this width "
+        "without the scorer.",
+        limited=True,
+    ),
+    Figure(
+        "people_agreement", "people", f"{MODULE}.figures:agreement_figure", ("people_agreement",), "following",
+        "Agreement of scorers with people",
+        "Agreement of each scorer with people: over answers (r) and over systems (τ and τ_AP); bars are 95% intervals.",
+        "Bars are 95% intervals: of r over queries, of τ and τ_AP over systems, which need 16 of them.",
+    ),
+    Table(
+        "people_agreement", "people", ("people_agreement",), "Agreement of scorers with people, and their biases", "",
+        "following", f"{MODULE}.page_tables:agreement_table", {},
+        note="Biases are in standard deviations of scores: by how much more than people the scorer favours an answer "
+        "of twice as many words, or a generator’s answers.",
+        limited=True,
+    ),
+    Table(
+        "people_comparisons", "people", ("people_comparisons",), "Which of two scorers follows people better", "",
+        "following", f"{MODULE}.page_tables:comparison_table", {},
+        note="Paired: over the same answers, or the same systems. p-values are uncorrected.",
+        limited=True,
+    ),
+    Table(
+        "assessors", "people", ("assessors",), "Agreement of several people", "", "following",
+        f"{MODULE}.page_tables:assessor_table", {}, limited=True,
+    ),
+)  # fmt: skip
+"""In the order of the page."""

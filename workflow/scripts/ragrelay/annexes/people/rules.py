@@ -1,0 +1,105 @@
+"""Give rules what they need of people's scores: the scorers that are compared with them, and files."""
+
+import functools
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.workflow.study import files
+from ragrelay.workflow.study.files import made_by
+from ragrelay.workflow.study.study import Key, OfJob, StudyOfRules
+
+
+class People:
+    """What the rules of people's scores need of a study."""
+
+    def __init__(self, study: StudyOfRules) -> None:
+        self.study = study
+
+    @functools.cached_property
+    def scorer(self) -> str | None:
+        """The scorer whose scores are people's; None without one."""
+        name: str | None = self.study.config["people"].get("scorer")
+        return name
+
+    @functools.cached_property
+    def others(self) -> list[str]:
+        """The grid's other scorers."""
+        return [name for name in self.study.grid.scorers if self.scorer and name != self.scorer]
+
+    @functools.cached_property
+    def datasets(self) -> list[Key]:
+        """A key per dataset; none if no scorer is compared with people."""
+        return [{"dataset": dataset} for dataset in self.study.grid.datasets] if self.others else []
+
+    @functools.cached_property
+    def cells(self) -> list[Key]:
+        """The cells of all generators."""
+        cells = itertools.product(self.study.grid.generators, self.study.all_cells)
+        return [{"generator": generator, **cell} for generator, cell in cells]
+
+    @functools.cached_property
+    def scores(self) -> list[StudyFile]:
+        """The score tables of the other scorers."""
+        tables = itertools.product(self.others, self.study.grid.generators, self.study.retrievers_and_zeroshot)
+        return files.scores.each(
+            {"scorer": scorer, "generator": generator, **retriever} for scorer, generator, retriever in tables
+        )
+
+    @property
+    def file(self) -> OfJob:
+        """A function from wildcards to the file of people's scores."""
+        scorer = self.scorer
+        return lambda wildcards: self.study.score_file(scorer, wildcards.dataset) if scorer else []
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Params of the rule that compares."""
+        study, name = self.study, self.scorer
+        if name is None:
+            return {}
+        return {
+            "patterns": {"answers": files.answers, "scores": files.scores},
+            "people": name,
+            "scorer": study.scorer_of_jobs(name),
+            "cells": study.score_cells(name),
+            # Of a scorer's reference sets the first counts.
+            "references": lambda wildcards: {
+                other: next(iter(study.reference_sets(wildcards.dataset, other))) for other in self.others
+            },
+            "pairs": lambda wildcards: self.pairs(wildcards.dataset),
+        }
+
+    def pairs(self, dataset: str) -> list[list[str]]:
+        """Return the pairs of retrievers that are compared: each other ranking against the primary pair's reference."""
+        primary = self.study.primary(dataset)
+        if primary is None:
+            return []
+        first = [primary["retriever"], primary["reference"]]
+        rest = [name for name in self.study.grid.retrievers if name not in first]
+        return [first, *([name, primary["reference"]] for name in rest)]
+
+    @functools.cached_property
+    def shown_patterns(self) -> Mapping[str, StudyFile]:
+        """Patterns of the tables that the page shows; none without people's scores."""
+        return made_by("compare_people") if self.datasets else {}
+
+    @functools.cached_property
+    def shown(self) -> Mapping[str, list[StudyFile]]:
+        """The files of `shown_patterns`."""
+        return {name: pattern.each(self.datasets) for name, pattern in self.shown_patterns.items()}
+
+    @functools.cached_property
+    def drawn(self) -> dict[str, Any] | None:
+        """Plain values for figures and sentences: scorers, and each dataset's primary comparison; None as above."""
+        if not self.datasets:
+            return None
+        primary = {name: self.study.primary(name) for name in self.study.grid.datasets}
+        return {"people": self.scorer, "scorers": self.others, "primary": primary}
+
+
+@functools.cache
+def people_of(study: StudyOfRules) -> People:
+    """Return what rules need of people's scores in ``study``."""
+    return People(study)

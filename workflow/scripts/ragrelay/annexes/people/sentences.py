@@ -1,0 +1,174 @@
+"""Write the sentences on people's scores: what people would say of all answers, and which scorer follows them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+
+from ragrelay.analysis.verdicts import UNDECIDED
+from ragrelay.annexes.people.estimates import DIFFERENCE, GAIN, MEAN
+from ragrelay.annexes.people.following import GENERATOR, LENGTH, ORDER, ORDER_AP, R, order_of
+from ragrelay.annexes.people.study import PeopleStudy
+from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.report.display.findings import Conclusion
+from ragrelay.report.display.numbers import count, counted, listing, number, p_value, share, with_interval
+from ragrelay.report.display.tables import Row
+
+WORTH = 0.95
+"""A scorer is worth it where it narrows the interval below this share of the width without it."""
+LITTLE = 0.3
+"""Correlations below this narrow no interval (docs/people.md)."""
+
+
+def people_answer(study: PeopleStudy) -> Conclusion:
+    """Conclude which scorer follows people best over answers, with its interval."""
+    heading = "People", "Would a person say so?"
+    table = study["people_agreement"].filter(quantity=R).drop_nulls("value")
+    if table.is_empty():
+        return Conclusion(*heading, "People scored too few answers to say")
+    if len(study.scorers) == 1:
+        [row] = table.to_dicts()
+        return Conclusion(*heading, f"Over answers, {row['scorer']} and people correlate with r = {_interval(row)}")
+    best, *rest = order_of(study.scorers, table, R)
+    [row] = table.filter(scorer=best).to_dicts()
+    known = {
+        (each["scorer"], each["against"]): each for each in study["people_comparisons"].filter(quantity=R).to_dicts()
+    }
+    behind = [other for other in rest if _ahead(known, best, other)]
+    if behind:
+        return Conclusion(
+            *heading, f"{best} follows people better than {listing(behind)}, over answers (r = {_interval(row)})"
+        )
+    return Conclusion(
+        *heading, f"We do not know which scorer follows people best; {best} has the highest r, {_interval(row)}"
+    )
+
+
+def people_sentences(study: PeopleStudy) -> list[str]:
+    """State the estimates of the primary comparison, what the scorer bought, agreement, comparisons and biases."""
+    return [*_counts(study), *_estimates(study), *_agreement(study), *_biases(study), *_assessors(study)]
+
+
+def _counts(study: PeopleStudy) -> Iterator[str]:
+    scored = study["people_agreement"].filter(quantity=R)
+    n, queries = (scored[name].max() for name in ("n", "n_queries"))
+    yield (
+        f"People ({study.people}) scored {counted(n or 0, 'answer')} to {counted(queries or 0, 'query', 'queries')} "
+        "that another scorer also scored. All estimates hold for answers drawn for people at random or with known "
+        "probabilities; answers chosen where a scorer was unsure would bias them."
+    )
+
+
+def _estimates(study: PeopleStudy) -> Iterator[str]:
+    table = study["people_estimates"]
+    for generator in study.generators:
+        for row in _lead(study, table.filter(generator=generator)):
+            yield _estimate(row)
+
+
+def _lead(study: PeopleStudy, table: pl.DataFrame) -> list[Row]:
+    """Return the rows of the primary comparison, of each quantity with the scorer that narrows its interval most."""
+    primary = study.primary
+    if primary is None:
+        cells = table
+    else:
+        here = (pl.col("k") == primary["k"]) & (pl.col("ordering") == primary["ordering"])
+        own = pl.col("retriever").is_in([primary["retriever"], primary["reference"]])
+        pair = pl.col("against_retriever").is_null() | pl.col("against_retriever").is_in(
+            [primary["reference"], ZEROSHOT]
+        )
+        cells = table.filter(here & own & pair | (pl.col("retriever") == ZEROSHOT))
+    ranked = cells.filter(pl.col("quantity") != MEAN).sort("width", nulls_last=True, maintain_order=True)
+    by = ["quantity", "retriever", "ordering", "k", "against_retriever"]
+    best = ranked.unique(by, keep="first", maintain_order=True)
+    order = pl.col("quantity").replace_strict({GAIN: 0, DIFFERENCE: 1})
+    return best.sort(order, "retriever", maintain_order=True).to_dicts()
+
+
+def _estimate(row: Row) -> str:
+    what = (
+        f"{row['retriever']} against answers without context"
+        if row["quantity"] == GAIN
+        else f"{row['retriever']} against {row['against_retriever']}"
+    )
+    where = f"{row['generator']}, k = {row['k']}, {row['ordering']} order: by people, {what}"
+    if row["low"] is None:
+        of = f"{count(row['n_scores'])} of {counted(row['n_answers'], 'answer')}"
+        return f"{where}: no interval ({row['reason']}; {of})."
+    word = "we do not know" if row["verdict"] == UNDECIDED else row["verdict"]
+    value = with_interval(row["value"], row["low"], row["high"])
+    alone = with_interval(row["alone"], row["alone_low"], row["alone_high"])
+    bought = _bought(row)
+    return (
+        f"{where}: {word}, mean difference {value} with {row['scorer']}, {alone} from people’s scores alone "
+        f"({count(row['n_scores'])} of {counted(row['n_answers'], 'answer')}). {bought}"
+    )
+
+
+def _bought(row: Row) -> str:
+    """Say what the scorer bought: the width, and how many scores by people it stands for."""
+    r = f"r with people {number(row['r'], 2)}"
+    if row["width"] >= WORTH:
+        return f"{row['scorer']} is of little help here ({r}; width {number(row['width'], 2)} of that without it)."
+    return (
+        f"{row['scorer']} narrows the interval to {share(row['width'])} of its width ({r}), as "
+        f"{number(row['as_many'], 1)} times as many scores by people would."
+    )
+
+
+def _agreement(study: PeopleStudy) -> Iterator[str]:
+    table = study["people_agreement"]
+    for quantity, words in ((R, "Over answers, r with people"), (ORDER, "Over systems, Kendall’s τ with people"),
+                            (ORDER_AP, "Over systems, τ_AP with people")):  # fmt: skip
+        rows = table.filter(quantity=quantity).to_dicts()
+        known = [f"{row['scorer']} {_interval(row)}" for row in rows if row["value"] is not None]
+        reasons = sorted({row["reason"] for row in rows if row["reason"]})
+        if known:
+            units = counted(max(row["n"] for row in rows), "answer" if quantity == R else "system")
+            without = f" (no interval: {'; '.join(reasons)})" if reasons else ""
+            yield f"{words}, {units}: {', '.join(known)}{without}."
+    for row in study["people_comparisons"].drop_nulls("p_value").to_dicts():
+        if row["quantity"] != R:
+            continue
+        yield (
+            f"{row['scorer']} less {row['against']}, r over {counted(row['n'], 'answer')}: "
+            f"{with_interval(row['difference'], row['low'], row['high'], 2)}, p {p_value(row['p_value'])}."
+        )
+    if study["people_comparisons"].filter(quantity=ORDER).drop_nulls("p_value").height:
+        yield (
+            "Few systems tell scorers apart badly: of two scorers whose ρ with people differs by 0.3, the test of τ "
+            "finds the difference in 3% of studies of 8 systems and in 33% of studies of 30."
+        )
+
+
+def _biases(study: PeopleStudy) -> Iterator[str]:
+    for row in study["people_agreement"].filter(pl.col("quantity").is_in([LENGTH, GENERATOR])).to_dicts():
+        if row["low"] is not None and (row["low"] > 0 or row["high"] < 0):
+            what = "answers of twice as many words" if row["quantity"] == LENGTH else f"the answers of {row['of']}"
+            side = "more" if row["value"] > 0 else "less"
+            yield (
+                f"{row['scorer']} favours {what} {side} than people do, by {_interval(row)} standard deviations of "
+                "scores."
+            )
+
+
+def _assessors(study: PeopleStudy) -> Iterator[str]:
+    for row in study["assessors"].filter(quantity="alpha").to_dicts():
+        of = f"{counted(row['n'], 'answer')} that at least two people scored"
+        yield f"Krippendorff’s α of {of}: {_interval(row)}{_reason(row)}."
+
+
+def _interval(row: Row) -> str:
+    return with_interval(row["value"], row["low"], row["high"], 2)
+
+
+def _reason(row: Row) -> str:
+    return f" ({row['reason']})" if row["reason"] else ""
+
+
+def _ahead(known: dict[tuple[str, str], Any], best: str, other: str) -> bool:
+    """Return whether the interval of the difference says that ``best`` follows people better than ``other``."""
+    if (row := known.get((best, other))) is not None:
+        return row["low"] is not None and row["low"] > 0
+    row = known.get((other, best))
+    return row is not None and row["high"] is not None and row["high"] < 0
