@@ -1,7 +1,8 @@
 """People: scores of some answers by people, with which the other scorers are compared (key `people`).
 
 Input: the file of people's scores, answers, scores, clusters.
-Output: the tables and the figure that ragrelay/annexes/people/outputs.py lists.
+Output: the tables and the figure that ragrelay/annexes/people/outputs.py lists; answers_to_score, which the last rule
+writes without Snakemake's knowing.
 """
 
 from ragrelay.annexes.people.rules import people_of
@@ -45,3 +46,21 @@ rule draw_people:
         code=code_of("draw_people.py", *reported.modules("people")),
     script:
         "../workflow/scripts/draw_people.py"
+
+
+# Without outputs, so that it runs whenever it is requested.
+rule to_score:
+    """Draw answers for people to score next, into a CSV file, with the scores that there are."""
+    input:
+        queries=study.grid_paths(files.queries),
+        answers=[path for cell in files.answers.each(study.all_cells) for path in study.grid_paths(cell)],
+    log:
+        "<logs>/to_score.log",
+    localrule: True
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        **people.draw,
+        code=code_of("to_score.py"),
+    script:
+        "../workflow/scripts/to_score.py"

@@ -36,6 +36,7 @@ with job_log(snakemake.log[0], snakemake.input):
     notes = [
         *remarks,
         *map(size_note, params.sizes),
+        *params.notes,
         *budget_lines(params.budget, receipt),
         f"Also in {params.csv}.",
     ]

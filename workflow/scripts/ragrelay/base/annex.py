@@ -158,6 +158,10 @@ class Annex:
         """
         return []
 
+    def planned(self, study: Any) -> list[str]:
+        """Return the sentences that `snakemake plan` ends with."""
+        return []
+
     def prefetched(self, study: Any) -> list[Any]:
         """Return files that must be made where there is internet."""
         return []

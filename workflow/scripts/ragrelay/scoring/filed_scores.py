@@ -15,7 +15,7 @@ from ragrelay.scoring.score_files import mean_scores, of_answers
 UNSCORED = "answers without a score in the file (left out)"
 UNKNOWN = "scores of answers that the study does not have (left alone)"
 CHANGED = "scores of answers whose text is another now (left out)"
-EMPTY = "scores without a value, such as of an empty list of nuggets (left out)"
+EMPTY = "records without a score yet, or with an empty list of nuggets (left out)"
 
 
 def filed_scores(

@@ -71,9 +71,9 @@ class Cells(NamedTuple):
 def read_score_rows(path: Path, scored: Scored) -> pl.DataFrame:
     """Return the scores in the file ``path``, a row each, in their order: columns ROWS, values from 0 to 1.
 
-    Raises InputError for the first malformed record, a value outside the scale, a probability of being drawn that is
-    not above 0 and at most 1, records with and without one, several measures of which none is chosen, and a file
-    without scores.
+    A record without a value, as `to_score` writes them, has none. Raises InputError for the first malformed record, a
+    value outside the scale, a probability of being drawn that is not above 0 and at most 1, records with and without
+    one, several measures of which none is chosen, and a file without scores.
     """
     kept, measures = list[tuple[Any, ...]](), dict[str, str]()
     for place, record in _records(path):
@@ -132,6 +132,8 @@ def _row(place: str, record: Mapping[str, Any], scored: Scored) -> tuple[Any, ..
 def _value(place: str, record: Mapping[str, Any], scored: Scored) -> float | None:
     if "nuggets" in record:
         return _nugget_value(place, record["nuggets"], scored.measure)
+    if record.get("value") in (None, "") and "value" in record:
+        return None
     number, (low, high) = _number(record.get("value")), scored.scale
     if number is None or not low <= number <= high:
         raise InputError(place, f"value {record.get('value')!r}", f"a number from {low:g} to {high:g} (key scale)")
@@ -259,6 +261,16 @@ def mean_scores(rows: pl.DataFrame) -> pl.DataFrame:
 def answer_key(qid: str, answer: str) -> str:
     """Return the key that ties a score to an answer's text: 12 hex digits."""
     return value_hash([qid, answer], digits=12)
+
+
+def current(rows: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
+    """Return the ``rows`` of the ``answers`` (ANSWER, answer) that there are, with the text that they have now."""
+    keys = [
+        answer_key(qid, answer) for qid, answer in answers.select("qid", pl.col("answer").fill_null("")).iter_rows()
+    ]
+    known = answers.select(*ANSWER, pl.Series("own_key", keys, pl.String)).filter(answers["answer"].is_not_null())
+    found = rows.join(known, on=ANSWER, how="inner", maintain_order="left")
+    return found.filter(pl.col("key").is_null() | (pl.col("key") == pl.col("own_key"))).drop("own_key")
 
 
 def of_answers(scores: pl.DataFrame, answers: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:

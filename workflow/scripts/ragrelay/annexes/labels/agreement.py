@@ -187,9 +187,9 @@ def _of_retrievers(values: pl.DataFrame, people: str, source: str) -> Iterator[d
 def tau_means(people: Array, source: Array, at_least: int = RETRIEVERS_FOR_INTERVAL) -> dict[str, Any]:
     """Compute Kendall's tau-b of retrievers' means, given two tables (queries, retrievers): a row's value and interval.
 
-    The interval is of tau at these queries, over retrievers like these (analysis.orders): the units are retrievers, each
-    with its two means. Resampled queries would add their noise to the means once more, and miss that the retrievers are
-    a sample.
+    The interval is of tau at these queries, over retrievers like these (analysis.orders): the units are retrievers,
+    each with its two means. Resampled queries would add their noise to the means once more, and miss that the
+    retrievers are a sample.
     """
     x, y = (np.round(table.mean(axis=0), DECIMALS) for table in (people, source))
     return order_agreement(x, y, TAU, "retriever", at_least)

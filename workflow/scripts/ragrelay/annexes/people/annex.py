@@ -33,6 +33,9 @@ class People(Annex):
             known = one_of(from_file, name) if from_file else "one of kind file, which grid.scorers has none of"
             raise InputError(place, repr(name), known)
 
+    def planned(self, study: Any) -> list[str]:
+        return _in_rules(study).width_lines()
+
     def present(self, study: Any) -> Mapping[str, Any]:
         return {"people": bool(_in_rules(study).datasets)}
 

@@ -1,4 +1,4 @@
-"""Measure how several people agree on the answers that they score: Cohen's kappa of two, Krippendorff's alpha of all."""
+"""Measure how several people agree on answers: Cohen's kappa of two, Krippendorff's alpha of all."""
 
 import itertools
 from collections.abc import Iterator

@@ -31,10 +31,10 @@ def scores_of(files: KeyedFiles, references: Mapping[str, str]) -> dict[str, pl.
             # Zero-shot answers in a retriever's file are baselines of unseen references.
             (pl.col("ordering") == NO_ORDERING) == (key["retriever"] == "zeroshot"),
         )
-        own = [pl.lit(key[name]).alias(name) for name in ("generator", "retriever")]
-        tables[key["scorer"]].append(rows.drop_nulls("f1").select(*own, value=pl.col("f1").cast(pl.Float64),
-                                                                  *("ordering", "k", "seed", "qid")))  # fmt: skip
-    return {name: pl.concat(frames).select(*ANSWER, "value") for name, frames in tables.items()}
+        named = [pl.lit(key[name]).alias(name) for name in ("generator", "retriever")]
+        scores = rows.drop_nulls("f1").with_columns(*named, value=pl.col("f1").cast(pl.Float64))
+        tables[key["scorer"]].append(scores.select(*ANSWER, "value"))
+    return {name: pl.concat(frames) for name, frames in tables.items()}
 
 
 def compare_people(

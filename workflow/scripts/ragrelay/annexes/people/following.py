@@ -30,9 +30,9 @@ TABLE = {
     "people": text("the scorer whose scores are people's"),
     "quantity": text(f"`{R}`, `{RHO}`: Pearson's and Spearman's of people's and the scorer's scores over answers; "
                      f"`{ORDER}`, `{ORDER_AP}`: Kendall's tau-b and tau_AP of systems' mean scores, people's and the "
-                     f"scorer's; {SYSTEMS}; `{LENGTH}`: by how many standard deviations of scores the scorer favours an "
-                     f"answer of twice as many words, compared with people; `{GENERATOR}`: the same of the answers of a "
-                     "generator, compared with all"),
+                     f"scorer's; {SYSTEMS}; `{LENGTH}`: by how many standard deviations of scores the scorer favours "
+                     f"an answer of twice as many words, compared with people; `{GENERATOR}`: the same of the answers "
+                     "of a generator, compared with all"),
     "of": text("the generator; empty for other quantities"),
     "value": number("the quantity"),
     **INTERVAL,

@@ -3,8 +3,11 @@
 import functools
 import itertools
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from ragrelay.annexes.people import files as people_files
+from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.workflow.study import files
 from ragrelay.workflow.study.files import made_by
@@ -79,6 +82,46 @@ class People:
         first = [primary["retriever"], primary["reference"]]
         rest = [name for name in self.study.grid.retrievers if name not in first]
         return [first, *([name, primary["reference"]] for name in rest)]
+
+    def width_lines(self) -> list[str]:
+        """Say for each dataset how many scores by people a width takes; no lines without people's scores."""
+        if self.scorer is None:
+            return []
+        import polars as pl
+
+        from ragrelay.annexes.people.drawing import width_lines  # here, as few runs need it
+
+        kind, lines = self.study.scorer_kind(self.scorer), list[str]()
+        for dataset in self.study.grid.datasets:
+            queries = Path(self.study.fill(files.queries.at(dataset=dataset)))
+            if queries.is_file():
+                answers = pl.read_parquet(queries, columns=["qid"]).height * len(self.study.grid.seeds)
+                values = kind.rows(dataset, self.study.grid, self.study.folder)["value"].drop_nulls().to_numpy()
+                lines += width_lines(dataset, values, answers)
+        return lines
+
+    @functools.cached_property
+    def drawn_cells(self) -> list[Key]:
+        """The cells that people score: those of the primary comparison, or all, and the answers without context."""
+        cells = self.study.primary_cells or self.study.retriever_cells
+        zeroshot = [{"retriever": ZEROSHOT, **cell} for cell in self.study.zeroshot_cells]
+        keys = itertools.product(self.study.grid.generators, [*cells, *zeroshot])
+        return [{"generator": generator, **cell} for generator, cell in keys]
+
+    @property
+    def draw(self) -> dict[str, Any]:
+        """Params of the rule that draws answers for people to score."""
+        study, name = self.study, self.scorer
+        return {
+            "patterns": {"answers": files.answers, "queries": files.queries},
+            "files": {dataset: study.score_file(name, dataset) if name else None for dataset in study.grid.datasets},
+            "outputs": {d: study.fill(people_files.answers_to_score.at(dataset=d)) for d in study.grid.datasets},
+            "scorer": study.scorer_of_jobs(name) if name else None,
+            "cells": study.score_cells(name) if name else None,
+            "drawn_from": self.drawn_cells,
+            "number": study.config["people"]["to_score"],
+            "seed": study.config["people"]["seed"],
+        }
 
     @functools.cached_property
     def shown_patterns(self) -> Mapping[str, StudyFile]:

@@ -185,6 +185,7 @@ class Plan:
             "of": self.hash,
             "auto_shards": self.auto_shards,
             "sizes": self.sizes,
+            "notes": lambda wildcards: [line for annex in annexes() for line in annex.planned(self.study)],
             "budget": self.budget,
         }
 

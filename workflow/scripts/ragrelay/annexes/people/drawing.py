@@ -1,0 +1,133 @@
+"""Draw answers for people to score next: as many of each cell, at random, scattered over queries."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.hashing import text_hash
+from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, STUDY_PART, number, schema_of, text
+from ragrelay.scoring.score_files import ANSWER, answer_key
+
+SYSTEM = [name for name in ANSWER if name not in ("qid", "seed")]
+COLUMNS = {
+    "key": text("ties the score to the answer's text: if the study's answer changes, the score is left out"),
+    "query": text("the query's text"),
+    "answer": text("the answer's text"),
+    "value": number("to be filled in: the score; empty rows are ignored", "the scorer's scale"),
+    "assessor": text("to be filled in where several people score: who did"),
+    "qid": QID,
+    "generator": STUDY_PART["generator"],
+    **CONTEXT_COLUMNS,
+    "seed": SEED,
+    "probability": number("probability with which the answer was drawn from its cell, this draw and earlier ones "
+                          "together"),
+}  # fmt: skip
+"""Columns of the file. Hide those from ``qid`` on from people who score."""
+
+
+def drawn(
+    answers: pl.DataFrame,
+    scored: pl.DataFrame,
+    queries: pl.DataFrame,
+    of: pl.DataFrame,
+    scale: Sequence[float],
+    most: int,
+    seed: int,
+) -> pl.DataFrame:
+    """Return the answers that have scores, then ``most`` more to score, or all that there are: COLUMNS.
+
+    ``answers``: score_files.ANSWER, answer; ``scored``: score_files.ROWS of these; ``queries``: qid, query.
+    ``of``: SYSTEM of the cells that are drawn from. Each of these
+    gets as many scores as the others, those that there are included. Of a cell's answers those are drawn whose queries
+    have the fewest scores, and of these the lowest in the order of a hash with ``seed``: as that order is random, each
+    answer of a cell is as likely, if the scores that there are were of answers at random too. Raises InputError for
+    scores of a cell with different probabilities, which can't be counted together with this draw's.
+    """
+    texts = answers.drop_nulls("answer")
+    rows = scored.join(texts, on=ANSWER, how="inner", maintain_order="left")
+    _check_probabilities(rows)
+    done = rows.select(ANSWER).unique()
+    cells = [cell for _, cell in texts.sort(ANSWER).group_by(SYSTEM, maintain_order=True)]
+    counts = [cell.join(done, on=ANSWER, how="semi").height for cell in cells]
+    open_cells = [cell.join(of, on=SYSTEM, how="semi").join(done, on=ANSWER, how="anti") for cell in cells]
+    queues = [_queue(cell, seed) for cell in open_cells]
+    of_query: dict[str, int] = dict(done.group_by("qid").agg(pl.len()).iter_rows())
+    chosen: list[dict[str, Any]] = []
+    while len(chosen) < most and any(queues):
+        place = min((p for p in range(len(cells)) if queues[p]), key=lambda p: counts[p])
+        row = min(queues[place], key=lambda each: of_query.get(each["qid"], 0))  # the first of equal ones
+        queues[place].remove(row)
+        counts[place] += 1
+        of_query[row["qid"]] = of_query.get(row["qid"], 0) + 1
+        chosen.append(row)
+    keyed = pl.DataFrame(chosen, schema=texts.schema).sample(fraction=1.0, shuffle=True, seed=seed)
+    sizes = pl.concat([cell.select(SYSTEM).head(1) for cell in cells]).with_columns(
+        probability=pl.Series([count / cell.height for count, cell in zip(counts, cells, strict=True)])
+    )
+    low, high = scale
+    old = rows.with_columns(value=low + pl.col("value") * (high - low)).select(*texts.columns, "value", "assessor")
+    whole = pl.concat([old, keyed], how="diagonal").join(
+        queries.select("qid", "query"), on="qid", maintain_order="left"
+    )
+    whole = whole.join(sizes, on=SYSTEM, maintain_order="left")
+    keys = [answer_key(qid, answer) for qid, answer in whole.select("qid", "answer").iter_rows()]
+    whole = whole.with_columns(pl.Series("key", keys, pl.String))
+    return whole.select(pl.col(name).cast(dtype) for name, dtype in schema_of(COLUMNS).items())
+
+
+def _queue(cell: pl.DataFrame, seed: int) -> list[dict[str, Any]]:
+    return sorted(cell.to_dicts(), key=lambda row: text_hash(f"to_score {seed} {[row[name] for name in ANSWER]}"))
+
+
+def _check_probabilities(rows: pl.DataFrame) -> None:
+    several = rows.group_by(SYSTEM).agg(pl.col("probability").drop_nulls().n_unique(), pl.col("place").first())
+    for place in several.filter(pl.col("probability") > 1)["place"].head(1):
+        expected = "one in each cell, as to_score draws; or other answers drawn by you"
+        raise InputError(place, "scores of one cell with different probabilities", expected)
+
+
+WIDTHS = (0.05, 0.1, 0.15)
+"""Half widths of intervals for which the plan says the scores."""
+ASSUMED_SD = 0.35
+"""Assumed standard deviation of people's scores from 0 to 1 while there are few: of grades from 0 to 1 it is 0.3 to
+0.5."""
+KNOWN_FROM = 10
+
+
+def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | None:
+    """Return how many scores by people a difference of two cells takes for an interval of ± ``half_width``.
+
+    ``answers`` of each cell are scored by a scorer whose scores correlate with people's by ``r``; half of the scores by
+    people are of each cell. Normal approximation of the variance of PPI++ with its best weight: 2 sd² ((1 - r²) / m +
+    r² / N) for m scores of N answers a cell. None if even all answers do not suffice.
+    """
+    wanted = (half_width / 1.96) ** 2 / (2 * sd**2) - r**2 / answers
+    if wanted <= 0:
+        return None
+    needed = int(np.ceil((1 - r**2) / wanted))
+    return None if needed > answers else max(40, 2 * needed)
+
+
+def width_lines(dataset: str, values: np.ndarray, answers: int) -> list[str]:
+    """Return a line on how many scores by people the WIDTHS of a difference take, with and without a scorer.
+
+    ``values`` (n,) are people's scores so far, from 0 to 1; ``answers`` those of a cell.
+    """
+    known = len(values) >= KNOWN_FROM
+    sd = float(values.std(ddof=1)) if known else ASSUMED_SD
+    parts = []
+    for width in WIDTHS:
+        needed = [scores_for(width, max(sd, 1e-3), r, answers) for r in (0.0, 0.5, 0.8)]
+        if needed[0] is None and needed[-1] is None:
+            parts.append(f"±{width:g}: more than there are answers")
+            continue
+        alone, half, strong = ("all" if number is None else str(number) for number in needed)
+        parts.append(f"±{width:g}: {alone} (with a scorer of r 0.5: {half}; of r 0.8: {strong})")
+    basis = "their standard deviation so far" if known else "an assumed standard deviation"
+    return [
+        f"{dataset}: scores by people that the interval of a gain or of a difference of two retrievers takes, by "
+        f"{basis} of {sd:.2f}: {'; '.join(parts)}."
+    ]

@@ -1,0 +1,50 @@
+"""Write the files of answers for people to score."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.annexes.people.compare import answers_of
+from ragrelay.annexes.people.drawing import SYSTEM, drawn, width_lines
+from ragrelay.base.io.atomic_files import write_spreadsheet
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.scoring.score_files import ROWS, Cells, Scored, current, placed_scores, read_score_rows
+
+
+def write_to_score(
+    files: Mapping[str, KeyedFiles],
+    scored: Mapping[str, str | None],
+    outputs: Mapping[str, str],
+    scorer: Mapping[str, Any] | None,
+    cells: Mapping[str, Any] | None,
+    drawn_from: Sequence[Mapping[str, Any]],
+    number: int,
+    seed: int,
+) -> list[str]:
+    """Write a dataset's ``outputs`` each (drawing.COLUMNS), and return the lines for the terminal.
+
+    ``files``: `queries` and `answers`. ``scored``: the file of people's scores by dataset, or None; it belongs to the
+    definition of ``scorer``, and its scores have a place in ``cells`` (score_files.Cells). ``drawn_from``: cells that
+    are drawn from.
+    """
+    scale = scorer["scale"] if scorer else [0.0, 1.0]
+    of = pl.DataFrame([{name: cell[name] for name in SYSTEM} for cell in drawn_from]).unique()
+    lines = []
+    for key, path in files["queries"].keyed:
+        dataset = key["dataset"]
+        answers, file = answers_of(files["answers"].matching(dataset=dataset)).drop("words"), scored[dataset]
+        rows = pl.DataFrame(schema=ROWS)
+        if file is not None and scorer and cells and Path(file).is_file():
+            of_file = read_score_rows(Path(file), Scored((scale[0], scale[1]), scorer.get("measure")))
+            rows = current(placed_scores(of_file, Cells(**cells)).drop_nulls("value"), answers)
+        table = drawn(answers, rows, pl.read_parquet(path, columns=["qid", "query"]), of, scale, number, seed)
+        write_spreadsheet(table, outputs[dataset])
+        new = table["value"].null_count()
+        of_cell = answers.drop_nulls("answer").group_by(SYSTEM).len()["len"].min()
+        lines += [
+            f"{new} answers of {dataset} to score, after {table.height - new} scores: {outputs[dataset]}",
+            *width_lines(dataset, rows["value"].to_numpy(), int(of_cell or 1)),  # type: ignore[call-overload]
+        ]
+    return lines
