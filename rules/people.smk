@@ -16,6 +16,7 @@ rule compare_people:
         file=people.file,
         answers=files.answers.each(people.cells),
         scores=people.scores,
+        measures=files.measures.each(study.each_retriever),
         clusters=of_job(study.clusters_of),
     output:
         **files.made_by("compare_people"),

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from ragrelay.annexes.people.compare import answers_of, compare_people, scores_of
+from ragrelay.annexes.people.compare import answers_of, compare_people, measures_of, scores_of
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.columns import named
@@ -20,6 +20,7 @@ with job_log(snakemake.log[0], snakemake.input):
         scores_of(files["scores"], params.references),
         params.people,
         [(first, other) for first, other in params.pairs],
+        measures_of(files["measures"], params.measure),
         numbered_clusters(*inputs.clusters or [None]),
     )
     for name, table in tables.items():

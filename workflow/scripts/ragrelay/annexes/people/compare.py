@@ -37,24 +37,35 @@ def scores_of(files: KeyedFiles, references: Mapping[str, str]) -> dict[str, pl.
     return {name: pl.concat(frames) for name, frames in tables.items()}
 
 
+def measures_of(files: KeyedFiles, measure: str) -> estimates.Measures:
+    """Return the measure of each query by retriever and k."""
+    found: dict[tuple[str, int], dict[str, float]] = {}
+    for key, path in files.keyed:
+        rows = pl.read_parquet(path).filter(measure=measure).drop_nulls("value")
+        for qid, k, value in rows.select("qid", "k", "value").iter_rows():
+            found.setdefault((key["retriever"], k), {})[qid] = value
+    return found
+
+
 def compare_people(
     rows: pl.DataFrame,
     answers: pl.DataFrame,
     scores: Mapping[str, pl.DataFrame],
     people: str,
     pairs: Sequence[tuple[str, str]],
+    measures: estimates.Measures,
     clusters: Clusters | None,
 ) -> dict[str, pl.DataFrame]:
     """Return the tables by name, without the column dataset.
 
     ``rows``: score_files.ROWS of people's file; ``answers``: of answers_of; ``scores``: of scores_of; ``people``: the
-    scorer's name; ``pairs`` of retrievers are compared.
+    scorer's name; ``pairs`` of retrievers are compared. ``measures``: of measures_of.
     """
     own, _ = of_answers(mean_scores(rows), answers)
     paired = following.paired_answers(own, scores, answers.select(*ANSWER, "words"), clusters)
     named = {"people": people}
     estimated = [
-        estimates.estimates(laid_out(own, scores, generator, clusters), people, pairs).with_columns(
+        estimates.estimates(laid_out(own, scores, generator, clusters), people, pairs, measures).with_columns(
             generator=pl.lit(generator)
         )
         for generator in answers["generator"].unique(maintain_order=True)

@@ -4,20 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
+from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.verdicts import EFFECTIVE_AT_LEAST, of_interval
 from ragrelay.annexes.people.layout import CONTEXT, Laid
 from ragrelay.annexes.people.powered import (
     DIFFERENT_AT_LEAST,
     LABELS_AT_LEAST,
+    LABELS_OF_SLOPE,
     METHOD,
     QUERIES_AT_LEAST,
     Answers,
     different,
     influences,
     powered,
+    slope_influences,
 )
 from ragrelay.base.vocabulary.columns import (
     CONTEXT_COLUMNS,
@@ -32,16 +36,21 @@ from ragrelay.base.vocabulary.columns import (
 )
 from ragrelay.base.vocabulary.names import ZEROSHOT
 
-MEAN, GAIN, DIFFERENCE = "P", "gain", "difference"
+MEAN, GAIN, DIFFERENCE, SLOPE = "P", "gain", "difference", "slope"
+PER = 0.1
+"""Slopes are per so much of the measure."""
+Measures = Mapping[tuple[str, int], Mapping[str, float]]
+"""The retrieval measure of each query, by retriever and k."""
 TABLE = {
     "people": text("the scorer whose scores are people's; `scorer` is the one that scores all answers"),
     "quantity": text(f"by people's scores: `{MEAN}`, the mean of a cell; `{GAIN}`, that less the zero-shot answers'; "
-                     f"`{DIFFERENCE}`, that less another retriever's"),
+                     f"`{DIFFERENCE}`, that less another retriever's; `{SLOPE}`, by how much that difference rises "
+                     f"over queries per {PER:g} of the difference of the first measure, over all queries"),
     **CONTEXT_COLUMNS,
     "against_retriever": text("the other retriever of a difference; `zeroshot` of a gain"),
     "value": number("the estimate, of all answers", "people's, from 0 to 1"),
     **INTERVAL,
-    "p_value": number("two-sided p-value of 0, uncorrected; of gains and differences"),
+    "p_value": number("two-sided p-value of 0, uncorrected; of all but P"),
     "verdict": text("`better`, `worse` or `undecided`, of gains and differences; empty without an interval"),
     "alone": number("the estimate from people's scores alone", "people's, from 0 to 1"),
     "alone_low": number("lower end of its 95% interval, made in the same way"),
@@ -56,24 +65,27 @@ TABLE = {
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip
+ESTIMATED = ("value", "low", "high", "p_value", "weight", "alone_low", "alone_high")
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of people_estimates.csv."""
 
 
-def estimates(laid: Laid, people: str, pairs: Sequence[tuple[str, str]]) -> pl.DataFrame:
-    """Estimate P of every cell, its gain, and the differences of the ``pairs`` of retrievers (``TABLE`` and scorer).
+def estimates(laid: Laid, people: str, pairs: Sequence[tuple[str, str]], measures: Measures) -> pl.DataFrame:
+    """Estimate P of every cell, its gain, and differences and slopes of ``pairs`` of retrievers (``TABLE``, scorer).
 
     A row per scorer. There is no interval, but a ``reason``, from fewer scores than its width was simulated for.
     """
     rows = [
         {"scorer": name, "people": people, **row}
         for name, scores in laid.scorers.items()
-        for row in _of_scorer(laid, scores, pairs)
+        for row in _of_scorer(laid, scores, pairs, measures)
     ]
     return pl.DataFrame(rows, schema=schema_of({"scorer": STUDY_PART["scorer"], **TABLE}))
 
 
-def _of_scorer(laid: Laid, scores: np.ndarray, pairs: Sequence[tuple[str, str]]) -> Iterator[dict[str, Any]]:
+def _of_scorer(
+    laid: Laid, scores: Array, pairs: Sequence[tuple[str, str]], measures: Measures
+) -> Iterator[dict[str, Any]]:
     cells = laid.columns.select(CONTEXT).unique(maintain_order=True).to_dicts()
     by_name = {(cell["retriever"], cell["ordering"], cell["k"]): cell for cell in cells}
     baseline = next((cell for cell in cells if cell["retriever"] == ZEROSHOT), None)
@@ -82,7 +94,8 @@ def _of_scorer(laid: Laid, scores: np.ndarray, pairs: Sequence[tuple[str, str]])
         compared += [(GAIN, cell, baseline) for cell in cells if cell is not baseline]
     for (retriever, ordering, k), cell in by_name.items():
         compared += [
-            (DIFFERENCE, cell, by_name[other, ordering, k])
+            (quantity, cell, by_name[other, ordering, k])
+            for quantity in (DIFFERENCE, SLOPE)
             for first, other in pairs
             if first == retriever and (other, ordering, k) in by_name
         ]
@@ -90,28 +103,44 @@ def _of_scorer(laid: Laid, scores: np.ndarray, pairs: Sequence[tuple[str, str]])
     for quantity, cell, against in compared:
         contrast = [laid.row(1.0, **cell), *([laid.row(-1.0, **against)] if against else [])]
         named = {"quantity": quantity, **cell, "against_retriever": against["retriever"] if against else None}
-        yield named | estimate(answers, contrast, laid.cluster, quantity != MEAN)
+        x = None
+        if quantity == SLOPE:
+            of_pair = [measures.get((each["retriever"], each["k"]), {}) for each in (cell, against or cell)]
+            x = np.array([of_pair[0].get(q, np.nan) - of_pair[1].get(q, np.nan) for q in laid.qids]) / PER
+        row = estimate(answers, contrast, laid.cluster, x)
+        if quantity == MEAN:
+            row["p_value"] = None
+        if quantity in (GAIN, DIFFERENCE) and row.get("low") is not None:
+            row["verdict"] = of_interval(row["low"], row["high"])
+        yield named | row
 
 
 def estimate(
-    answers: Answers, contrast: Sequence[Sequence[float]], cluster: np.ndarray, tested: bool
+    answers: Answers, contrast: Sequence[Sequence[float]], cluster: npt.NDArray[np.intp], x: Array | None = None
 ) -> dict[str, Any]:
-    """Estimate a contrast of cells' means: the columns of TABLE from ``value`` on. ``tested``: whether against 0."""
-    used = np.abs(np.array(contrast)).sum(axis=0) > 0
-    known, there = answers.known & used, np.isfinite(answers.scorer) & used
+    """Estimate a sum of cells' means, or of their slopes on ``x`` (queries,): columns of TABLE, without the verdict."""
+    cells = np.array(contrast) != 0
+    used = cells.any(axis=0) & (np.ones(len(cluster), bool) if x is None else np.isfinite(x))[:, None]
+    answers = answers._replace(scorer=np.where(used, answers.scorer, np.nan))
+    known = answers.known
     values, others = answers.people[known], answers.scorer[known]
     row: dict[str, Any] = {
         "n_scores": int(known.sum()),
         "n_queries": int(known.any(axis=1).sum()),
-        "n_answers": int(there.sum()),
+        "n_answers": int(np.isfinite(answers.scorer).sum()),
     }
     if len(values) > 2 and not is_constant(values) and not is_constant(others):
         row["r"] = float(np.corrcoef(values, others)[0, 1])
-    if any(not (known & (np.array(cell) != 0)).any() for cell in contrast):
+    if any(not (known & cell).any() for cell in cells):
         return row | {"reason": "no score by people in one of the cells"}
-    given = influences(answers, contrast, cluster)
+    if x is not None:
+        if any(is_constant(x[(known & cell).any(axis=1)]) for cell in cells):
+            return row | {"reason": "the measures differ by the same for every query"}
+        given = slope_influences(answers, contrast, np.nan_to_num(x), cluster)
+    else:
+        given = influences(answers, contrast, cluster)
     row["alone"] = float(given.alone)
-    if reason := too_few(values, row["n_queries"]):
+    if reason := too_few(values, row["n_queries"], LABELS_AT_LEAST if x is None else LABELS_OF_SLOPE):
         return row | {"reason": reason}
     if not (given.of_people**2).sum() > 0:
         return row | {"reason": "people gave all answers of a cell the same score"}
@@ -119,17 +148,14 @@ def estimate(
     if not found.df + 1.0 >= EFFECTIVE_AT_LEAST:
         return row | {"reason": f"the scores of fewer than {EFFECTIVE_AT_LEAST:g} queries or clusters decide"}
     width, alone = (float(found.high - found.low), float(found.alone_high - found.alone_low))
-    row |= {name: float(getattr(found, name)) for name in ("value", "low", "high", "weight", "alone_low", "alone_high")}
-    row |= {"width": width / alone, "as_many": (alone / width) ** 2, "method": METHOD}
-    if tested:
-        row |= {"p_value": float(found.p_value), "verdict": of_interval(row["low"], row["high"])}
-    return row
+    row |= {name: float(getattr(found, name)) for name in ESTIMATED}
+    return row | {"width": width / alone, "as_many": (alone / width) ** 2, "method": METHOD}
 
 
-def too_few(values: np.ndarray, queries: int) -> str:
+def too_few(values: Array, queries: int, scores: int = LABELS_AT_LEAST) -> str:
     """Say why people's scores ``values`` (n,) of so many ``queries`` are too few for an interval; empty if not."""
-    if len(values) < LABELS_AT_LEAST:
-        return f"fewer than {LABELS_AT_LEAST} scores by people"
+    if len(values) < scores:
+        return f"fewer than {scores} scores by people"
     if queries < QUERIES_AT_LEAST:
         return f"people's scores of fewer than {QUERIES_AT_LEAST} queries"
     if different(values) < DIFFERENT_AT_LEAST:

@@ -20,6 +20,8 @@ from ragrelay.analysis.mean_tests import SKEWNESS, Means
 METHOD = "prediction-powered (PPI++) over sums of clusters; Student's t and Hall's, the more cautious"
 LABELS_AT_LEAST, QUERIES_AT_LEAST, DIFFERENT_AT_LEAST = 40, 12, 5
 """An interval needs so many scores by people, so many queries with one, and so many that aren't the commonest."""
+LABELS_OF_SLOPE = 80
+"""An interval of a slope needs so many scores by people."""
 
 
 class Answers(NamedTuple):
@@ -110,7 +112,7 @@ def _by_cluster(values: Array, cluster: npt.NDArray[np.intp], count: int) -> Arr
 def powered(given: Influences) -> Powered:
     """Return the estimate with the tuned weight, where it makes the interval narrower, and that by people alone."""
     a, b = given.of_people, given.of_scorer
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):  # where neither varies, the caller gives no interval
         weight = np.nan_to_num(-(a * b).sum(axis=-1) / (b * b).sum(axis=-1), posinf=0.0, neginf=0.0)
     df = given.parts.sum(axis=-1) ** 2 / (given.parts**2).sum(axis=-1) - 1.0
     # Fitting the weight takes a degree of freedom.
@@ -140,3 +142,46 @@ def different(values: Array) -> int:
     """Count the ``values`` (n,) that differ from the commonest one."""
     _, counts = np.unique(values, return_counts=True)
     return int(len(values) - counts.max()) if len(values) else 0
+
+
+def slope_influences(
+    answers: Answers, contrast: Sequence[Sequence[float]], x: Array, cluster: npt.NDArray[np.intp]
+) -> Influences:
+    """Return the Influences on a sum of cells' slopes on ``x`` (..., queries), known of all queries.
+
+    With the factors 1 and -1 of two cells this is the slope of their difference on ``x``. A cell's slope is that of
+    least squares, weighted. Influences are residuals over 1 less their leverage, as a jackknife has them. Others as
+    ``influences``; ``x`` must vary over the queries that people scored in each cell.
+    """
+    count = int(cluster.max()) + 1
+    known, there = answers.known, np.isfinite(answers.scorer)
+    zero = np.zeros((*known.shape[:-2], count))
+    alone, more, of_people, of_scorer, spread = np.zeros(known.shape[:-2]), np.zeros(known.shape[:-2]), zero, zero, zero
+    for row in contrast:
+        factors = np.asarray(row)
+        columns = np.flatnonzero(factors)
+        factor = float(factors[columns[0]])
+        y, f = (np.nan_to_num(values[..., columns]) for values in (answers.people, answers.scorer))
+        u = np.where(known[..., columns], answers.weights[..., columns], 0.0)
+        u = u / u.sum(axis=(-2, -1), keepdims=True)
+        v = there[..., columns] / there[..., columns].sum(axis=(-2, -1), keepdims=True)
+        by_people, own, parts = _slope(u, x, y)
+        on_known, known_parts, _ = _slope(u, x, f)
+        on_all, all_parts, _ = _slope(v, x, f)
+        alone, more = alone + factor * by_people, more + factor * (on_all - on_known)
+        of_people = of_people + factor * _by_cluster(own, cluster, count)
+        of_scorer = of_scorer + factor * _by_cluster(all_parts - known_parts, cluster, count)
+        spread = spread + factor**2 * _by_cluster(parts, cluster, count)
+    return Influences(alone, more, of_people, of_scorer, spread)
+
+
+def _slope(weights: Array, x: Array, y: Array) -> tuple[Array, Array, Array]:
+    """Return the slope of ``y`` on ``x``, each value's influence, and the square of its weight in the slope."""
+    column = np.broadcast_to(x[..., None], y.shape)
+    u = column - _mean(weights, column)
+    square = _mean(weights, u * u)
+    part = weights * u / square
+    slope = (part * y).sum(axis=(-2, -1))
+    residuals = y - _mean(weights, y) - slope[..., None, None] * u
+    leverage = np.minimum(weights + part * u, 0.99)
+    return slope, part * residuals / (1.0 - leverage), part**2

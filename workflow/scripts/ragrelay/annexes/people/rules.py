@@ -63,7 +63,8 @@ class People:
         if name is None:
             return {}
         return {
-            "patterns": {"answers": files.answers, "scores": files.scores},
+            "patterns": {"answers": files.answers, "scores": files.scores, "measures": files.measures},
+            "measure": study.grid.measures[0],
             "people": name,
             "scorer": study.scorer_of_jobs(name),
             "cells": study.score_cells(name),

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.analysis.verdicts import UNDECIDED
-from ragrelay.annexes.people.estimates import DIFFERENCE, GAIN, MEAN
+from ragrelay.annexes.people.estimates import DIFFERENCE, GAIN, MEAN, SLOPE
 from ragrelay.annexes.people.following import GENERATOR, LENGTH, ORDER, ORDER_AP, R, order_of
 from ragrelay.annexes.people.study import PeopleStudy
 from ragrelay.base.vocabulary.names import ZEROSHOT
@@ -81,26 +81,25 @@ def _lead(study: PeopleStudy, table: pl.DataFrame) -> list[Row]:
     ranked = cells.filter(pl.col("quantity") != MEAN).sort("width", nulls_last=True, maintain_order=True)
     by = ["quantity", "retriever", "ordering", "k", "against_retriever"]
     best = ranked.unique(by, keep="first", maintain_order=True)
-    order = pl.col("quantity").replace_strict({GAIN: 0, DIFFERENCE: 1})
+    order = pl.col("quantity").replace_strict({GAIN: 0, DIFFERENCE: 1, SLOPE: 2})
     return best.sort(order, "retriever", maintain_order=True).to_dicts()
 
 
 def _estimate(row: Row) -> str:
-    what = (
-        f"{row['retriever']} against answers without context"
-        if row["quantity"] == GAIN
-        else f"{row['retriever']} against {row['against_retriever']}"
-    )
+    pair = f"{row['retriever']} against {row['against_retriever']}"
+    what = {GAIN: f"{row['retriever']} against answers without context", DIFFERENCE: pair,
+            SLOPE: f"{pair} where it ranks a query better"}[row["quantity"]]  # fmt: skip
     where = f"{row['generator']}, k = {row['k']}, {row['ordering']} order: by people, {what}"
     if row["low"] is None:
         of = f"{count(row['n_scores'])} of {counted(row['n_answers'], 'answer')}"
         return f"{where}: no interval ({row['reason']}; {of})."
-    word = "we do not know" if row["verdict"] == UNDECIDED else row["verdict"]
+    known = {UNDECIDED: "we do not know", None: "slope per 0.1 of the first measure"}
+    word = known.get(row["verdict"], row["verdict"])
     value = with_interval(row["value"], row["low"], row["high"])
     alone = with_interval(row["alone"], row["alone_low"], row["alone_high"])
     bought = _bought(row)
     return (
-        f"{where}: {word}, mean difference {value} with {row['scorer']}, {alone} from people’s scores alone "
+        f"{where}: {word}, {value} with {row['scorer']}, {alone} from people’s scores alone "
         f"({count(row['n_scores'])} of {counted(row['n_answers'], 'answer')}). {bought}"
     )
 
