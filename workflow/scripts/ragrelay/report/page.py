@@ -16,6 +16,7 @@ from ragrelay.report.origin import origin
 from ragrelay.report.outputs import OUTPUTS, PARTS, WITH_BASELINE, WITHOUT_BASELINE
 from ragrelay.report.over_all import over_all
 from ragrelay.report.questions import ANCHOR as QUESTIONS
+from ragrelay.report.signature import signature
 from ragrelay.report.study import ReportedStudy
 
 TEMPLATE = FOLDER / "page.html.j2"
@@ -98,6 +99,7 @@ def _section(study: ReportedStudy, section: Section, place: int, page: Page) -> 
         "first": place == 1,
         "facts": facts(study.sections),
         "lead": lead(section, place, bool(study.explorer), study.left_out),
+        "signature": signature(study.provenance, **section.keys),
         "how": verdict_sentences.how_relayed(section),
         "findings": findings.findings(section),
         "unscored": findings.unscored(study, section),

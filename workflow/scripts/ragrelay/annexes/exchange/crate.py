@@ -15,6 +15,7 @@ from ragrelay.annexes.notebook.study_results import Results
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.hashing import file_hash
 from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.report.signature import signatures
 from ragrelay.workflow.study import files
 
 VERSION = "https://w3id.org/ro/crate/1.1"
@@ -48,6 +49,7 @@ def describe_results(
         "description": f"Retrieval-augmented generation, measured by ragrelay. {conclusions}",
         "datePublished": made.strftime("%Y-%m-%d"),
         "license": TERMS,
+        "identifier": list(signatures(results.provenance)),
         "keywords": ["retrieval-augmented generation", "evaluation", *config["grid"]["datasets"], *models.values()],
         "hasPart": [{"@id": entity["@id"]} for entity in listed],
         "mentions": [{"@id": "#run"}],

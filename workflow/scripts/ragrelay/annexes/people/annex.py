@@ -21,6 +21,7 @@ class People(Annex):
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
     shows: ClassVar = {"people": "draw_people"}
+    hashes = "ragrelay.annexes.people.data_hashes:score_hashes"
     template = "people.html.j2"
     link = ("people", "People")
 
@@ -42,6 +43,9 @@ class People(Annex):
     def reported(self, reported: Any) -> list[Any]:
         datasets = _in_rules(reported.study).datasets
         return reported.paths(reported.outputs("people"), datasets) if datasets else []
+
+    def data(self, study: Any) -> list[Any]:
+        return list(_in_rules(study).from_files)
 
     def page_inputs(self, study: Any) -> Mapping[str, Any]:
         return _in_rules(study).shown

@@ -50,6 +50,15 @@ class People:
             {"scorer": scorer, "generator": generator, **retriever} for scorer, generator, retriever in tables
         )
 
+    @functools.cached_property
+    def from_files(self) -> list[StudyFile]:
+        """The score tables of all scorers of kind file."""
+        return [
+            path
+            for retriever in self.study.retrievers_and_zeroshot
+            for path in self.study.grid_paths(files.scores.at(**retriever), scorer=self.study.filed_scorers)
+        ]
+
     @property
     def file(self) -> OfJob:
         """A function from wildcards to the file of people's scores."""

@@ -67,7 +67,10 @@ def _estimates(study: PeopleStudy) -> Iterator[str]:
 
 
 def _lead(study: PeopleStudy, table: pl.DataFrame) -> list[Row]:
-    """Return the rows of the primary comparison, of each quantity with the scorer that narrows its interval most."""
+    """Return the rows of the primary comparison with the scorer of the primary comparison, or else the first one.
+
+    The scorer that narrows an interval most, chosen by that, would make it too narrow.
+    """
     primary = study.primary
     if primary is None:
         cells = table
@@ -78,11 +81,10 @@ def _lead(study: PeopleStudy, table: pl.DataFrame) -> list[Row]:
             [primary["reference"], ZEROSHOT]
         )
         cells = table.filter(here & own & pair | (pl.col("retriever") == ZEROSHOT))
-    ranked = cells.filter(pl.col("quantity") != MEAN).sort("width", nulls_last=True, maintain_order=True)
-    by = ["quantity", "retriever", "ordering", "k", "against_retriever"]
-    best = ranked.unique(by, keep="first", maintain_order=True)
+    first = primary["scorer"] if primary and primary["scorer"] in study.scorers else study.scorers[0]
+    shown = cells.filter(pl.col("quantity") != MEAN, scorer=first)
     order = pl.col("quantity").replace_strict({GAIN: 0, DIFFERENCE: 1, SLOPE: 2})
-    return best.sort(order, "retriever", maintain_order=True).to_dicts()
+    return shown.sort(order, "retriever", maintain_order=True).to_dicts()
 
 
 def _estimate(row: Row) -> str:

@@ -10,6 +10,9 @@ from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.settings import DatasetFile, Text, file_of
 from ragrelay.scoring.scorer import Scorer
 
+SET: Literal["given"] = "given"
+"""The name of the set of references."""
+
 
 class File(Scorer):
     """Scores that people or another program gave the answers, from a file: a score per query, cell and seed. Answers
@@ -18,7 +21,7 @@ class File(Scorer):
     from_file: ClassVar[bool] = True
 
     references: Literal["given"] = Field(  # type: ignore[assignment]
-        "given", description="Name of the one set of references, which are in the minds of those who gave the scores."
+        SET, description="Name of the one set of references, which are in the minds of those who gave the scores."
     )
     path: DatasetFile = Field(
         description="The file, `{dataset}` for its place: CSV, TSV, JSON lines or Parquet with `qid` and `value`, the "

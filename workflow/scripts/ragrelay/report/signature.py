@@ -1,0 +1,50 @@
+"""Sign a study's numbers: one line that says what they depend on, to paste beside a number in a paper."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import ragrelay
+from ragrelay.base.io.hashing import value_hash
+
+DIGITS = 8
+
+
+def signature(provenance: Mapping[str, Any], dataset: str, generator: str, scorer: str) -> str:
+    """Return the line of a section's first table, ``key:value`` between bars as sacreBLEU writes it.
+
+    Names are followed by hashes: of the dataset's queries and judgements, of the generator's fingerprint, and of the
+    scorer's definition, or of its scores if they are from a file. Empty if the ``provenance`` lacks one of these.
+    """
+    config = provenance.get("config") or {}
+    data = (provenance.get("data") or {}).get(dataset) or {}
+    fingerprint = ((provenance.get("generators") or {}).get(generator) or {}).get("fingerprint")
+    definition = (config.get("scorers") or {}).get(scorer)
+    if not data or not fingerprint or definition is None or "grid" not in config:
+        return ""
+    grid = config["grid"]
+    comparisons = (provenance.get("primary") or {}).get("comparisons") or []
+    primary = next((c["primary"] for c in comparisons if (c["dataset"], c["scorer"]) == (dataset, scorer)), None) or {}
+    of_scores = data.get(f"scores {scorer}, {generator}", {}).get("hash") or value_hash(definition)
+    hashes = [data[kind]["hash"][:DIGITS] for kind in ("queries", "judgements") if kind in data]
+    parts = {
+        "data": ":".join([dataset, *hashes]),
+        "references": primary.get("references"),
+        "retrievers": ",".join([primary["retriever"], primary["reference"]] if primary else grid["retrievers"]),
+        "k": primary.get("k") or ",".join(map(str, grid["k"])),
+        "ordering": primary.get("ordering") or ",".join(grid["orderings"]),
+        "seeds": ",".join(map(str, grid["seeds"])),
+        "generator": f"{generator}:{fingerprint[:DIGITS]}",
+        "scorer": f"{scorer}:{of_scores[:DIGITS]}",
+        "version": ragrelay.__version__,
+    }
+    return "|".join(f"{key}:{value}" for key, value in parts.items() if value is not None)
+
+
+def signatures(provenance: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the signature of every section."""
+    grid = (provenance.get("config") or {}).get("grid") or {}
+    for dataset in grid.get("datasets", []):
+        for generator in grid.get("generators", []):
+            for scorer in grid.get("scorers", []):
+                if line := signature(provenance, dataset, generator, scorer):
+                    yield line
