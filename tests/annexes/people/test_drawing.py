@@ -1,0 +1,89 @@
+"""Answers that are drawn for people to score: as many of each cell, scattered, random; and how many a width takes."""
+
+from collections import Counter
+
+import numpy as np
+import polars as pl
+import pytest
+from ragrelay.annexes.people.drawing import SYSTEM, drawn, scores_for, width_lines
+from ragrelay.annexes.people.powered import Answers, influences, powered
+from ragrelay.base.errors import InputError
+from ragrelay.scoring.score_files import ROWS, answer_key
+
+CELLS = [("lm", "bm25", "descending", 3), ("lm", "dense", "descending", 3), ("lm", "zeroshot", "none", 0)]
+QIDS = [f"q{number:02}" for number in range(30)]
+QUERIES = pl.DataFrame({"qid": QIDS, "query": [f"what is {qid}" for qid in QIDS]})
+NAMES = ["generator", "retriever", "ordering", "k", "seed", "qid", "answer"]
+ANSWERS = pl.DataFrame(
+    [(*cell, 1, qid, f"{cell[1]} {qid}") for cell in CELLS for qid in QIDS], schema=NAMES, orient="row"
+)
+OF = pl.DataFrame(CELLS, schema=SYSTEM, orient="row")
+NONE = pl.DataFrame(schema=ROWS)
+
+
+def scored(cell: int, qids: list[str], value: float = 1.0) -> pl.DataFrame:
+    rows = [dict(zip([*SYSTEM, "seed"], (*CELLS[cell], 1), strict=True)) | {"qid": qid, "value": value} for qid in qids]
+    return pl.DataFrame(rows, schema=ROWS)
+
+
+def test_every_cell_gets_as_many_and_no_query_twice_while_there_are_others() -> None:
+    table = drawn(ANSWERS, NONE, QUERIES, OF, [1, 5], 24, 1)
+    assert Counter(table["retriever"]) == {"bm25": 8, "dense": 8, "zeroshot": 8}
+    assert table["qid"].n_unique() == 24 and table["value"].null_count() == 24
+    assert set(table["probability"]) == {8 / 30}
+    [first] = table.head(1).to_dicts()
+    assert first["key"] == answer_key(first["qid"], first["answer"]) and first["query"] == f"what is {first['qid']}"
+
+
+def test_scores_that_there_are_come_first_and_count() -> None:
+    table = drawn(ANSWERS, scored(0, QIDS[:10], 0.5), QUERIES, OF, [1, 5], 20, 1)
+    assert table["value"].to_list()[:10] == [3.0] * 10 and Counter(table["retriever"])["bm25"] == 10
+    assert Counter(table["retriever"]) == {"bm25": 10, "dense": 10, "zeroshot": 10}
+    new = table.filter(pl.col("value").is_null())
+    assert set(new["qid"]) == set(QIDS[10:])  # the queries that nobody scored
+    assert drawn(ANSWERS, NONE, QUERIES, OF, [0, 1], 500, 1).height == 90
+
+
+def test_the_same_seed_draws_the_same_and_each_answer_is_as_likely() -> None:
+    one, same, other = (drawn(ANSWERS, NONE, QUERIES, OF, [0, 1], 12, seed)["key"].to_list() for seed in (1, 1, 2))
+    assert one == same and set(one) != set(other)
+    times = Counter(key for seed in range(150) for key in drawn(ANSWERS, NONE, QUERIES, OF, [0, 1], 30, seed)["key"])
+    counts = np.array([times[answer_key(qid, answer)] for qid, answer in ANSWERS.select("qid", "answer").iter_rows()])
+    # 90 answers, each with 50 expected and a standard deviation of 5.8.
+    assert counts.sum() == 4500 and counts.min() > 25 and counts.max() < 75
+
+
+def test_only_the_named_cells_are_drawn_from() -> None:
+    table = drawn(ANSWERS, scored(1, QIDS[:2]), QUERIES, OF.head(1), [0, 1], 5, 1)
+    assert Counter(table["retriever"]) == {"dense": 2, "bm25": 5}
+
+
+def test_another_draws_probabilities_are_refused() -> None:
+    rows = scored(0, QIDS[:3]).with_columns(probability=pl.Series([0.1, 0.2, 0.2]), place=pl.lit("s.csv, line 2"))
+    with pytest.raises(InputError, match="scores of one cell with different probabilities"):
+        drawn(ANSWERS, rows, QUERIES, OF, [0, 1], 5, 1)
+
+
+def test_the_plans_number_of_scores_gives_the_width() -> None:
+    random, queries, r = np.random.default_rng(3), 400, 0.7
+    needed = scores_for(0.1, 0.3, r, queries)
+    assert needed and needed < (scores_for(0.1, 0.3, 0.0, queries) or 0)
+    widths = []
+    for _ in range(60):
+        people = 0.3 * random.normal(size=(queries, 2))
+        scorer = r * people + np.sqrt(1 - r**2) * 0.3 * random.normal(size=people.shape)
+        ranks = random.random(people.shape).argsort(axis=0).argsort(axis=0)
+        known = np.where(ranks < needed // 2, people, np.nan)
+        found = powered(
+            influences(Answers(known, scorer, np.ones_like(people)), [[1.0, 0], [0, -1.0]], np.arange(queries))
+        )
+        widths.append(float(found.high - found.low) / 2)
+    assert np.mean(widths) == pytest.approx(0.1, rel=0.15)
+    assert scores_for(0.01, 0.5, 0.0, 50) is None and scores_for(0.5, 0.1, 0.0, 500) == 40
+
+
+def test_the_plan_says_what_its_numbers_rest_on() -> None:
+    [assumed] = width_lines("demo", np.array([0.5]), 400)
+    assert "an assumed standard deviation of 0.35" in assumed and "±0.05" in assumed
+    [known] = width_lines("demo", np.linspace(0, 1, 50), 400)
+    assert "their standard deviation so far of 0.29" in known

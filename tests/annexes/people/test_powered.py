@@ -1,0 +1,144 @@
+"""Prediction-powered estimates of people's mean scores: by hand, and by the simulation of benchmarks/people_errors.py."""
+
+import numpy as np
+import pytest
+from ragrelay.annexes.people.estimates import estimate
+from ragrelay.annexes.people.powered import Answers, Influences, influences, powered, slope_influences
+
+from benchmarks.people_errors import differs, intervals, orders
+
+ALONE = np.arange(6)
+MEAN, GAIN = [[1.0, 0.0]], [[1.0, 0.0], [0.0, -1.0]]
+
+
+def answers(scores: int = 40, r: float = 0.8, queries: int = 90, seed: int = 3) -> Answers:
+    """People score ``scores`` answers of two cells: half of each, of queries at random."""
+    random = np.random.default_rng(seed)
+    people = random.normal(size=(queries, 2)) + random.normal(size=(queries, 1)) + [0.5, 0.0]
+    scorer = r * people + np.sqrt(1 - r**2) * random.normal(size=people.shape)
+    ranks = random.random(people.shape).argsort(axis=0).argsort(axis=0)
+    return Answers(np.where(ranks < scores // 2, people, np.nan), scorer, np.ones_like(people))
+
+
+def test_a_mean_is_that_of_people_and_the_scorers_lead_on_all_answers() -> None:
+    people = np.array([[1.0], [np.nan], [3.0], [np.nan], [2.0], [np.nan]])
+    scorer = np.array([[1.0], [2.0], [3.0], [4.0], [2.0], [np.nan]])
+    weights = np.array([[1.0], [9.0], [3.0], [9.0], [1.0], [9.0]])
+    given = influences(Answers(people, scorer, weights), [[1.0]], ALONE)
+    by_people, of_these, of_all = (1 + 3 * 3 + 2) / 5, (1 + 3 * 3 + 2) / 5, (1 + 2 + 3 + 4 + 2) / 5
+    assert given.alone == pytest.approx(by_people)
+    assert given.more == pytest.approx(of_all - of_these)
+    assert given.of_people.sum() == pytest.approx(0, abs=1e-12)
+    assert given.of_scorer.sum() == pytest.approx(0, abs=1e-12)
+
+
+def test_all_answers_scored_is_the_paired_difference() -> None:
+    whole = answers(scores=180)
+    given = influences(whole, GAIN, np.arange(90))
+    differences = whole.people[:, 0] - whole.people[:, 1]
+    assert given.alone == pytest.approx(differences.mean())
+    assert given.more == pytest.approx(0, abs=1e-12)
+    # The error of the mean over queries, as of a paired test.
+    found = powered(given)
+    reach = (found.alone_high - found.alone_low) / 2
+    assert reach == pytest.approx(1.987 * differences.std(ddof=1) / np.sqrt(90), rel=0.02)
+
+
+def test_a_clusters_queries_count_together() -> None:
+    some = answers()
+    cluster = np.arange(90) // 3
+    each, by_cluster = (influences(some, GAIN, of) for of in (np.arange(90), cluster))
+    assert by_cluster.of_people == pytest.approx(np.bincount(cluster, each.of_people))
+    assert powered(by_cluster).df < powered(each).df
+
+
+def test_the_scorer_is_used_only_where_it_narrows_the_interval() -> None:
+    good, none = (powered(influences(answers(r=r), GAIN, np.arange(90))) for r in (0.9, 0.0))
+    assert good.weight > 0.5 and good.high - good.low < 0.8 * (good.alone_high - good.alone_low)
+    assert none.high - none.low <= none.alone_high - none.alone_low
+    useless = powered(influences(answers()._replace(scorer=np.ones((90, 2))), GAIN, np.arange(90)))
+    assert useless.weight == 0 and useless.value == useless.alone
+
+
+def test_the_weight_is_that_of_the_least_variance() -> None:
+    given = influences(answers(r=0.7), GAIN, np.arange(90))
+    weight = powered(given).weight
+
+    def variance(w: float) -> float:
+        return float(((given.of_people + w * given.of_scorer) ** 2).sum())
+
+    assert variance(weight) < min(variance(weight - 0.01), variance(weight + 0.01))
+
+
+def test_a_slope_is_that_of_the_difference_on_the_measure() -> None:
+    whole, x = answers(scores=180), np.random.default_rng(1).normal(size=90)
+    given = slope_influences(whole, GAIN, x, np.arange(90))
+    differences = whole.people[:, 0] - whole.people[:, 1]
+    assert given.alone == pytest.approx(np.polyfit(x, differences, 1)[0])
+    left_out = [np.polyfit(np.delete(x, place), np.delete(differences, place), 1)[0] for place in range(90)]
+    jackknife = given.alone - np.array(left_out)
+    assert given.of_people == pytest.approx(jackknife, abs=1e-9)
+
+
+def test_probabilities_mend_a_draw_that_prefers_some_answers() -> None:
+    random, found = np.random.default_rng(8), {True: [], False: []}
+    for _ in range(200):
+        people = (random.random((200, 1)) < 0.2).astype(float)
+        scorer = people + random.normal(size=people.shape)
+        chance = np.where(scorer > 0.5, 0.5, 0.1)
+        drawn = np.where(random.random(people.shape) < chance, people, np.nan)
+        for weighted in found:
+            weights = 1 / chance if weighted else np.ones_like(chance)
+            found[weighted].append(float(influences(Answers(drawn, scorer, weights), [[1.0]], np.arange(200)).alone))
+    assert np.mean(found[True]) == pytest.approx(0.2, abs=0.015)
+    assert np.mean(found[False]) > 0.25
+
+
+def test_too_few_scores_give_a_reason_and_no_interval() -> None:
+    some = answers()
+    only = np.where(np.isfinite(some.people), 1.0, np.nan)
+    one_cell = some._replace(people=np.column_stack([some.people[:, 0], np.full(90, np.nan)]))
+    few_queries = answers(scores=44, queries=11)._replace(weights=np.ones((11, 2)))
+    few_queries = few_queries._replace(people=np.tile(few_queries.scorer, (1, 2)), scorer=np.tile(few_queries.scorer, 2),
+                                       weights=np.ones((11, 4)))  # fmt: skip
+    wide = [[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, -1.0, -1.0]]
+    cases = [
+        (answers(scores=38), GAIN, "fewer than 40 scores by people"),
+        (some._replace(people=only), GAIN, "fewer than 5 of people's scores are not the commonest one"),
+        (one_cell, GAIN, "no score by people in one of the cells"),
+        (few_queries, wide, "people's scores of fewer than 12 queries"),
+    ]
+    for given, contrast, reason in cases:
+        row = estimate(given, contrast, np.arange(len(given.people)))
+        assert row["reason"] == reason and "low" not in row
+    assert "reason" not in estimate(some, GAIN, np.arange(90))
+    slope = estimate(some, GAIN, np.arange(90), np.arange(90.0))
+    assert slope["reason"] == "fewer than 80 scores by people"
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize(
+    ("quantity", "shape", "design"),
+    [
+        ("mean", "normal", "scattered"),
+        ("gain", "skewed", "scattered"),
+        ("gain", "grades", "unequal probabilities"),
+        ("slope", "grades", "scattered"),
+    ],
+)
+def test_intervals_cover_from_the_fewest_scores(quantity: str, shape: str, design: str) -> None:
+    """It checks 600 studies; benchmarks/people_errors.py checks more. Without clusters' sums or the t it fails."""
+    found = intervals(600, quantity, shape, 0.7, "120 queries in clusters of 3", design)
+    assert found["coverage"] >= 0.92 and found["coverage alone"] >= 0.92
+    assert found["width"] < 1
+
+
+@pytest.mark.simulation
+def test_tau_ap_covers_and_two_scorers_are_seldom_told_apart_wrongly() -> None:
+    assert orders(100, 16, 0.5, True)["coverage"] >= 0.88
+    assert differs(100, 16, (0.7, 0.7), "tau") <= 0.1
+
+
+def test_influences_have_the_shape_of_clusters() -> None:
+    given = influences(answers(), MEAN, np.arange(90) // 2)
+    assert isinstance(given, Influences) and given.of_people.shape == (45,)
