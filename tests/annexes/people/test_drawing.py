@@ -86,4 +86,4 @@ def test_the_plan_says_what_its_numbers_rest_on() -> None:
     [assumed] = width_lines("demo", np.array([0.5]), 400)
     assert "an assumed standard deviation of 0.35" in assumed and "±0.05" in assumed
     [known] = width_lines("demo", np.linspace(0, 1, 50), 400)
-    assert "their standard deviation so far of 0.29" in known
+    assert "their standard deviation so far of 0.30" in known

@@ -87,7 +87,7 @@ def test_agreement_comparison_and_biases() -> None:
 
 def test_a_declared_cluster_is_the_unit() -> None:
     people, scores, words = frames()
-    twins = {qid: int(qid[1:]) // 4 for qid in people["qid"].unique()}
+    twins = {qid: int(qid[1:]) // 3 for qid in people["qid"].unique()}
     widths = []
     for clusters in (None, twins):
         rows = agreement(paired_answers(people, scores, words, clusters), scores)

@@ -1,4 +1,4 @@
-"""Prediction-powered estimates of people's mean scores: by hand, and by the simulation of benchmarks/people_errors.py."""
+"""Prediction-powered estimates of people's mean scores: by hand, and by simulation (benchmarks/people_errors.py)."""
 
 import numpy as np
 import pytest
@@ -98,9 +98,8 @@ def test_too_few_scores_give_a_reason_and_no_interval() -> None:
     some = answers()
     only = np.where(np.isfinite(some.people), 1.0, np.nan)
     one_cell = some._replace(people=np.column_stack([some.people[:, 0], np.full(90, np.nan)]))
-    few_queries = answers(scores=44, queries=11)._replace(weights=np.ones((11, 2)))
-    few_queries = few_queries._replace(people=np.tile(few_queries.scorer, (1, 2)), scorer=np.tile(few_queries.scorer, 2),
-                                       weights=np.ones((11, 4)))  # fmt: skip
+    random = np.random.default_rng(6)
+    few_queries = Answers(*(random.normal(size=(11, 4)) for _ in range(2)), np.ones((11, 4)))
     wide = [[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, -1.0, -1.0]]
     cases = [
         (answers(scores=38), GAIN, "fewer than 40 scores by people"),

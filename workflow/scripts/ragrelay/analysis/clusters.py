@@ -53,10 +53,11 @@ def untested(table: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
 
 
 class ClusteredSlope(NamedTuple):
-    """The two-sided p-value of a slope of 0, and the test's degrees of freedom; None where there is no test."""
+    """The two-sided p-value of a slope of 0, the test's degrees of freedom and error; None where there is no test."""
 
     p_value: float | None
     df: float | None
+    error: float | None = None
 
 
 def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> ClusteredSlope:
@@ -84,7 +85,7 @@ def clustered_slope(x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> Cluste
     if not error * np.sqrt(uu.sum() / vv.sum()) > ROUNDING or not df > ROUNDING:
         return ClusteredSlope(None, None)
     slope = float(uv.sum() / uu.sum())
-    return ClusteredSlope(float(2 * special.stdtr(df, -abs(slope) / error)), df)
+    return ClusteredSlope(float(2 * special.stdtr(df, -abs(slope) / error)), df, float(error))
 
 
 def spearman_left_out(x: Array, y: Array, query: npt.NDArray[np.intp]) -> Array:

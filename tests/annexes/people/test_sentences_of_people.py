@@ -1,0 +1,78 @@
+"""What the page says of people's scores, on made tables; every text is in an approved file."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from ragrelay.annexes.people import sentences as of_people
+from ragrelay.annexes.people.compare import compare_people
+from ragrelay.annexes.people.study import TABLES, PeopleStudy, read_study
+from ragrelay.base.io.atomic_files import write_csv
+from ragrelay.base.vocabulary.columns import named
+from ragrelay.scoring.score_files import ROWS
+
+from tests.support.approved import approve, not_approved
+
+pytestmark = pytest.mark.page
+APPROVED = Path(__file__).parent / "approved"
+CELLS = [("bm25", "descending", 3), ("dense", "descending", 3), ("zeroshot", "none", 0)]
+PRIMARY = {"retriever": "dense", "reference": "bm25", "ordering": "descending", "k": 3, "scorer": "good"}
+NAMES = ["generator", "retriever", "ordering", "k", "seed", "qid"]
+
+
+def study_of(folder: Path, scored: int, generators: int = 1, assessors: int = 1) -> PeopleStudy:
+    """``scored`` answers of each cell by people; `good` follows them, `wordy` follows length."""
+    random = np.random.default_rng(3)
+    rows, scores, texts, measures = [], {"good": [], "wordy": []}, [], {}
+    for generator in [f"lm{number}" for number in range(1, generators + 1)]:
+        for place, cell in enumerate(CELLS):
+            for number in range(60):
+                key = (generator, *cell, 1, f"q{number:02}")
+                value = float(np.clip(0.5 + 0.2 * (place < 2) + 0.2 * random.normal(), 0, 1))
+                words = int(random.integers(5, 100))
+                texts.append((*key, " ".join(["w"] * words)))
+                scores["good"].append((*key, value + 0.1 * random.normal() + 0.2 * (generator == "lm2")))
+                scores["wordy"].append((*key, value + 0.1 * np.log2(words) + 0.1 * random.normal()))
+                measures.setdefault(cell[::2], {})[f"q{number:02}"] = float(random.random())
+                if (number + 20 * place) % 60 < scored:
+                    for assessor in range(assessors):
+                        noise = 0.1 * random.normal() * (assessors > 1)
+                        rows.append(dict(zip(NAMES, key, strict=True)) | {"value": float(np.clip(value + noise, 0, 1)),
+                                                                          "assessor": f"a{assessor}"})  # fmt: skip
+    answers = pl.DataFrame(texts, schema=[*NAMES, "answer"], orient="row")
+    answers = answers.with_columns(words=pl.col("answer").str.split(" ").list.len().cast(pl.Int64))
+    frames = {name: pl.DataFrame(of, schema=[*NAMES, "value"], orient="row") for name, of in scores.items()}
+    tables = compare_people(
+        pl.DataFrame(rows, schema=ROWS), answers, frames, "people", [("dense", "bm25")], measures, None
+    )
+    assert set(tables) == set(TABLES)
+    for name, table in tables.items():
+        write_csv(named(table, {"dataset": "demo"}), folder / f"{name}.csv")
+    given: dict[str, Any] = {"people": "people", "scorers": ["good", "wordy"], "primary": {"demo": PRIMARY}}
+    return read_study({name: folder / f"{name}.csv" for name in TABLES}, {"dataset": "demo"}, given)
+
+
+STATES = {"few": {"scored": 10}, "some": {"scored": 25}, "many": {"scored": 50, "generators": 2, "assessors": 2}}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_sentences_are_approved(state: str, tmp_path: Path) -> None:
+    study = study_of(tmp_path, **STATES[state])
+    said = [of_people.people_answer(study).sentence, *of_people.people_sentences(study)]
+    approve(APPROVED / f"{state}.txt", said)
+
+
+def test_every_text_of_the_module_is_approved() -> None:
+    assert not_approved(Path(of_people.__file__), APPROVED, Path(__file__)) == []
+
+
+def test_an_interval_of_the_page_is_that_of_the_table(tmp_path: Path) -> None:
+    study = study_of(tmp_path, 25)
+    [gain] = study["people_estimates"].filter(quantity="gain", retriever="dense", scorer="good").to_dicts()
+    assert gain["verdict"] == "better" and gain["width"] < 0.9 and gain["n_scores"] == 50
+    said = "\n".join(of_people.people_sentences(study))
+    assert f"{gain['value']:.3f} [{gain['low']:.3f}, {gain['high']:.3f}] with good" in said
+    [slope] = study["people_estimates"].filter(quantity="slope", scorer="good").to_dicts()
+    assert slope["reason"] == "fewer than 80 scores by people"
