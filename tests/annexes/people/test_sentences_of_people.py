@@ -1,5 +1,6 @@
 """What the page says of people's scores, on made tables; every text is in an approved file."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,3 +77,30 @@ def test_an_interval_of_the_page_is_that_of_the_table(tmp_path: Path) -> None:
     assert f"{gain['value']:.3f} [{gain['low']:.3f}, {gain['high']:.3f}] with good" in said
     [slope] = study["people_estimates"].filter(quantity="slope", scorer="good").to_dicts()
     assert slope["reason"] == "fewer than 80 scores by people"
+
+
+def test_the_answer_names_a_scorer_that_is_better_and_says_when_there_are_too_few(tmp_path: Path) -> None:
+    study = study_of(tmp_path, 50)
+    table = study["people_comparisons"]
+    better = table.with_columns(
+        difference=pl.when(quantity="r").then(-0.2).otherwise("difference"),
+        high=pl.when(quantity="r").then(-0.1).otherwise("high"),
+    )
+    answer = of_people.people_answer(replace(study, tables={**study.tables, "people_comparisons": better}))
+    assert answer.question == "Would a person say so?"
+    assert answer.strong.startswith("good follows people better than wordy, over answers (r = 0.9")
+    agreement = study["people_agreement"].filter(scorer="good")
+    alone = replace(study, scorers=("good",), tables={**study.tables, "people_agreement": agreement})
+    assert of_people.people_answer(alone).strong.startswith("Over answers, good and people correlate with r = 0.9")
+    none = replace(study, tables={**study.tables, "people_agreement": agreement.clear()})
+    assert of_people.people_answer(none).strong == "People scored too few answers to say"
+
+
+def test_the_power_of_few_systems_is_said_where_scorers_are_compared_over_systems(tmp_path: Path) -> None:
+    study = study_of(tmp_path, 50)
+    compared = study["people_comparisons"].with_columns(p_value=pl.lit(0.5))
+    said = of_people.people_sentences(replace(study, tables={**study.tables, "people_comparisons": compared}))
+    assert (
+        "Few systems tell scorers apart badly: of two scorers whose ρ with people differs by 0.3, the test of τ finds "
+        "the difference in 3% of studies of 8 systems and in 33% of studies of 30." in said
+    )

@@ -24,7 +24,7 @@ def test_it_is_the_slope_over_its_error_without_each_cluster() -> None:
     u = x - x.mean()
     q = np.array([0.5 * (u[cluster == one] ** 2).sum() + 0.5 * u[cluster == one].sum() ** 2 for one in range(12)])
     df = q.sum() ** 2 / (q**2).sum() - 1
-    assert found.df == pytest.approx(df)
+    assert (found.df, found.error) == pytest.approx((df, error))
     assert found.p_value == pytest.approx(2 * special.stdtr(df, -abs(np.polyfit(x, y, 1)[0]) / error))
 
 
@@ -62,4 +62,4 @@ def test_a_slope_is_found() -> None:
 
 def test_what_one_cluster_alone_has_is_not_tested() -> None:
     x, y, cluster = drawn(np.random.default_rng(3), 20, 1)
-    assert clustered_slope(x, y, cluster) == (None, None)
+    assert clustered_slope(x, y, cluster) == (None, None, None)

@@ -186,9 +186,6 @@ def _bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp]
     if tested.p_value is None or tested.df is None or tested.error is None:
         return row | {"reason": "the same without any query"}
     reach = float(special.stdtrit(tested.df, 0.975)) * tested.error
-    return row | {"reason": "the same without any query"}
-    t, quantile = special.stdtrit(tested.df, 1.0 - tested.p_value / 2), float(special.stdtrit(tested.df, 0.975))
-    error = abs(row["value"]) / float(t) if t > 0 else 0.0
     return row | {
         "low": row["value"] - reach, "high": row["value"] + reach, "p_value": tested.p_value,
         "method": "jackknife over queries or clusters, Student's t",
