@@ -26,7 +26,7 @@ class People(Annex):
     link = ("people", "People")
 
     def check(self, study: Any) -> None:
-        name, place = study.config["people"].get("scorer"), "config key 'people.scorer'"
+        name, place = study.config.get("people", {}).get("scorer"), "config key 'people.scorer'"
         if name is None:
             return
         from_file = [one for one in study.grid.scorers if SCORER_KINDS.of(study.scorer(one)).from_file]

@@ -119,8 +119,8 @@ def powered(given: Influences) -> Powered:
     fitted = np.sqrt(df / np.maximum(df - 1.0, 1.0))
     own = a + weight[..., None] * b
     plain, tuned = _means(given.alone, a, df, 1.0), _means(given.alone + weight * given.more, own, df, fitted)
-    used = tuned.deviation < plain.deviation
     ends = [means.interval() for means in (plain, tuned)]
+    used = ends[1][1] - ends[1][0] < ends[0][1] - ends[0][0]
     low, high = (np.where(used, ends[1][side], ends[0][side]) for side in (0, 1))
     return Powered(
         np.where(used, tuned.mean, plain.mean), low, high, np.where(used, tuned.p_value(), plain.p_value()),

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.annexes.people import files as people_files
+from ragrelay.annexes.people.settings import PeopleSettings
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.workflow.study import files
@@ -21,9 +22,15 @@ class People:
         self.study = study
 
     @functools.cached_property
+    def settings(self) -> dict[str, Any]:
+        """The key `people`, with defaults where the configuration has none."""
+        given: dict[str, Any] = self.study.config.get("people") or PeopleSettings().mapping()
+        return given
+
+    @functools.cached_property
     def scorer(self) -> str | None:
         """The scorer whose scores are people's; None without one."""
-        name: str | None = self.study.config["people"].get("scorer")
+        name: str | None = self.settings.get("scorer")
         return name
 
     @functools.cached_property
@@ -129,8 +136,8 @@ class People:
             "scorer": study.scorer_of_jobs(name) if name else None,
             "cells": study.score_cells(name) if name else None,
             "drawn_from": self.drawn_cells,
-            "number": study.config["people"]["to_score"],
-            "seed": study.config["people"]["seed"],
+            "number": self.settings["to_score"],
+            "seed": self.settings["seed"],
         }
 
     @functools.cached_property

@@ -22,4 +22,4 @@ class PeopleSettings(Settings):
 class PeopleKeys(Settings):
     """People's scores of answers."""
 
-    people: PeopleSettings = Field({}, validate_default=True)
+    people: PeopleSettings | None = None

@@ -50,7 +50,8 @@ def check_prediction(study: CheckedStudy) -> None:
         place = "config key 'prediction.agreement_scorers'"
         if name not in grid.scorers:
             raise InputError(place, repr(name), one_of(grid.scorers, name))
-        if SCORER_KINDS.of(study.config["scorers"][name]).judges():
+        kind = SCORER_KINDS.of(study.config["scorers"][name])
+        if kind.judges() or kind.from_file:
             raise InputError(place, repr(name), "a scorer that compares two texts, without a judge")
         if START + name == ConsistencyF1.base:
             raise InputError(place, repr(name), f"another name, since {ConsistencyF1.base} is a predictor already")

@@ -44,6 +44,8 @@ class Erag(ContinuousSource):
             kind, found = SCORER_KINDS.of(definition), f"scorer {name} of kind {definition['kind']}"
             if not kind.bounded:
                 raise InputError(f"{place}.scorer'", found, "one whose scores are from 0 to 1")
+            if kind.from_file:
+                raise InputError(f"{place}.scorer'", found, "one that can score other texts")
             if kind.judges():
                 raise InputError(f"{place}.scorer'", found, "one that asks no generator")
 
