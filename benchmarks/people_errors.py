@@ -17,7 +17,7 @@ from ragrelay.annexes.people.powered import (
     DIFFERENT_AT_LEAST,
     LABELS_AT_LEAST,
     LABELS_OF_SLOPE,
-    Answers,
+    PartlyScored,
     different,
     influences,
     powered,
@@ -93,7 +93,7 @@ def intervals(draws: int, quantity: str, shape: str, r: float, size: str, design
     people, there = shaped(people, shape), drawn(random, scorer, scores, design)
     known = np.where(there[0], people, np.nan)
     contrast = [[1.0]] if cells == 1 else [[1.0, 0.0], [0.0, -1.0]]
-    answers = Answers(known, scorer, there[1])
+    answers = PartlyScored(known, scorer, there[1])
     with np.errstate(all="ignore"):
         if quantity == "slope":
             given = slope_influences(answers, contrast, random.normal(size=people.shape[:2]), cluster)

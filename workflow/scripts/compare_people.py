@@ -7,15 +7,15 @@ from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.columns import named
 from ragrelay.collection.clusters import numbered_clusters
-from ragrelay.scoring.score_files import Cells, Scored, placed_scores, read_score_rows
+from ragrelay.scoring.score_files import ScoreCells, ScoreScale, placed_scores, read_score_rows
 from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params
     files = keyed_files(params.patterns, inputs)
-    scored = Scored(tuple(params.scorer["scale"]), params.scorer.get("measure"))
+    scored = ScoreScale(tuple(params.scorer["scale"]), params.scorer.get("measure"))
     tables = compare_people(
-        placed_scores(read_score_rows(Path(inputs.file), scored), Cells(**params.cells)),
+        placed_scores(read_score_rows(Path(inputs.file), scored), ScoreCells(**params.cells)),
         answers_of(files["answers"]),
         scores_of(files["scores"], params.references),
         params.people,

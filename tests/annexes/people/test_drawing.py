@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.annexes.people.drawing import SYSTEM, drawn, scores_for, width_lines
-from ragrelay.annexes.people.powered import Answers, influences, powered
+from ragrelay.annexes.people.powered import PartlyScored, influences, powered
 from ragrelay.base.errors import InputError
 from ragrelay.scoring.score_files import ROWS, answer_key
 
@@ -75,7 +75,7 @@ def test_the_plans_number_of_scores_gives_the_width() -> None:
         ranks = random.random(people.shape).argsort(axis=0).argsort(axis=0)
         known = np.where(ranks < needed // 2, people, np.nan)
         found = powered(
-            influences(Answers(known, scorer, np.ones_like(people)), [[1.0, 0], [0, -1.0]], np.arange(queries))
+            influences(PartlyScored(known, scorer, np.ones_like(people)), [[1.0, 0], [0, -1.0]], np.arange(queries))
         )
         widths.append(float(found.high - found.low) / 2)
     assert np.mean(widths) == pytest.approx(0.1, rel=0.15)

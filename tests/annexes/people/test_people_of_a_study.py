@@ -13,14 +13,14 @@ from ragrelay.annexes.people.compare import answers_of, compare_people, measures
 from ragrelay.annexes.people.to_score import write_to_score
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.scoring.filed_scores import filed_scores
-from ragrelay.scoring.score_files import Cells, Scored, placed_scores, read_score_rows
+from ragrelay.scoring.score_files import ScoreCells, ScoreScale, placed_scores, read_score_rows
 
 TOPICS, SYSTEMS, SCORED = 30, 12, 25
 R = 0.8
 """The correlation of people's and the scorer's values, before they become scores."""
 NAMES = [f"sys{number:02}" for number in range(1, SYSTEMS + 1)]
 QIDS = [f"2024-{number}" for number in range(1, TOPICS + 1)]
-CELLS = Cells(["theirs"], NAMES, ["descending"], [1], [1])
+CELLS = ScoreCells(["theirs"], NAMES, ["descending"], [1], [1])
 ANSWERS = "{dataset}/answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet"
 SCORES = "{dataset}/scores/{scorer}/{generator}/{retriever}.parquet"
 PAIRS = [("sys02", "sys01")]
@@ -68,19 +68,19 @@ class Made:
     def answers(self) -> KeyedFiles:
         return KeyedFiles(ANSWERS, tuple(sorted((self.folder / "rag24/answers").rglob("*.parquet"))))
 
-    def rows(self, file: str, scored: Scored) -> pl.DataFrame:
+    def rows(self, file: str, scored: ScoreScale) -> pl.DataFrame:
         return placed_scores(read_score_rows(self.folder / file, scored), CELLS)
 
     def tables(self) -> Mapping[str, pl.DataFrame]:
         """What the jobs of the scorers and of the comparison make, one after the other."""
-        judge, _ = filed_scores("judge.jsonl", self.rows("judge.jsonl", Scored()), self.answers, "theirs", "given",
+        judge, _ = filed_scores("judge.jsonl", self.rows("judge.jsonl", ScoreScale()), self.answers, "theirs", "given",
                                 [*NAMES, "zeroshot"])  # fmt: skip
         for name, table in judge.items():
             path = self.folder / SCORES.format(dataset="rag24", scorer="judge", generator="theirs", retriever=name)
             path.parent.mkdir(parents=True, exist_ok=True)
             table.write_parquet(path)
         files = KeyedFiles(SCORES, tuple(sorted((self.folder / "rag24/scores").rglob("*.parquet"))))
-        scores, people = scores_of(files, {"judge": "given"}), self.rows("people.csv", Scored((0, 3)))
+        scores, people = scores_of(files, {"judge": "given"}), self.rows("people.csv", ScoreScale((0, 3)))
         assert scores["judge"].height == TOPICS * (SYSTEMS + 1)
         measures = {(name, 1): {qid: float((place + n) % 7) for n, qid in enumerate(QIDS)}
                     for place, name in enumerate(NAMES)}  # fmt: skip

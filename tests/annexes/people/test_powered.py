@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from ragrelay.annexes.people.estimates import estimate
-from ragrelay.annexes.people.powered import Answers, Influences, influences, powered, slope_influences
+from ragrelay.annexes.people.powered import Influences, PartlyScored, influences, powered, slope_influences
 
 from benchmarks.people_errors import differs, intervals, orders
 
@@ -11,20 +11,20 @@ ALONE = np.arange(6)
 MEAN, GAIN = [[1.0, 0.0]], [[1.0, 0.0], [0.0, -1.0]]
 
 
-def answers(scores: int = 40, r: float = 0.8, queries: int = 90, seed: int = 3) -> Answers:
+def answers(scores: int = 40, r: float = 0.8, queries: int = 90, seed: int = 3) -> PartlyScored:
     """People score ``scores`` answers of two cells: half of each, of queries at random."""
     random = np.random.default_rng(seed)
     people = random.normal(size=(queries, 2)) + random.normal(size=(queries, 1)) + [0.5, 0.0]
     scorer = r * people + np.sqrt(1 - r**2) * random.normal(size=people.shape)
     ranks = random.random(people.shape).argsort(axis=0).argsort(axis=0)
-    return Answers(np.where(ranks < scores // 2, people, np.nan), scorer, np.ones_like(people))
+    return PartlyScored(np.where(ranks < scores // 2, people, np.nan), scorer, np.ones_like(people))
 
 
 def test_a_mean_is_that_of_people_and_the_scorers_lead_on_all_answers() -> None:
     people = np.array([[1.0], [np.nan], [3.0], [np.nan], [2.0], [np.nan]])
     scorer = np.array([[1.0], [2.0], [3.0], [4.0], [2.0], [np.nan]])
     weights = np.array([[1.0], [9.0], [3.0], [9.0], [1.0], [9.0]])
-    given = influences(Answers(people, scorer, weights), [[1.0]], ALONE)
+    given = influences(PartlyScored(people, scorer, weights), [[1.0]], ALONE)
     by_people, of_these, of_all = (1 + 3 * 3 + 2) / 5, (1 + 3 * 3 + 2) / 5, (1 + 2 + 3 + 4 + 2) / 5
     assert given.alone == pytest.approx(by_people)
     assert given.more == pytest.approx(of_all - of_these)
@@ -89,7 +89,9 @@ def test_probabilities_mend_a_draw_that_prefers_some_answers() -> None:
         drawn = np.where(random.random(people.shape) < chance, people, np.nan)
         for weighted in found:
             weights = 1 / chance if weighted else np.ones_like(chance)
-            found[weighted].append(float(influences(Answers(drawn, scorer, weights), [[1.0]], np.arange(200)).alone))
+            found[weighted].append(
+                float(influences(PartlyScored(drawn, scorer, weights), [[1.0]], np.arange(200)).alone)
+            )
     assert np.mean(found[True]) == pytest.approx(0.2, abs=0.015)
     assert np.mean(found[False]) > 0.25
 
@@ -99,7 +101,7 @@ def test_too_few_scores_give_a_reason_and_no_interval() -> None:
     only = np.where(np.isfinite(some.people), 1.0, np.nan)
     one_cell = some._replace(people=np.column_stack([some.people[:, 0], np.full(90, np.nan)]))
     random = np.random.default_rng(6)
-    few_queries = Answers(*(random.normal(size=(11, 4)) for _ in range(2)), np.ones((11, 4)))
+    few_queries = PartlyScored(*(random.normal(size=(11, 4)) for _ in range(2)), np.ones((11, 4)))
     wide = [[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, -1.0, -1.0]]
     cases = [
         (answers(scores=38), GAIN, "fewer than 40 scores by people"),

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.scoring.filed_scores import UNKNOWN, UNSCORED, filed_scores
+from ragrelay.scoring.filed_scores import UNKNOWN, WITHOUT_SCORE, filed_scores
 from ragrelay.scoring.score_files import (
-    Cells,
-    Scored,
+    ScoreCells,
+    ScoreScale,
     answer_key,
     mean_scores,
     of_answers,
@@ -20,7 +20,7 @@ from ragrelay.scoring.score_files import (
     run_name,
 )
 
-CELLS = Cells(["lm"], ["bm25", "dense"], ["descending"], [1, 3], [1, 2])
+CELLS = ScoreCells(["lm"], ["bm25", "dense"], ["descending"], [1, 3], [1, 2])
 ONE = {"qid": "q1", "retriever": "bm25", "k": 3}
 
 
@@ -35,14 +35,16 @@ def written(folder: Path, rows: list[dict[str, Any]], name: str = "scores.jsonl"
     return path
 
 
-def placed(folder: Path, rows: list[dict[str, Any]], scored: Scored = Scored(), name: str = "s.jsonl") -> pl.DataFrame:  # noqa: B008
+def placed(
+    folder: Path, rows: list[dict[str, Any]], scored: ScoreScale = ScoreScale(), name: str = "s.jsonl"
+) -> pl.DataFrame:
     return placed_scores(read_score_rows(written(folder, rows, name), scored), CELLS)
 
 
 @pytest.mark.parametrize("name", ["s.jsonl", "s.csv", "s.tsv", "s.parquet"])
 def test_every_format_gives_the_same_scores(tmp_path: Path, name: str) -> None:
     rows = [ONE | {"value": 4, "seed": 2, "assessor": "a"}, ONE | {"value": 1, "seed": 2, "assessor": "b"}]
-    found = placed(tmp_path, rows, Scored((1, 5)), name)
+    found = placed(tmp_path, rows, ScoreScale((1, 5)), name)
     assert found.select("generator", "ordering", "seed", "assessor", "value").rows() == [
         ("lm", "descending", 2, "a", 0.75), ("lm", "descending", 2, "b", 0.0),
     ]  # fmt: skip
@@ -68,9 +70,9 @@ def test_one_measure_of_several_counts(tmp_path: Path) -> None:
             for name, value in (("good", 1), ("bad", 0))]  # fmt: skip
     with pytest.raises(InputError, match="2 measures; expected key measure"):
         placed(tmp_path, rows)
-    assert placed(tmp_path, rows, Scored(measure="bad"))["value"].to_list() == [0.0]
+    assert placed(tmp_path, rows, ScoreScale(measure="bad"))["value"].to_list() == [0.0]
     with pytest.raises(InputError, match="no score of measure 'other'"):
-        placed(tmp_path, rows, Scored(measure="other"))
+        placed(tmp_path, rows, ScoreScale(measure="other"))
 
 
 def test_assignments_of_nuggetizer_are_scores_of_its_measures(tmp_path: Path) -> None:
@@ -81,13 +83,13 @@ def test_assignments_of_nuggetizer_are_scores_of_its_measures(tmp_path: Path) ->
     ]
     row = {"qid": "q1", "run_id": "bm25", "k": 1, "nuggets": nuggets}
     for measure, value in (("vital_strict", 1 / 2), ("vital_lenient", 3 / 4), ("all_strict", 1 / 3)):
-        assert placed(tmp_path, [row], Scored(measure=measure))["value"].to_list() == pytest.approx([value])
+        assert placed(tmp_path, [row], ScoreScale(measure=measure))["value"].to_list() == pytest.approx([value])
     with pytest.raises(InputError, match="nuggets with measure None"):
         placed(tmp_path, [row])
     with pytest.raises(InputError, match="assignment 'maybe'"):
-        placed(tmp_path, [row | {"nuggets": [nuggets[0] | {"assignment": "maybe"}]}], Scored(measure="all_strict"))
+        placed(tmp_path, [row | {"nuggets": [nuggets[0] | {"assignment": "maybe"}]}], ScoreScale(measure="all_strict"))
     okay = [nugget for nugget in nuggets if nugget["importance"] == "okay"]
-    assert placed(tmp_path, [row | {"nuggets": okay}], Scored(measure="vital_strict"))["value"].to_list() == [None]
+    assert placed(tmp_path, [row | {"nuggets": okay}], ScoreScale(measure="vital_strict"))["value"].to_list() == [None]
 
 
 REFUSED: list[tuple[list[dict[str, Any]], str]] = [
@@ -134,7 +136,7 @@ def test_a_score_of_another_text_is_left_out(tmp_path: Path) -> None:
 
 def test_a_row_without_a_value_waits_for_its_score(tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("qid,retriever,k,value\nq1,bm25,3,\nq2,bm25,3,1\n", encoding="utf-8")
-    found = placed_scores(read_score_rows(tmp_path / "s.csv", Scored()), CELLS)
+    found = placed_scores(read_score_rows(tmp_path / "s.csv", ScoreScale()), CELLS)
     assert found["value"].to_list() == [None, 1.0]
     assert mean_scores(found)["qid"].to_list() == ["q2"]
 
@@ -151,6 +153,6 @@ def test_tables_have_the_scored_answers_alone_and_the_rest_is_counted(tmp_path: 
     assert tables["dense"].is_empty()
     by_what = {row["what"]: row for row in counts}
     assert by_what[UNKNOWN]["count"] == 1
-    assert by_what[UNSCORED] == {"what": UNSCORED, "count": 3, "of": {"file": "s.jsonl", "needed": 4}}
+    assert by_what[WITHOUT_SCORE] == {"what": WITHOUT_SCORE, "count": 3, "of": {"file": "s.jsonl", "needed": 4}}
     with pytest.raises(InputError, match="no score of an answer of lm"):
         filed_scores("s.jsonl", scores.filter(qid="q8"), files, "lm", "given", ["bm25"])

@@ -12,7 +12,7 @@ from ragrelay.generation.answer_files import read_answers
 from ragrelay.scoring.retriever_table import SCHEMA
 from ragrelay.scoring.score_files import mean_scores, of_answers
 
-UNSCORED = "answers without a score in the file (left out)"
+WITHOUT_SCORE = "answers without a score in the file (left out)"
 UNKNOWN = "scores of answers that the study does not have (left alone)"
 CHANGED = "scores of answers whose text is another now (left out)"
 EMPTY = "records without a score yet, or with an empty list of nuggets (left out)"
@@ -42,7 +42,7 @@ def filed_scores(
         {"what": UNKNOWN, "count": counted["unknown"]},
         {"what": CHANGED, "count": counted["changed"]},
         {"what": EMPTY, "count": own["value"].null_count()},
-        {"what": UNSCORED, "count": counted["unscored"],
+        {"what": WITHOUT_SCORE, "count": counted["unscored"],
          "of": {"file": str(place), "needed": counted["scored"] + counted["unscored"]}},
     ]  # fmt: skip
     return {name: _table(known.filter(retriever=name), references) for name in retrievers}, counts

@@ -45,11 +45,11 @@ ROWS: dict[str, Any] = {
     "key": pl.String,
 }
 """``place`` is file and line. What a record doesn't have is null."""
-CELL = ["generator", "retriever", "ordering", "k", "seed"]
-ANSWER = [*CELL, "qid"]
+OF_CELL = ["generator", "retriever", "ordering", "k", "seed"]
+ANSWER = [*OF_CELL, "qid"]
 
 
-class Scored(NamedTuple):
+class ScoreScale(NamedTuple):
     """How a file's values become scores."""
 
     scale: tuple[float, float] = (0.0, 1.0)
@@ -58,7 +58,7 @@ class Scored(NamedTuple):
     """The measure that counts, of a file with several; of nuggets, one of nugget_scores.VALUES."""
 
 
-class Cells(NamedTuple):
+class ScoreCells(NamedTuple):
     """The names and numbers of a study's grid."""
 
     generators: Sequence[str]
@@ -68,7 +68,7 @@ class Cells(NamedTuple):
     seeds: Sequence[int]
 
 
-def read_score_rows(path: Path, scored: Scored) -> pl.DataFrame:
+def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
     """Return the scores in the file ``path``, a row each, in their order: columns ROWS, values from 0 to 1.
 
     A record without a value, as `to_score` writes them, has none. Raises InputError for the first malformed record, a
@@ -112,7 +112,7 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             yield f"{path}, line {number}", json_record(path, number, line)
 
 
-def _row(place: str, record: Mapping[str, Any], scored: Scored) -> tuple[Any, ...]:
+def _row(place: str, record: Mapping[str, Any], scored: ScoreScale) -> tuple[Any, ...]:
     ids = {str(record[key]) for key in ("qid", "topic_id") if record.get(key) not in (None, "")}
     if len(ids) != 1:
         raise InputError(place, "no qid" if not ids else f"qid and topic_id {sorted(ids)}", FORMAT)
@@ -129,7 +129,7 @@ def _row(place: str, record: Mapping[str, Any], scored: Scored) -> tuple[Any, ..
     )  # fmt: skip
 
 
-def _value(place: str, record: Mapping[str, Any], scored: Scored) -> float | None:
+def _value(place: str, record: Mapping[str, Any], scored: ScoreScale) -> float | None:
     if "nuggets" in record:
         return _nugget_value(place, record["nuggets"], scored.measure)
     if record.get("value") in (None, "") and "value" in record:
@@ -190,20 +190,20 @@ def of_runs(rows: pl.DataFrame, cells: Iterable[Mapping[str, Any]]) -> pl.DataFr
     for cell in cells:
         name = run_name(cell)
         known[name] = cell
-        known[name.removeprefix(f"{cell['generator']}.")] = {key: cell[key] for key in CELL if key != "generator"}
+        known[name.removeprefix(f"{cell['generator']}.")] = {key: cell[key] for key in OF_CELL if key != "generator"}
         known.setdefault(cell["retriever"], {"retriever": cell["retriever"]})
-    runs = pl.DataFrame([(name, *(cell.get(key) for key in CELL)) for name, cell in known.items()],
-                        schema={"run": pl.String, **{key: ROWS[key] for key in CELL}}, orient="row")  # fmt: skip
+    runs = pl.DataFrame([(name, *(cell.get(key) for key in OF_CELL)) for name, cell in known.items()],
+                        schema={"run": pl.String, **{key: ROWS[key] for key in OF_CELL}}, orient="row")  # fmt: skip
     joined = rows.join(runs, on="run", how="left", suffix="_of_run", maintain_order="left")
     for row in joined.iter_rows(named=True):
-        for key in CELL:
+        for key in OF_CELL:
             if row[key] is not None and row[f"{key}_of_run"] not in (None, row[key]):
                 raise InputError(row["place"], f"run {row['run']!r} with {key} {row[key]!r}", "the same cell in both")
-    filled = joined.with_columns(pl.col(key).fill_null(pl.col(f"{key}_of_run")) for key in CELL)
+    filled = joined.with_columns(pl.col(key).fill_null(pl.col(f"{key}_of_run")) for key in OF_CELL)
     return filled.with_columns(pl.col("retriever").fill_null(pl.col("run"))).select(*ROWS)
 
 
-def placed_scores(rows: pl.DataFrame, cells: Cells) -> pl.DataFrame:
+def placed_scores(rows: pl.DataFrame, cells: ScoreCells) -> pl.DataFrame:
     """Fill in the rest of the cell: the grid's only generator, retriever and k, else its first seed, and descending.
 
     Scores of the retriever `zeroshot`, or of k 0, have ordering `none` and k 0. Raises InputError for a score without

@@ -17,7 +17,7 @@ from ragrelay.annexes.people.powered import (
     LABELS_OF_SLOPE,
     METHOD,
     QUERIES_AT_LEAST,
-    Answers,
+    PartlyScored,
     different,
     influences,
     powered,
@@ -99,7 +99,7 @@ def _of_scorer(
             for first, other in pairs
             if first == retriever and (other, ordering, k) in by_name
         ]
-    answers = Answers(laid.people, scores, laid.weights)
+    answers = PartlyScored(laid.people, scores, laid.weights)
     for quantity, cell, against in compared:
         contrast = [laid.row(1.0, **cell), *([laid.row(-1.0, **against)] if against else [])]
         named = {"quantity": quantity, **cell, "against_retriever": against["retriever"] if against else None}
@@ -116,7 +116,7 @@ def _of_scorer(
 
 
 def estimate(
-    answers: Answers, contrast: Sequence[Sequence[float]], cluster: npt.NDArray[np.intp], x: Array | None = None
+    answers: PartlyScored, contrast: Sequence[Sequence[float]], cluster: npt.NDArray[np.intp], x: Array | None = None
 ) -> dict[str, Any]:
     """Estimate a sum of cells' means, or of their slopes on ``x`` (queries,): columns of TABLE, without the verdict."""
     cells = np.array(contrast) != 0

@@ -16,12 +16,12 @@ from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.orders import DECIMALS, TAU, TAU_AP, Order, order_agreement, order_difference
 from ragrelay.annexes.people.estimates import too_few
 from ragrelay.base.vocabulary.columns import INTERVAL, INTERVAL_METHOD, REASON, STUDY_PART, integer, number, text
-from ragrelay.scoring.score_files import ANSWER, CELL
+from ragrelay.scoring.score_files import ANSWER, OF_CELL
 
 R, RHO, ORDER, ORDER_AP, LENGTH, GENERATOR = "r", "rho", "tau", "tau_ap", "length", "generator"
 ORDERS: Mapping[str, Order] = {ORDER: TAU, ORDER_AP: TAU_AP}
 COEFFICIENTS = {R: "pearson", RHO: "spearman"}
-SYSTEM = [name for name in CELL if name != "seed"]
+SYSTEM = [name for name in OF_CELL if name != "seed"]
 SCORES_OF_SYSTEM = 5
 """A system counts if people scored so many of its answers."""
 DATASET = {name: STUDY_PART[name] for name in ("dataset", "scorer")}

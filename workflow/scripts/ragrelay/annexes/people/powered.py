@@ -24,7 +24,7 @@ LABELS_OF_SLOPE = 80
 """An interval of a slope needs so many scores by people."""
 
 
-class Answers(NamedTuple):
+class PartlyScored(NamedTuple):
     """Scores of the answers to some queries, all (..., queries, columns): a column per cell and seed.
 
     ``people`` is NaN where people did not score, ``scorer`` where there is no answer; ``weights`` are the inverse of
@@ -55,7 +55,7 @@ class Influences(NamedTuple):
     parts: Array
 
 
-class Powered(NamedTuple):
+class PoweredEstimate(NamedTuple):
     """An estimate (...) with its 95% interval and p-value of 0, and ``alone``, that by people's scores alone."""
 
     value: Array
@@ -69,7 +69,7 @@ class Powered(NamedTuple):
     df: Array
 
 
-def influences(answers: Answers, contrast: Sequence[Sequence[float]], cluster: npt.NDArray[np.intp]) -> Influences:
+def influences(answers: PartlyScored, contrast: Sequence[Sequence[float]], cluster: npt.NDArray[np.intp]) -> Influences:
     """Return the Influences on a sum of cells' means. ``contrast``: a row per cell with the factor of each column.
 
     ``cluster`` (queries,) numbers the cluster of each query.
@@ -109,7 +109,7 @@ def _by_cluster(values: Array, cluster: npt.NDArray[np.intp], count: int) -> Arr
     return sums @ np.eye(count)[cluster]
 
 
-def powered(given: Influences) -> Powered:
+def powered(given: Influences) -> PoweredEstimate:
     """Return the estimate with the tuned weight, where it makes the interval narrower, and that by people alone."""
     a, b = given.of_people, given.of_scorer
     with np.errstate(invalid="ignore", divide="ignore"):  # where neither varies, the caller gives no interval
@@ -122,7 +122,7 @@ def powered(given: Influences) -> Powered:
     ends = [means.interval() for means in (plain, tuned)]
     used = ends[1][1] - ends[1][0] < ends[0][1] - ends[0][0]
     low, high = (np.where(used, ends[1][side], ends[0][side]) for side in (0, 1))
-    return Powered(
+    return PoweredEstimate(
         np.where(used, tuned.mean, plain.mean), low, high, np.where(used, tuned.p_value(), plain.p_value()),
         np.where(used, weight, 0.0), plain.mean, *ends[0], df,
     )  # fmt: skip
@@ -145,7 +145,7 @@ def different(values: Array) -> int:
 
 
 def slope_influences(
-    answers: Answers, contrast: Sequence[Sequence[float]], x: Array, cluster: npt.NDArray[np.intp]
+    answers: PartlyScored, contrast: Sequence[Sequence[float]], x: Array, cluster: npt.NDArray[np.intp]
 ) -> Influences:
     """Return the Influences on a sum of cells' slopes on ``x`` (..., queries), known of all queries.
 

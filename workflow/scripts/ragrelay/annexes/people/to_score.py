@@ -10,7 +10,7 @@ from ragrelay.annexes.people.compare import answers_of
 from ragrelay.annexes.people.drawing import SYSTEM, drawn, width_lines
 from ragrelay.base.io.atomic_files import write_spreadsheet
 from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.scoring.score_files import ROWS, Cells, Scored, current, placed_scores, read_score_rows
+from ragrelay.scoring.score_files import ROWS, ScoreCells, ScoreScale, current, placed_scores, read_score_rows
 
 
 def write_to_score(
@@ -26,7 +26,7 @@ def write_to_score(
     """Write a dataset's ``outputs`` each (drawing.COLUMNS), and return the lines for the terminal.
 
     ``files``: `queries` and `answers`. ``scored``: the file of people's scores by dataset, or None; it belongs to the
-    definition of ``scorer``, and its scores have a place in ``cells`` (score_files.Cells). ``drawn_from``: cells that
+    definition of ``scorer``, and its scores have a place in ``cells`` (score_files.ScoreCells). ``drawn_from``: cells that
     are drawn from.
     """
     scale = scorer["scale"] if scorer else [0.0, 1.0]
@@ -37,8 +37,8 @@ def write_to_score(
         answers, file = answers_of(files["answers"].matching(dataset=dataset)).drop("words"), scored[dataset]
         rows = pl.DataFrame(schema=ROWS)
         if file is not None and scorer and cells and Path(file).is_file():
-            of_file = read_score_rows(Path(file), Scored((scale[0], scale[1]), scorer.get("measure")))
-            rows = current(placed_scores(of_file, Cells(**cells)).drop_nulls("value"), answers)
+            of_file = read_score_rows(Path(file), ScoreScale((scale[0], scale[1]), scorer.get("measure")))
+            rows = current(placed_scores(of_file, ScoreCells(**cells)).drop_nulls("value"), answers)
         table = drawn(answers, rows, pl.read_parquet(path, columns=["qid", "query"]), of, scale, number, seed)
         write_spreadsheet(table, outputs[dataset])
         new = table["value"].null_count()

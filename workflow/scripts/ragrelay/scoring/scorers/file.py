@@ -51,7 +51,7 @@ class File(Scorer):
         return file_of(self.path, dataset)
 
     def cells(self, grid: Any) -> dict[str, list[Any]]:
-        """Return the fields of score_files.Cells."""
+        """Return the fields of score_files.ScoreCells."""
         return {
             "generators": grid.generators,
             "retrievers": grid.retrievers,
@@ -62,8 +62,8 @@ class File(Scorer):
 
     def rows(self, dataset: str, grid: Any, folder: Path = Path()) -> Any:
         """Return the scores in a dataset's file, with their cells (score_files.ROWS)."""
-        from ragrelay.scoring.score_files import Cells, Scored, placed_scores, read_score_rows
+        from ragrelay.scoring.score_files import ScoreCells, ScoreScale, placed_scores, read_score_rows
 
         low, high = self.scale
-        rows = read_score_rows(folder / self.file(dataset), Scored((low, high), self.measure))
-        return placed_scores(rows, Cells(**self.cells(grid)))
+        rows = read_score_rows(folder / self.file(dataset), ScoreScale((low, high), self.measure))
+        return placed_scores(rows, ScoreCells(**self.cells(grid)))
