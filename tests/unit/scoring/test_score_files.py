@@ -36,9 +36,9 @@ def written(folder: Path, rows: list[dict[str, Any]], name: str = "scores.jsonl"
 
 
 def placed(
-    folder: Path, rows: list[dict[str, Any]], scored: ScoreScale = ScoreScale(), name: str = "s.jsonl"
+    folder: Path, rows: list[dict[str, Any]], scored: ScoreScale | None = None, name: str = "s.jsonl"
 ) -> pl.DataFrame:
-    return placed_scores(read_score_rows(written(folder, rows, name), scored), CELLS)
+    return placed_scores(read_score_rows(written(folder, rows, name), scored or ScoreScale()), CELLS)
 
 
 @pytest.mark.parametrize("name", ["s.jsonl", "s.csv", "s.tsv", "s.parquet"])

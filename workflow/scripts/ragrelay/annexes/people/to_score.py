@@ -26,8 +26,8 @@ def write_to_score(
     """Write a dataset's ``outputs`` each (drawing.COLUMNS), and return the lines for the terminal.
 
     ``files``: `queries` and `answers`. ``scored``: the file of people's scores by dataset, or None; it belongs to the
-    definition of ``scorer``, and its scores have a place in ``cells`` (score_files.ScoreCells). ``drawn_from``: cells that
-    are drawn from.
+    definition of ``scorer``, and its scores have a place in ``cells`` (score_files.ScoreCells). ``drawn_from``: cells
+    that are drawn from.
     """
     scale = scorer["scale"] if scorer else [0.0, 1.0]
     of = pl.DataFrame([{name: cell[name] for name in SYSTEM} for cell in drawn_from]).unique()
