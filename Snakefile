@@ -118,12 +118,15 @@ onsuccess:
             )
     if workflow.is_main_process:
         list_pages(Path(workflow.pathvars.apply("<results>")))
+        end_run()
         if lines := last_lines():
             tell(*lines)
 
 
 # Repeat the errors of failed jobs: on a cluster they are only in the jobs' logs.
 onerror:
+    if workflow.is_main_process:
+        end_run()
     logs = config.get("pathvars", {}).get("logs", LOGS)
     snakemake_internals.print_failure(collect_input_errors(logs, STARTED))
 

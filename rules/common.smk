@@ -63,6 +63,12 @@ def last_lines():
 snakemake_internals.end_with(last_lines)
 
 
+def end_run():
+    """Let annexes do what they do at the end of a run."""
+    for annex in annexes():
+        annex.run_ended(Path(workflow.pathvars.apply("<results>")))
+
+
 def machine(name):
     """Return the `set-resources` of a class of rules in the profile."""
     return snakemake_internals.class_resources(workflow, name)

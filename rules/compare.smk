@@ -1,10 +1,9 @@
-"""Comparison of two finished studies.
+"""Comparison of finished studies with one of them, and of several side by side.
 
-Input: both studies' pages.
-Output: comparison, and the tables that ragrelay/annexes/compare/outputs.py lists.
+Input: the studies' pages.
+Output: comparison, several, and the tables that ragrelay/annexes/compare/outputs.py lists.
 """
 
-from ragrelay.annexes.compare import files as comparison_files
 from ragrelay.annexes.compare.rules import Comparison
 
 comparison = Comparison(study)
@@ -17,21 +16,48 @@ rule compare_studies:
         template=reported.template("compare"),
         page_parts=reported.page_parts,
     output:
-        **comparison.made,
+        **comparison.made("compare_studies"),
     log:
-        "<logs>/compare_studies.log",
+        "<logs>/compare_studies/{pair}.log",
+    wildcard_constraints:
+        pair=any_of(comparison.of),
     conda:
         "../envs/report.yaml"
     params:
         before=lambda wildcards, input: str(Path(input.before).parents[1]),
         after=lambda wildcards, input: str(Path(input.after).parents[1]),
         pairs=comparison.pairs,
+        several=comparison.several,
         code=code_of("compare_studies.py", *reported.modules("comparison"), *reported.hashes),
     script:
         "../workflow/scripts/compare_studies.py"
 
 
-rule compare:
-    """Write a page that compares two finished studies (config key compare)."""
+rule compare_several:
+    """Write the page that sets more than two studies side by side."""
     input:
-        comparison_files.comparison.at(pair=comparison.name),
+        unpack(comparison.parts),
+        template=reported.template("compare_several"),
+        page_parts=reported.page_parts,
+    output:
+        **comparison.made("compare_several"),
+    log:
+        "<logs>/compare_several/{studies}.log",
+    wildcard_constraints:
+        studies=any_of([comparison.together]),
+    conda:
+        "../envs/report.yaml"
+    params:
+        before=lambda wildcards, input: str(Path(input.pages[0]).parents[1]),
+        after=lambda wildcards, input: [str(Path(page).parents[1]) for page in input.pages[1:]],
+        links=list(comparison.of),
+        pairs=comparison.pairs,
+        code=code_of("compare_several.py", *reported.hashes),
+    script:
+        "../workflow/scripts/compare_several.py"
+
+
+rule compare:
+    """Write the pages that compare finished studies with one of them (config key compare)."""
+    input:
+        comparison.target,

@@ -12,4 +12,5 @@ with job_log(snakemake.log[0], snakemake.input):
         tests=snakemake.output.compared_tests,
         queries=snakemake.output.compared_queries,
         template=snakemake.input.template,
+        several=snakemake.params.several,
     )

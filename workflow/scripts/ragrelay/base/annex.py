@@ -166,6 +166,12 @@ class Annex:
         """Return files that must be made where there is internet."""
         return []
 
+    def run_ended(self, results: Any) -> None:
+        """Do what it does when a run has ended, well or with an error; ``results``: the folder of the study's results.
+
+        It raises nothing, since the run's own end must be told.
+        """
+
     def _has(self, module: str) -> bool:
         found = importlib.import_module(f"{PACKAGE}.{self.name}").__path__
         return any(each.name == module for each in pkgutil.iter_modules(found))

@@ -1,4 +1,4 @@
-"""The annex of comparing two studies."""
+"""The annex of comparing studies."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -9,7 +9,7 @@ from ragrelay.base.annex import Annex
 
 
 class Compare(Annex):
-    """Compare two finished studies (target and key `compare`)."""
+    """Compare finished studies with one of them (target and key `compare`)."""
 
     order = 5
     keys = CompareKeys
@@ -18,7 +18,7 @@ class Compare(Annex):
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
     shows: ClassVar = {"comparison": "compare_studies"}
-    pages = ("compare/*/index.html",)
+    pages = ("compare/*/index.html", "compare/*/studies.html")
     kept = ("compare",)
 
     def present(self, study: Any) -> Mapping[str, Any]:

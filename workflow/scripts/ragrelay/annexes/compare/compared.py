@@ -1,11 +1,11 @@
-"""Hold the comparison of one dataset x generator x scorer of two studies, as its page shows it."""
+"""Hold the comparison of one dataset x generator x scorer of two studies, as its page shows it, and one of several."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
-from ragrelay.annexes.compare.studies import Pair
+from ragrelay.annexes.compare.studies import Finished, Pair
 from ragrelay.report.display.palette import Look
 
 
@@ -25,3 +25,18 @@ class Compared:
     """Numbers of queries whose text, judgements or gold answers differ; no rows have these queries."""
     clusters: int = 0
     """The clusters that the queries come in; 0 where they are independent."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """A study as it is compared with the baseline."""
+
+    study: Finished
+    label: str
+    pairs: Sequence[Pair]
+    retrievers: Sequence[tuple[str, str]]
+    """Names in the baseline and here."""
+    link: str = ""
+    """The name of its comparison with the baseline; empty for the baseline itself."""
+    tests: pl.DataFrame | None = None
+    queries: pl.DataFrame | None = None

@@ -1,4 +1,4 @@
-"""Register the tables and figures of a comparison of two studies."""
+"""Register the tables and figures of a comparison of studies."""
 
 from ragrelay.report.display.outputs import KEYS, Figure, Output, Part, ResultTable, Table
 
@@ -10,6 +10,9 @@ RESULT_TABLES = (
     ResultTable("compared_queries", "compare/{pair}/queries.csv", "compare_studies",
                 "ragrelay.annexes.compare.studies:COLUMNS",
                 "each query before and after, per cell and quantity", "compare"),
+    ResultTable("compared_several", "compare/{studies}/studies.csv", "compare_several",
+                "ragrelay.annexes.compare.several:COLUMNS",
+                "what several studies did, per cell and quantity, and how it differs from the first", "compare"),
 )  # fmt: skip
 PARTS = {
     "change": Part("What changed"),

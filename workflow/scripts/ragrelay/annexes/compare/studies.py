@@ -11,7 +11,8 @@ from ragrelay.annexes.compare.paired import CELL_OF_BOTH, QUANTITY, SIDES
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.json_values import read_json
 from ragrelay.base.io.parquet_files import read_frame, read_whole
-from ragrelay.base.vocabulary.columns import CELL_OF_RETRIEVER, QID, number, text
+from ragrelay.base.io.run_locks import at_work
+from ragrelay.base.vocabulary.columns import CELL_OF_RETRIEVER, QID, STUDY_PART, number, text
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
 HOW_COMPUTED = ("dtype", "device", "batch_tokens")
@@ -82,12 +83,18 @@ def open_study(folder: str | Path) -> Finished:
 
 
 def check_finished(key: str, name: str, folder: str | Path, results: str | Path = "results") -> None:
-    """Raise InputError for ``key`` if ``folder`` of study ``name`` has no page; the error lists finished studies."""
+    """Raise InputError for ``key`` if ``folder`` of study ``name`` has no page, or a run is at work on it.
+
+    The error lists finished studies.
+    """
     page = Path("report") / "index.html"
     if not (Path(folder) / page).is_file():
         finished = sorted(path.parents[1].name for path in Path(results).glob(f"*/{page}"))
         expected = one_of(finished, name) if finished else f"a finished study, of which {results}/ has none"
         raise InputError(key, f"'{name}', which has no {Path(folder) / page}", expected)
+    if at_work(folder):
+        found = f"'{name}', at which a run of Snakemake is at work, or was killed"
+        raise InputError(key, found, "a finished study; its command goes on, after --unlock if no run is at work")
 
 
 def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> list[tuple[str, str]]:
@@ -110,6 +117,14 @@ def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> li
             f"a common name, or config key 'compare.pairs.{section}'",
         )
     return matches
+
+
+def pairs_of(after: Finished, pairs: Pairs) -> Pairs:
+    """Return of ``pairs`` those whose second name ``after`` has, as where several studies are compared."""
+    return {
+        section: {name: partner for name, partner in named.items() if partner in after.grid[section]}
+        for section, named in pairs.items()
+    }
 
 
 def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]:
@@ -177,6 +192,14 @@ def paired_queries(
     )  # fmt: skip
 
 
+def tests_of(pair: Pair, table: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows of tests.csv or queries.csv of ``pair``."""
+    return table.filter(
+        **{f"{section}_{side}": getattr(pair, section)[at]
+           for section in STUDY_PART for at, side in enumerate(("before", "after"))}
+    )  # fmt: skip
+
+
 def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
     """Read CELL_OF_RETRIEVER, qid, quantity, value of one study's retriever."""
     dataset = pair.dataset[at]
@@ -200,16 +223,17 @@ def _table(study: Finished, path: str) -> pl.DataFrame:
 
 def differences_of(before: Config, after: Config) -> Iterator[dict[str, str]]:
     """Yield the differences of two resolved configurations: key (dotted), before, after; ``–`` for a missing key."""
-    flat = [dict(_flat(config)) for config in (before, after)]
+    flat = [dict(flattened(config)) for config in (before, after)]
     for key in dict.fromkeys([*flat[0], *flat[1]]):
         values = [config.get(key, "–") for config in flat]
         if values[0] != values[1]:
             yield {"key": key, "before": values[0], "after": values[1]}
 
 
-def _flat(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+def flattened(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the dotted keys of a configuration with their values as text."""
     if isinstance(value, Mapping):
         for name, inside in value.items():
-            yield from _flat(inside, f"{key}.{name}" if key else str(name))
+            yield from flattened(inside, f"{key}.{name}" if key else str(name))
     else:
         yield key, ", ".join(map(str, value)) if isinstance(value, list) else str(value)

@@ -17,6 +17,7 @@ from ragrelay.annexes.compare.studies import (
     matched,
     open_study,
     paired_queries,
+    pairs_of,
     section_pairs,
 )
 from ragrelay.base.errors import InputError
@@ -35,14 +36,16 @@ def compare_studies(
     tests: str | Path,
     queries: str | Path,
     template: str | Path = TEMPLATE,
+    several: bool = False,
 ) -> None:
     """Compare the studies whose results are in the folders ``before`` and ``after``; write the page and two CSV files.
 
-    ``pairs``: section of the grid → name in ``before`` → name in ``after``; equal names needn't be listed. ``tests``
-    gets a row per cell and quantity, ``queries`` one per query, cell and quantity. Raises InputError if nothing can be
-    compared.
+    ``pairs``: section of the grid → name in ``before`` → name in ``after``; equal names needn't be listed, and with
+    ``several`` studies names that ``after`` lacks are left out. ``tests`` gets a row per cell and quantity,
+    ``queries`` one per query, cell and quantity. Raises InputError if nothing can be compared.
     """
     first, second = open_study(before), open_study(after)
+    pairs = pairs_of(second, pairs) if several else pairs
     compared = [_compared(first, second, pair, pairs) for pair in section_pairs(first, second, pairs)]
     write_spreadsheet(pl.concat([_named(part.pair, part.tests) for part in compared]), tests)
     write_spreadsheet(pl.concat([_named(part.pair, part.queries) for part in compared]), queries)

@@ -4,7 +4,6 @@ from functools import cache
 from pathlib import Path
 
 import jinja2
-import vl_convert
 from markupsafe import Markup, escape
 
 from ragrelay.base.io.workflow_files import ROOT
@@ -42,5 +41,7 @@ def inside(folder: Path, *names: str) -> Markup:
 @cache
 def bundle() -> Markup:
     """Return Vega, Vega-Lite and Vega-Embed as one script, from vl-convert (their licence: BSD-3-Clause)."""
+    import vl_convert  # here, as the environment of Snakemake itself may lack it
+
     script: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return Markup(script.replace("</script", "<\\/script").replace("<!--", "<\\!--"))

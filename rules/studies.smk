@@ -1,0 +1,21 @@
+"""The list of all studies next to this one's results.
+
+Output: none; results/index.html, which every run writes at its end, without Snakemake's knowing.
+"""
+
+
+# Without outputs, so that it runs whenever it is requested.
+rule studies:
+    """Write the list of studies, results/index.html, and name those that are broken or not finished."""
+    input:
+        lambda wildcards: snakemake_internals.leave_unlocked(workflow),
+    log:
+        "<logs>/studies.log",
+    localrule: True
+    conda:
+        "../envs/report.yaml"
+    params:
+        root=str(Path(workflow.pathvars.apply("<results>")).parent),
+        code=code_of("list_studies.py"),
+    script:
+        "../workflow/scripts/list_studies.py"

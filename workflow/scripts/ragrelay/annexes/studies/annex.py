@@ -1,0 +1,19 @@
+"""The annex of the list of studies."""
+
+from pathlib import Path
+from typing import Any
+
+from ragrelay.base.annex import Annex
+
+
+class Studies(Annex):
+    """Keep a page that lists the studies in `results/`, with their first answers (target `studies`)."""
+
+    order = 10
+
+    def run_ended(self, results: Any) -> None:
+        from ragrelay.annexes.studies.page import keep_list
+        from ragrelay.base.display.terminal import tell
+
+        for warning in keep_list(Path(results).parent, Path(results)):
+            tell(f"ragrelay: warning: {warning}")

@@ -1,0 +1,217 @@
+"""Read what the list of studies says of each: from provenance.json and from the page, as far as they can be read."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+from ragrelay.base.errors import InputError, printable
+from ragrelay.base.io.json_values import json_object
+from ragrelay.base.io.run_locks import at_work
+
+PAGE, PROVENANCE = "report/index.html", "report/provenance.json"
+MADE = ("report", "benchmarks", "fetched", "indexes", "*/collection", "plan.csv")
+"""What a study's folder has some of, from the first job on."""
+PREVIEW = "preview.html"
+RUNNING = "A run is at work on it, or was killed: the study’s command goes on where it stopped."
+UNFINISHED = "No page yet: its run has not ended, failed or was killed. The study’s command goes on where it stopped."
+MOST_ANSWERS = 6
+MOST_NAMED = 12
+OPENINGS = ('<div class="answers-of">', '<table class="over">')
+"""Where the answers of a page begin: of one part, or a table with a row per dataset."""
+LONGEST = 100_000
+"""Characters from there that are searched for answers."""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What is known of a study."""
+
+    folder: str
+    """Its name below the results of all studies."""
+    time: float = 0.0
+    """When the page was written, in seconds since 1970; without a page, when the folder last changed."""
+    page: bool = False
+    datasets: Sequence[str] = ()
+    retrievers: Sequence[str] = ()
+    models: Sequence[str] = ()
+    answers: Sequence[tuple[str, str]] = ()
+    """Topic and answer, as the page has them."""
+    trouble: str = ""
+    """A sentence that says what is missing or broken; empty for a whole study."""
+
+    @property
+    def name(self) -> str:
+        return printable(self.folder)
+
+    @property
+    def date(self) -> str:
+        return f"{datetime.fromtimestamp(self.time, UTC):%Y-%m-%d %H:%M}"
+
+
+def read_all(root: Path, own: Path | None = None) -> tuple[list[Listed], list[str]]:
+    """Return the studies in ``root``, latest first, and the names of folders that are none.
+
+    ``own``: the folder of the study whose run is just ending, and whose lock tells nothing.
+    """
+    studies, others = [], []
+    for folder in sorted(root.iterdir()):
+        if folder.name.startswith(".") or not folder.is_dir():
+            continue
+        try:
+            if is_study(folder):
+                studies.append(read_study(folder, folder == own))
+            elif not (folder / PREVIEW).is_file():
+                others.append(printable(folder.name))
+        except OSError as error:
+            studies.append(Listed(folder.name, trouble=f"Broken: it cannot be read ({error.strerror})."))
+    return sorted(studies, key=lambda study: (-study.time, study.folder)), others
+
+
+def is_study(folder: Path) -> bool:
+    """Return whether jobs of a study have written into ``folder``."""
+    return any(any(folder.glob(pattern)) for pattern in MADE)
+
+
+def read_study(folder: Path, ending: bool = False) -> Listed:
+    """Read a study's entry. What cannot be read is named in ``trouble``. Raises OSError for an unreadable folder."""
+    page, path = folder / PAGE, folder / PROVENANCE
+    written = page.is_file()
+    time = (page if written else folder).stat().st_mtime
+    said: dict[str, Any] = {"time": time, "page": written}
+    troubles = []
+    if path.is_file():
+        try:
+            said |= _of_provenance(json_object(path, str(path), "a whole file"))
+        except (InputError, OSError, _IncompleteError) as error:
+            found = (
+                error.parts[1].removeprefix(f"{path}, which is ").replace("no JSON object but ", "")
+                if isinstance(error, InputError)
+                else str(error)
+            )
+            troubles.append(f"Broken: {PROVENANCE} is {found}.")
+    elif written:
+        troubles.append(f"Broken: {PROVENANCE} is missing.")
+    if written:
+        try:
+            text = page.read_text(encoding="utf-8")
+            said["answers"] = first_answers(text)
+            whole = text.rstrip().endswith("</html>")
+        except (OSError, UnicodeDecodeError):
+            whole = False
+        if not whole:
+            troubles.append(f"Broken: {PAGE} is cut off.")
+    if not ending and at_work(folder):
+        troubles.append(RUNNING)
+    elif not written:
+        troubles.append(UNFINISHED)
+    return Listed(folder.name, trouble=printable(" ".join(troubles)), **said)
+
+
+class _IncompleteError(Exception):
+    """A provenance that lacks what the list needs."""
+
+
+def _of_provenance(provenance: Mapping[str, Any]) -> dict[str, list[str]]:
+    config = provenance.get("config")
+    grid = config.get("grid") if isinstance(config, dict) else None
+    if not isinstance(config, dict) or not isinstance(grid, dict):
+        raise _IncompleteError("without a configuration")
+    generators = config.get("generators")
+    models = []
+    for name in _names(grid, "generators"):
+        definition = generators.get(name) if isinstance(generators, dict) else None
+        held = definition if isinstance(definition, dict) else {}
+        models.append(printable(str(held.get("model") or held.get("path") or name)))
+    of_grid = {section: _names(grid, section) for section in ("datasets", "retrievers")}
+    return {name: _first(words) for name, words in {**of_grid, "models": list(dict.fromkeys(models))}.items()}
+
+
+def _names(grid: Mapping[str, Any], section: str) -> list[str]:
+    names = grid.get(section)
+    if not isinstance(names, list):
+        raise _IncompleteError(f"without grid.{section}")
+    return [printable(str(name)) for name in names]
+
+
+def _first(names: list[str]) -> list[str]:
+    return names if len(names) <= MOST_NAMED else [*names[:MOST_NAMED], f"and {len(names) - MOST_NAMED} more"]
+
+
+def first_answers(page: str) -> list[tuple[str, str]]:
+    """Return the topics and answers that a study's page opens with, as plain text; none if it has none."""
+    start = min((place for place in map(page.find, OPENINGS) if place >= 0), default=-1)
+    if start < 0:
+        return []
+    parser = _Answers()
+    parser.feed(page[start : start + LONGEST])
+    return parser.found[:MOST_ANSWERS]
+
+
+class _Answers(HTMLParser):
+    """Collects the texts of elements of the class ``said``, up to the end of the element that it begins in."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, str]] = []
+        self._open: list[tuple[str, str]] = []
+        """Names and kinds (said, topic, row or nothing) of the open elements."""
+        self._texts: dict[str, str] = {}
+        self._ended = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if self._ended or tag in ("br", "wbr", "img"):
+            return
+        given = {name: value or "" for name, value in attrs}
+        classes = given.get("class", "").split()
+        inside = {kind for _, kind in self._open}
+        kind = (
+            "said"
+            if "said" in classes
+            else "row"
+            if (tag, given.get("scope")) == ("th", "row")
+            else ("topic" if tag == "strong" and "question" in inside else "question" if "question" in classes else "")
+        )
+        self._open.append((tag, kind))
+        if kind in ("said", "row", "topic"):
+            self._texts[kind] = ""
+        if kind == "said" and "data-topic" in given:
+            self._texts["topic"] = given["data-topic"]
+
+    def handle_data(self, data: str) -> None:
+        for kind in {kind for _, kind in self._open} & {"said", "row", "topic"}:
+            self._texts[kind] += data
+
+    def handle_endtag(self, tag: str) -> None:
+        if self._ended or tag not in (name for name, _ in self._open):
+            return
+        kind = ""
+        while self._open:
+            name, kind = self._open.pop()
+            if name == tag:
+                break
+        if kind == "said" and self._texts["said"].strip():
+            topic = [_line(self._texts.get(part, "")).rstrip(".") for part in ("row", "topic")]
+            self.found.append((" · ".join(filter(None, topic)), _line(self._texts["said"])))
+        self._ended = not self._open
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split()).replace(" :", ":")
+
+
+def state(root: Path) -> set[tuple[str, int, int]]:
+    """Return what a list of ``root`` is made from: path, time and size of each page and provenance."""
+    return set(_state(root))
+
+
+def _state(root: Path) -> Iterator[tuple[str, int, int]]:
+    for pattern in (PAGE, PROVENANCE):
+        for path in root.glob(f"*/{pattern}"):
+            try:
+                stat = path.stat()
+            except OSError:
+                continue
+            yield str(path), stat.st_mtime_ns, stat.st_size

@@ -1,0 +1,53 @@
+"""Write the list of studies, `results/index.html`."""
+
+import os
+from pathlib import Path
+from urllib.parse import quote
+
+from ragrelay.annexes.studies.listed import PAGE, Listed, read_all, state
+from ragrelay.base.io.atomic_files import write_text
+from ragrelay.report.display.templates import FOLDER, environment, inside
+
+NAME = "index.html"
+MARK = '<meta name="generator" content="ragrelay: list of studies">'
+TEMPLATE = FOLDER / "studies.html.j2"
+STYLES, SCRIPTS = ("page.css", "lead.css", "studies.css"), ("tables.js",)
+TIMES = 5
+"""How often the list is written again because another run has ended meanwhile."""
+
+
+def keep_list(root: Path, own: Path | None = None) -> list[str]:
+    """Write the list of the studies in ``root``; return warnings, such as of a folder that cannot be written to.
+
+    Of two runs that end at once, the later sees what the earlier has made: each looks again after it has written.
+    ``own``: the folder of the study whose run is ending. In a working directory itself, no list is kept.
+    """
+    page = root / NAME
+    if root.resolve() in (Path.cwd(), Path(root.resolve().anchor)):
+        return []
+    try:
+        if page.exists() and MARK not in page.read_text(encoding="utf-8", errors="replace")[:2_000]:
+            return [f"{page}: not ragrelay's list of studies, so it is left as it is"]
+        for _ in range(TIMES):
+            seen = state(root)
+            write_text(render(*read_all(root, own)), page)
+            if state(root) == seen:
+                break
+    except OSError as error:
+        return [f"{page}: the list of studies is not written: {error.strerror or error}"]
+    return []
+
+
+def render(studies: list[Listed], others: list[str], template: Path = TEMPLATE) -> str:
+    """Render the page as HTML. All texts are escaped."""
+    return (
+        environment(template.parent)
+        .get_template(template.name)
+        .render(
+            mark=MARK,
+            style=inside(template.parent, *STYLES),
+            script=inside(template.parent, *SCRIPTS),
+            studies=[(study, f"./{quote(os.fsencode(study.folder))}/{PAGE}") for study in studies],
+            others=others,
+        )
+    )
