@@ -85,13 +85,11 @@ def read_study(folder: Path, ending: bool = False) -> Listed:
     if path.is_file():
         try:
             said |= _of_provenance(json_object(path, str(path), "a whole file"))
-        except (InputError, OSError, _IncompleteError) as error:
-            found = (
-                error.parts[1].removeprefix(f"{path}, which is ").replace("no JSON object but ", "")
-                if isinstance(error, InputError)
-                else str(error)
-            )
+        except InputError as error:
+            found = error.parts[1].removeprefix(f"{path}, which is ").replace("no JSON object but ", "")
             troubles.append(f"Broken: {PROVENANCE} is {found}.")
+        except (OSError, _IncompleteError) as error:
+            troubles.append(f"Broken: {PROVENANCE} is {error}.")
     elif written:
         troubles.append(f"Broken: {PROVENANCE} is missing.")
     if written:

@@ -1,0 +1,185 @@
+"""Three studies side by side: rows, corrections, messages, and the page in a real browser."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.analysis import relay
+from ragrelay.analysis.gain import gains
+from ragrelay.annexes.compare.several import COLUMNS, compare_several
+from ragrelay.annexes.compare.studies import check_finished
+from ragrelay.annexes.compare.write import compare_studies
+from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.columns import schema_of
+from statsmodels.stats.multitest import multipletests
+
+from tests.annexes.compare.test_compare import HOSTILE, write_finished
+from tests.support.report_browser import needs_browser, opened, violations
+
+pytestmark = pytest.mark.page
+
+
+def write_analysed(folder: Path, name: str, retrievers: tuple[str, ...] = ("bm25", "dense"), **given: Any) -> Path:
+    """A finished study with its tables of gain and relay."""
+    study = write_finished(folder, name, retrievers, **given)
+    analysis = study / "demo/analysis/s/lm"
+    analysis.mkdir(parents=True)
+    part = {"dataset": pl.lit("demo"), "generator": pl.lit("lm"), "scorer": pl.lit("s")}
+    utility = pl.read_parquet(study / "demo/utility/s/lm.parquet")
+    gains(utility, 10, 0).with_columns(**part).write_csv(analysis / "gain.csv")
+    slopes = [
+        {"retrievers": relay.ALL_RANKINGS, "ordering": ordering, "k": k, "references": "lenient", "measure": "nDCG",
+         "adjusted": adjusted, "n": 20, "slope": 0.2, "low": 0.1, "high": 0.3, "verdict": "above zero"}
+        for ordering in ("descending", "ascending") for k in (1, 3) for adjusted in (False, True)
+    ]  # fmt: skip
+    pl.DataFrame(slopes, schema=schema_of(relay.TABLE)).with_columns(**part).write_csv(analysis / "relay.csv")
+    return study
+
+
+def set_side_by_side(out: Path, before: Path, *others: Path, pairs: Any = None) -> pl.DataFrame:
+    """Make the comparisons of each two, then that of all; return studies.csv."""
+    links = [f"{before.name}-to-{study.name}" for study in others]
+    for study, link in zip(others, links, strict=True):
+        paths = (out / link / name for name in ("index.html", "tests.csv", "queries.csv"))
+        compare_studies(before, study, pairs or {}, *paths, several=True)
+    tables = [[out / link / name for link in links] for name in ("tests.csv", "queries.csv")]
+    compare_several(before, others, pairs or {}, links, *tables, out / "all/studies.html", out / "all/studies.csv")
+    return pl.read_csv(out / "all/studies.csv")
+
+
+def provenance_of(study: Path, **changes: Any) -> None:
+    """Change values of a study's provenance, by dotted keys with __ for the dots."""
+    path = study / "report/provenance.json"
+    whole = json.loads(path.read_text())
+    for key, value in changes.items():
+        *steps, last = key.split("__")
+        inside = whole
+        for step in steps:
+            inside = inside[step]
+        inside[last] = value
+    path.write_text(json.dumps(whole))
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pl.DataFrame]:
+    """The baseline, one with larger P and another k1, one with as good answers and another version of torch."""
+    folder = tmp_path_factory.mktemp("three")
+    one, two, tri = (
+        write_analysed(folder, name, gain=gain) for name, gain in (("one", 0.0), ("two", 0.2), ("tri", 0.004))
+    )
+    provenance_of(two, config__retrievers__bm25__k1=1.2, config__grid__seeds=[1, 2])
+    provenance_of(tri, versions__torch="3", commit=HOSTILE)
+    return folder / "out", set_side_by_side(folder / "out", one, two, tri)
+
+
+def test_each_study_is_a_row_of_the_table_per_cell_and_quantity(three: tuple[Path, pl.DataFrame]) -> None:
+    _, rows = three
+    assert rows.columns == list(COLUMNS)
+    shown = rows.filter(k=3, ordering="descending", references="lenient", retriever="bm25")
+    p = {row["study"]: row["value"] for row in shown.filter(quantity="p").to_dicts()}
+    change = {row["study"]: row for row in shown.filter(quantity="change").to_dicts()}
+    assert set(p) == {"one", "two", "tri"} and set(change) == {"two", "tri"}
+    assert change["two"]["value"] == pytest.approx(0.1) == pytest.approx(p["two"] - p["one"])
+    assert change["two"]["verdict"] == "better"
+    assert shown.filter(quantity="gain")["study"].to_list() == ["one", "two", "tri"]
+    of_relay = rows.filter(k=3, ordering="descending", references="lenient", retriever=relay.ALL_RANKINGS)
+    assert of_relay["quantity"].to_list() == ["relay", "relay adjusted"] * 3
+    assert set(of_relay["verdict"]) == {"it is"}
+
+
+def test_p_values_are_corrected_over_all_studies(three: tuple[Path, pl.DataFrame]) -> None:
+    """Orderings with the same prompts count once: at k = 1 both, so 3 cells of 2 retrievers and 2 studies."""
+    family = three[1].filter(quantity="change", references="lenient")
+    own = family.filter(~((pl.col("ordering") == "ascending") & (pl.col("k") == 1)))
+    assert set(family["family_size"]) == {12} == {own.height}
+    for method, column in (("holm", "p_holm"), ("fdr_bh", "p_bh")):
+        assert own[column].to_list() == pytest.approx(list(multipletests(own["p_verdict"], method=method)[1]))
+    alone = pl.read_csv(three[0] / "one-to-two/tests.csv").filter(quantity="p", references="lenient")
+    assert set(alone["family_size"]) == {6}
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1400, 390])
+def test_three_studies_in_a_browser(browser: Any, three: tuple[Path, pl.DataFrame], width: int) -> None:
+    """Columns are studies; first what differs between them, then what each did."""
+    with opened(browser, three[0] / "all/studies.html", width) as tab:
+        assert violations(tab) == []
+        assert tab.evaluate("document.documentElement.scrollWidth") <= width
+        assert tab.locator("h1").inner_text() == "What do two and tri change against one?"
+        headings = tab.locator("h2").all_inner_texts()
+        assert headings[:2] == ["What differs between the studies", "What each did: demo · lm · s"]
+        for table in ("#differing", "#s1-did"):
+            columns = tab.locator(f"{table} thead th").all_inner_texts()
+            assert [name.split() for name in columns] == [["one", "baseline"], ["two"], ["tri"]]
+        differing = {
+            row[0]: row[1:]
+            for row in (line.split("\t") for line in tab.locator("#differing").inner_text().splitlines())
+            if len(row) == 4
+        }
+        assert differing["retrievers.bm25.k1"] == ["–", "1.2", "–"]
+        assert differing["grid.seeds"][1] == "1, 2" and differing["torch"] == ["2", "2", "3"]
+        assert differing["commit of ragrelay"] == ["abc", "abc", HOSTILE]
+        assert not {"grid.k", "retrievers.bm25.kind", "study"} & set(differing)
+        did = tab.locator("#s1-did").inner_text()
+        order = ["P; 20 queries", "P less that of one", "Are the answers better than those of one?",
+                 "Gain over zero-shot", "Relay"]  # fmt: skip
+        places = [did.index(text) for text in order]
+        assert places == sorted(places)
+        assert "0.020 [0.010, 0.030], 20 queries" in did and "it is" in did
+        links = tab.eval_on_selector_all("main > .note a", "(all) => all.map((one) => one.href)")
+        assert links == [(three[0] / f"one-to-{name}/index.html").as_uri() for name in ("two", "tri")]
+        assert tab.evaluate("window.hacked") is None
+
+
+def test_a_study_that_lacks_a_retriever_has_no_value_there(tmp_path: Path) -> None:
+    one, two = (write_analysed(tmp_path, name) for name in ("one", "two"))
+    tri = write_analysed(tmp_path, "tri", ("bm25", "monot5"))
+    rows = set_side_by_side(tmp_path / "out", one, two, tri)
+    assert set(rows.filter(study="tri", quantity="p")["retriever"]) == {"bm25"}
+    page = (tmp_path / "out/all/studies.html").read_text(encoding="utf-8")
+    assert "retrievers.monot5" in page.replace("<wbr>", "")
+    rows = set_side_by_side(tmp_path / "out", one, two, tri, pairs={"retrievers": {"dense": "monot5"}})
+    assert set(rows.filter(study="tri", quantity="p")["retriever"]) == {"bm25", "dense"}
+    assert "monot5: " in (tmp_path / "out/all/studies.html").read_text(encoding="utf-8")
+    with pytest.raises(InputError, match=r"config key 'compare.pairs.retrievers': found 'none'; expected one of"):
+        set_side_by_side(tmp_path / "out", one, two, tri, pairs={"retrievers": {"dense": "none"}})
+
+
+@pytest.mark.parametrize("name", ["report/provenance.json", "demo/utility/s/lm.parquet", "demo/analysis/s/lm/gain.csv"])
+def test_a_study_that_is_not_whole_is_named_in_one_line(tmp_path: Path, name: str) -> None:
+    all_three = [write_analysed(tmp_path, study) for study in ("one", "two", "tri")]
+    set_side_by_side(tmp_path / "out", *all_three)
+    path = all_three[2] / name
+    tables = [
+        [tmp_path / f"out/one-to-{study}/{kind}.csv" for study in ("two", "tri")] for kind in ("tests", "queries")
+    ]
+    out = tmp_path / "again"
+    path.unlink()
+    with pytest.raises(InputError) as told:
+        compare_several(all_three[0], all_three[1:], {}, ["a", "b"], *tables, out / "studies.html", out / "studies.csv")
+    assert str(told.value).startswith(f"{path}: found no such file; expected ") and "\n" not in str(told.value)
+    assert not out.exists()
+
+
+def test_a_study_at_which_a_run_is_at_work_is_refused(tmp_path: Path) -> None:
+    study = write_finished(tmp_path / "results", "one", ("bm25",))
+    (study / "report/index.html").write_text("")
+    check_finished("key", "one", study)
+    lock = tmp_path / ".snakemake/locks/3.output.lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("results/other/report/index.html\n")
+    check_finished("key", "one", study)
+    lock.write_text("results/other/a\nresults/one/report/provenance.json\n")
+    with pytest.raises(
+        InputError, match="key: found 'one', at which a run of Snakemake is at work, or was killed; exp"
+    ):
+        check_finished("key", "one", study)
+
+
+def test_studies_of_one_name_have_their_folders_in_the_labels(tmp_path: Path) -> None:
+    one, two = (write_analysed(tmp_path / side, "one") for side in ("left", "right"))
+    tri = write_analysed(tmp_path, "tri")
+    rows = set_side_by_side(tmp_path / "out", tri, one, two.rename(tmp_path / "right/two"))
+    assert set(rows["study"]) == {"tri", f"one ({one})", f"one ({tmp_path / 'right/two'})"}

@@ -1,0 +1,198 @@
+"""The list of studies: whole, broken, killed and running ones, other folders, hostile names, and a real browser."""
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ragrelay.annexes.studies import page as page_module
+from ragrelay.annexes.studies.listed import RUNNING, UNFINISHED, first_answers, read_all
+from ragrelay.annexes.studies.page import MARK, keep_list
+
+from tests.support.report_browser import needs_browser, violations
+
+pytestmark = pytest.mark.page
+
+HOSTILE = "<img src=x onerror=window.hacked=1>"
+ANSWERS = """<html><body><div class="lead">
+<div class="answers-of">
+<div class="answer">
+<p class="question"><strong>Systems.</strong> Which?</p>
+<p class="said"><strong>Answers from <span class="named">a&lt;b</span> are better</strong><span class="hidden">:</span>
+<span class="numbers">P 0.8 against 0.7.</span></p>
+</div>
+</div>
+<p class="said">not an answer</p>
+</div></body></html>
+"""
+TABLE = """<html><table class="over"><thead><tr><th class="question"><strong>Relay.</strong> Is it?</th></tr></thead>
+<tbody><tr><th scope="row">one</th><td class="said" data-topic="Relay. "><strong>It is</strong></td></tr>
+<tr><th scope="row">two</th><td class="said" data-topic="Relay. "><strong>We do not know</strong></td></tr></tbody>
+</table></html>"""
+
+
+def write_study(root: Path, name: str, page: str | None = ANSWERS, provenance: Any = None, time: int = 0) -> Path:
+    """A study's folder with what the list reads; ``provenance`` may be a text, written as it is."""
+    report = root / name / "report"
+    report.mkdir(parents=True)
+    grid = {"datasets": ["dl19"], "retrievers": ["bm25", "dense"], "generators": ["lm"]}
+    whole = {"config": {"study": name, "grid": grid, "generators": {"lm": {"model": f"org/{HOSTILE}"}}}}
+    text = provenance if isinstance(provenance, str) else json.dumps(whole if provenance is None else provenance)
+    (report / "provenance.json").write_text(text, encoding="utf-8")
+    if page is not None:
+        (report / "index.html").write_text(page, encoding="utf-8")
+        os.utime(report / "index.html", (1_700_000_000 + time, 1_700_000_000 + time))
+    return root / name
+
+
+def troubles(root: Path) -> dict[str, str]:
+    return {study.folder: study.trouble for study in read_all(root)[0]}
+
+
+def test_a_study_is_listed_with_its_date_grid_model_and_answers(tmp_path: Path) -> None:
+    write_study(tmp_path, "old")
+    write_study(tmp_path, "new", time=60)
+    studies, others = read_all(tmp_path)
+    assert [(study.name, study.date) for study in studies] == [("new", "2023-11-14 22:14"), ("old", "2023-11-14 22:13")]
+    assert (studies[0].datasets, studies[0].retrievers, studies[0].models, others) == (
+        ["dl19"], ["bm25", "dense"], [f"org/{HOSTILE}"], [],
+    )  # fmt: skip
+    assert studies[0].answers == [("Systems", "Answers from a<b are better: P 0.8 against 0.7.")]
+    assert troubles(tmp_path) == {"new": "", "old": ""}
+
+
+def test_answers_of_several_datasets_are_named_by_them() -> None:
+    assert first_answers(TABLE) == [("one · Relay", "It is"), ("two · Relay", "We do not know")]
+    assert first_answers("<html>no answers</html>") == []
+
+
+def test_a_broken_study_is_a_row_that_says_so(tmp_path: Path) -> None:
+    for name, provenance in {
+        "cut": '{"config": {"gr', "list": "[]", "empty": "{}", "grid": '{"config": {"grid": {}}}',
+        "names": '{"config": {"grid": {"datasets": 3}}}',
+    }.items():  # fmt: skip
+        write_study(tmp_path, name, provenance=provenance)
+    (write_study(tmp_path, "without") / "report/provenance.json").unlink()
+    write_study(tmp_path, "half", page=ANSWERS[:200])
+    (write_study(tmp_path, "bytes") / "report/index.html").write_bytes(b"\xff\xfe\x00</html>")
+    found = troubles(tmp_path)
+    assert found["cut"].startswith("Broken: report/provenance.json is invalid JSON (")
+    assert found["list"] == "Broken: report/provenance.json is a list."
+    assert found["empty"] == "Broken: report/provenance.json is without a configuration."
+    assert found["grid"] == found["names"] == "Broken: report/provenance.json is without grid.generators."
+    assert found["without"] == "Broken: report/provenance.json is missing."
+    assert found["half"] == found["bytes"] == "Broken: report/index.html is cut off."
+    assert keep_list(tmp_path) == []
+    assert all(text.split("(")[0] in (tmp_path / "index.html").read_text() for text in found.values())
+
+
+def test_a_killed_and_a_running_study_say_so(tmp_path: Path) -> None:
+    root = tmp_path / "results"
+    write_study(root, "one")
+    write_study(root, "killed", page=None)
+    (root / "early/demo/collection").mkdir(parents=True)
+    assert troubles(root) == {"one": "", "killed": UNFINISHED, "early": UNFINISHED}
+    lock = tmp_path / ".snakemake/locks/0.output.lock"
+    lock.parent.mkdir(parents=True)
+    lock.write_text("results/one-more/report/index.html\nresults/one/report/index.html\n")
+    assert troubles(root)["one"] == RUNNING
+    [ending] = [study for study in read_all(root, root / "one")[0] if study.folder == "one"]
+    assert ending.trouble == "", "its own run is ending"
+
+
+def test_other_folders_are_named_and_files_are_not(tmp_path: Path) -> None:
+    write_study(tmp_path, "one")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "one-preview").mkdir()
+    (tmp_path / "one-preview/preview.html").write_text("")
+    (tmp_path / ".hidden/report").mkdir(parents=True)
+    (tmp_path / "table.csv").write_text("")
+    (tmp_path / "gone").symlink_to(tmp_path / "nowhere")
+    studies, others = read_all(tmp_path)
+    assert ([study.folder for study in studies], others) == (["one"], ["notes"])
+
+
+def test_two_runs_that_end_at_once_are_both_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A study that ends after the list was read, and before it is written, is in the list that is left."""
+    write_study(tmp_path, "one")
+    read = page_module.read_all
+
+    def slowly(*given: Any) -> Any:
+        found = read(*given)
+        if not (tmp_path / "two").exists():
+            write_study(tmp_path, "two")
+            keep_list(tmp_path)
+        return found
+
+    monkeypatch.setattr(page_module, "read_all", slowly)
+    assert keep_list(tmp_path) == []
+    assert 'href="./two/report/index.html"' in (tmp_path / "index.html").read_text()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "one", "two"]
+
+
+def test_what_can_not_be_written_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_study(tmp_path, "one")
+    (tmp_path / "index.html").write_text("<html>mine</html>")
+    assert keep_list(tmp_path) == [f"{tmp_path}/index.html: not ragrelay's list of studies, so it is left as it is"]
+    assert (tmp_path / "index.html").read_text() == "<html>mine</html>"
+    (tmp_path / "index.html").unlink()
+
+    def refused(*given: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(page_module, "write_text", refused)
+    assert keep_list(tmp_path) == [f"{tmp_path}/index.html: the list of studies is not written: Permission denied"]
+    monkeypatch.chdir(tmp_path)
+    assert keep_list(Path()) == [], "results in the working directory itself"
+    monkeypatch.undo()
+    assert keep_list(tmp_path) == [] and MARK in (tmp_path / "index.html").read_text()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
+def test_a_read_only_folder_is_a_warning(tmp_path: Path) -> None:
+    write_study(tmp_path, "one")
+    tmp_path.chmod(stat.S_IRUSR | stat.S_IXUSR)
+    [warning] = keep_list(tmp_path)
+    tmp_path.chmod(stat.S_IRWXU)
+    assert "is not written" in warning and "\n" not in warning
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_list_in_a_browser(browser: Any, tmp_path: Path, width: int) -> None:
+    """One file from the disk, without a request; names are text, links lead to pages; no scroll sideways."""
+    for name in (HOSTILE, "a#b?c%d", "javascript:alert(1)", "line\nbreak", "\udcff", *map(str, range(8))):
+        write_study(tmp_path, name)
+    write_study(tmp_path, "broken", provenance="{")
+    (tmp_path / HOSTILE.upper()).mkdir()
+    assert keep_list(tmp_path) == []
+    tab = browser.new_page()
+    tab.set_viewport_size({"width": width, "height": 900})
+    trouble: list[str] = []
+    requests: list[str] = []
+    tab.on("console", lambda message: trouble.append(message.text))
+    tab.on("pageerror", lambda error: trouble.append(str(error)))
+    tab.on("request", lambda request: requests.append(request.url))
+    tab.goto((tmp_path / "index.html").as_uri())
+    assert violations(tab) == []
+    assert tab.evaluate("document.documentElement.scrollWidth") <= width
+    assert tab.evaluate("window.hacked") is None
+    shown = tab.locator("#studies").inner_text()
+    assert HOSTILE in shown and "a#b?c%d" in shown and r"line\nbreak" in shown
+    assert "Broken: report/provenance.json is invalid JSON" in shown
+    assert "Not of a study" in tab.locator("main").inner_text()
+    links = tab.eval_on_selector_all("#studies a", "(all) => all.map((one) => one.href)")
+    assert len(links) == 14 and set(links) == {
+        (tmp_path / study.folder / "report/index.html").as_uri() for study in read_all(tmp_path)[0]
+    }
+    if width == 1400:
+        button = tab.locator("#studies thead button").first
+        button.focus()
+        tab.keyboard.press("Enter")
+        assert tab.locator("#studies th[aria-sort=ascending]").count() == 1
+    else:
+        assert tab.locator("#studies td").first.bounding_box()["width"] > 300, "a row is a card"
+    assert (trouble, requests) == ([], [(tmp_path / "index.html").as_uri()])
+    tab.close()
