@@ -14,8 +14,38 @@
     return rows;
   };
 
+  // ---- The tools: rows of hidden retrievers are left out, names are those that the reader gave, colours of others pale.
+
+  const { tools } = window.ragrelay;
+  const NAMED = ["retriever", "panel", "name"]; // columns
+  const PALE = "33"; // the opacity, as hex digits of a colour
+  const steer = (spec) => {
+    const rows = spec.data.values.filter((row) => !NAMED.some((column) => tools.gone(row[column])));
+    for (const row of rows) for (const column of NAMED) if (typeof row[column] === "string") row[column] = tools.renamed(row[column]);
+    spec.data.values = rows;
+    const names = (list) => Array.isArray(list) && list.some((one) => typeof one === "string");
+    const walk = (node) => {
+      if (node === null || typeof node !== "object" || node === spec.data) return;
+      for (const inside of Object.values(node)) walk(inside);
+      const { domain, range, sort, labelExpr } = node;
+      if (names(domain)) {
+        const kept = domain.map((_, at) => at).filter((at) => !tools.gone(domain[at]));
+        const pale = (value, at) => (tools.lit && typeof value === "string" && value.startsWith("#") && !tools.isLit(domain[at]) ? value + PALE : value);
+        if (Array.isArray(range)) node.range = kept.map((at) => pale(range[at], at));
+        node.domain = kept.map((at) => tools.renamed(domain[at]));
+      }
+      if (names(sort)) node.sort = sort.filter((one) => !tools.gone(one)).map(tools.renamed);
+      const listed = typeof labelExpr === "string" && labelExpr.match(/^(\[[^]*\])(\[datum\.value\])$/);
+      if (listed) {
+        const labels = JSON.parse(listed[1]).map((one) => (tools.gone(one) ? "" : tools.renamed(one)));
+        node.labelExpr = JSON.stringify(labels) + listed[2];
+      }
+    };
+    walk(spec);
+    return spec;
+  };
+
   const fit = (spec, width) => {
-    spec.data = { values: unpack(spec.data.columns) };
     const least = Math.min(spec.spec.width, 280) * 0.8;
     const axis = spec.usermeta?.axis ?? AXIS;
     const panel = (columns) => Math.floor((width - axis - SPACING * (columns - 1)) / columns);
@@ -27,27 +57,57 @@
     return spec;
   };
 
-  const draw = async () => {
-    const specs = JSON.parse(document.getElementById("charts").textContent);
-    const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-    for (const place of document.querySelectorAll("[data-chart]")) {
-      await new Promise((go) => (window.requestIdleCallback ?? setTimeout)(go, { timeout: 500 })); // charts are in folds: all else goes first
-      const name = place.dataset.chart;
-      const { view } = await vegaEmbed(place, fit(specs[name], place.clientWidth || document.querySelector("main").clientWidth), {
-        renderer: "svg",
-        ast: true, // expressions are interpreted: the page allows no eval
-        actions: { export: true, source: false, compiled: false, editor: false },
-        downloadFileName: name,
-        tooltip: { theme: dark ? "dark" : "light" },
-      });
-      place.querySelector("summary")?.setAttribute("aria-label", "Save the chart");
-      // A point that represents a query opens it in the explorer.
-      view.addEventListener("click", (event, item) => {
-        if (item?.datum?.qid !== undefined) window.ragrelay?.explore?.(Number(name.slice(1).split("-")[0]) - 1, item.datum);
-      });
+  const specs = JSON.parse(document.getElementById("charts").textContent);
+  const drawn = new Map(); // by name: the chart, its choices as the reader left them
+  const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  const drawOne = async (place) => {
+    const name = place.dataset.chart;
+    const spec = structuredClone(specs[name]);
+    spec.data = { values: unpack(spec.data.columns) };
+    if (tools.steered) steer(spec);
+    const before = drawn.get(name);
+    for (const param of spec.params ?? []) if (before) param.value = before.view.signal(param.name);
+    place.style.minHeight = before ? `${place.offsetHeight}px` : ""; // the page keeps its place meanwhile
+    const chart = await vegaEmbed(place, fit(spec, place.clientWidth || document.querySelector("main").clientWidth), {
+      renderer: "svg",
+      ast: true, // expressions are interpreted: the page allows no eval
+      actions: false,
+      tooltip: { theme: dark ? "dark" : "light" },
+    });
+    before?.finalize();
+    drawn.set(name, chart);
+    place.style.minHeight = "";
+    if (!spec.data.values.length) place.append("All retrievers of this figure are hidden.");
+    // A point that represents a query opens it in the explorer.
+    chart.view.addEventListener("click", (event, item) => {
+      if (item?.datum?.qid === undefined) return;
+      const { retriever, ...cell } = item.datum;
+      window.ragrelay.explore?.(Number(name.slice(1).split("-")[0]) - 1, { ...cell, retriever: tools.original(retriever) });
+    });
+  };
+
+  let turn = 0;
+  let last = Promise.resolve();
+  const drawAll = async (mine) => {
+    if (mine !== turn) return; // the tools went on
+    const again = drawn.size > 0;
+    const places = [...document.querySelectorAll("[data-chart]")];
+    for (const place of places.sort((one, other) => Boolean(other.clientWidth) - Boolean(one.clientWidth))) { // those in folds later
+      if (!again || !place.clientWidth) await new Promise((go) => (window.requestIdleCallback ?? setTimeout)(go, { timeout: 500 })); // all else goes first
+      if (mine !== turn) return;
+      await drawOne(place);
     }
     document.documentElement.dataset.charts = "drawn";
   };
 
-  addEventListener("load", draw); // the library comes last
+  const draw = () => {
+    const mine = (turn += 1);
+    document.documentElement.dataset.charts = "drawing";
+    last = last.then(() => drawAll(mine));
+  };
+
+  addEventListener("load", () => { // the library comes last
+    tools.on(draw);
+    draw();
+  });
 })();

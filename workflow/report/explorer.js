@@ -3,7 +3,8 @@
 (() => {
   const index = JSON.parse(document.getElementById("explorer-index")?.textContent || "{}");
   const waiting = new WeakMap(); // by the script element that was added for a query
-  window.ragrelay = { query: (value) => waiting.get(document.currentScript)?.(value) };
+  window.ragrelay.query = (value) => waiting.get(document.currentScript)?.(value);
+  const { tools } = window.ragrelay;
   const form = document.getElementById("explorer-choice");
   if (!index.sections || !form) return;
   const fields = form.elements;
@@ -114,8 +115,8 @@
     (cell.scores[references] || []).forEach((score, at) => {
       if (score && cell.context.includes(score[1])) best.set(score[1], [...(best.get(score[1]) || []), cell.answers[at][0]]);
     });
-    const title = isZero(cell) ? "zero-shot" : cell.retriever;
-    const article = make("article", { "data-retriever": cell.retriever, tabindex: "-1" });
+    const title = isZero(cell) ? "zero-shot" : tools.shown(cell.retriever);
+    const article = make("article", { "data-retriever": cell.retriever, "data-of": cell.retriever, tabindex: "-1" });
     const head = make("h4", {}, title);
     if (colours[cell.retriever]) article.style.setProperty("--own", colours[cell.retriever]);
     article.append(head, make("p", { class: "figures" }, figures.join(" · ")));
@@ -131,11 +132,11 @@
     const head = make("tr", {}, make("th", { scope: "col" }, "retriever"), make("th", { scope: "col" }, "ordering"),
       ...ks.map((k) => make("th", { scope: "col", class: "number" }, `k = ${k}`)));
     const rows = retrievers.flatMap((retriever) => orderings.map((ordering) => {
-      const row = make("tr", {}, make("th", { scope: "row" }, retriever), make("td", {}, ordering));
+      const row = make("tr", { "data-of": retriever }, make("th", { scope: "row" }, tools.shown(retriever)), make("td", {}, ordering));
       for (const k of ks) {
         const utility = found.get(JSON.stringify([retriever, ordering, k]))?.means[references]?.[2];
         const button = make("button", { type: "button" }, number(utility));
-        button.setAttribute("aria-label", `${retriever}, ${ordering}, k = ${k}: U ${number(utility)}`);
+        button.setAttribute("aria-label", `${tools.shown(retriever)}, ${ordering}, k = ${k}: U ${number(utility)}`);
         button.setAttribute("aria-pressed", fields.k.value === String(k) && fields.ordering.value === ordering);
         if (typeof utility === "number") {
           button.dataset.side = utility < 0 ? "worse" : "better";
@@ -302,6 +303,8 @@
       make("div", { class: "cells" }, ...cells.map((cell) => cellOf(value, cell, references, part.colours))),
     ].filter((one) => one !== null));
     place.querySelector(".difference")?.addEventListener("toggle", (event) => { differing = event.target.open; });
+    tools.mark(place);
+    window.ragrelay.offer(place.querySelector("table"));
     place.dataset.qid = value.qid;
     if (sought) {
       const article = [...place.querySelectorAll("article")].find((one) => one.dataset.retriever === sought);
@@ -326,7 +329,7 @@
     if (shown.query !== undefined) state.set("query", queries[shown.query][0]);
     for (const name of [...CELL, ...LISTED]) state.set(name, fields[name].value);
     if (fields.inside.checked) state.set("inside", "1");
-    history.replaceState(null, "", `#${state}`);
+    history.replaceState(null, "", `#${state}${tools.address}`);
   };
 
   const recall = () => {
@@ -359,7 +362,7 @@
 
   const choosePart = (part) => {
     const { references, k, orderings, retrievers, pair, means } = index.sections[part];
-    const named = retrievers.map((name) => [name, name]);
+    const named = retrievers.filter((name) => !tools.gone(name)).map((name) => [name, tools.shown(name)]);
     if (shown.part !== part) shown.query = undefined;
     fields.part.value = part;
     fill(fields.references, references.map((name) => [name, name]), fields.references.value);
@@ -368,6 +371,7 @@
     fill(fields.retriever, named, fields.retriever.value || pair[0]);
     const baseline = means.p0.some((base) => base.some((one) => one !== null));
     fill(fields.against, [...(baseline ? [["zeroshot", "zero-shot"]] : []), ...named], fields.against.value || pair[1]);
+    if (fields.against.value === fields.retriever.value && named.length > 1) fields.against.value = named.find(([name]) => name !== fields.retriever.value)[0];
   };
 
   window.ragrelay.explore = (part, { qid, ...cell }) => {
@@ -387,6 +391,16 @@
     fields.query.focus({ preventScroll: true });
     show(query);
   };
+
+  tools.on(() => { // names are others, some answers are hidden; the query stays
+    const was = asked;
+    choosePart(Number(fields.part.value));
+    list();
+    asked = false;
+    if (shown.value) render();
+    if (was) remember();
+    asked = was;
+  });
 
   fill(fields.part, index.sections.map(({ title }, at) => [at, title]));
   choosePart(0);

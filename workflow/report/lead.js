@@ -20,8 +20,9 @@
   const reveal = (element) => {
     for (let one = element; one; one = one.parentElement) if (one.tagName === "DETAILS") one.open = true;
   };
+  const anchor = () => location.hash.split("&")[0]; // before what the tools keep there
   const follow = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = document.getElementById(decodeURIComponent(anchor().slice(1)));
     if (!target) return;
     reveal(target);
     target.scrollIntoView();
@@ -30,11 +31,11 @@
   follow();
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href^='#']");
-    if (link && link.getAttribute("href") === location.hash) follow(); // the same once more is no change
+    if (link && link.getAttribute("href") === anchor()) follow(); // the same once more is no change
   });
   let closed = [];
   window.addEventListener("beforeprint", () => {
-    closed = [...document.querySelectorAll("main details:not([open])")].filter((one) => !one.closest(".chart"));
+    closed = [...document.querySelectorAll("main details:not([open])")].filter((one) => !one.matches(".menu"));
     for (const one of closed) one.open = true;
   });
   window.addEventListener("afterprint", () => { for (const one of closed) one.open = false; });

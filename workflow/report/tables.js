@@ -4,6 +4,7 @@
 
   // ---- Tables: sorting by the buttons in their headers, filtering by selects above them.
 
+  const { tools } = window.ragrelay;
   const text = (row, column) => {
     const cell = row.cells[column];
     const shows = row.closest("table").dataset.shows;
@@ -37,6 +38,26 @@
     body.append(...rows.map(([, row]) => row));
   };
 
+  // ---- Retrievers: rows of hidden ones are gone, names are those that the reader gave. A cell keeps what was in it.
+
+  const OF_RETRIEVERS = ["retriever", "retrievers", "against", "reference retriever"]; // headings
+  const named = (row, column) => row.cells[column].dataset.names ?? text(row, column);
+  const steer = (table) => {
+    const heads = Array.from(table.querySelectorAll("thead button"));
+    const columns = heads.filter((head) => OF_RETRIEVERS.includes(head.textContent)).map((head) => Number(head.dataset.column));
+    const rows = Array.from(table.tBodies).flatMap((body) => Array.from(body.rows));
+    const cells = rows.flatMap((row) => columns.map((column) => row.cells[column]).filter((cell) => cell && tools.namesIn(cell.textContent).length));
+    for (const cell of cells) cell.dataset.names = cell.textContent;
+    return () => {
+      for (const cell of cells) cell.textContent = tools.renamed(cell.dataset.names);
+      for (const row of rows) {
+        const names = Array.from(row.cells, (cell) => cell.dataset.names).filter(Boolean);
+        row.toggleAttribute("data-gone", names.some(tools.gone));
+        row.toggleAttribute("data-lit", names.some(tools.isLit));
+      }
+    };
+  };
+
   // ---- Tables: ten rows, then all; filters, a search and the shown rows as CSV above those that are longer.
 
   const FIRST = 10;
@@ -48,47 +69,51 @@
   };
 
   const addTools = (table) => {
-    const tools = document.querySelector(`[data-tools="${table.id}"]`);
+    const place = document.querySelector(`[data-tools="${table.id}"]`);
     const body = table.tBodies[table.tBodies.length - 1];
     const rows = Array.from(body.rows);
-    if (!tools || rows.length < 8) return () => {};
+    if (!place || rows.length < 8) return () => {};
     const chosen = [];
-    const kept = (row) => chosen.every(([column, select]) => !select.value || text(row, column) === select.value)
+    const headOf = (column) => table.querySelector(`thead [data-column="${column}"]`).textContent;
+    const kept = (row) => chosen.every(([column, select]) => !select.value || named(row, column) === select.value)
       && row.textContent.toLocaleLowerCase().includes(search.value.trim().toLocaleLowerCase());
     const apply = () => {
       let shown = 0;
       for (const row of body.rows) {
         row.hidden = !kept(row);
-        shown += !row.hidden;
+        shown += !row.hidden && !("gone" in row.dataset);
         row.classList.toggle("beyond", shown > FIRST);
       }
       status.textContent = `${shown} of ${rows.length} rows`;
       all.hidden = shown <= FIRST;
       all.textContent = "all" in table.dataset ? `First ${FIRST} rows` : `All ${shown} rows`;
+      for (const [column, select] of chosen) {
+        if (OF_RETRIEVERS.includes(headOf(column))) for (const option of select.options) if (option.value) option.text = tools.renamed(option.value);
+      }
     };
     for (const header of table.querySelectorAll("th[data-filter]")) {
       const button = header.querySelector("button");
       const column = Number(button.dataset.column);
-      const values = [...new Set(rows.map((row) => text(row, column)))];
+      const values = [...new Set(rows.map((row) => named(row, column)))];
       if (values.length < 2) continue;
       const select = document.createElement("select");
       select.add(new Option("all", ""));
       for (const value of values) if (value) select.add(new Option(value, value));
       if (values.includes(header.dataset.filter)) select.value = header.dataset.filter;
       select.addEventListener("change", apply);
-      add(tools, "label", {}, `${button.textContent} `, select);
+      add(place, "label", {}, `${button.textContent} `, select);
       chosen.push([column, select]);
     }
     const search = document.createElement("input");
     search.type = "search";
     search.addEventListener("input", apply);
-    add(tools, "label", {}, "search ", search);
-    const status = add(tools, "span", {});
+    add(place, "label", {}, "search ", search);
+    const status = add(place, "span", {});
     status.setAttribute("role", "status");
-    const csv = add(tools, "button", { type: "button", className: "all", textContent: "CSV" });
+    const csv = add(place, "button", { type: "button", className: "all", textContent: "CSV" });
     csv.addEventListener("click", () => {
       const heads = Array.from(table.querySelectorAll("thead button"), (button) => button.textContent);
-      const lines = [heads, ...Array.from(body.rows).filter((row) => !row.hidden).map((row) => heads.map((_, at) => text(row, at)))];
+      const lines = [heads, ...Array.from(body.rows).filter((row) => !row.hidden && !("gone" in row.dataset)).map((row) => heads.map((_, at) => text(row, at)))];
       // A leading = or the like is a formula to a spreadsheet, unless it begins a number.
       const quoted = (value) => `"${(/^[=+@\t\r-]/.test(value) && Number.isNaN(Number(value)) ? `'${value}` : value).replace(/"/g, '""')}"`;
       const file = new Blob([lines.map((line) => line.map(quoted).join(",")).join("\r\n")], { type: "text/csv" });
@@ -106,7 +131,12 @@
 
   const styles = document.styleSheets[0];
   for (const table of document.querySelectorAll("table.sortable")) {
+    const steered = steer(table);
     const apply = addTools(table);
+    tools.on(() => {
+      steered();
+      apply();
+    });
     for (const button of table.querySelectorAll("th button")) {
       const numeric = "numeric" in button.closest("th").dataset;
       const place = Number(button.dataset.column) + 1;

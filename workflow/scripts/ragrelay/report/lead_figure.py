@@ -186,9 +186,9 @@ def _drawn(
             {"text": f"zero-shot {number(baseline.value, 2)}", "y": y(baseline.value), "kind": "zero", "own": None}
         )
     apart([label for label in labels if label["kind"] != "rest"], floor)
+    most = (size.right - 8) // LETTER
     for label in labels:
         label["shown"] = label["text"]
-        most = (size.right - 8) // LETTER
         if len(label["text"]) > most:
             name, _, value = label["text"].rpartition(" ")
             label["shown"] = f"{name[: most - len(value) - 2]}… {value}"
@@ -201,7 +201,7 @@ def _drawn(
         paired.append({"x": round(at[row["k"]], 1), "value": signed(value), "word": word if few else "",
                        "interval": interval if few and LETTER * len(interval) < room else ""})  # fmt: skip
     return {
-        "size": size, "right": right, "floor": floor, "ticks": list(zip(map(y, ticks), written, strict=True)),
+        "size": size, "most": most, "right": right, "floor": floor, "ticks": list(zip(map(y, ticks), written, strict=True)),
         "ks": [(round(at[k], 1), count(k)) for k in ks], "lines": drawn, "labels": labels, "paired": paired,
         "zero": None if baseline is None else {
             "y": y(baseline.value), "said": f"zero-shot, no passages: P {baseline.words}",

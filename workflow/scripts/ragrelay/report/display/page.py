@@ -14,8 +14,8 @@ from ragrelay.report.display.script_json import script_json
 from ragrelay.report.display.tables import filled, table_as_written
 from ragrelay.report.display.templates import bundle, environment, inside
 
-STYLES = ("page.css", "lead.css", "explorer.css", "print.css")
-SCRIPTS = ("tables.js", "lead.js", "charts.js", "explorer.js")
+STYLES = ("page.css", "lead.css", "explorer.css", "toolbox.css", "print.css")
+SCRIPTS = ("toolbox.js", "tables.js", "lead.js", "charts.js", "saving.js", "explorer.js")
 SAMPLED = "An even sample of the queries is drawn; statistics are of all queries."
 
 
@@ -33,6 +33,8 @@ class Page:
     results: str = ".."
     """The folder of the study's results, relative to the page's."""
     charts: dict[str, Spec] = field(default_factory=dict)
+    retrievers: Mapping[str, str] = field(default_factory=dict)
+    """The colours of the retrievers that readers may highlight, hide and rename, by name."""
 
     @property
     def title(self) -> str:
@@ -65,6 +67,7 @@ class Page:
                 script=inside(template.parent, *SCRIPTS),
                 bundle=bundle(),
                 charts=Markup(script_json(self.charts)),
+                retrievers=Markup(script_json(list(self.retrievers.items()))),
                 **shown,
             )
         )
