@@ -398,7 +398,7 @@
     list();
     asked = false;
     if (shown.value) render();
-    if (was) remember();
+    if (location.hash.includes("part=")) remember(); // a state of the explorer is there: it may be another now
     asked = was;
   });
 

@@ -8,7 +8,8 @@
   const spoken = make("p", { class: "hidden", role: "status" });
   document.body.append(spoken);
   const menu = (word, what, works) => {
-    const summary = make("summary", { "aria-label": `${word}: ${what}` }, word);
+    const shown = document.createTextNode(word);
+    const summary = make("summary", {}, shown, make("span", { class: "hidden" }, `: ${what}`));
     const holder = make("details", { class: "menu" }, summary);
     const choices = make("div", { role: "group", "aria-label": `${word} as` });
     for (const [name, work] of Object.entries(works)) {
@@ -18,8 +19,8 @@
         summary.focus({ preventScroll: true });
         const done = await work();
         spoken.textContent = done ? `${done}: ${what}, ${name}.` : "The browser does not let this page copy.";
-        summary.textContent = done || "Not copied";
-        setTimeout(() => { summary.textContent = word; }, 2000);
+        shown.data = done || "Not copied";
+        setTimeout(() => { shown.data = word; }, 2000);
       });
       choices.append(button);
     }
@@ -94,6 +95,7 @@
       values[name] = opacity ? colour : "none";
       values[`${name}-opacity`] = String(Number(values[`${name}-opacity`]) * opacity);
     }
+    if (values.stroke === "none") for (const name of Object.keys(values)) if (name.startsWith("stroke")) values[name] = DRAWN[name];
     for (const [name, value] of Object.entries(values)) if (value !== DRAWN[name]) copied.setAttribute(name, value);
     if (copied.tagName === "text" || copied.tagName === "tspan") {
       for (const name of WRITTEN) copied.setAttribute(name === "text-decoration-line" ? "text-decoration" : name, style.getPropertyValue(name));
