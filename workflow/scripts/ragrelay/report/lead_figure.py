@@ -201,9 +201,9 @@ def _drawn(
         paired.append({"x": round(at[row["k"]], 1), "value": signed(value), "word": word if few else "",
                        "interval": interval if few and LETTER * len(interval) < room else ""})  # fmt: skip
     return {
-        "size": size, "most": most, "right": right, "floor": floor, "ticks": list(zip(map(y, ticks), written, strict=True)),
+        "size": size, "right": right, "floor": floor, "ticks": list(zip(map(y, ticks), written, strict=True)),
         "ks": [(round(at[k], 1), count(k)) for k in ks], "lines": drawn, "labels": labels, "paired": paired,
-        "zero": None if baseline is None else {
+        "most": most, "zero": None if baseline is None else {
             "y": y(baseline.value), "said": f"zero-shot, no passages: P {baseline.words}",
             "band": None if baseline.low is None or baseline.high is None else (y(baseline.high), y(baseline.low))},
     }  # fmt: skip
