@@ -119,7 +119,9 @@
     for (const [name, value] of Object.entries(LIGHT)) root.style.setProperty(name, value);
     const found = copied(svg);
     for (const name of Object.keys(LIGHT)) root.style.removeProperty(name);
-    const [x, y, width, height] = (svg.getAttribute("viewBox") ?? `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`).split(/[\s,]+/).map(Number);
+    const [x, y, least, height] = (svg.getAttribute("viewBox") ?? `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`).split(/[\s,]+/).map(Number);
+    const box = svg.getBBox();
+    const width = Math.ceil(Math.max(least, box.x + box.width - x)); // names may reach beyond the drawing
     found.setAttribute("viewBox", `${x} ${y} ${width} ${height}`);
     found.setAttribute("width", width);
     found.setAttribute("height", height);
