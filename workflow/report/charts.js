@@ -18,7 +18,7 @@
 
   const { tools } = window.ragrelay;
   const NAMED = ["retriever", "panel", "name"]; // columns
-  const PALE = "33"; // the opacity, as hex digits of a colour
+  const PALE = "4d"; // the opacity, as hex digits of a colour
   const steer = (spec) => {
     const rows = spec.data.values.filter((row) => !NAMED.some((column) => tools.gone(row[column])));
     for (const row of rows) for (const column of NAMED) if (typeof row[column] === "string") row[column] = tools.renamed(row[column]);
