@@ -8,17 +8,17 @@ import polars as pl
 from ragrelay.annexes.interventions.contexts import CHANGE, KEY
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.hashing import text_hash
-from ragrelay.base.vocabulary.columns import DOCNO, Column
 from ragrelay.generation.answer_files import COLUMNS as OF_CELLS
 from ragrelay.generation.answer_files import check_refused
 from ragrelay.generation.store import KEY as STORE_KEY
 from ragrelay.generation.store import THOUGHT, AnswerStore
+from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 
 COLUMNS = {
     **CHANGE,
     **{name: OF_CELLS[name] for name in ("prompt_id", "seed", "answer", "finish_reason", "prompt_tokens",
                                          "answer_tokens")},
-    "docnos": Column(pl.List(pl.String), f"{DOCNO.about}, of every passage of the context, in prompt order"),
+    "docnos": PROMPT_COLUMNS["docnos"],
 }  # fmt: skip
 
 

@@ -49,7 +49,7 @@ def effects_by_place(study: EffectStudy, theme: Theme) -> Spec:
     axis = charts.k_axis(places, "place in the prompt, from the first")
     sets = drawn["references"].unique(maintain_order=True).to_list()
     choices = [Choice("references", "references", sets, study.references)] if study.references else []
-    shown = drawn if theme == "page" else drawn.filter(references=study.references)
+    shown = drawn if theme == "page" else drawn.filter(pl.col("references").eq_missing(pl.lit(study.references)))
     return charts.facetted(
         [charts.zero_line(theme), *charts.interval_lines(axis, TITLE, alt.Scale(zero=True), looks(names), tooltip,
                                                          legend="context")],

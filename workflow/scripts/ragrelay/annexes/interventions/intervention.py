@@ -75,7 +75,7 @@ class Intervention(Kind):
     population: ClassVar[str]
     """Which queries it says something about, after `queries `; ``{k}`` is filled in."""
     effect: ClassVar[str]
-    """What its effect is, after `P changes by … `."""
+    """What its effect is, with ``{effect}`` for its value."""
     needs_pairs: ClassVar[bool] = False
     """Whether it puts passages in that the context lacks."""
     measured: ClassVar[bool] = True

@@ -10,18 +10,18 @@ from ragrelay.analysis.verdicts import (
     SAY_WORSE,
     TOO_FEW,
 )
-from ragrelay.annexes.interventions.effects import FIRST_LAST
+from ragrelay.annexes.interventions.effects import FIRST_LAST, OVERALL
 from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS, Intervention
 from ragrelay.annexes.interventions.page_tables import PER
 from ragrelay.annexes.interventions.study import EffectStudy
-from ragrelay.report.display.findings import Conclusion, undone, with_remark
+from ragrelay.report.display.findings import Conclusion, with_remark, would_undo
 from ragrelay.report.display.numbers import count, counted, with_interval
 from ragrelay.report.display.tables import Row
 
 WORDS = {
     EQUIVALENT: "no difference beyond the margin",
-    NOT_WORSE: "no worse by more than the margin",
-    NOT_BETTER: "no better by more than the margin",
+    NOT_WORSE: "not worse by more than the margin",
+    NOT_BETTER: "not better by more than the margin",
     TOO_FEW: "too few queries to say",
 }
 DOES_NOT_KNOW = "we do not know"
@@ -49,36 +49,29 @@ def effect_answer(study: EffectStudy) -> Conclusion:
 
 
 def effect_sentences(study: EffectStudy) -> list[str]:
-    """Say the effect of each intervention and retriever by k, its population, places, and slopes beside relay."""
+    """Say the effect of each intervention and retriever by k with its population, then places and slopes."""
+    if study.references is None:
+        return []
     sentences = []
     shown = study.effects.filter(references=study.references)
     for (name, retriever), rows in shown.partition_by(
         "intervention", "retriever", as_dict=True, maintain_order=True
     ).items():
-        of_k = rows.filter(part="overall").to_dicts()
-        kind = INTERVENTION_KINDS[of_k[0]["kind"]]
-        said = "; ".join(_effect(row) for row in of_k)
-        sentences.append(
-            with_remark(
-                f"{name} on {retriever}, {of_k[0]['ordering']} order, {study.references} references. P changes "
-                f"{kind.effect} by {said}.",
-                undone([row | {"at": f"k = {row['k']}"} for row in of_k], "at"),
-            )
-        )
-        sentences += [_population(kind, row) for row in of_k]
-        if slopes := [_slopes(row) for row in of_k if row["slope"] is not None]:
-            measure = of_k[0]["measure"]
-            sentences.append(
-                f"Per {PER} of {measure}, of {name} on {retriever} by cause, and of relay over all rankings of the "
-                f"study, a correlation: {'; '.join(slopes)}."
-            )
+        of_k = rows.filter(part=OVERALL).to_dicts()
+        where = f"{name} on {retriever} ({of_k[0]['ordering']} order, {study.references} references)"
+        sentences += [_effect(where, row) for row in of_k]
         if places := [_places(row) for row in rows.filter(part=FIRST_LAST).iter_rows(named=True)]:
-            sentences.append(f"Effect at the first place less that at the last: {'; '.join(places)}.")
+            sentences.append(f"{where}, effect at the first place less that at the last: {'; '.join(places)}.")
+        if slopes := [_slopes(row) for row in of_k if row["slope"] is not None]:
+            sentences.append(
+                f"{where}, per {PER} of {of_k[0]['measure']}: by cause, and beside it the slope of relay, which is a "
+                f"correlation over all rankings of the study: {'; '.join(slopes)}."
+            )
     return sentences
 
 
 def _first(study: EffectStudy) -> Sequence[Row]:
-    rows = study.overall.filter(references=study.references).to_dicts()
+    rows = [] if study.references is None else study.overall.filter(references=study.references).to_dicts()
     return [row for row in rows if all(row[key] == rows[0][key] for key in ("intervention", "retriever"))]
 
 
@@ -93,18 +86,18 @@ def _word(row: Row) -> str:
     return WORDS.get(verdict, str(verdict) if verdict in (*SAY_BETTER, *SAY_WORSE) else DOES_NOT_KNOW)
 
 
-def _effect(row: Row) -> str:
-    shown = with_interval(row["effect"], row["low"], row["high"])
-    return f"at k = {row['k']} {shown} ({_word(row)}; {counted(row['n'], 'query', 'queries')})"
-
-
-def _population(kind: type[Intervention], row: Row) -> str:
-    rest = row["n_queries"] - row["n"]
+def _effect(where: str, row: Row) -> str:
+    kind, k, rest = INTERVENTION_KINDS[row["kind"]], row["k"], row["n_queries"] - row["n"]
     others = f"; the other {count(rest)} say nothing here" if rest else ""
-    return (
-        f"At k = {row['k']}: over the {count(row['n'])} of {counted(row['n_queries'], 'query', 'queries')} "
-        f"{kind.population.format(k=row['k'])}{others}. The mean is over queries."
+    said = (
+        f"{where}, k = {k}: {kind.effect.format(effect=_value(row))} ({_word(row)}). The mean is over the "
+        f"{count(row['n'])} of {counted(row['n_queries'], 'query', 'queries')} {kind.population.format(k=k)}{others}."
     )
+    return with_remark(said, would_undo("this verdict") if row["stands"] is False else "")
+
+
+def _value(row: Row) -> str:
+    return with_interval(row["effect"], row["low"], row["high"])
 
 
 def _slopes(row: Row) -> str:
@@ -112,10 +105,10 @@ def _slopes(row: Row) -> str:
         ends = (row[of], row[f"{of}_low"], row[f"{of}_high"])
         return with_interval(*(None if end is None else end * PER for end in ends))
 
-    relay = per("relay") if row["relay"] is not None else "no relay"
-    return f"at k = {row['k']} {per('slope')}, beside {relay}"
+    beside = per("relay") if row["relay"] is not None else "no relay"
+    unbounded = "" if row["slope_low"] is not None or row["low"] is None else " (interval unbounded)"
+    return f"at k = {row['k']} {per('slope')}{unbounded} beside {beside}"
 
 
 def _places(row: Row) -> str:
-    shown = with_interval(row["effect"], row["low"], row["high"])
-    return f"at k = {row['k']} {shown} ({_word(row)}, {counted(row['n'], 'query', 'queries')})"
+    return f"at k = {row['k']} {_value(row)} ({_word(row)}; {counted(row['n'], 'query', 'queries')})"

@@ -10,7 +10,10 @@ class Duplicate(OfOwnPassages):
     """Each passage of the context is repeated at the prompt's end in turn; its effect is P with the copy less P as it
     was. Relevant passages are compared with judged non-relevant ones of the same query."""
 
-    effect: ClassVar = "by repeating a passage of the context if it is relevant, more than if it is non-relevant,"
+    effect: ClassVar = (
+        "repeating a passage of the context changes P by {effect} more if it is relevant than if it is "
+        "judged non-relevant"
+    )
     measured: ClassVar = False
     sign: ClassVar = 1
 

@@ -10,7 +10,9 @@ class LeaveOut(OfOwnPassages):
     """Each passage of the context is left out in turn; its effect is P with it less P without it. Relevant passages are
     compared with judged non-relevant ones of the same query, so that what any passage less does is in neither."""
 
-    effect: ClassVar = "by having a passage in the context if it is relevant, more than if it is non-relevant,"
+    effect: ClassVar = (
+        "having a passage in the context changes P by {effect} more if it is relevant than if it is judged non-relevant"
+    )
     sign: ClassVar = -1
 
     def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:

@@ -29,7 +29,10 @@ class Swap(Intervention):
     the difference of P between the two, so that what any exchange costs is in neither."""
 
     population: ClassVar = "whose judgements have a relevant and a non-relevant passage that the top {k} lacks"
-    effect: ClassVar = "with a relevant passage in a place of the context instead of a non-relevant one"
+    effect: ClassVar = (
+        "a relevant passage in a place of the context gives a P that differs by {effect} from that of a non-relevant "
+        "one there"
+    )
     needs_pairs: ClassVar = True
 
     places: Literal["each", "ends", "first", "last"] = Field(
