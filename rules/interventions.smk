@@ -37,6 +37,7 @@ rule change_contexts:
         of_grid=interventions.of_grid,
         lowest=of_job(study.lowest_grade),
         near_copy=study.settings.near_copy,
+        drop_identical_ids=of_job(study.drop_identical_ids),
         code=code_of("change_contexts.py", of_job(study.dataset_module), *interventions.modules),
     script:
         "../workflow/scripts/change_contexts.py"

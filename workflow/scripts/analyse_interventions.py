@@ -2,7 +2,7 @@
 
 import polars as pl
 from ragrelay.analysis.relay import COLUMNS as RELAY
-from ragrelay.annexes.interventions.effects import intervention_effects
+from ragrelay.annexes.interventions.effects import intervention_effects, passage_effects
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.columns import named, read_table
@@ -28,4 +28,6 @@ with job_log(snakemake.log[0], snakemake.input):
         params.margin,
         numbered_clusters(*inputs.clusters or [None]),
     )
+    passages = passage_effects(tables["scores"], tables["changed"], params.definitions)
     write_csv(named(effects, snakemake.wildcards), snakemake.output.intervention_effects)
+    write_csv(named(passages, snakemake.wildcards), snakemake.output.passage_effects)

@@ -17,6 +17,7 @@ with job_log(snakemake.log[0], snakemake.input):
         **params.of_grid,
         lowest=params.lowest,
         near_copy=params.near_copy,
+        own_passages=not params.drop_identical_ids,
     )
     write_parquet(changed.contexts, snakemake.output.contexts)
     write_parquet(changed.texts, snakemake.output.texts)

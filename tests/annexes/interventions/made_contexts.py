@@ -64,6 +64,7 @@ def changed(
     ordering: str = "descending",
     near_copy: float | None = 0.5,
     left_out: str = "",
+    own_passages: bool = True,
     **texts: str,
 ) -> Changed:
     """Changed contexts of ``qids``; ``left_out``: docnos that no query has judgements of."""
@@ -72,5 +73,15 @@ def changed(
     qrels = pl.DataFrame(judged, schema={"qid": pl.String, "docno": pl.String, "label": pl.Int64}, orient="row")
     queries = pl.DataFrame({"qid": list(qids), "query": [f"query {qid}" for qid in qids]})
     return change_contexts(
-        definitions, queries, contexts_of(qids), qrels, Passages(**texts), ks, [ordering], "nDCG", 2, near_copy
+        definitions,
+        queries,
+        contexts_of(qids),
+        qrels,
+        Passages(**texts),
+        ks,
+        [ordering],
+        "nDCG",
+        2,
+        near_copy,
+        own_passages,
     )

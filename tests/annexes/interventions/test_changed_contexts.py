@@ -75,6 +75,13 @@ def test_near_copies_are_not_put_in() -> None:
     assert set(changed({"swap": SWAP | {"draws": 2}}, near_copy=None, **copies).contexts["docno"]) == set("dfeg")
 
 
+def test_a_query_that_is_a_passage_is_not_its_own_answer() -> None:
+    """d would be the relevant passage that is put in, where it is not the query itself."""
+    alone = changed({"swap": SWAP}, qids=["d"], left_out="f", own_passages=False)
+    assert alone.contexts.is_empty() and "without a relevant passage" in alone.left_out[0]["what"]
+    assert set(changed({"swap": SWAP}, qids=["d"], left_out="f").contexts.filter(arm="relevant")["docno"]) == {"d"}
+
+
 def test_two_passages_that_are_near_copies_make_no_pair() -> None:
     alike = {"d": "one two three four five six", "e": "one two three four five seven"}
     table = changed({"swap": SWAP}, left_out="fg", **alike)

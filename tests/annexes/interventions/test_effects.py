@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from ragrelay.analysis.mean_tests import ClusterMeans, Means
 from ragrelay.annexes.interventions.contexts import KEY
-from ragrelay.annexes.interventions.effects import by_query, intervention_effects
+from ragrelay.annexes.interventions.effects import by_query, intervention_effects, passage_effects
 from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS
 
 from tests.annexes.interventions.made_effects import DEFINITIONS, effects_of, made, relay_table
@@ -84,6 +84,18 @@ def test_leaving_out_compares_within_queries_that_have_both() -> None:
     alone = pl.col("intervention").ne("without") | pl.col("arm").ne("other") | pl.col("qid").ne("q01")
     fewer = row_of(effects_of((scores.filter(alone), contexts)), intervention="without", k=3, **OVERALL)
     assert fewer["n"] == 14
+
+
+def test_each_passage_has_its_own_effect_with_its_sign() -> None:
+    scores, contexts = made(worth=-0.06, noise=0.0)
+    named = contexts.with_columns(docno=pl.col("arm"), label=pl.lit(1, pl.Int64))
+    table = passage_effects({"bm25": scores}, {"bm25": named}, DEFINITIONS)
+    assert set(table["intervention"]) == {"without", "twice"}
+    of = table.filter(references="lenient", qid="q01", intervention="without", k=3)
+    effects = dict(of.select("docno", "effect").iter_rows())
+    # Without any passage P is .03 lower, and .06 higher without the relevant one, which does harm.
+    assert effects == {"relevant": pytest.approx(-0.03), "other": pytest.approx(0.03), "between": pytest.approx(0.03)}
+    assert of["place"].to_list() == [1, 2, 3]
 
 
 def test_a_place_without_one_arms_answer_says_nothing() -> None:

@@ -123,15 +123,18 @@ def change_contexts(
     measure: str,
     lowest: int,
     near_copy: float | None,
+    own_passages: bool = True,
 ) -> Changed:
     """Return the changed contexts of one retriever. ``definitions``: its interventions, by name.
 
     ``contexts``: retrieval.contexts.COLUMNS. ``lowest``: the lowest grade of a relevant passage. A row's ``value`` is
-    ``measure`` at the k of the context that is changed.
+    ``measure`` at the k of the context that is changed. Without ``own_passages``, none with the id of its query is put
+    in.
     """
     kinds = {name: INTERVENTION_KINDS.of(definition) for name, definition in definitions.items()}
     ranked = _by_query(contexts.sort("rank"))
     wanted = qrels if any(kind.needs_pairs for kind in kinds.values()) else qrels.clear()
+    wanted = wanted if own_passages else wanted.filter(pl.col("docno") != pl.col("qid"))
     found = collection.texts(wanted["docno"].unique().sort().to_list())
     judged: dict[str, list[Passage]] = {}
     for qid, docno, label in wanted.sort("qid", "docno").select("qid", "docno", "label").iter_rows():

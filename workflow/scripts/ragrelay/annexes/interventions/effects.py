@@ -16,9 +16,12 @@ from ragrelay.analysis.equivalence import difference, testable, untestable, word
 from ragrelay.analysis.relay import ALL_RANKINGS
 from ragrelay.analysis.verdicts import OF_DIFFERENCE
 from ragrelay.annexes.interventions.contexts import KEY
-from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS, OTHER, RELEVANT, Intervention
+from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS, OTHER, RELEVANT, ROW, Intervention
 from ragrelay.base.vocabulary.columns import (
     CONTEXT_COLUMNS,
+    DOCNO,
+    LABEL,
+    QID,
     REASON,
     REFERENCES,
     STUDY_PART,
@@ -69,6 +72,20 @@ EFFECTS = {
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **EFFECTS}
 """Columns of intervention_effects.csv."""
+PASSAGES = {
+    "intervention": EFFECTS["intervention"],
+    "retriever": EFFECTS["retriever"],
+    "k": EFFECTS["k"],
+    "references": REFERENCES,
+    "qid": QID,
+    "place": integer("place in the prompt, from 1"),
+    "docno": DOCNO,
+    "label": LABEL._replace(about="the judgement's grade; empty where unjudged"),
+    "effect": number("what having the passage, or repeating it, changes of its query's P; may be below 0",
+                     "the scorer's"),
+}  # fmt: skip
+PASSAGE_COLUMNS = {**STUDY_PART, **PASSAGES}
+"""Columns of passage_effects.csv."""
 CELL = ["references", "k"]
 
 
@@ -105,6 +122,32 @@ def intervention_effects(
                 rows += [{**cell, **row, **_relay(relay, {**cell, **row})} for row in of_cell]
     schema = schema_of(EFFECTS)
     return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+
+
+def passage_effects(
+    scores: Mapping[str, pl.DataFrame],
+    changed: Mapping[str, pl.DataFrame],
+    definitions: Mapping[str, Mapping[str, Any]],
+) -> pl.DataFrame:
+    """Return PASSAGES: the effect of each passage of a context that was left out or repeated. Arguments: see above."""
+    frames = [pl.DataFrame(schema=schema_of(PASSAGES))]
+    for name, definition in definitions.items():
+        kind = INTERVENTION_KINDS.of(definition)
+        for retriever in () if kind.needs_pairs else kind.retrievers:
+            of_change = changed[retriever].filter(intervention=name)
+            own = scores[retriever].filter(intervention=name)
+            measured = own.join(of_change.select(*KEY, "value"), on=KEY, how="left", maintain_order="left")
+            for (references, k), scored in measured.partition_by(CELL, as_dict=True, maintain_order=True).items():
+                passages = of_change.filter(k=k).select(*ROW, "docno", "label")
+                names = {"intervention": name, "retriever": retriever, "k": k, "references": references}
+                frames.append(
+                    kind.effects(scored)
+                    .drop_nulls("effect")
+                    .join(passages, on=ROW, how="left", maintain_order="left")
+                    .with_columns(pl.lit(value).cast(PASSAGES[key].dtype).alias(key) for key, value in names.items())
+                    .select(*schema_of(PASSAGES))
+                )
+    return pl.concat(frames)
 
 
 def by_query(effects: pl.DataFrame) -> pl.DataFrame:

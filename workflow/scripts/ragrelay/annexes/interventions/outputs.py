@@ -8,6 +8,9 @@ RESULT_TABLES = (
     ResultTable("intervention_effects", "{dataset}/analysis/{scorer}/{generator}/intervention_effects.csv",
                 "analyse_interventions", f"{MODULE}.effects:COLUMNS",
                 "what one relevant passage does to P, beside relay's slope", "interventions"),
+    ResultTable("passage_effects", "{dataset}/analysis/{scorer}/{generator}/passage_effects.csv",
+                "analyse_interventions", f"{MODULE}.effects:PASSAGE_COLUMNS",
+                "what each passage that was left out or repeated does to its query's P", "interventions"),
 )  # fmt: skip
 PARTS = {"interventions": Part("Effects of one passage")}
 OUTPUTS: tuple[Output, ...] = (
