@@ -55,7 +55,7 @@ def test_defaults_are_the_grids() -> None:
         (swap(k=[4]), "interventions.swap.k': found 4; expected one of 1, 2, 5 in grid.k"),
         (swap(ordering="random"), "interventions.swap.ordering': found 'random'; expected one of descending, asc"),
         (swap(max_label=2), "interventions.swap.max_label': found 2; expected less than 2, the lowest grade of demo"),
-        (swap(places="middle"), "interventions.swap.places': found 'middle'; expected one of each, ends, first or l"),
+        (swap(places="middle"), "interventions.swap.places': found 'middle'; expected one of each, ends, first, last"),
         (swap(draws=0), "interventions.swap.draws': found 0; expected"),
         ({"swap": {"kind": "swop", "retrievers": ["bm25"]}}, "interventions.swap.kind': found 'swop'; expected one of"),
         ({"swap": {"kind": "leave_out", "retrievers": ["bm25"], "draws": 2}}, "interventions.swap': found unknown key"),

@@ -20,6 +20,7 @@ STATES: dict[str, pl.DataFrame] = {
     "no-difference": effects_of(made(worth=0.0, noise=0.005, n=24), definitions=SWAP),
     "not-known": effects_of(made(worth=0.01, noise=0.2), definitions=SWAP, slopes=[]),
     "not-better": effects_of(made(worth=-0.02, noise=0.1, n=17), 17, definitions=SWAP),
+    "nine": effects_of(made(n=9), definitions=SWAP),
     "few": effects_of(made(n=4), definitions=SWAP),
     "none": effects_of(made(n=0)),
     "left-out": effects_of(made(noise=0.06), definitions={"without": DEFINITIONS["without"]}),
