@@ -154,7 +154,8 @@ class Annex:
         """Return rules that generate other answers than those of cells: rule, prompts, receipt, needed.
 
         They work on shards of a dataset and generator as `generate_answers` does. ``prompts``: name and pattern of the
-        prompts by dataset, template and retriever. ``needed``: whether ``study`` needs these answers.
+        prompts by dataset, template and retriever. ``needed``: whether ``study`` needs these answers. ``retrievers``,
+        if not all of the grid's: those that have such prompts.
         """
         return []
 

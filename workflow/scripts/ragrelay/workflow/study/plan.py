@@ -89,6 +89,7 @@ class Plan:
     def prompts(self, wildcards: Wildcards) -> dict[str, list[str]]:
         """Return the plan's inputs: the prompts of answers, and the inputs of questions that no engine makes."""
         templates = list(dict.fromkeys(map(self.study.template_of, self.study.asked_generators())))
+        names = self.study.grid.retrievers
         cells = [*files.prompts.each(self.study.contexts), files.zeroshot_prompts]
         question_inputs = [
             path
@@ -98,10 +99,15 @@ class Plan:
             for paths in part["files"].values()
             for path in paths
         ]
-        others = dict(rule["prompts"] for rule in self.generation if rule is not CELLS)
+        others = [rule for rule in self.generation if rule is not CELLS]
+        of_others = {
+            name: self.study.grid_paths(path, template=templates, retriever=rule.get("retrievers", names))
+            for rule in others
+            for name, path in [rule["prompts"]]
+        }
         return {
             "prompts": [path for cell in cells for path in self.study.grid_paths(cell, template=templates)],
-            **{name: self.study.grid_paths(path, template=templates) for name, path in others.items()},
+            **of_others,
             "asked": list(dict.fromkeys(question_inputs)),
         }
 

@@ -1,0 +1,179 @@
+"""Interventions: one passage of a context is changed, answers are made again, and the difference is tested.
+
+Changed contexts are no retriever's: they are in no table over retrievers.
+Input: contexts, queries, qrels, references, clusters, relay; the dataset's passages.
+Output: changed_contexts, changed_texts, left_out_of_changes, changed_prompts, changed_receipt, changed_answers,
+changed_scores, and the table and figures that ragrelay/annexes/interventions/outputs.py lists; answers and scores in
+cache_dir.
+"""
+
+from ragrelay.annexes.interventions import files as changed_files
+from ragrelay.annexes.interventions.rules import interventions_of
+
+interventions = interventions_of(study)
+
+
+rule change_contexts:
+    """Change one passage at a time in a retriever's contexts."""
+    input:
+        dataset_files=of_job(study.dataset_files),
+        queries=files.queries,
+        qrels=files.qrels,
+        contexts=files.contexts,
+    output:
+        contexts=changed_files.changed_contexts,
+        texts=changed_files.changed_texts,
+        left_out=changed_files.left_out_of_changes,
+    log:
+        "<logs>/change_contexts/{dataset}/{retriever}.log",
+    wildcard_constraints:
+        retriever=any_of(interventions.retrievers),
+    priority: 10
+    conda:
+        "../envs/retrieval.yaml"
+    params:
+        dataset=of_job(study.dataset_of_jobs),
+        definitions=of_job(interventions.of_retriever),
+        of_grid=interventions.of_grid,
+        lowest=of_job(study.lowest_grade),
+        near_copy=study.settings.near_copy,
+        drop_identical_ids=of_job(study.drop_identical_ids),
+        code=code_of("change_contexts.py", of_job(study.dataset_module), *interventions.modules),
+    script:
+        "../workflow/scripts/change_contexts.py"
+
+
+rule build_changed_prompts:
+    """Lay out changed contexts as prompts."""
+    input:
+        queries=files.queries,
+        changed=changed_files.changed_contexts,
+        contexts=files.contexts,
+        texts=changed_files.changed_texts,
+    output:
+        changed_files.changed_prompts,
+    log:
+        "<logs>/build_changed_prompts/{dataset}/{template}/{retriever}.log",
+    wildcard_constraints:
+        retriever=any_of(interventions.retrievers),
+    priority: 10
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        template=of_job(study.template_parts),
+        code=code_of("build_changed_prompts.py"),
+    script:
+        "../workflow/scripts/build_changed_prompts.py"
+
+
+use rule generate_answers as generate_changed_answers with:
+    """Have a generator answer the prompts of changed contexts, into the store."""
+    input:
+        fetched=study.fetched_for("generator"),
+        changed=interventions.changed_prompts_of,
+        queries=files.queries,
+        # Runs after the grid's own jobs, so that answers in both are generated once.
+        receipts=study.receipts_of(files.receipt),
+    output:
+        receipt=changed_files.changed_receipt,
+    log:
+        "<logs>/generate_changed_answers/{dataset}/{generator}/shard{shard}.log",
+    benchmark:
+        "<benchmarks>/generate_changed_answers/{dataset}/{generator}/shard{shard}.tsv"
+
+
+rule view_changed_answers:
+    """Write the answers to changed contexts from the store."""
+    input:
+        prompts=lambda wildcards: changed_files.changed_prompts.at(template=study.template_of(wildcards.generator)),
+        receipts=following(study.receipts_of(changed_files.changed_receipt)),
+    output:
+        changed_files.changed_answers,
+    log:
+        "<logs>/view_changed_answers/{dataset}/{generator}/{retriever}.log",
+    wildcard_constraints:
+        generator=any_of(study.asked_generators()),
+        retriever=any_of(interventions.retrievers),
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        seeds=study.grid.seeds,
+        fingerprint=of_job(study.fingerprint_of),
+        thinking=of_job(study.thinking_of),
+        cache_dir=study.cache_dir,
+        code=code_of("view_changed_answers.py"),
+    script:
+        "../workflow/scripts/view_changed_answers.py"
+
+
+rule score_changed_answers:
+    """Score the answers to changed contexts."""
+    input:
+        **study.reference_files,
+        answers=changed_files.changed_answers,
+        passages=[files.contexts, changed_files.changed_texts],
+    output:
+        changed_files.changed_scores,
+    log:
+        "<logs>/score_changed_answers/{dataset}/{scorer}/{generator}/{retriever}.log",
+    benchmark:
+        "<benchmarks>/score_changed_answers/{dataset}/{scorer}/{generator}/{retriever}.tsv"
+    wildcard_constraints:
+        scorer=any_of(study.computed_scorers),
+        retriever=any_of(interventions.retrievers),
+    conda:
+        "../envs/scoring.yaml"
+    threads: cores("scoring")
+    resources:
+        **machine("scoring"),
+    params:
+        **study.scoring,
+        code=code_of("score_changed_answers.py", of_job(study.scorer_module)),
+    script:
+        "../workflow/scripts/score_changed_answers.py"
+
+
+rule analyse_interventions:
+    """Test what one relevant passage does to P, and put its slope beside relay's."""
+    input:
+        scores=interventions.of_retrievers(changed_files.changed_scores),
+        changed=interventions.of_retrievers(changed_files.changed_contexts),
+        relay=files.tables["relay"],
+        queries=files.queries,
+        clusters=of_job(study.clusters_of),
+    output:
+        **files.made_by("analyse_interventions"),
+    log:
+        "<logs>/analyse_interventions/{dataset}/{scorer}/{generator}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        patterns={
+            "scores": changed_files.changed_scores,
+            "changed": changed_files.changed_contexts,
+        },
+        definitions=interventions.definitions,
+        references=of_job(study.reference_sets),
+        orderings=study.grid.orderings,
+        measure=study.grid.measures[0],
+        margin=study.settings.analysis.equivalence_margin,
+        code=code_of("analyse_interventions.py", *interventions.modules),
+    script:
+        "../workflow/scripts/analyse_interventions.py"
+
+
+rule draw_interventions:
+    """Draw the effect of one relevant passage by its place."""
+    input:
+        **files.made_by("analyse_interventions"),
+    output:
+        reported.paths(reported.outputs("interventions", "figure")),
+    log:
+        "<logs>/draw_interventions/{dataset}_{generator}_{scorer}.log",
+    conda:
+        "../envs/report.yaml"
+    params:
+        report=workflow.pathvars.apply("<results>/report"),
+        code=code_of("draw_interventions.py", *reported.modules("interventions")),
+    script:
+        "../workflow/scripts/draw_interventions.py"

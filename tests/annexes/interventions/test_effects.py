@@ -1,0 +1,157 @@
+"""Effects of changed contexts by hand, and by scipy where the test is that of another module."""
+
+import numpy as np
+import polars as pl
+import pytest
+from ragrelay.analysis.mean_tests import ClusterMeans, Means
+from ragrelay.annexes.interventions.contexts import KEY
+from ragrelay.annexes.interventions.effects import by_query, intervention_effects, passage_effects
+from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS
+
+from tests.annexes.interventions.made_effects import DEFINITIONS, effects_of, made, relay_table
+
+
+def row_of(effects: pl.DataFrame, **where: object) -> dict[str, object]:
+    (row,) = effects.filter(**where).to_dicts()
+    return row
+
+
+OVERALL = {"part": "overall", "references": "lenient"}
+
+
+def columns(scores: pl.DataFrame, k: int) -> np.ndarray:
+    """Differences of both arms (queries, places)."""
+    rows = scores.filter(intervention="swap", k=k, references="lenient").sort("qid", "place")
+    relevant, other = (rows.filter(arm=arm)["p"].to_numpy().reshape(-1, k) for arm in ("relevant", "other"))
+    return relevant - other
+
+
+def test_the_effect_of_a_swap_is_the_mean_over_queries_of_both_arms_difference() -> None:
+    tables = made()
+    row = row_of(effects_of(tables), intervention="swap", k=3, **OVERALL)
+    differences = columns(tables[0], 3).mean(axis=1)
+    tested = Means.cautious(differences[:, None])
+    (low,), (high,) = tested.interval()
+    assert row["effect"] == pytest.approx(differences.mean())
+    assert (row["low"], row["high"]) == (pytest.approx(low), pytest.approx(high))
+    assert (row["n"], row["n_queries"], row["n_changes"], row["level"]) == (20, 24, 60, 0.95)
+    assert row["verdict"] == "better by more than the margin"
+    assert row["p_relevant"] - row["p_other"] == pytest.approx(row["effect"])  # type: ignore[operator]
+
+
+def test_what_any_exchange_costs_is_in_no_effect() -> None:
+    """Half of the rows are worth nothing: in neither a swap nor leaving out does the exchange of .03 show."""
+    effects = effects_of(made(n=24, worth=0.0, noise=0.0))
+    for name, k in (("swap", 3), ("without", 3), ("twice", 3)):
+        assert row_of(effects, intervention=name, k=k, **OVERALL)["effect"] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_places_hold_together_and_the_test_of_places_is_paired() -> None:
+    tables = made(falls=0.1)
+    effects = effects_of(tables)
+    of_place = columns(tables[0], 3)
+    for place in (1, 2, 3):
+        row = row_of(effects, intervention="swap", k=3, references="lenient", part="place", place=place)
+        (low,), _ = Means.cautious(of_place[:, [place - 1]]).interval(1 - 0.05 / 3)
+        assert (row["effect"], row["low"]) == (pytest.approx(of_place[:, place - 1].mean()), pytest.approx(low))
+        assert row["level"] == pytest.approx(1 - 0.05 / 3)
+    row = row_of(effects, intervention="swap", k=3, references="lenient", part="first less last")
+    assert row["effect"] == pytest.approx((of_place[:, 0] - of_place[:, 2]).mean())
+    assert row["verdict"] == "better by more than the margin"
+    assert effects.filter(k=1, part="place").is_empty()
+
+
+def test_a_slope_is_the_ratio_of_both_means_beside_relay() -> None:
+    effects = effects_of(made())
+    row = row_of(effects, intervention="swap", k=3, **OVERALL)
+    assert row["slope"] == pytest.approx(row["effect"] / 0.3)  # type: ignore[operator]
+    # The measure differs by the same in all queries, so that Fieller's interval is that of the mean, over .3.
+    assert row["slope_low"] == pytest.approx(row["low"] / 0.3)  # type: ignore[operator]
+    assert (row["relay"], row["relay_low"], row["relay_high"]) == (0.2, 0.1, 0.3)
+    unseen = row_of(effects, intervention="swap", k=3, part="overall", references="lenient-unseen")
+    assert unseen["relay"] is None and unseen["effect"] < row["effect"]  # type: ignore[operator]
+    assert row_of(effects, intervention="twice", k=3, **OVERALL)["slope"] is None
+    assert row_of(effects, intervention="without", k=3, **OVERALL)["slope"] == pytest.approx(0.2, abs=0.05)
+
+
+def test_leaving_out_compares_within_queries_that_have_both() -> None:
+    scores, contexts = made()
+    row = row_of(effects_of((scores, contexts)), intervention="without", k=3, **OVERALL)
+    assert (row["n"], row["n_changes"], row["p_relevant"]) == (15, 30, None)
+    rows = scores.filter(intervention="without", references="lenient").pivot("arm", index="qid", values="p")
+    expected = (rows["other"] - rows["relevant"]).mean()
+    assert row["effect"] == pytest.approx(expected)
+    alone = pl.col("intervention").ne("without") | pl.col("arm").ne("other") | pl.col("qid").ne("q01")
+    fewer = row_of(effects_of((scores.filter(alone), contexts)), intervention="without", k=3, **OVERALL)
+    assert fewer["n"] == 14
+
+
+def test_each_passage_has_its_own_effect_with_its_sign() -> None:
+    scores, contexts = made(worth=-0.06, noise=0.0)
+    named = contexts.with_columns(docno=pl.col("arm"), label=pl.lit(1, pl.Int64))
+    table = passage_effects({"bm25": scores}, {"bm25": named}, DEFINITIONS)
+    assert set(table["intervention"]) == {"without", "twice"}
+    of = table.filter(references="lenient", qid="q01", intervention="without", k=3)
+    effects = dict(of.select("docno", "effect").iter_rows())
+    # Without any passage P is .03 lower, and .06 higher without the relevant one, which does harm.
+    assert effects == {"relevant": pytest.approx(-0.03), "other": pytest.approx(0.03), "between": pytest.approx(0.03)}
+    assert of["place"].to_list() == [1, 2, 3]
+
+
+def test_a_place_without_one_arms_answer_says_nothing() -> None:
+    scores, contexts = made()
+    lost = (pl.col("qid") == "q01") & (pl.col("arm") == "other") & (pl.col("intervention") == "swap")
+    row = row_of(effects_of((scores.filter(~lost), contexts)), intervention="swap", k=3, **OVERALL)
+    assert (row["n"], row["n_changes"]) == (19, 57)
+    null = scores.with_columns(p=pl.when(lost & (pl.col("place") == 2)).then(None).otherwise("p"))
+    row = row_of(effects_of((null, contexts)), intervention="swap", k=3, **OVERALL)
+    assert (row["n"], row["n_changes"]) == (20, 59)
+
+
+def test_queries_in_clusters_are_tested_by_cluster() -> None:
+    tables = made(n=40)
+    clusters = {f"q{place:02}": place // 2 for place in range(40)}
+    row = row_of(effects_of(tables, 40, clusters), intervention="swap", k=3, **OVERALL)
+    numbers = np.arange(40) // 2
+    (low,), _ = ClusterMeans.of(columns(tables[0], 3).mean(axis=1), numbers).interval()
+    assert row["low"] == pytest.approx(low)
+    alone = row_of(effects_of(tables, 40), intervention="swap", k=3, **OVERALL)
+    assert row["slope_low"] != alone["slope_low"] and row["slope"] == alone["slope"]
+
+
+def test_an_identity_has_an_effect_of_exactly_0() -> None:
+    """Both arms have one answer, as one prompt has."""
+    scores, contexts = made(n=12, worth=0.0, noise=0.03)
+    same = scores.with_columns(p=pl.col("p").first().over("references", *[name for name in KEY if name != "arm"]))
+    row = row_of(effects_of((same, contexts)), intervention="swap", k=3, **OVERALL)
+    assert (row["effect"], row["verdict"], row["reason"]) == (0.0, "too few queries", "all differences are equal")
+
+
+@pytest.mark.parametrize(("n", "word"), [(3, "too few queries"), (11, "too few queries"), (12, "better")])
+def test_few_queries_say_nothing(n: int, word: str) -> None:
+    row = row_of(effects_of(made(n=n)), intervention="swap", k=3, **OVERALL)
+    assert str(row["verdict"]).startswith(word)
+
+
+def test_draws_and_places_of_a_query_count_alike() -> None:
+    rows = pl.DataFrame(
+        {"qid": ["a", "a", "a", "b"], "draw": [0, 0, 1, 0], "place": [1, 2, 1, 1], "side": [None] * 4,
+         "effect": [0.1, 0.3, 0.5, 1.0], "moved": [0.0, 0.0, 0.3, 0.2]},
+        schema_overrides={"side": pl.String},
+    )  # fmt: skip
+    assert by_query(rows)["effect"].to_list() == [pytest.approx(0.3), 1.0]
+    assert by_query(rows)["n_changes"].to_list() == [3, 1]
+
+
+def test_no_scores_no_rows() -> None:
+    scores, contexts = made(n=2)
+    tables = {"bm25": scores.clear()}, {"bm25": contexts.clear()}
+    rest = relay_table([]), ["q1"], ["lenient"], ["descending"], "nDCG", 0.02, None
+    made_of = intervention_effects(*tables, DEFINITIONS, *rest)
+    assert made_of.is_empty()
+
+
+def test_kinds_say_what_they_measure() -> None:
+    for name in INTERVENTION_KINDS.names():
+        kind = INTERVENTION_KINDS[name]
+        assert kind.population and kind.effect and kind.description()

@@ -1,0 +1,88 @@
+"""The page's part on interventions, and its figure, from made-up scores."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from ragrelay.annexes.interventions import page_part
+from ragrelay.annexes.interventions.annex import Interventions
+from ragrelay.annexes.interventions.figures import draw_interventions, effects_by_place
+from ragrelay.annexes.interventions.page_tables import effect_table
+from ragrelay.annexes.interventions.study import EffectStudy, read_study
+from ragrelay.base.io.atomic_files import write_csv
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.report.page import render_page
+from ragrelay.report.reading import read_study as read_whole
+from ragrelay.report.study import AnnexPart
+
+from tests.annexes.interventions.made_effects import DEFINITIONS, effects_of, made, study_of
+from tests.support.report_study import write_study
+
+pytestmark = pytest.mark.page
+HOSTILE = "<img src=x>"
+
+
+def read(folder: Path, *studies: EffectStudy) -> list[EffectStudy]:
+    """What the page's part reads from the files of ``studies``."""
+    paths = []
+    for shown in studies:
+        paths.append(folder / shown.keys["dataset"] / "effects.csv")
+        write_csv(shown.effects, paths[-1])
+    read_again = page_part.read({"intervention_effects": KeyedFiles("{dataset}/effects.csv", tuple(paths))}, None, None)
+    return [replace(each, keys=shown.keys) for each, shown in zip(read_again, studies, strict=True)]
+
+
+def test_the_part_is_on_the_page_with_its_figure_and_table(tmp_path: Path) -> None:
+    shown = read(tmp_path, study_of(effects_of(made())), study_of(effects_of(made()), dataset="b", generator=HOSTILE))
+    part = AnnexPart(shown, Interventions().page_part, Interventions.template, Interventions.link)
+    page = render_page(replace(read_whole(**write_study(tmp_path / "study")), parts=[part]))
+    assert '<a href="#interventions">One passage</a>' in page
+    assert "What does one relevant passage do?" in page
+    names = ("-intervention_places-figure", "-intervention_effects-table")
+    assert [f'id="interventions{place}{name}"' in page for place in (1, 2) for name in names] == [True] * 4
+    assert "&lt;img src=x&gt;" in page and HOSTILE not in page
+
+
+def test_a_study_without_interventions_has_no_part() -> None:
+    assert page_part.read({}, None, None) == []
+
+
+def test_a_study_in_which_nothing_could_be_changed_says_so(tmp_path: Path) -> None:
+    (shown,) = read(tmp_path, study_of(effects_of(made(n=0))))
+    part = AnnexPart([shown], Interventions().page_part, Interventions.template, Interventions.link)
+    page = render_page(replace(read_whole(**write_study(tmp_path / "study")), parts=[part]))
+    assert "No context could be changed" in page
+    draw_interventions(shown, tmp_path)
+    assert (tmp_path / "intervention_places_demo_demo-lm_minilm.svg").stat().st_size > 0
+
+
+def test_the_figure_draws_places_and_the_single_place_of_one_passage() -> None:
+    effects = effects_of(made(), definitions={"swap": DEFINITIONS["swap"]})
+    rows = effects_by_place(study_of(effects), "paper")["data"]["values"]
+    drawn = {(row["retriever"], row["place"]): row["value"] for row in rows}
+    assert sorted(drawn) == [("k = 1", 1), ("k = 3", 1), ("k = 3", 2), ("k = 3", 3)]
+    of_one = effects.filter(part="overall", k=1, references="lenient")["effect"][0]
+    assert drawn["k = 1", 1] == pytest.approx(of_one, abs=1e-5)
+    assert {row["references"] for row in effects_by_place(study_of(effects), "page")["data"]["values"]} == {
+        "lenient", "lenient-unseen",
+    }  # fmt: skip
+
+
+def test_the_table_shows_slopes_in_one_unit() -> None:
+    effects = effects_of(made(), definitions={"swap": DEFINITIONS["swap"]})
+    table = effect_table(study_of(effects))
+    titles = [column.title for column in table.columns]
+    row = dict(zip(titles, table.rows[0], strict=True))
+    first = effects.to_dicts()[0]
+    assert row["per 0.1 nDCG"].startswith(f"{first['slope'] / 10:.3f}")
+    assert row["relay, per 0.1 nDCG"] == "0.020 [0.010, 0.030]"
+    assert row["place"] == "overall" and len(table.rows) == effects.height
+
+
+def test_what_is_read_has_the_columns_that_are_written(tmp_path: Path) -> None:
+    shown = study_of(effects_of(made()))
+    write_csv(shown.effects, tmp_path / "effects.csv")
+    again = read_study({"intervention_effects": tmp_path / "effects.csv"}, shown.keys)
+    assert again.effects.schema == shown.effects.schema
+    assert again.effects.filter(pl.col("part") == "place")["place"].unique().sort().to_list() == [1, 2, 3]

@@ -1,0 +1,63 @@
+"""What the page says of interventions: approved texts of every state, and each claim against its table."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from ragrelay.annexes.interventions import sentences as of_interventions
+from ragrelay.annexes.interventions.sentences import effect_answer, effect_sentences
+
+from tests.annexes.interventions.made_effects import DEFINITIONS, effects_of, made, study_of
+from tests.support.approved import approve, not_approved
+from tests.unit.report.second_way import PACKAGE, num
+
+pytestmark = pytest.mark.page
+APPROVED = Path(__file__).parent / "approved"
+SWAP = {"swap": DEFINITIONS["swap"]}
+STATES: dict[str, pl.DataFrame] = {
+    "better": effects_of(made(falls=0.1)),
+    "worse": effects_of(made(worth=-0.06), definitions=SWAP),
+    "no-difference": effects_of(made(worth=0.0, noise=0.005, n=24), definitions=SWAP),
+    "not-known": effects_of(made(worth=0.01, noise=0.2), definitions=SWAP, slopes=[]),
+    "not-better": effects_of(made(worth=-0.02, noise=0.1, n=17), 17, definitions=SWAP),
+    "nine": effects_of(made(n=9), definitions=SWAP),
+    "few": effects_of(made(n=4), definitions=SWAP),
+    "none": effects_of(made(n=0)),
+    "left-out": effects_of(made(noise=0.06), definitions={"without": DEFINITIONS["without"]}),
+}
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_says_what_is_approved(state: str) -> None:
+    study = study_of(STATES[state])
+    answer = effect_answer(study)
+    approve(APPROVED / f"{state}.txt", [answer.question, answer.sentence, *effect_sentences(study)])
+
+
+def test_every_text_is_in_an_approved_page() -> None:
+    module = PACKAGE / "annexes/interventions/sentences.py"
+    assert module == Path(of_interventions.__file__)
+    assert not_approved(module, APPROVED) == []
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_the_population_and_the_effect_are_those_of_the_table(state: str) -> None:
+    said = effect_sentences(study_of(STATES[state]))
+    for row in STATES[state].filter(part="overall", references="lenient").to_dicts():
+        (of_k,) = [
+            one for one in said if one.startswith(f"{row['intervention']} on bm25") and f"k = {row['k']}: " in one
+        ]
+        rest = row["n_queries"] - row["n"]
+        interval = "" if row["low"] is None else f" [{num(row['low'])}, {num(row['high'])}]"
+        assert f"by {num(row['effect'])}{interval} " in of_k
+        assert f"over the {row['n']} of {row['n_queries']} queries" in of_k
+        assert (f"; the other {rest} say nothing here" in of_k) == (rest > 0)
+        assert ("would undo" in of_k) == (row["stands"] is False)
+        if row["slope"] is not None:
+            assert f"at k = {row['k']} {num(row['slope'] / 10)}" in " ".join(said)
+
+
+def test_a_word_of_the_first_answer_is_that_of_its_row() -> None:
+    better, worse = (effect_answer(study_of(STATES[name])).strong for name in ("better", "worse"))
+    assert "makes the answer better in contexts of 3 by bm25" in better
+    assert "makes the answer worse" in worse

@@ -1,0 +1,1 @@
+"""Change one passage of contexts on purpose, and measure what that does to the answers."""

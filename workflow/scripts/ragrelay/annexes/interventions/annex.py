@@ -1,0 +1,57 @@
+"""The annex of interventions."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS
+from ragrelay.annexes.interventions.outputs import OUTPUTS, RESULT_TABLES
+from ragrelay.annexes.interventions.settings import InterventionKeys
+from ragrelay.base.annex import Annex
+
+
+class Interventions(Annex):
+    """Change one passage of contexts on purpose, and measure what that does to the answers (key `interventions`)."""
+
+    order = 10
+    keys = InterventionKeys
+    kinds: ClassVar = {"interventions": INTERVENTION_KINDS}
+    result_tables = RESULT_TABLES
+    outputs = OUTPUTS
+    shows: ClassVar = {"interventions": "draw_interventions"}
+    generates = ("generate_changed_answers",)
+    template = "interventions.html.j2"
+    link = ("interventions", "One passage")
+
+    def check(self, study: Any) -> None:
+        for name, definition in study.config.get("interventions", {}).items():
+            INTERVENTION_KINDS.of(definition).check(f"config key 'interventions.{name}", study)
+
+    def present(self, study: Any) -> Mapping[str, Any]:
+        return {"interventions": bool(_in_rules(study).sections)}
+
+    def reported(self, reported: Any) -> list[Any]:
+        sections = _in_rules(reported.study).sections
+        return reported.paths(reported.outputs("interventions", "figure"), sections) if sections else []
+
+    def left_out(self, study: Any) -> Mapping[str, tuple[str, Any, list[Any]]]:
+        pattern = self.files.left_out_of_changes
+        jobs = _in_rules(study).jobs
+        return {"changes": ("interventions", pattern, pattern.each(jobs))} if jobs else {}
+
+    def page_inputs(self, study: Any) -> Mapping[str, Any]:
+        return _in_rules(study).shown
+
+    def page_patterns(self, study: Any) -> Mapping[str, Any]:
+        return _in_rules(study).shown_patterns
+
+    def generation(self, study: Any) -> list[dict[str, Any]]:
+        retrievers = _in_rules(study).retrievers
+        prompts, receipt = ("changed", self.files.changed_prompts), self.files.changed_receipt
+        of_job = {"rule": "generate_changed_answers", "prompts": prompts, "receipt": receipt, "needed": True}
+        return [of_job | {"retrievers": retrievers}] if retrievers else []
+
+
+def _in_rules(study: Any) -> Any:
+    from ragrelay.annexes.interventions.rules import interventions_of  # here, since rules read the annexes
+
+    return interventions_of(study)

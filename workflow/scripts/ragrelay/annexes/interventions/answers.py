@@ -1,0 +1,64 @@
+"""Read the answers to changed contexts from the store."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.annexes.interventions.contexts import CHANGE, KEY
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.hashing import text_hash
+from ragrelay.generation.answer_files import COLUMNS as OF_CELLS
+from ragrelay.generation.answer_files import check_refused
+from ragrelay.generation.store import KEY as STORE_KEY
+from ragrelay.generation.store import THOUGHT, AnswerStore
+from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
+
+COLUMNS = {
+    **CHANGE,
+    **{name: OF_CELLS[name] for name in ("prompt_id", "seed", "answer", "finish_reason", "prompt_tokens",
+                                         "answer_tokens")},
+    "docnos": PROMPT_COLUMNS["docnos"],
+}  # fmt: skip
+
+
+def view_changed_answers(
+    prompts: pl.DataFrame,
+    seeds: Sequence[int],
+    store: AnswerStore,
+    thinking: Sequence[str] | None = None,
+    receipts: Sequence[Path] = (),
+) -> pl.DataFrame:
+    """Look up the answers to ``prompts`` (prompts.COLUMNS): COLUMNS, by row, then seed.
+
+    ``thinking``, ``receipts``: see answer_files.view_answers. Raises InputError for an answer that the store lacks.
+    """
+    of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
+    keys = prompts.select("prompt_id").unique(maintain_order=True).join(of_seeds, how="cross")
+    stored = store.answers(keys, thinking).drop(THOUGHT)
+    lacking = keys.join(stored, on=STORE_KEY, how="anti")
+    if len(lacking):
+        check_refused(lacking["prompt_id"], receipts)
+        found = f"no answer to {len(lacking)} of {len(keys)} prompts of changed contexts"
+        raise InputError(store.folder, found, "all of them; run again with --forcerun generate_changed_answers")
+    rows = prompts.select(*KEY, "docnos", "prompt_id").join(of_seeds, how="cross", maintain_order="left_right")
+    return rows.join(stored, on=STORE_KEY, how="left", maintain_order="left").select(*COLUMNS)
+
+
+class ChangedAnswers:
+    """A table of these answers in the form from which the score store is filled.
+
+    ``keys``: contexts.KEY, docnos, seed, answer_hash of the queries in ``qids``, without missing answers (null).
+    """
+
+    def __init__(self, path: str | Path, qids: Sequence[str]) -> None:
+        table = pl.read_parquet(path, columns=[*KEY, "docnos", "seed", "answer"], glob=False)
+        table = table.filter(pl.col("qid").is_in(list(qids))).drop_nulls("answer")
+        hashes = pl.Series("answer_hash", [text_hash(answer) for answer in table["answer"]], dtype=pl.String)
+        self._table = table.with_columns(hashes)
+        self.keys = self._table.drop("answer")
+
+    def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
+        """Yield (answer_hash, answer) of a selection of ``keys`` that has every hash once."""
+        texts = self._table.unique("answer_hash", keep="first", maintain_order=True).select("answer_hash", "answer")
+        yield from keys.select("answer_hash").join(texts, on="answer_hash", maintain_order="left").iter_rows()

@@ -1,0 +1,225 @@
+"""Change contexts: draw the passages that are put in, and lay out what every intervention asks answers with."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from ragrelay.annexes.interventions.intervention import (
+    INTERVENTION_KINDS,
+    OF_ARMS,
+    Given,
+    Intervention,
+    Pair,
+    Passage,
+    order_of,
+)
+from ragrelay.base.io.hashing import text_hash
+from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, Column, integer, number, schema_of, text
+from ragrelay.base.vocabulary.measures import measure_ranking
+from ragrelay.collection.base import Collection
+from ragrelay.scoring.near_copies import grams
+
+CHANGE = {
+    "intervention": text("name of the intervention in the configuration"),
+    "k": integer("passages of the context that is changed", "passages"),
+    "qid": QID,
+    "draw": integer("number of the pair of passages that are put in, from 0"),
+    "place": integer("place in the prompt of what is changed, from 1; 0 for the context as it was"),
+    "arm": text("; ".join(f"`{arm}`: {about}" for arm, about in OF_ARMS.items())),
+}
+"""Columns that name a changed context."""
+KEY = list(CHANGE)
+COLUMNS = {
+    **CHANGE,
+    "docno": text("id of the passage that is put in, left out or repeated; empty for the context as it was"),
+    "label": LABEL._replace(about="its grade; empty where unjudged"),
+    "docnos": Column(pl.List(pl.String), "ids of the passages of the context, in prompt order"),
+    "value": number("the retrieval measure of the changed context; empty where it has none"),
+}
+SCHEMA = schema_of(COLUMNS)
+TEXT_COLUMNS = {"qid": QID, "docno": DOCNO, "text": text("the passage's text")}
+ALIKE = 0.2
+"""Two passages are alike in length if their numbers of words differ by at most this share of the relevant one's."""
+FEWER, NO_RELEVANT, NO_OTHER = (
+    "with fewer than k passages",
+    "without a relevant passage that the context lacks",
+    "without a judged non-relevant passage that the context lacks",
+)
+
+
+class Changed(NamedTuple):
+    """Changed contexts (COLUMNS), the texts of passages that are put in (TEXT_COLUMNS), and counts of what is not."""
+
+    contexts: pl.DataFrame
+    texts: pl.DataFrame
+    left_out: list[dict[str, Any]]
+
+
+class Drawing:
+    """The passages of a query that an intervention may put in: judged, with a text, and no near copies of a context."""
+
+    def __init__(self, qid: str, judged: Sequence[Passage], near_copy: float | None) -> None:
+        self.qid, self.judged, self.near_copy = qid, judged, near_copy
+        self._grams: dict[str, frozenset[Any]] = {}
+
+    def pairs(
+        self, kind: Intervention, context: Sequence[Passage], deeper: Sequence[Passage], lowest: int, draws: int
+    ) -> list[Pair] | str:
+        """Return ``draws`` pairs at most, or why there is none.
+
+        Relevant passages are taken in a seeded order, those that no ``deeper`` context of the intervention has first,
+        so that all its k share them. Each comes with a non-relevant passage of about the same length.
+        """
+        below = {passage.docno for passage in deeper}
+        order = list(self.judged)  # shuffled whole, so that a passage that one k lacks changes no other's place
+        random.Random(int(text_hash(f"{kind.seed}\t{self.qid}")[:16], 16)).shuffle(order)
+        free = [one for one in order if not any(self._near(one, shown) for shown in context)]
+        free.sort(key=lambda one: one.docno in below)
+        relevant = [one for one in free if one.label is not None and one.label >= lowest]
+        others = [one for one in free if one.label is not None and one.label <= kind.max_label]
+        pairs: list[Pair] = []
+        for one in relevant:
+            apart = [other for other in others if not self._near(one, other)]
+            if apart and len(pairs) < draws:
+                other = _alike(one, apart)
+                pairs.append(Pair(one, other))
+                others.remove(other)
+        return pairs or (NO_RELEVANT if not relevant else NO_OTHER)
+
+    def _near(self, one: Passage, other: Passage) -> bool:
+        if one.docno == other.docno:
+            return True
+        if self.near_copy is None:
+            return False
+        first, second = self._of(one), self._of(other)
+        least = min(len(first), len(second))
+        return least > 0 and len(first & second) >= self.near_copy * least
+
+    def _of(self, one: Passage) -> frozenset[Any]:
+        if one.docno not in self._grams:
+            self._grams[one.docno] = grams(one.text)
+        return self._grams[one.docno]
+
+
+def _alike(relevant: Passage, others: Sequence[Passage]) -> Passage:
+    """Return the first of ``others`` that is ALIKE in length; if none is, the nearest."""
+    words = len(relevant.text.split())
+    apart = [abs(len(other.text.split()) - words) for other in others]
+    near = [other for other, words_apart in zip(others, apart, strict=True) if words_apart <= ALIKE * words]
+    return near[0] if near else others[apart.index(min(apart))]
+
+
+def change_contexts(
+    definitions: Mapping[str, Mapping[str, Any]],
+    queries: pl.DataFrame,
+    contexts: pl.DataFrame,
+    qrels: pl.DataFrame,
+    collection: Collection,
+    ks: Sequence[int],
+    orderings: Sequence[str],
+    measure: str,
+    lowest: int,
+    near_copy: float | None,
+    own_passages: bool = True,
+) -> Changed:
+    """Return the changed contexts of one retriever. ``definitions``: its interventions, by name.
+
+    ``contexts``: retrieval.contexts.COLUMNS. ``lowest``: the lowest grade of a relevant passage. A row's ``value`` is
+    ``measure`` at the k of the context that is changed. Without ``own_passages``, none with the id of its query is put
+    in.
+    """
+    kinds = {name: INTERVENTION_KINDS.of(definition) for name, definition in definitions.items()}
+    ranked = _by_query(contexts.sort("rank"))
+    wanted = qrels if any(kind.needs_pairs for kind in kinds.values()) else qrels.clear()
+    wanted = wanted if own_passages else wanted.filter(pl.col("docno") != pl.col("qid"))
+    found = collection.texts(wanted["docno"].unique().sort().to_list())
+    judged: dict[str, list[Passage]] = {}
+    for qid, docno, label in wanted.sort("qid", "docno").select("qid", "docno", "label").iter_rows():
+        if docno in found:
+            judged.setdefault(qid, []).append(Passage(docno, found[docno], label))
+    rows: list[tuple[Any, ...]] = []
+    texts: dict[tuple[str, str], str] = {}
+    reasons: Counter[tuple[str, int, str]] = Counter()
+    ranks: dict[int, list[tuple[str, str, int]]] = {}
+    for qid in queries["qid"]:
+        drawing = Drawing(qid, judged.get(qid, ()), near_copy)
+        for name, kind, k in _each(kinds, ks, orderings):
+            made = _changes(kind, k, ranked.get(qid, ()), drawing, (ks, orderings, lowest))
+            if isinstance(made, str):
+                reasons[name, k, made] += 1
+                continue
+            for change in made:
+                if kind.measured:
+                    ranking = ranks.setdefault(k, [])
+                    ranking += [(str(len(rows)), docno, rank) for rank, docno in enumerate(change.ranked, 1)]
+                rows.append((name, k, qid, *change[:5], list(change.docnos), None))
+                if kind.needs_pairs and change.docno is not None:
+                    texts[qid, change.docno] = found[change.docno]
+    table = pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    return Changed(
+        _measured(table, ranks, qrels, measure, lowest),
+        pl.DataFrame([(*key, value) for key, value in texts.items()], schema=schema_of(TEXT_COLUMNS), orient="row"),
+        [
+            {"what": f"{name}, k = {k}: queries {reason}", "count": reasons[name, k, reason]}
+            for name, k, reason in sorted(reasons)
+        ],
+    )
+
+
+def _each(
+    kinds: Mapping[str, Intervention], ks: Sequence[int], orderings: Sequence[str]
+) -> Iterator[tuple[str, Intervention, int]]:
+    for name, kind in kinds.items():
+        yield from ((name, kind, k) for k in kind.depths(ks, orderings))
+
+
+def _changes(
+    kind: Intervention,
+    k: int,
+    passages: Sequence[Passage],
+    drawing: Drawing,
+    of_grid: tuple[Sequence[int], Sequence[str], int],
+) -> Any:
+    ks, orderings, lowest = of_grid
+    if len(passages) < k:
+        return FEWER
+    context, pairs = passages[:k], []
+    if kind.needs_pairs:
+        deepest = max(kind.depths(ks, orderings))
+        drawn = drawing.pairs(kind, context, passages[k:deepest], lowest, getattr(kind, "draws", 1))
+        if isinstance(drawn, str):
+            return drawn
+        pairs = drawn
+    order = order_of(k, kind.laid_out(orderings), drawing.qid)
+    return kind.changes(Given(context, order, pairs, (lowest, kind.max_label)))
+
+
+def _by_query(contexts: pl.DataFrame) -> dict[str, list[Passage]]:
+    found: dict[str, list[Passage]] = {}
+    for qid, *passage in contexts.select("qid", "docno", "text", "label").iter_rows():
+        found.setdefault(qid, []).append(Passage(*passage))
+    return found
+
+
+def _measured(
+    table: pl.DataFrame, ranks: Mapping[int, Sequence[tuple[str, str, int]]], qrels: pl.DataFrame, measure: str,
+    lowest: int,
+) -> pl.DataFrame:  # fmt: skip
+    """Fill in ``value``: every changed context is measured as a query of its own, with the judgements of its query."""
+    numbered = table.with_row_index("row").with_columns(pl.col("row").cast(pl.String))
+    values = [pl.DataFrame(schema={"row": pl.String, "measured": pl.Float64})]
+    for k, ranking in ranks.items():
+        run = pl.DataFrame(ranking, schema={"qid": pl.String, "docno": pl.String, "rank": pl.Int64}, orient="row")
+        judged = (
+            numbered.filter(pl.col("row").is_in(run["qid"].unique().implode()))
+            .select("row", "qid")
+            .join(qrels, on="qid")
+            .select(qid="row", docno="docno", label="label")
+        )
+        measured = measure_ranking(run, judged, [measure], [k], lowest)
+        values.append(measured.select(row="qid", measured="value"))
+    joined = numbered.join(pl.concat(values), on="row", how="left", maintain_order="left")
+    return joined.with_columns(value=pl.col("measured")).select(*SCHEMA)

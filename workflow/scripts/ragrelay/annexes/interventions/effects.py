@@ -1,0 +1,250 @@
+"""Estimate what one relevant passage does: effects of changed contexts over queries, by place, and per measure.
+
+Tests and words are those of mean differences (analysis.equivalence); slopes have Fieller's interval, as relay's.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis import mean_tests
+from ragrelay.analysis.clusters import Clusters, of_queries
+from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.equivalence import difference, testable, untestable, words_of
+from ragrelay.analysis.relay import ALL_RANKINGS
+from ragrelay.analysis.verdicts import OF_DIFFERENCE
+from ragrelay.annexes.interventions.contexts import KEY
+from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS, OTHER, RELEVANT, ROW, Intervention
+from ragrelay.base.vocabulary.columns import (
+    CONTEXT_COLUMNS,
+    DOCNO,
+    LABEL,
+    QID,
+    REASON,
+    REFERENCES,
+    STUDY_PART,
+    boolean,
+    integer,
+    number,
+    schema_of,
+    text,
+)
+from ragrelay.base.vocabulary.names import UNSEEN
+
+OVERALL, AT_PLACE, FIRST_LAST = "overall", "place", "first less last"
+EFFECTS = {
+    "intervention": text("name of the intervention in the configuration"),
+    "kind": text("kind of the intervention"),
+    "retriever": text("name of the retriever whose contexts are changed"),
+    "ordering": CONTEXT_COLUMNS["ordering"],
+    "k": integer("passages of the context that is changed", "passages"),
+    "references": REFERENCES,
+    "part": text(f"`{OVERALL}`: the mean over a query's places (and draws), then over queries; `{AT_PLACE}`: at one "
+                 f"place of the prompt; `{FIRST_LAST}`: the effect at the first place less that at the last, paired by "
+                 "query: the one test of places"),
+    "place": integer("place in the prompt, from 1; empty over places"),
+    "n": integer("queries with an effect", "queries"),
+    "n_queries": integer("queries of the dataset: the others say nothing here", "queries"),
+    "n_changes": integer("effects of single changes that the queries' means are made of", "changes"),
+    "p_relevant": number("mean P with the relevant passage in; empty where passages are compared within one context",
+                         "the scorer's"),
+    "p_other": number("the same with the non-relevant one", "the scorer's"),
+    "effect": number("mean over queries of the effect of a relevant passage less that of a non-relevant one",
+                     "the scorer's"),
+    "verdict": text(f"read off low to high: {', '.join(f'`{word}`' for word in OF_DIFFERENCE)}"),
+    "low": number("lower end of the interval at `level`", "the scorer's"),
+    "high": number("upper end of this interval", "the scorer's"),
+    "level": number("95%; for places 1 - 5% / places, so that those of one k hold together"),
+    "p_value": number("two-sided p-value of an effect of 0, uncorrected"),
+    "stands": boolean("whether the verdict would survive one more query with a difference of .25 against it"),
+    "measure": text("the grid's first retrieval measure"),
+    "moved": number("mean over queries of the same difference of the measure"),
+    "slope": number("effect over moved: what P gains per unit of the measure, by cause", "the scorer's"),
+    "slope_low": number("lower end of its 95% interval (Fieller's); empty if unbounded", "the scorer's"),
+    "slope_high": number("upper end of this interval", "the scorer's"),
+    "relay": number("relay's slope over all rankings in the same cell, a correlation; empty without one",
+                    "the scorer's"),
+    "relay_low": number("lower end of its interval", "the scorer's"),
+    "relay_high": number("upper end of its interval", "the scorer's"),
+    "reason": REASON,
+}  # fmt: skip
+COLUMNS = {**STUDY_PART, **EFFECTS}
+"""Columns of intervention_effects.csv."""
+PASSAGES = {
+    "intervention": EFFECTS["intervention"],
+    "retriever": EFFECTS["retriever"],
+    "k": EFFECTS["k"],
+    "references": REFERENCES,
+    "qid": QID,
+    "place": integer("place in the prompt, from 1"),
+    "docno": DOCNO,
+    "label": LABEL._replace(about="the judgement's grade; empty where unjudged"),
+    "effect": number("what having the passage, or repeating it, changes of its query's P; may be below 0",
+                     "the scorer's"),
+}  # fmt: skip
+PASSAGE_COLUMNS = {**STUDY_PART, **PASSAGES}
+"""Columns of passage_effects.csv."""
+CELL = ["references", "k"]
+
+
+def intervention_effects(
+    scores: Mapping[str, pl.DataFrame],
+    changed: Mapping[str, pl.DataFrame],
+    definitions: Mapping[str, Mapping[str, Any]],
+    relay: pl.DataFrame,
+    qids: Sequence[str],
+    grades: Sequence[str],
+    orderings: Sequence[str],
+    measure: str,
+    margin: float,
+    clusters: Clusters | None,
+) -> pl.DataFrame:
+    """Return EFFECTS, rows in the order of ``definitions``, their retrievers, sets of references, k.
+
+    ``scores`` (scores.COLUMNS) and ``changed`` contexts (contexts.COLUMNS) by retriever; ``relay``: relay.csv.
+    ``grades``: the sets of references in their order, without the unseen ones.
+    """
+    sets = [name for grade in grades for name in (grade, grade + UNSEEN)]
+    rows: list[dict[str, Any]] = []
+    for name, definition in definitions.items():
+        kind = INTERVENTION_KINDS.of(definition)
+        for retriever in kind.retrievers:
+            own = scores[retriever].filter(intervention=name)
+            measured = own.join(changed[retriever].select(*KEY, "value"), on=KEY, how="left", maintain_order="left")
+            about = {"intervention": name, "kind": definition["kind"], "retriever": retriever,
+                     "ordering": kind.laid_out(orderings), "n_queries": len(qids), "measure": measure}  # fmt: skip
+            of_cells = measured.partition_by(CELL, as_dict=True)
+            for references, k in sorted(of_cells, key=lambda cell: (sets.index(cell[0]), cell[1])):
+                cell = {**about, "references": references, "k": k}
+                of_cell = _of_cell(kind, of_cells[references, k], margin, clusters)
+                rows += [{**cell, **row, **_relay(relay, {**cell, **row})} for row in of_cell]
+    schema = schema_of(EFFECTS)
+    return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+
+
+def passage_effects(
+    scores: Mapping[str, pl.DataFrame],
+    changed: Mapping[str, pl.DataFrame],
+    definitions: Mapping[str, Mapping[str, Any]],
+) -> pl.DataFrame:
+    """Return PASSAGES: the effect of each passage of a context that was left out or repeated. Arguments: see above."""
+    frames = [pl.DataFrame(schema=schema_of(PASSAGES))]
+    for name, definition in definitions.items():
+        kind = INTERVENTION_KINDS.of(definition)
+        for retriever in () if kind.needs_pairs else kind.retrievers:
+            of_change = changed[retriever].filter(intervention=name)
+            own = scores[retriever].filter(intervention=name)
+            measured = own.join(of_change.select(*KEY, "value"), on=KEY, how="left", maintain_order="left")
+            for (references, k), scored in measured.partition_by(CELL, as_dict=True, maintain_order=True).items():
+                passages = of_change.filter(k=k).select(*ROW, "docno", "label")
+                names = {"intervention": name, "retriever": retriever, "k": k, "references": references}
+                frames.append(
+                    kind.effects(scored)
+                    .drop_nulls("effect")
+                    .join(passages, on=ROW, how="left", maintain_order="left")
+                    .with_columns(pl.lit(value).cast(PASSAGES[key].dtype).alias(key) for key, value in names.items())
+                    .select(*schema_of(PASSAGES))
+                )
+    return pl.concat(frames)
+
+
+def by_query(effects: pl.DataFrame) -> pl.DataFrame:
+    """Return qid, effect, moved, n_changes of each query of ``effects`` (Intervention.effects), sorted.
+
+    Of one query, places and draws count alike; where passages have a side, the mean of the relevant ones less that of
+    the non-relevant ones, in queries that have both.
+    """
+    # Sums of sorted lists: the number of threads must not change the last digit.
+    rows = effects.drop_nulls("effect").sort("qid", "draw", "place")
+    sides = rows.group_by("qid", "side", maintain_order=True).agg("effect", "moved").with_columns(
+        n_changes=pl.col("effect").list.len().cast(pl.Int64),
+        effect=pl.col("effect").list.mean(), moved=pl.col("moved").list.mean(),
+    )  # fmt: skip
+    whole = sides.filter(pl.col("side").is_null())
+    first, second = (sides.filter(side=side) for side in (RELEVANT, OTHER))
+    both = first.join(second, on="qid", suffix="_other", maintain_order="left")
+    compared = both.select(
+        "qid", *(pl.col(name) - pl.col(f"{name}_other") for name in ("effect", "moved")),
+        n_changes=pl.col("n_changes") + pl.col("n_changes_other"),
+    )  # fmt: skip
+    return pl.concat([whole.select("qid", "effect", "moved", "n_changes"), compared]).sort("qid")
+
+
+def _of_cell(
+    kind: Intervention, scored: pl.DataFrame, margin: float, clusters: Clusters | None
+) -> Iterator[dict[str, Any]]:
+    effects = kind.effects(scored)
+    queries = by_query(effects)
+    arms = (
+        scored.join(queries, on="qid", how="semi").group_by("arm", "qid", maintain_order=True).agg(pl.col("p").mean())
+    )
+    means = dict(arms.group_by("arm", maintain_order=True).agg(pl.col("p").mean()).iter_rows())
+    two_arms = effects["side"].is_null().all() and len(effects) > 0
+    of_arms = {"p_relevant": means.get(RELEVANT), "p_other": means.get(OTHER)} if two_arms else {}
+    yield {"part": OVERALL, **of_arms, **_means([queries], margin, clusters)[0], **_slope(queries, clusters)}
+    places = effects["place"].unique().sort().to_list() if two_arms else []
+    if len(places) > 1:
+        of_places = [by_query(effects.filter(place=place)) for place in places]
+        for place, row in zip(places, _means(of_places, margin, clusters), strict=True):
+            yield {"part": AT_PLACE, "place": place, **row}
+        paired = of_places[0].join(of_places[-1], on="qid", suffix="_last").select(
+            "qid", effect=pl.col("effect") - pl.col("effect_last"), moved=pl.lit(None, pl.Float64),
+            n_changes=pl.col("n_changes") + pl.col("n_changes_last"),
+        ).sort("qid")  # fmt: skip
+        yield {"part": FIRST_LAST, **_means([paired], margin, clusters)[0]}
+
+
+def _means(tables: Sequence[pl.DataFrame], margin: float, clusters: Clusters | None) -> list[dict[str, Any]]:
+    """Return the columns from n on for the mean of each of ``tables`` (of by_query); their intervals hold together."""
+    columns = [_rounded(table["effect"]) for table in tables]
+    of_columns = [of_queries(table["qid"], clusters) for table in tables]
+    rows = []
+    for table, column, cluster, word in zip(
+        tables, columns, of_columns, words_of(columns, margin, of_columns), strict=True
+    ):
+        moved = table["moved"].mean()
+        rows.append({
+            "n": len(column), "n_changes": table["n_changes"].sum(), "moved": moved,
+            "effect": float(column.mean()) if len(column) else None,
+            "verdict": word["verdict"], "low": word.get("verdict_low"), "high": word.get("verdict_high"),
+            "level": word.get("verdict_level"), "p_value": word.get("p_difference"), "stands": word.get("stands"),
+            "reason": None if testable(column, cluster) else untestable(column, cluster),
+        })  # fmt: skip
+    return rows
+
+
+def _rounded(column: pl.Series) -> Array:
+    """Return the effects, those that only rounding keeps from 0 as 0."""
+    values = column.to_numpy().astype(np.float64)
+    return difference(values, np.zeros_like(values))
+
+
+def _slope(queries: pl.DataFrame, clusters: Clusters | None) -> dict[str, Any]:
+    """Return the ratio of the mean effect and the mean difference of the measure, with Fieller's interval."""
+    known = queries.drop_nulls("moved")
+    above, below = (known[name].to_numpy().astype(np.float64) for name in ("effect", "moved"))
+    if not len(below) or not below.sum() > 0:
+        return {}
+    row: dict[str, Any] = {"slope": float(above.sum() / below.sum())}
+    cluster, degrees = of_queries(known["qid"], clusters), None
+    if not testable(_rounded(known["effect"]), cluster):
+        return row
+    if cluster is not None:
+        degrees = mean_tests.ClusterMeans.of(above, cluster).effective - 1
+        above, below = (mean_tests.ClusterMeans.of(column, cluster).sums for column in (above, below))
+    ends = mean_tests.ratio_interval(above, below, skewness=mean_tests.SKEWNESS, degrees=degrees)
+    return row if ends is None else row | {"slope_low": ends[0], "slope_high": ends[1]}
+
+
+def _relay(relay: pl.DataFrame, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return relay's slope in the cell of an overall ``row``."""
+    if row["part"] != OVERALL:
+        return {}
+    here = {name: row[name] for name in ("ordering", "k", "references", "measure")}
+    found = relay.filter(retrievers=ALL_RANKINGS, adjusted=False, **here)
+    if found.is_empty():
+        return {}
+    slope, low, high = found.select("slope", "low", "high").row(0)
+    return {"relay": slope, "relay_low": low, "relay_high": high}

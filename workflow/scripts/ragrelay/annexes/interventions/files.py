@@ -1,0 +1,22 @@
+"""Register the files of interventions that no table of the report has."""
+
+from ragrelay.base.vocabulary.study_file import StudyFile
+
+MODULE = "ragrelay.annexes.interventions"
+# fmt: off
+changed_contexts = StudyFile("{dataset}/interventions/contexts/{retriever}.parquet", "change_contexts",
+    "changed contexts, with the passage that each change is about and the retrieval measure",
+    f"{MODULE}.contexts:COLUMNS")
+changed_texts = StudyFile("{dataset}/interventions/contexts/{retriever}.texts.parquet", "change_contexts",
+    "the passages that are put in", f"{MODULE}.contexts:TEXT_COLUMNS")
+left_out_of_changes = StudyFile("{dataset}/interventions/contexts/{retriever}.left_out.json", "change_contexts",
+    "counts of the queries whose context cannot be changed, by reason")
+changed_prompts = StudyFile("{dataset}/interventions/prompts/{template}/{retriever}.parquet", "build_changed_prompts",
+    "the prompts of changed contexts", f"{MODULE}.prompts:COLUMNS")
+changed_receipt = StudyFile("{dataset}/interventions/generated/{generator}/shard{shard}.json",
+    "generate_changed_answers", "receipt of generation")
+changed_answers = StudyFile("{dataset}/interventions/answers/{generator}/{retriever}.parquet", "view_changed_answers",
+    "the answers to changed contexts", f"{MODULE}.answers:COLUMNS")
+changed_scores = StudyFile("{dataset}/interventions/scores/{scorer}/{generator}/{retriever}.parquet",
+    "score_changed_answers", "the scores of these answers", f"{MODULE}.scores:COLUMNS")
+# fmt: on

@@ -1,0 +1,190 @@
+"""Base classes of interventions, which change one passage of a context and say what its effect is."""
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, ClassVar, NamedTuple
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.kinds import CheckedStudy, Kind, Kinds
+from ragrelay.base.settings import Name, Unique
+from ragrelay.base.vocabulary.orderings import fits, ordered
+
+UNCHANGED, RELEVANT, OTHER, BETWEEN = "unchanged", "relevant", "other", "between"
+"""Arms: the context as it was, and what the passage that is changed is judged."""
+OF_ARMS = {RELEVANT: "a relevant passage", OTHER: "a passage judged non-relevant",
+           BETWEEN: "a passage judged neither, or unjudged", UNCHANGED: "the context as it was"}  # fmt: skip
+ROW = ["qid", "draw", "place"]
+
+
+class Passage(NamedTuple):
+    """A passage of a query; ``label`` is None where unjudged."""
+
+    docno: str
+    text: str
+    label: int | None
+
+
+class Pair(NamedTuple):
+    """A relevant and a non-relevant passage that the context lacks."""
+
+    relevant: Passage
+    other: Passage
+
+
+class Given(NamedTuple):
+    """A query's context of k passages, the first in rank first, laid out in ``order`` (ranks from 0, in prompt order).
+
+    ``pairs``: of which arms are made, one per draw. ``bounds``: the lowest label of a relevant passage and the highest
+    of a non-relevant one.
+    """
+
+    context: Sequence[Passage]
+    order: Sequence[int]
+    pairs: Sequence[Pair]
+    bounds: tuple[int, int]
+
+    def arm(self, label: int | None) -> str:
+        """Return which arm a passage with ``label`` belongs to."""
+        lowest, highest = self.bounds
+        if label is None:
+            return BETWEEN
+        return RELEVANT if label >= lowest else OTHER if label <= highest else BETWEEN
+
+
+class Change(NamedTuple):
+    """A context to make an answer with. ``place``: of the change in the prompt, from 1; 0 for the context as it was.
+
+    ``docno``, ``label``: the passage that is put in, left out or repeated. ``ranked``: the context in the order of
+    ranks; ``docnos``: in that of the prompt.
+    """
+
+    draw: int
+    place: int
+    arm: str
+    docno: str | None
+    label: int | None
+    ranked: tuple[str, ...]
+    docnos: tuple[str, ...]
+
+
+class Intervention(Kind):
+    """Changes one passage of a retriever's contexts, and measures what that does to the answers."""
+
+    population: ClassVar[str]
+    """Which queries it says something about, after `queries `; ``{k}`` is filled in."""
+    effect: ClassVar[str]
+    """What its effect is, with ``{effect}`` for its value."""
+    needs_pairs: ClassVar[bool] = False
+    """Whether it puts passages in that the context lacks."""
+    measured: ClassVar[bool] = True
+    """Whether changed contexts have retrieval measures."""
+
+    retrievers: Annotated[Unique[Name], Field(min_length=1)] = Field(
+        description="Names from `grid.retrievers`, whose contexts are changed."
+    )
+    k: Unique[Annotated[int, Field(ge=1)]] | None = Field(
+        None, description="Passages in these contexts, of the grid's; all of them by default."
+    )
+    ordering: str | None = Field(None, description="Their ordering; by default the grid's first.")
+    max_label: int = Field(0, description="Highest label of a non-relevant passage.")
+    seed: int = Field(0, ge=0, description="Seed of what is drawn.")
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check retrievers, k and ordering against the grid, and that no label is on both sides."""
+        super().check(place, study)
+        grid = study.grid
+        for name in self.retrievers:
+            if name not in grid.retrievers:
+                expected = one_of(grid.retrievers, name) + " in grid.retrievers"
+                raise InputError(f"{place}.retrievers'", repr(name), expected)
+        for k in self.k or ():
+            if k not in grid.k:
+                raise InputError(f"{place}.k'", str(k), one_of(map(str, grid.k)) + " in grid.k")
+        if self.ordering is not None and self.ordering not in grid.orderings:
+            expected = one_of(grid.orderings, self.ordering) + " in grid.orderings"
+            raise InputError(f"{place}.ordering'", repr(self.ordering), expected)
+        if not self.depths(grid.k, grid.orderings):
+            raise InputError(f"{place}.ordering'", self.ordering or grid.orderings[0], "one of some k")
+        for name in grid.datasets:
+            lowest = min(study.config["datasets"][name]["references"].values())
+            if self.max_label >= lowest:
+                raise InputError(
+                    f"{place}.max_label'", str(self.max_label), f"less than {lowest}, the lowest grade of {name}"
+                )
+
+    def depths(self, ks: Sequence[int], orderings: Sequence[str]) -> list[int]:
+        """Return its k in a grid with these ``ks`` and ``orderings``, in increasing order."""
+        return [k for k in sorted(self.k or ks) if fits(self.laid_out(orderings), k)]
+
+    def laid_out(self, orderings: Sequence[str]) -> str:
+        """Return its ordering in a grid with these."""
+        return self.ordering or orderings[0]
+
+    def changes(self, given: Given) -> list[Change] | str:
+        """Return the contexts of one query, or why there are none, after `queries `."""
+        raise NotImplementedError
+
+    def effects(self, scored: pl.DataFrame) -> pl.DataFrame:
+        """Return the effect of each change: ROW, side, effect, moved.
+
+        ``scored``: rows of one k and set of references (ROW, arm, p, value: the retrieval measure). ``side``: the arm
+        of the passage, null where both arms are in one effect; ``moved``: the same difference of the measure.
+        """
+        raise NotImplementedError
+
+
+class OfOwnPassages(Intervention):
+    """An intervention on each passage of the context in turn; relevant ones are compared with non-relevant ones."""
+
+    population = "with a relevant and a non-relevant passage in the top {k}"
+
+    def changes(self, given: Given) -> list[Change] | str:
+        """Return the context as it was, then with each passage changed."""
+        arms = {given.arm(passage.label) for passage in given.context}
+        if RELEVANT not in arms or OTHER not in arms:
+            lacking = "relevant" if RELEVANT not in arms else "judged non-relevant"
+            return f"without a {lacking} passage in the context"
+        docnos = [passage.docno for passage in given.context]
+        whole = tuple(docnos[rank] for rank in given.order)
+        rows = [Change(0, 0, UNCHANGED, None, None, tuple(docnos), whole)]
+        for place, rank in enumerate(given.order, 1):
+            passage = given.context[rank]
+            ranked, laid = self.changed(docnos, given.order, rank)
+            arm = given.arm(passage.label)
+            rows.append(Change(0, place, arm, passage.docno, passage.label, tuple(ranked), tuple(laid)))
+        return rows
+
+    def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:
+        """Return the context with the passage of ``rank`` (from 0) changed, in the order of ranks and of the prompt."""
+        raise NotImplementedError
+
+    def effects(self, scored: pl.DataFrame) -> pl.DataFrame:
+        """Return what the change of each passage does."""
+        was = scored.filter(place=0).select("qid", was="p", value_was="value")
+        less = self.sign * (pl.col("p") - pl.col("was"))
+        moved = self.sign * (pl.col("value") - pl.col("value_was"))
+        return (
+            scored.filter(pl.col("place") > 0)
+            .join(was, on="qid", maintain_order="left")
+            .select(*ROW, side="arm", effect=less, moved=moved)
+        )
+
+    sign: ClassVar[int]
+    """1 if the effect is that of the change, -1 if it is that of having the passage."""
+
+
+def laid_out(passages: Sequence[str], order: Sequence[int]) -> tuple[str, ...]:
+    """Return ``passages``, in the order of ranks, in that of the prompt."""
+    return tuple(passages[rank] for rank in order)
+
+
+def order_of(k: int, ordering: str, qid: str) -> list[int]:
+    """Return ranks from 0 in the order of the prompt."""
+    return list(ordered(list(range(k)), ordering, key=qid))
+
+
+INTERVENTION_KINDS = Kinds(Intervention, "ragrelay.annexes.interventions.kinds")
+Definitions = Mapping[str, Mapping[str, object]]
+"""Interventions of the configuration by name."""

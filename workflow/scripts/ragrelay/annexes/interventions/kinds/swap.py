@@ -1,0 +1,69 @@
+"""Put a relevant and, apart from it, a non-relevant passage in the place of a passage of the context."""
+
+from typing import ClassVar, Literal
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annexes.interventions.intervention import (
+    OTHER,
+    RELEVANT,
+    ROW,
+    Change,
+    Given,
+    Intervention,
+    laid_out,
+)
+
+PLACES = {
+    "each": lambda k: range(1, k + 1),
+    "ends": lambda k: sorted({1, k}),
+    "first": lambda k: (1,),
+    "last": lambda k: (k,),
+}
+
+
+class Swap(Intervention):
+    """In the place of one passage comes a relevant one, and in a context of its own a judged non-relevant one. Both are
+    new to the context, no near copies of it, alike in length where possible, and the same at all places: the effect is
+    the difference of P between the two, so that what any exchange costs is in neither."""
+
+    population: ClassVar = "whose judgements have a relevant and a non-relevant passage that the top {k} lacks"
+    effect: ClassVar = (
+        "a relevant passage in a place of the context gives a P that differs by {effect} from that of a non-relevant "
+        "one there"
+    )
+    needs_pairs: ClassVar = True
+
+    places: Literal["each", "ends", "first", "last"] = Field(
+        "each", description="Places of the prompt in which a passage is exchanged; `ends` is the first and the last."
+    )
+    draws: int = Field(
+        1,
+        ge=1,
+        description="Pairs of passages drawn for each query; a second one makes the standard error about 10% smaller.",
+    )
+
+    def changes(self, given: Given) -> list[Change] | str:
+        """Return a context per draw, place and arm."""
+        docnos = [passage.docno for passage in given.context]
+        rows = []
+        for draw, pair in enumerate(given.pairs):
+            for place in PLACES[self.places](len(docnos)):
+                for arm, passage in ((RELEVANT, pair.relevant), (OTHER, pair.other)):
+                    ranked = list(docnos)
+                    ranked[given.order[place - 1]] = passage.docno
+                    rows.append(
+                        Change(draw, place, arm, passage.docno, passage.label, tuple(ranked),
+                               laid_out(ranked, given.order))
+                    )  # fmt: skip
+        return rows
+
+    def effects(self, scored: pl.DataFrame) -> pl.DataFrame:
+        """Return the difference between the two arms at each place."""
+        first, second = (scored.filter(arm=arm).select(*ROW, "p", "value") for arm in (RELEVANT, OTHER))
+        both = first.join(second, on=ROW, suffix="_other", maintain_order="left")
+        return both.select(
+            *ROW, side=pl.lit(None, pl.String), effect=pl.col("p") - pl.col("p_other"),
+            moved=pl.col("value") - pl.col("value_other"),
+        )  # fmt: skip

@@ -1,0 +1,31 @@
+"""Make the page's table of effects."""
+
+import polars as pl
+
+from ragrelay.annexes.interventions.effects import AT_PLACE
+from ragrelay.annexes.interventions.study import EffectStudy
+from ragrelay.report.display.numbers import count, p_value
+from ragrelay.report.display.tables import LATER, REMARK, Row, Table, between, depth, name, numeric, table_of, textual
+
+PER = 0.1
+"""Slopes are shown per this much of the measure."""
+
+
+def effect_table(study: EffectStudy, most_rows: int | None = None) -> Table:
+    """Show a row per intervention, retriever, k and set of references, and those of places."""
+    slopes = ("slope", "slope_low", "slope_high", "relay", "relay_low", "relay_high")
+    frame = study.effects.with_columns(pl.col(slopes) * PER)
+    measure = frame["measure"][0] if frame.height else "measure"
+    return table_of(
+        frame, name("intervention"), name("retriever"), name("ordering"), depth(), name("references"),
+        textual("place", _place), name("verdict"), between("effect", "effect"),
+        numeric("relevant in, mean P", "p_relevant"), numeric("non-relevant in", "p_other"),
+        between(f"per {PER} {measure}", "slope", 3, ("slope_low", "slope_high")),
+        between(f"relay, per {PER} {measure}", "relay", 3, ("relay_low", "relay_high")),
+        numeric("p", "p_value", p_value), numeric("queries", "n", count), numeric("of", "n_queries", count),
+        numeric("changes", "n_changes", count), REMARK, most=most_rows, later=LATER,
+    )  # fmt: skip
+
+
+def _place(row: Row) -> str:
+    return str(row["place"]) if row["part"] == AT_PLACE else str(row["part"])

@@ -1,0 +1,31 @@
+"""Lay out changed contexts as prompts."""
+
+import polars as pl
+
+from ragrelay.annexes.interventions.contexts import CHANGE, KEY
+from ragrelay.base.vocabulary.columns import schema_of
+from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
+from ragrelay.prompting.layout import prompt_id
+from ragrelay.prompting.templates import Template
+
+COLUMNS = {**CHANGE, **{name: column for name, column in PROMPT_COLUMNS.items() if name != "qid"}}
+
+
+def build_changed_prompts(
+    queries: pl.DataFrame, changed: pl.DataFrame, contexts: pl.DataFrame, texts: pl.DataFrame, template: Template
+) -> pl.DataFrame:
+    """Return COLUMNS for each row of ``changed`` (contexts.COLUMNS), by query, then as given.
+
+    ``contexts``, ``texts``: the texts (qid, docno, text) of the retriever's passages, and of those put in. A context
+    that some cell of the grid has, too, has its prompt_id.
+    """
+    text_of = {(qid, docno): text for frame in (contexts, texts)
+               for qid, docno, text in frame.select("qid", "docno", "text").iter_rows()}  # fmt: skip
+    rows = changed.join(queries.select("qid", "query"), on="qid", maintain_order="left")
+    laid = []
+    for qid, query, docnos in rows.select("qid", "query", "docnos").iter_rows():
+        passages = [text_of[qid, docno] for docno in docnos]
+        prompt, system = template.render(query, passages), template.system(passages)
+        laid.append((prompt, system, prompt_id(prompt, system)))
+    made = pl.DataFrame(laid, schema=dict.fromkeys(("prompt", "system", "prompt_id"), pl.String), orient="row")
+    return rows.select(*KEY, "docnos").hstack(made).select(*schema_of(COLUMNS))

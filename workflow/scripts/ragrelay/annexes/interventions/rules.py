@@ -1,0 +1,92 @@
+"""Give rules what they need of interventions: definitions, inputs and params of their jobs."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from ragrelay.annexes.interventions import files
+from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.workflow.study.files import made_by
+from ragrelay.workflow.study.study import Key, OfJob, StudyOfRules
+
+
+class Interventions:
+    """What the rules of interventions need of a study."""
+
+    def __init__(self, study: StudyOfRules) -> None:
+        self.study = study
+        self.definitions: dict[str, dict[str, Any]] = study.config.get("interventions", {})
+
+    @functools.cached_property
+    def retrievers(self) -> list[str]:
+        """The retrievers whose contexts are changed, in the grid's order."""
+        named = {name for one in self.definitions.values() for name in one["retrievers"]}
+        return [name for name in self.study.grid.retrievers if name in named]
+
+    @functools.cached_property
+    def each_retriever(self) -> list[Key]:
+        """A key per such retriever, to fill in paths."""
+        return [{"retriever": name} for name in self.retrievers]
+
+    def of_retriever(self, retriever: str) -> dict[str, dict[str, Any]]:
+        """Return the interventions on a retriever's contexts, by name."""
+        return {name: one for name, one in self.definitions.items() if retriever in one["retrievers"]}
+
+    def modules_of(self, retriever: str) -> list[str]:
+        """Return the modules of the kinds of a retriever's interventions."""
+        return sorted({INTERVENTION_KINDS.module(one) for one in self.of_retriever(retriever).values()})
+
+    @functools.cached_property
+    def modules(self) -> list[str]:
+        """The modules of the kinds of all interventions."""
+        return sorted({INTERVENTION_KINDS.module(one) for one in self.definitions.values()})
+
+    @functools.cached_property
+    def jobs(self) -> list[Key]:
+        """Every dataset with every retriever whose contexts are changed."""
+        return [{"dataset": dataset, **each} for dataset in self.study.grid.datasets for each in self.each_retriever]
+
+    @functools.cached_property
+    def sections(self) -> list[Key]:
+        """Every dataset, generator with an engine and scorer that asks no judge; none without interventions."""
+        study = self.study
+        return [
+            {"dataset": dataset, "generator": generator, "scorer": scorer}
+            for dataset in study.grid.datasets
+            for generator in study.asked_generators()
+            for scorer in study.computed_scorers
+            if self.definitions
+        ]
+
+    @functools.cached_property
+    def of_grid(self) -> dict[str, Any]:
+        """What changed contexts depend on in the grid."""
+        grid = self.study.grid
+        return {"ks": sorted(grid.k), "orderings": grid.orderings, "measure": grid.measures[0]}
+
+    def changed_prompts_of(self, wildcards: Any) -> list[StudyFile]:
+        """Return the prompts of changed contexts, of all retrievers, for a job's generator."""
+        template = self.study.template_of(wildcards.generator)
+        return files.changed_prompts.at(template=template).each(self.each_retriever)
+
+    def of_retrievers(self, pattern: StudyFile) -> OfJob:
+        """Return a function from wildcards to the files of ``pattern`` of all such retrievers."""
+        paths = pattern.each(self.each_retriever)
+        return lambda wildcards: paths
+
+    @functools.cached_property
+    def shown_patterns(self) -> Mapping[str, StudyFile]:
+        """Patterns of the tables that the page shows; none without interventions."""
+        return made_by("analyse_interventions") if self.sections else {}
+
+    @functools.cached_property
+    def shown(self) -> Mapping[str, list[StudyFile]]:
+        """The files of `shown_patterns`."""
+        return {name: pattern.each(self.sections) for name, pattern in self.shown_patterns.items()}
+
+
+@functools.cache
+def interventions_of(study: StudyOfRules) -> Interventions:
+    """Return what rules need of the interventions of ``study``."""
+    return Interventions(study)

@@ -1,0 +1,90 @@
+"""Score the answers to changed contexts. Scores in the score store are not computed again."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.annexes.interventions.answers import ChangedAnswers
+from ragrelay.annexes.interventions.contexts import CHANGE, KEY
+from ragrelay.base.vocabulary.columns import REFERENCES, integer, number, schema_of
+from ragrelay.base.vocabulary.names import UNSEEN
+from ragrelay.scoring.aggregation import Aggregation
+from ragrelay.scoring.near_copies import PassageTexts, shown_references
+from ragrelay.scoring.query_scores import QueryScores, ScoredAnswers
+from ragrelay.scoring.store import VALUES
+
+QUERIES_AT_ONCE = 200
+COLUMNS = {
+    "references": REFERENCES._replace(
+        about="name of the reference set; `…-unseen` leaves out what any context of the intervention shows of the "
+        "query at that k, so that all its contexts have one set"
+    ),
+    **CHANGE,
+    "p": number("mean over seeds of the answer's score, with this set", "the scorer's"),
+    "n_seeds": integer("seeds with a score", "seeds"),
+}
+SCHEMA = schema_of(COLUMNS)
+OF_SEED = {**{name: SCHEMA[name] for name in ("references", *KEY)}, "seed": pl.Int64, "score": pl.Float64}
+
+
+def score_changed_answers(
+    answers: str | Path,
+    references: str | Path,
+    grades: Mapping[str, int],
+    scorer: Mapping[str, Any],
+    cache_dir: str | Path,
+    threads: int = 1,
+    passages: Sequence[str | Path] = (),
+    near_copy: float | None = None,
+) -> pl.DataFrame:
+    """Score all ``answers`` (a file of answers.COLUMNS): COLUMNS, by references, then KEY.
+
+    ``passages``: files with the texts of the contexts' passages (qid, docno, text); other arguments as in
+    retriever_table.score_answers. Queries without a reference in a set have no rows for it.
+    """
+    scored = ScoredAnswers(lambda qids: ChangedAnswers(answers, qids), references, scorer, cache_dir, threads)
+    texts = PassageTexts(() if near_copy is None else passages)
+    frames = [pl.DataFrame(schema=OF_SEED)]
+    for batch in scored.batches(QUERIES_AT_ONCE, [*KEY, "seed"]):
+        of_batch = texts.of([query.qid for query in batch])
+        for query in batch:
+            shown: Mapping[str, np.ndarray] | None = None
+            if not scored.gold:
+                docnos = {docno: "" for some in query.answers["docnos"] for docno in some}
+                shown = shown_references(query.query, {**docnos, **of_batch[query.qid]}, near_copy)
+            frames += _of_query(query, grades, scored.aggregate, shown)
+    # Collect lists first and take means afterwards, so that the number of threads does not change the last digit.
+    return (
+        pl.concat(frames)
+        .sort("references", *KEY, "seed")
+        .group_by("references", *KEY, maintain_order=True)
+        .agg("score")
+        .with_columns(p=pl.col("score").list.mean(), n_seeds=pl.col("score").list.len().cast(pl.Int64))
+        .select(*SCHEMA)
+    )
+
+
+def _of_query(
+    scored: QueryScores, grades: Mapping[str, int], aggregate: Aggregation, shown: Mapping[str, np.ndarray] | None
+) -> Iterator[pl.DataFrame]:
+    """Yield the scores of one query's answers, with each set. ``shown``: references that passages show; None: gold."""
+    _, query, answers, values = scored
+    numbered = answers.with_row_index("row")
+    for (_, _), rows in numbered.partition_by("intervention", "k", as_dict=True, maintain_order=True).items():
+        places = rows["row"].to_numpy()
+        docnos = {docno for some in rows["docnos"] for docno in some}
+        seen = None if shown is None else np.any([shown[docno] for docno in sorted(docnos)], axis=0)
+        for grade, label in grades.items():
+            judged = query.labels >= label
+            sets = {grade: judged} if seen is None else {grade: judged, grade + UNSEEN: judged & ~seen}
+            for name, members in sets.items():
+                if not members.any():
+                    continue
+                nothing = np.zeros((len(places), len(members)), dtype=bool)  # the best reference is not needed
+                of_rows = {value: values[value][places] for value in VALUES}
+                numbers, _ = aggregate(of_rows, members, query.texts, nothing)
+                score = pl.Series("score", numbers[:, VALUES.index("f1")], nan_to_null=True)
+                yield rows.select(pl.lit(name).alias("references"), *KEY, "seed", score).select(*OF_SEED)
