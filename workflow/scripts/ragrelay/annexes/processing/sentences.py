@@ -1,0 +1,80 @@
+"""Write the sentences on processors: what they changed, the tokens that they saved, and what became of the answers."""
+
+from ragrelay.annexes.processing.study import ProcessingStudy, Row
+from ragrelay.report.display.findings import Conclusion
+from ragrelay.report.display.numbers import count, counted, listing, number, share
+from ragrelay.report.verdict_sentences import short, winner_first
+
+HEADING = "Processors", "What did the processor do?"
+
+
+def processing_answer(study: ProcessingStudy) -> Conclusion:
+    """Conclude at the largest k: the share of the prompts' tokens that each processor saved, and the paired verdict."""
+    rows = study.rows
+    deepest = [row for row in rows if row["k"] == max(other["k"] for other in rows)]
+    return Conclusion(*HEADING, "; ".join(f"{row['retriever']}, k = {row['k']}: {_short(row)}" for row in deepest))
+
+
+def processing_sentences(study: ProcessingStudy) -> list[str]:
+    """Say of every processed retriever and k what was changed, and how answers compare."""
+    return [sentence for row in study.rows for sentence in (_changed(row), _compared(study, row)) if sentence]
+
+
+def processing_warnings(study: ProcessingStudy) -> list[str]:
+    """Warn of processors whose texts came out otherwise when they were made again."""
+    names = dict.fromkeys(row["retriever"] for row in study.rows if row["same_again"] is False)
+    return [
+        f"A sample of the texts of {name}’s processor on {study.keys['dataset']} came out otherwise when it was made "
+        "again: another cache gives other prompts."
+        for name in names
+    ]
+
+
+def saved(row: Row) -> float | None:
+    """Return the share of the prompts' tokens that the processor saved; None without tokens of both."""
+    before, after = row["tokens_before"], row["tokens_after"]
+    return None if before is None or after is None or not before else 1 - after / before
+
+
+def _short(row: Row) -> str:
+    if row["n_contexts_same"] == row["n_contexts"]:
+        return "no text changed"
+    kept = saved(row)
+    tokens = "" if kept is None else f"prompts have {share(abs(kept))} {'fewer' if kept >= 0 else 'more'} tokens; "
+    pair = row["pair"]
+    return f"{tokens}P {pair['verdict'] if pair else f'not compared with {row["of"]}'}"
+
+
+def _changed(row: Row) -> str:
+    where = f"{row['retriever']}, k = {row['k']}"
+    if row["n_contexts_same"] == row["n_contexts"]:
+        return f"{where}: the processor changed no text of {counted(row['n_contexts'], 'context')} of {row['of']}."
+    passages = (
+        f"of {counted(row['n_passages'], 'passage')} of {row['of']}, {count(row['n_changed'])} are shown with another "
+        f"text and {count(row['n_emptied'])} not at all"
+    )
+    contexts = [
+        f"{count(row['n_contexts_same'])} have the same texts as before" if row["n_contexts_same"] else "",
+        f"{count(row['n_contexts_emptied'])} have none left, and their prompts no context"
+        if row["n_contexts_emptied"] else "",
+    ]  # fmt: skip
+    told = listing([text for text in contexts if text])
+    of_contexts = f"; of {counted(row['n_contexts'], 'context')}, {told}" if any(contexts) else ""
+    return f"{where}: {passages}{of_contexts}."
+
+
+def _compared(study: ProcessingStudy, row: Row) -> str:
+    before, after, kept = row["tokens_before"], row["tokens_after"], saved(row)
+    tokens = ""
+    if kept is not None:
+        less = f"{share(abs(kept))} {'fewer' if kept >= 0 else 'more'}"
+        tokens = f"prompts have on average {number(after, 0)} tokens in place of {number(before, 0)} ({less}). "
+    if (pair := row["pair"]) is None:
+        none = f"there is no paired difference of P ({row['of']} is not in the grid, or has no scores)."
+        return f"At k = {row['k']}, {tokens or ''}{none if not tokens else none.capitalize()}"
+    shown, strong = winner_first(pair)
+    difference = f": difference {short(shown['mean_difference'], shown['low'], shown['high'], shown['margin'])}" if (
+        shown["mean_difference"] is not None) else ""  # fmt: skip
+    where = f"{study.title}, {study.ordering} order, {study.references}, k = {row['k']}"
+    start = tokens[:1].upper() + tokens[1:]
+    return f"{where}: {start}{strong}{difference}, {counted(pair['n'], 'query', 'queries')}."
