@@ -1,4 +1,4 @@
-"""Process the contexts of a retriever into the cache. The outputs are its contexts with what is shown, and a receipt."""
+"""Process the contexts of a retriever into the cache. Outputs: its contexts with the texts shown, and a receipt."""
 
 import shutil
 

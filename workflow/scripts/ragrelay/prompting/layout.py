@@ -68,7 +68,7 @@ class Layout:
     def __init__(self, template: Template, queries: Path, contexts: Mapping[str, Path]) -> None:
         self.template, self.queries, self.contexts = template, queries, contexts
 
-    def shortened(self, retriever: str, qid: str, docnos: Sequence[str], prompt: str) -> Iterator[tuple[int, str]]:
+    def shortened(self, retriever: str, qid: str, docnos: Sequence[str], prompt: str = "") -> Iterator[tuple[int, str]]:
         """Yield (passages dropped, prompt) for 1, 2, ... passages dropped from the end of the retriever's ranking.
 
         The others stay in prompt order. The last passage is never dropped, since the answer would be a zero-shot one.
@@ -83,7 +83,6 @@ class Layout:
         for dropped in range(1, len(ranked)):
             kept = set(ranked[:-dropped])
             yield dropped, self.template.render(query, [texts[docno] for docno in docnos if docno in kept])
-
 
     def _texts(self, ranking: pl.DataFrame, query: str, docnos: Sequence[str], prompt: str) -> dict[str, str]:
         """Return texts by docno, best first; of the texts that a processor made for each k, those in ``prompt``."""
@@ -100,8 +99,9 @@ class Layout:
 def build_single_prompts(queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, depth: int) -> pl.DataFrame:
     """Return the k = 1 prompts of the passages at ranks 1 to ``depth`` of ``contexts`` (qid, rank, docno, text).
 
-    The texts are the passages' own, whatever a processor makes of them: a label is the passage's. Columns of kshot_prompts after ``rank``, in the order of rank, then of ``queries``. The texts, and so the
-    prompt_ids, are the same as in any k = 1 cell that has the passage.
+    Columns of kshot_prompts after ``rank``, in the order of rank, then of ``queries``. The texts are the passages' own,
+    whatever a processor makes of them, so that a label is the passage's; without one they, and so the prompt_ids, are
+    the same as in any k = 1 cell that has the passage.
     """
     passages = contexts.select("qid", "rank", "docno", "text")
     ranks = [

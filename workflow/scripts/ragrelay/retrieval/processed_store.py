@@ -15,7 +15,7 @@ SAME_AGAIN = "same_again"
 class ProcessedStore(PartStore):
     """The texts of one processor, in folder ``<cache_dir>/processed/<fingerprint>``.
 
-    Columns: given_hash (of the query's text and the passages' docnos and texts), docnos and texts of the passages shown.
+    Columns: given_hash (of the query's text and the passages' docnos and texts); docnos and texts of what is shown.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:

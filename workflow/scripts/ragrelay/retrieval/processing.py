@@ -89,9 +89,7 @@ def _asked(contexts: pl.DataFrame, ks: Sequence[int], alone: bool) -> Iterator[t
             yield from ((qid, k, (passage,)) for passage in passages) if alone else [(qid, k, passages)]
 
 
-def _fill(
-    store: ProcessedStore, missing: Mapping[str, Given], processor: Processor, place: str, threads: int
-) -> None:
+def _fill(store: ProcessedStore, missing: Mapping[str, Given], processor: Processor, place: str, threads: int) -> None:
     """Add the texts of ``missing`` to the store, a part about every minute and at the end, even after an error."""
     process, progress = processor.start(threads), Progress(len(missing), "contexts processed")
     rows: list[tuple[str, list[str], list[str]]] = []

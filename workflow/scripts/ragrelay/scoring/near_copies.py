@@ -37,9 +37,7 @@ def grams(text: str) -> frozenset[tuple[str, ...]]:
     return frozenset(zip(*(words[start:] for start in range(N)), strict=False))
 
 
-def shown_references(
-    query: QueryReferences, passages: Mapping[K, str], share: float | None
-) -> dict[K, np.ndarray]:
+def shown_references(query: QueryReferences, passages: Mapping[K, str], share: float | None) -> dict[K, np.ndarray]:
     """Return which references of ``query`` each of ``passages`` (Shown to text) shows, by Shown: (references,), bool.
 
     A passage shows the reference with its docno, and every reference with an overlap coefficient of grams of at least

@@ -135,9 +135,9 @@ def query_rows(
     """Return one query's rows of the table (see score_answers), unsorted.
 
     ``scored``: its answers (ordering, k, seed) and their values. ``contexts``: docnos by (ordering, k). ``shown``:
-    which references (references,) each of these passages (near_copies.Shown) shows. ``zero_cells``: the cells of ``scored`` that are
-    zero-shot answers in a retriever's file; they only give unseen rows. ``unseen``: whether there are unseen sets,
-    which gold answers don't have.
+    which references (references,) each of these passages (near_copies.Shown) shows. ``zero_cells``: the cells of
+    ``scored`` that are zero-shot answers in a retriever's file; they only give unseen rows. ``unseen``: whether there
+    are unseen sets, which gold answers don't have.
     """
     qid, query, answers, values = scored
     cells = list(answers.select("ordering", "k", "seed").iter_rows())

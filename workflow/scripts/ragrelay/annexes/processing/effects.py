@@ -53,9 +53,10 @@ def describe_processing(
 
 
 def _texts(before: pl.DataFrame, after: pl.DataFrame, k: int) -> Iterator[tuple[str, int]]:
-    both = shown_texts(before, k).select("qid", "docno", "text").join(
-        shown_texts(after, k).select("qid", "docno", shown="text"), on=["qid", "docno"], how="left"
-    ).with_columns(emptied=pl.col("shown").is_null(), same=pl.col("text").eq(pl.col("shown")).fill_null(False))  # fmt: skip
+    made = shown_texts(after, k).select("qid", "docno", made="text")
+    given = shown_texts(before, k).select("qid", "docno", "text").join(made, on=["qid", "docno"], how="left")
+    same = pl.col("text").eq(pl.col("made")).fill_null(value=False)
+    both = given.with_columns(emptied=pl.col("made").is_null(), same=same)
     of_query = both.group_by("qid").agg(pl.col("same", "emptied").all())
     yield "n_contexts", of_query.height
     yield "n_contexts_same", int(of_query["same"].sum())
@@ -71,4 +72,8 @@ def _tokens(tokens: pl.DataFrame, base: str, processed: str) -> dict[str, Any]:
         for name in (base, processed)
     )
     both = before.join(after, on="qid", suffix="_after")
-    return {"n_tokens": both.height, "tokens_before": both["tokens"].mean(), "tokens_after": both["tokens_after"].mean()}
+    return {
+        "n_tokens": both.height,
+        "tokens_before": both["tokens"].mean(),
+        "tokens_after": both["tokens_after"].mean(),
+    }

@@ -41,8 +41,8 @@ def _short(row: Row) -> str:
         return "no text changed"
     kept = saved(row)
     tokens = "" if kept is None else f"prompts have {share(abs(kept))} {'fewer' if kept >= 0 else 'more'} tokens; "
-    pair = row["pair"]
-    return f"{tokens}P {pair['verdict'] if pair else f'not compared with {row["of"]}'}"
+    verdict = row["pair"]["verdict"] if row["pair"] else f"not compared with {row['of']}"
+    return f"{tokens}P {verdict}"
 
 
 def _changed(row: Row) -> str:
@@ -70,8 +70,7 @@ def _compared(study: ProcessingStudy, row: Row) -> str:
         less = f"{share(abs(kept))} {'fewer' if kept >= 0 else 'more'}"
         tokens = f"prompts have on average {number(after, 0)} tokens in place of {number(before, 0)} ({less}). "
     if (pair := row["pair"]) is None:
-        none = f"there is no paired difference of P ({row['of']} is not in the grid, or has no scores)."
-        return f"At k = {row['k']}, {tokens or ''}{none if not tokens else none.capitalize()}"
+        return f"k = {row['k']}: no difference of P, since {row['of']} is not in the grid or has no scores."
     shown, strong = winner_first(pair)
     difference = f": difference {short(shown['mean_difference'], shown['low'], shown['high'], shown['margin'])}" if (
         shown["mean_difference"] is not None) else ""  # fmt: skip

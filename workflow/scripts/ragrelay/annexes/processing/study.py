@@ -19,7 +19,7 @@ TABLES = {"processing": COLUMNS, "systems": systems.COLUMNS, "gain": gain.COLUMN
 
 @dataclass(frozen=True)
 class ProcessingStudy:
-    """The processors of a section; ``tables`` by name of TABLES. ``ordering`` and ``references``: of its first answers."""
+    """The processors of a section; ``tables`` by name of TABLES; ``ordering``, ``references`` of its first answers."""
 
     keys: Mapping[str, str]
     tables: Mapping[str, pl.DataFrame]
@@ -54,13 +54,16 @@ class ProcessingStudy:
 
 
 def read_processing(files: Mapping[str, KeyedFiles], given: Mapping[str, Any] | None) -> list[ProcessingStudy]:
-    """Read the study of each section. ``given``: the sections and the grid (annexes.processing.rules); None for none."""
+    """Read the study of each section. ``given``: sections and grid (annexes.processing.rules); None for none."""
     if given is None:
         return []
     studies = []
     for section in given["sections"]:
         keys = {name: section[name] for name in ("dataset", "generator", "scorer")}
         tables = {name: read_table(files[name].of(keys), columns) for name, columns in TABLES.items()}
-        first = section["primary"] or {"ordering": given["grid"]["orderings"][0], "references": section["references"][0]}
+        first = section["primary"] or {
+            "ordering": given["grid"]["orderings"][0],
+            "references": section["references"][0],
+        }
         studies.append(ProcessingStudy(keys, tables, first["ordering"], first["references"]))
     return studies

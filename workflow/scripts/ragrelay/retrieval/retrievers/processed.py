@@ -7,11 +7,12 @@ from typing import Annotated, Any
 import polars as pl
 from pydantic import Field
 
+from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import CheckedStudy, Download
 from ragrelay.base.settings import Name
 from ragrelay.base.user_code import code_hashes
 from ragrelay.retrieval.processor import PROCESSOR_KINDS, Processor
-from ragrelay.retrieval.retriever import Retriever, RunTask
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, RunTask
 
 
 class Processed(Retriever):
@@ -34,8 +35,16 @@ class Processed(Retriever):
         return PROCESSOR_KINDS.of({**self.processor, "code": self.code})
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check the processor."""
+        """Check the processor, that the passages are of a ranking, and that all answers are made here."""
         self.made().check(f"{place}.processor", study)
+        if (definition := study.config["retrievers"].get(self.of)) and RETRIEVER_KINDS.of(definition).needs_qrels:
+            expected = "a retriever that ranks without the judgements"
+            raise InputError(f"{place}.of'", f"{self.of!r}, whose passages judgements choose", expected)
+        for name in study.grid.generators:
+            if name not in study.asked:
+                expected = "a generator whose answers are made here, or the retriever whose passages were shown"
+                found = f"generator {name!r}, whose answers were made elsewhere, with texts that are not known"
+                raise InputError(f"{place}'", found, expected)
 
     def downloads(self) -> Iterator[Download]:
         """Yield the models of the processor."""
