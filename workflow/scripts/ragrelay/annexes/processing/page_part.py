@@ -6,7 +6,7 @@ from typing import Any
 from ragrelay.annexes.processing.sentences import processing_answer, processing_sentences, processing_warnings, saved
 from ragrelay.annexes.processing.study import ProcessingStudy, Row, read_processing
 from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.report.display.numbers import count, number, share, with_interval
+from ragrelay.report.display.numbers import count, number, with_interval
 from ragrelay.report.display.page import Page
 from ragrelay.report.display.tables import Column, Table
 
@@ -39,7 +39,7 @@ def processing_table(study: ProcessingStudy) -> Table:
         Column("k", True, True, text=lambda row: str(row["k"])),
         Column("tokens before", True, text=lambda row: number(row["tokens_before"], 0)),
         Column("after", True, text=lambda row: number(row["tokens_after"], 0)),
-        Column("saved", True, text=lambda row: share(saved(row))),
+        Column("saved", True, text=_saved),
         Column("P before", True, text=lambda row: number(row["means"][0])),
         Column("P after", True, text=lambda row: number(row["means"][1])),
         Column("difference", True, text=lambda row: _of(row["pair"])),
@@ -54,6 +54,11 @@ def processing_table(study: ProcessingStudy) -> Table:
         Column("without a text", True, text=lambda row: count(row["n_contexts_emptied"])),
     )
     return Table(columns, [[column.text(row) for column in columns] for row in study.rows])
+
+
+def _saved(row: Row) -> str:
+    kept = saved(row)
+    return number(None) if kept is None else f"{number(100 * kept, 0)}%"
 
 
 def _of(row: Row | None) -> str:

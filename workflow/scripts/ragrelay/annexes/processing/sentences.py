@@ -16,8 +16,9 @@ def processing_answer(study: ProcessingStudy) -> Conclusion:
 
 
 def processing_sentences(study: ProcessingStudy) -> list[str]:
-    """Say of every processed retriever and k what was changed, and how answers compare."""
-    return [sentence for row in study.rows for sentence in (_changed(row), _compared(study, row)) if sentence]
+    """Say of every processed retriever and k what was changed, how many tokens it saved, and how answers compare."""
+    told = [text for row in study.rows for text in (_changed(row), _tokens(study, row), _compared(study, row))]
+    return [text for text in told if text]
 
 
 def processing_warnings(study: ProcessingStudy) -> list[str]:
@@ -36,18 +37,25 @@ def saved(row: Row) -> float | None:
     return None if before is None or after is None or not before else 1 - after / before
 
 
+def _unchanged(row: Row) -> bool:
+    return bool(row["n_contexts_same"] == row["n_contexts"])
+
+
 def _short(row: Row) -> str:
-    if row["n_contexts_same"] == row["n_contexts"]:
+    if _unchanged(row):
         return "no text changed"
     kept = saved(row)
-    tokens = "" if kept is None else f"prompts have {share(abs(kept))} {'fewer' if kept >= 0 else 'more'} tokens; "
-    verdict = row["pair"]["verdict"] if row["pair"] else f"not compared with {row['of']}"
-    return f"{tokens}P {verdict}"
+    tokens = "" if kept is None else f"{_fewer(kept)} tokens in prompts, "
+    return f"{tokens}verdict on P: {row['pair']['verdict'] if row['pair'] else 'none'}"
+
+
+def _fewer(kept: float) -> str:
+    return f"{share(abs(kept))} {'fewer' if kept >= 0 else 'more'}"
 
 
 def _changed(row: Row) -> str:
     where = f"{row['retriever']}, k = {row['k']}"
-    if row["n_contexts_same"] == row["n_contexts"]:
+    if _unchanged(row):
         return f"{where}: the processor changed no text of {counted(row['n_contexts'], 'context')} of {row['of']}."
     passages = (
         f"of {counted(row['n_passages'], 'passage')} of {row['of']}, {count(row['n_changed'])} are shown with another "
@@ -63,17 +71,24 @@ def _changed(row: Row) -> str:
     return f"{where}: {passages}{of_contexts}."
 
 
+def _tokens(study: ProcessingStudy, row: Row) -> str:
+    kept = saved(row)
+    if kept is None or _unchanged(row):
+        return ""
+    return (
+        f"{row['retriever']}, k = {row['k']}: prompts of {study.keys['generator']} have on average "
+        f"{number(row['tokens_after'], 0)} tokens in place of {number(row['tokens_before'], 0)} ({_fewer(kept)}), over "
+        f"{counted(row['n_tokens'], 'query', 'queries')}."
+    )
+
+
 def _compared(study: ProcessingStudy, row: Row) -> str:
-    before, after, kept = row["tokens_before"], row["tokens_after"], saved(row)
-    tokens = ""
-    if kept is not None:
-        less = f"{share(abs(kept))} {'fewer' if kept >= 0 else 'more'}"
-        tokens = f"prompts have on average {number(after, 0)} tokens in place of {number(before, 0)} ({less}). "
+    if _unchanged(row):
+        return ""
     if (pair := row["pair"]) is None:
-        return f"k = {row['k']}: no difference of P, since {row['of']} is not in the grid or has no scores."
+        return f"{row['retriever']}, k = {row['k']}: {row['of']} is not in the grid or has no scores to compare P with."
     shown, strong = winner_first(pair)
-    difference = f": difference {short(shown['mean_difference'], shown['low'], shown['high'], shown['margin'])}" if (
-        shown["mean_difference"] is not None) else ""  # fmt: skip
+    ends = shown["mean_difference"], shown["low"], shown["high"]
+    difference = "" if ends[0] is None else f": difference {short(*ends, shown['margin'])}"
     where = f"{study.title}, {study.ordering} order, {study.references}, k = {row['k']}"
-    start = tokens[:1].upper() + tokens[1:]
-    return f"{where}: {start}{strong}{difference}, {counted(pair['n'], 'query', 'queries')}."
+    return f"{where}: {strong}{difference}, {counted(pair['n'], 'query', 'queries')}."
