@@ -1,4 +1,4 @@
-"""The page's part on processors: its sentences and table from a made-up study in which dense stands for processed bm25."""
+"""The page's part on processors, from a made-up study in which dense stands for processed bm25."""
 
 from dataclasses import replace
 from pathlib import Path
