@@ -45,8 +45,12 @@ def process_contexts(
     fingerprint = value_hash([definition["kind"], processor.decisive(Path(cache_dir))])
     store = ProcessedStore(cache_dir, fingerprint)
     query_of = dict(queries.select("qid", "query").iter_rows())
-    asked = [(qid, k, (query_of[qid], some)) for qid, k, some in _asked(contexts, sorted(ks), processor.alone)]
-    distinct = {given_hash(given): given for _, _, given in asked}
+    distinct: dict[str, Given] = {}
+    asked: list[tuple[str, int, str]] = []
+    for qid, k, passages in _asked(contexts, sorted(ks), processor.alone):
+        key = given_hash((query_of[qid], passages))
+        distinct[key] = query_of[qid], passages
+        asked.append((qid, k, key))
     keys = pl.DataFrame({KEY[0]: list(distinct)}, schema={KEY[0]: pl.String})
     cached = set(store.held(keys)[KEY[0]])
     missing = {key: given for key, given in distinct.items() if key not in cached}
@@ -57,10 +61,10 @@ def process_contexts(
     held = store.held(keys)
     texts = {key: dict(zip(*lists, strict=True)) for key, *lists in store.read(held).select(*SCHEMA).iter_rows()}
     shown: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for qid, k, given in asked:
-        for docno, text in texts[given_hash(given)].items():
+    for qid, k, key in asked:
+        for docno, text in texts[key].items():
             shown.setdefault((qid, docno), []).append({"k": k, "text": text})
-    column = [shown.get(key, []) for key in contexts.select("qid", "docno").iter_rows()]
+    column = [shown.get(passage, []) for passage in contexts.select("qid", "docno").iter_rows()]
     same = {store.metadata(part).get(SAME_AGAIN) for part in held["part"].unique()}
     receipt = {
         "fingerprint": fingerprint,
