@@ -1,7 +1,7 @@
 """Retrieval: downloads, collections as tables, indexes, runs, contexts and retrieval measures.
 
 Input: downloads; a dataset's files, or its id in ir_datasets; imported run files.
-Output: fetched; queries, qrels, clusters, references; index, run, run_doubts, contexts, skipped, measures; counts of what was left out.
+Output: fetched; queries, qrels, clusters, references; index, run, run_doubts, contexts, skipped, processed, measures; counts of what was left out.
 """
 
 if workflow.is_main_process:

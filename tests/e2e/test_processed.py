@@ -26,7 +26,7 @@ RETRIEVERS = {
     "halved": {"kind": "processed", "of": "bm25", "processor": {"kind": "python", "function": "halves:every_second"}},
     "short": {"kind": "processed", "of": "bm25", "processor": {"kind": "nearest_sentences", "tokens": 60}},
 }
-OPTIONAL = {"annotation_depth": 2, "context_use": True, "prediction": {"agreement_scorers": ["token_f1"]}}
+OPTIONAL = {"annotation_depth": 2, "prediction": {"agreement_scorers": ["token_f1"]}}
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def test_labels_are_of_whole_passages(study: Sandbox) -> None:
     """erag asks nothing that it does not ask about the ranking itself, and its measures are the same."""
     alone = {name: table(study, f"annotations/prompts/tian2025/{name}.parquet") for name in ("bm25", "halved", "short")}
     assert alone["halved"].equals(alone["bm25"]) and alone["short"].equals(alone["bm25"])
-    measures = pl.read_parquet(next((study.results / "small/annotations").glob("**/measures*.parquet")))
+    measures = table(study, "annotations/labels/minilm/demo-lm/values.parquet")
     values = [measures.filter(retriever=name).drop("retriever") for name in ("bm25", "halved")]
     assert values[0].height and values[0].equals(values[1])
 
@@ -137,8 +137,5 @@ def test_a_changed_key_makes_its_own_cells_again_and_nothing_else(study: Sandbox
     changed.config["compare"] = {"before": "before", "after": "small"}
     changed.write_config()
     changed.snakemake("compare")
-    compared = next((changed.folder / "results").glob("**/compare*/**/*.csv"))
-    rows = pl.read_csv(compared)
-    assert {"halved", "bm25"} <= {
-        name for column in rows.columns if rows[column].dtype == pl.String for name in rows[column]
-    }
+    tables = (changed.folder / "results/small/compare").glob("**/*.csv")
+    assert any("halved" in path.read_text(encoding="utf-8") for path in tables)

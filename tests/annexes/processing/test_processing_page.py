@@ -53,7 +53,7 @@ def read(folder: Path, rows: list[dict[str, Any]]) -> tuple[list[ProcessingStudy
 
 
 @pytest.mark.parametrize("state", STATES)
-def test_what_is_said(tmp_path: Path, state: str) -> None:
+def test_what_is_said_is_approved(tmp_path: Path, state: str) -> None:
     (study,), _ = read(tmp_path, STATES[state])
     answer = sentences.processing_answer(study)
     said = [answer.question, answer.sentence, *sentences.processing_sentences(study), *page_part.warnings([study])]
