@@ -61,14 +61,18 @@ def _changed(row: Row) -> str:
         f"of {counted(row['n_passages'], 'passage')} of {row['of']}, {count(row['n_changed'])} are shown with another "
         f"text and {count(row['n_emptied'])} not at all"
     )
+    same, emptied = row["n_contexts_same"], row["n_contexts_emptied"]
     contexts = [
-        f"{count(row['n_contexts_same'])} have the same texts as before" if row["n_contexts_same"] else "",
-        f"{count(row['n_contexts_emptied'])} have none left, and their prompts no context"
-        if row["n_contexts_emptied"] else "",
-    ]  # fmt: skip
+        f"{count(same)} {_have(same)} the same texts as before" if same else "",
+        f"{count(emptied)} {_have(emptied)} none left, as in prompts without context" if emptied else "",
+    ]
     told = listing([text for text in contexts if text])
     of_contexts = f"; of {counted(row['n_contexts'], 'context')}, {told}" if any(contexts) else ""
     return f"{where}: {passages}{of_contexts}."
+
+
+def _have(amount: int) -> str:
+    return "has" if amount == 1 else "have"
 
 
 def _tokens(study: ProcessingStudy, row: Row) -> str:
