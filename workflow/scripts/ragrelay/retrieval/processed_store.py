@@ -7,7 +7,7 @@ import polars as pl
 from ragrelay.base.io.parquet_parts import PartStore
 
 KEY = ["given_hash"]
-SCHEMA = {"given_hash": pl.String, "docnos": pl.List(pl.String), "texts": pl.List(pl.String)}
+SCHEMA = pl.Schema([("given_hash", pl.String()), ("docnos", pl.List(pl.String())), ("texts", pl.List(pl.String()))])
 SAME_AGAIN = "same_again"
 """Key of a part's metadata: `true` if a sample of its rows came out the same when made again, else `false`."""
 

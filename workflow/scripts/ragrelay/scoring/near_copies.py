@@ -19,7 +19,8 @@ N = 5
 
 Shown = str | tuple[str, int]
 """A passage of a query: its docno; where a processor made its text for contexts of k passages, its docno and k."""
-T, K = TypeVar("T"), TypeVar("K", str, Shown)
+T = TypeVar("T")
+K = TypeVar("K", str, Shown)
 Texts = Mapping[str, Mapping[Shown, str]]
 """Texts of passages by qid, then by Shown."""
 

@@ -83,10 +83,12 @@ def study_queries(
             place = {docno: number for number, docno in enumerate(names)}
             contexts_of = {}
             for context, own in shown.get(qid, {}).items():
-                of_context = _at([place[docno] for docno in own], own_texts, models)
-                if processed is not None:
-                    of_context = _processed(own, processed[qid][context[1]], of_context[1])
-                contexts_of[context] = query.with_context(own, *of_context)
+                of_own = _at([place[docno] for docno in own], own_texts, models)
+                if processed is None:
+                    contexts_of[context] = query.with_context(own, *of_own)
+                else:
+                    of_k = processed[qid][context[1]]
+                    contexts_of[context] = query.with_context(own, *_processed(own, of_k, of_own[1]))
             query = replace(query, shown=contexts_of)
         yield query, made
 

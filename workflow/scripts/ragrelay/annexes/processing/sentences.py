@@ -1,5 +1,8 @@
 """Write the sentences on processors: what they changed, the tokens that they saved, and what became of the answers."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from ragrelay.annexes.processing.study import ProcessingStudy, Row
 from ragrelay.report.display.findings import Conclusion
 from ragrelay.report.display.numbers import count, counted, listing, number, share
@@ -31,7 +34,7 @@ def processing_warnings(study: ProcessingStudy) -> list[str]:
     ]
 
 
-def saved(row: Row) -> float | None:
+def saved(row: Mapping[str, Any]) -> float | None:
     """Return the share of the prompts' tokens that the processor saved; None without tokens of both."""
     before, after = row["tokens_before"], row["tokens_after"]
     return None if before is None or after is None or not before else 1 - after / before
