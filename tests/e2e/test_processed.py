@@ -37,7 +37,7 @@ def study(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbo
     chosen = {"retrievers": ["bm25", "rel", *RETRIEVERS], "orderings": ["descending"], "annotations": ["qrels", "erag"]}
     study.config |= {**OPTIONAL, "retrievers": RETRIEVERS, "grid": {**study.config["grid"], **chosen}}
     study.write_config()
-    study.snakemake("plan", "erag", "predict", "export", "report")
+    study.snakemake("erag", "predict", "export", "report")
     return study
 
 
@@ -119,7 +119,6 @@ def test_the_plan_says_what_processors_took(study: Sandbox) -> None:
 
 def test_a_changed_key_makes_its_own_cells_again_and_nothing_else(study: Sandbox, tmp_path: Path) -> None:
     changed = study.copied_to(tmp_path / "study")
-    made = changed.answers_made()
     processor = {**RETRIEVERS["halved"]["processor"], "options": {"first": 1}}  # type: ignore[dict-item]
     changed.config["retrievers"] = {**RETRIEVERS, "halved": {**RETRIEVERS["halved"], "processor": processor}}
     changed.write_config()
@@ -132,7 +131,7 @@ def test_a_changed_key_makes_its_own_cells_again_and_nothing_else(study: Sandbox
     prompts = [table(study, f"prompts/tian2025/halved/descending/k{k}.parquet") for k in (1, 2)]
     again = [table(changed, f"prompts/tian2025/halved/descending/k{k}.parquet") for k in (1, 2)]
     new = pl.concat(again)["prompt_id"].unique()
-    assert 0 < changed.answers_made() - made <= 2 * len(new)
+    assert 0 < changed.answers_made() <= 2 * len(new), "two seeds"
     assert pl.concat(prompts)["prompt_id"].is_in(new.implode()).mean() < 0.5
     changed.config["compare"] = {"before": "before", "after": "small"}
     changed.write_config()
