@@ -91,10 +91,17 @@ def check(study: Sandbox, before: dict[str, Job], change: Change, first: list[st
 @pytest.mark.parametrize("what", ["added", "edited", "removed"])
 def test_a_retriever_reruns_its_own_chain(study: Sandbox, before: dict[str, Job], name: str, what: str) -> None:
     of = {"added": ["new"], "edited": [name, *BUILT_ON.get(name, [])], "removed": []}[what]
-    check(study, before, change_of(name, what), ["build_run"] if what == "edited" else [], of)
+    first = ["build_run", *(["process_contexts"] if RETRIEVERS[name]["kind"] == "processed" else [])]
+    check(study, before, change_of(name, what), first if what == "edited" else [], of)
 
 
 def test_an_edited_run_file_and_module_rerun_theirs(study: Sandbox, before: dict[str, Job]) -> None:
     check(study, before, lambda one: one.edit("mine.run", " 9 mine", " 9.5 mine"), ["build_run"], ["mine", "fused"])
     check(study, before, lambda one: one.edit("mine.py", "-weight", "-2 * weight"), ["build_run"], ["own"])
-    check(study, before, lambda one: one.edit("texts.py", "every=2", "every=4"), ["build_run"], ["cut"])
+    check(
+        study,
+        before,
+        lambda one: one.edit("texts.py", "every=2", "every=4"),
+        ["build_run", "process_contexts"],
+        ["cut"],
+    )
