@@ -5,7 +5,7 @@ Output: exported_trec_rag, exported_pyterrier, exported_jsonl, exported_parquet,
 """
 
 from ragrelay.annexes.exchange import files as exported_files
-from ragrelay.annexes.exchange.rules import EXPORTED, Exports
+from ragrelay.annexes.exchange.rules import Exports
 
 exports = Exports(study, reported)
 
@@ -27,7 +27,7 @@ rule export_answers:
     conda:
         "../envs/analysis.yaml"
     params:
-        patterns={"prompts": files.prompts, "answers": files.answers, **EXPORTED},
+        patterns=exports.patterns,
         about=exports.about,
         code=code_of("export_answers.py"),
     script:

@@ -1,7 +1,7 @@
 """Retrieval: downloads, collections as tables, indexes, runs, contexts and retrieval measures.
 
 Input: downloads; a dataset's files, or its id in ir_datasets; imported run files.
-Output: fetched; queries, qrels, clusters, references; index, run, run_doubts, contexts, skipped, measures; counts of what was left out.
+Output: fetched; queries, qrels, clusters, references; index, run, run_doubts, contexts, skipped, processed, measures; counts of what was left out.
 """
 
 if workflow.is_main_process:
@@ -159,6 +159,8 @@ rule build_contexts:
         skipped=files.skipped,
     log:
         "<logs>/build_contexts/{dataset}/{retriever}.log",
+    wildcard_constraints:
+        retriever=any_of(retrieval.unprocessed),
     priority: 10
     conda:
         "../envs/retrieval.yaml"
@@ -168,6 +170,35 @@ rule build_contexts:
         code=code_of("build_contexts.py", of_job(study.dataset_module)),
     script:
         "../workflow/scripts/build_contexts.py"
+
+
+rule process_contexts:
+    """Have a processor change the texts of a retriever's passages, for every k, into the cache."""
+    input:
+        unpack(retrieval.unprocessed_inputs),
+    output:
+        contexts=files.contexts,
+        skipped=files.skipped,
+        receipt=files.processed,
+    log:
+        "<logs>/process_contexts/{dataset}/{retriever}.log",
+    benchmark:
+        "<benchmarks>/process_contexts/{dataset}/{retriever}.tsv"
+    wildcard_constraints:
+        retriever=any_of(retrieval.processed),
+    priority: 10
+    conda:
+        "../envs/retrieval.yaml"
+    threads: cores("processing", retrieval.processor_threads)
+    resources:
+        **machine("processing"),
+    params:
+        definition=retrieval.processor_of,
+        ks=sorted(study.grid.k),
+        cache_dir=study.cache_dir,
+        code=code_of("process_contexts.py", retrieval.processor_module),
+    script:
+        "../workflow/scripts/process_contexts.py"
 
 
 rule measure_retrieval:

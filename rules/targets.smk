@@ -57,6 +57,7 @@ rule plan:
         fetched=plan.fetched,
         queries=study.grid_paths(files.queries),
         contexts=study.grid_paths(files.contexts),
+        processed=study.grid_paths(files.processed, retriever=retrieval.processed),
     log:
         "<logs>/plan.log",
     localrule: True

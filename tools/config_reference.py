@@ -69,6 +69,10 @@ def _rows(part: Mapping[str, Any]) -> Iterator[Row]:
         for nested in (each for each in (sub, *sub.get("anyOf", ())) if "properties" in each):
             for inner, kind, otherwise, about in _rows(nested):
                 yield f"`{key}`: {inner}", kind, otherwise, about
+        for kind in sub.get("oneOf", ()):  # kinds of an entry inside the entry
+            for inner, value, otherwise, about in _rows(kind):
+                own = inner == f"`{_selector(kind)}`"
+                yield f"`{key}`: {inner}" if own else f"`{key}`, `{kind['title']}`: {inner}", value, otherwise, about
 
 
 def _type(sub: Mapping[str, Any]) -> str:
@@ -79,6 +83,8 @@ def _type(sub: Mapping[str, Any]) -> str:
         return ", ".join(f"`{value}`" for value in sub["enum"])
     if "anyOf" in sub:
         return " or ".join(_type(alternative) for alternative in sub["anyOf"])
+    if "oneOf" in sub:
+        return "mapping"
     if sub["type"] == "array":
         return f"list of {_plural(_type(sub['items']))}"
     if sub["type"] == "object":

@@ -33,14 +33,16 @@ RETRIEVERS: dict[str, dict[str, Any]] = {
     "dose": {"kind": "graded", "relevant": 1, "min_label": 2},
     "second": {"kind": "position", "place": 1, "min_label": 2},
     "mine": {"kind": "run", "path": "mine.run"},
+    "cut": {"kind": "processed", "of": "bm25", "processor": {"kind": "python", "function": "texts:halves"}},
 }
 EDITS: dict[str, dict[str, Any]] = {
     "bm25": {"k1": 2.0}, "dense": {"depth": 20}, "reranked": {"depth": 4}, "fused": {"depth": 4},
     "own": {"options": {"weight": 2.0}}, "nrel": {"seed": 7}, "dose": {"seed": 7}, "second": {"seed": 7},
     "mine": {"path": "other.run"},
+    "cut": {"processor": {"kind": "python", "function": "texts:halves", "options": {"every": 3}}},
 }  # fmt: skip
-BUILT_ON = {"bm25": ["reranked", "own"], "nrel": ["fused"], "mine": ["fused"]}
-"""The retrievers that are built on the run of another."""
+BUILT_ON = {"bm25": ["reranked", "own", "cut"], "nrel": ["fused"], "mine": ["fused"]}
+"""The retrievers that are built on another's run or passages."""
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +50,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     study = Sandbox(tmp_path_factory.mktemp("kinds") / "study")
     build_tiny_cross_encoder(study.folder / "tiny")
     (study.folder / "mine.py").write_text(MODULE)
+    (study.folder / "texts.py").write_text("def halves(query, passages, every=2):\n    return passages[::every]\n")
     docnos = [json.loads(line)["doc_id"] for line in (study.collection / "passages.jsonl").open(encoding="utf-8")]
     qids = [line.split("\t")[0] for line in (study.collection / "queries.tsv").open(encoding="utf-8")]
     for name in ("mine", "other"):
@@ -88,9 +91,17 @@ def check(study: Sandbox, before: dict[str, Job], change: Change, first: list[st
 @pytest.mark.parametrize("what", ["added", "edited", "removed"])
 def test_a_retriever_reruns_its_own_chain(study: Sandbox, before: dict[str, Job], name: str, what: str) -> None:
     of = {"added": ["new"], "edited": [name, *BUILT_ON.get(name, [])], "removed": []}[what]
-    check(study, before, change_of(name, what), ["build_run"] if what == "edited" else [], of)
+    first = ["build_run", *(["process_contexts"] if RETRIEVERS[name]["kind"] == "processed" else [])]
+    check(study, before, change_of(name, what), first if what == "edited" else [], of)
 
 
 def test_an_edited_run_file_and_module_rerun_theirs(study: Sandbox, before: dict[str, Job]) -> None:
     check(study, before, lambda one: one.edit("mine.run", " 9 mine", " 9.5 mine"), ["build_run"], ["mine", "fused"])
     check(study, before, lambda one: one.edit("mine.py", "-weight", "-2 * weight"), ["build_run"], ["own"])
+    check(
+        study,
+        before,
+        lambda one: one.edit("texts.py", "every=2", "every=4"),
+        ["build_run", "process_contexts"],
+        ["cut"],
+    )

@@ -47,13 +47,22 @@
 
   const contextOf = (value, cell, best) => {
     const list = make("ol", { class: "context" });
-    for (const at of cell.context) {
-      const [docno, label, text] = value.passages[at];
+    const item = (at, note, ...words) => {
+      const [docno, label] = value.passages[at];
+      return make("li", {}, make("p", { class: "head" }, labelBadge(label), make("code", {}, docno), note), make("p", { lang: "" }, ...words));
+    };
+    cell.context.forEach((at, place) => {
       const seeds = best.get(at);
       const note = seeds ? make("span", { class: "best" }, `best reference, seed ${seeds.join(", ")}`) : null;
-      list.append(make("li", {}, make("p", { class: "head" }, labelBadge(label), make("code", {}, docno), note), make("p", { lang: "" }, text)));
-    }
-    return list;
+      const text = value.passages[at][2];
+      // Of a processed passage, the whole text, with what is not shown struck out.
+      const own = cell.shown ? value.shown[cell.shown[place]] : text;
+      list.append(item(at, note, ...(own === text ? [text] : compared(own, text))));
+    });
+    if (!cell.emptied?.length) return list;
+    const emptied = make("ul", { class: "context emptied" });
+    for (const at of cell.emptied) emptied.append(item(at, make("span", { class: "note" }, "not shown"), make("del", {}, value.passages[at][2])));
+    return make("div", {}, list, emptied);
   };
 
   // The distinct thoughts before the answers of some seeds, folded.

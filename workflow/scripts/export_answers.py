@@ -8,7 +8,7 @@ from ragrelay.workflow.jobs.scripts import job_log
 with job_log(snakemake.log[0], snakemake.input):
     inputs, made, params = snakemake.input, snakemake.output, snakemake.params
     patterns = params.patterns
-    files = keyed_files({name: patterns[name] for name in ("prompts", "answers")}, inputs)
+    files = keyed_files({name: patterns[name] for name in ("prompts", "answers", "passages")}, inputs)
     texts = pl.concat(pl.read_parquet(path, columns=["docno", "text"]) for path in inputs.passages)
     export_answers(
         queries=pl.read_parquet(inputs.queries, columns=["qid", "query"]),
@@ -18,4 +18,5 @@ with job_log(snakemake.log[0], snakemake.input):
         outputs=keyed_files({name: patterns[name] for name in ("trec_rag", "pyterrier")}, made),
         whole={"jsonl": made.jsonl, "parquet": made.parquet},
         about=params.about,
+        passages=files["passages"].by("retriever"),
     )

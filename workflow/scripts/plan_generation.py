@@ -4,14 +4,14 @@ from pathlib import Path
 
 from ragrelay.base.display.terminal import say
 from ragrelay.base.io.atomic_files import write_csv, write_json
-from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.base.io.keyed_files import keyed_files, of_pattern
 from ragrelay.generation.engine_use import used_in_all
 from ragrelay.prompting.templates import Template
 from ragrelay.workflow.jobs.scripts import job_log
 from ragrelay.workflow.plan.budget import budget_lines, plan_receipt
 from ragrelay.workflow.plan.generator_plan import GeneratorPlan
 from ragrelay.workflow.plan.shards import AutoShards, plan_generation
-from ragrelay.workflow.plan.table import csv_table, printed_table, size_note
+from ragrelay.workflow.plan.table import csv_table, printed_table, processing_note, size_note
 from ragrelay.workflow.plan.work import Job
 
 with job_log(snakemake.log[0], snakemake.input):
@@ -35,6 +35,7 @@ with job_log(snakemake.log[0], snakemake.input):
     write_json(receipt, params.receipt)
     notes = [
         *remarks,
+        *(processing_note(key, path) for key, path in of_pattern(params.processed, snakemake.input.processed).keyed),
         *map(size_note, params.sizes),
         *params.notes,
         *budget_lines(params.budget, receipt),

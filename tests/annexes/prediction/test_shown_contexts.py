@@ -108,3 +108,42 @@ def test_the_job_reads_them_from_the_files_of_brought_answers(
     assert found["max_score", None] == (9.0, None) and found["score_ratio", None][0] == pytest.approx(9 / 7)
     assert found["answer_length", "descending"] == (None, "no count of tokens")
     assert found["first_token_margin", "descending"] == (None, "no margin of the first token")
+
+
+def test_the_job_reads_processed_texts_and_the_whole_ranking(
+    tmp_path: Path, write_dataset: Callable[..., Path]
+) -> None:
+    """Of two passages, the first is shortened and the second emptied: lengths are of what is shown, scores not."""
+    collection = LocalCollection(write_dataset())
+    queries = collection.queries()
+    qid, (first, second) = queries["qid"][0], [passage["docno"] for passage in collection.passages()][:2]
+    texts = {passage["docno"]: passage["text"] for passage in collection.passages()}
+    with gzip.open(tmp_path / "run.gz", "wt") as file:
+        file.write(f"{qid} Q0 {first} 1 9.0 x\n{qid} Q0 {second} 2 7.0 x\n")
+    made = [[{"k": 2, "text": "three short words"}], []]
+    contexts = pl.DataFrame(
+        {"qid": [qid] * 2, "rank": [1, 2], "docno": [first, second], "score": [9.0, 7.0],
+         "text": [texts[first], texts[second]],
+         "shown": pl.Series(made, dtype=pl.List(pl.Struct({"k": pl.Int64, "text": pl.String})))}
+    )  # fmt: skip
+    answer = tmp_path / "answers/theirs/bm25/descending/k2/seed1.parquet"
+    answer.parent.mkdir(parents=True)
+    numbers = {"answer_tokens": pl.Int64, "logprob": pl.Float64}
+    row = {"qid": [qid], "prompt_id": ["p"], "seed": [1], "answer": ["tea"], "answer_tokens": [1], "logprob": [None]}
+    pl.DataFrame(row, schema_overrides=numbers).write_parquet(answer)
+    queries.write_parquet(tmp_path / "queries")
+    contexts.write_parquet(tmp_path / "contexts")
+    pl.DataFrame([count_terms(collection, queries, tmp_path)]).write_ndjson(tmp_path / "terms")
+    scored = {"docno": [first, second], "qid": [qid] * 2, "score": [1.0, 2.0]}
+    pl.DataFrame(scored).write_parquet(tmp_path / "reranker")
+    pl.DataFrame({"docno": [first, second], "quality": [1.0, 2.0]}).write_parquet(tmp_path / "quality")
+    files = {name: tmp_path / name for name in ("queries", "contexts", "terms", "reranker", "quality")}
+    answers = KeyedFiles("answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet", (answer,))
+    table = predict_utility(
+        files | {"run": tmp_path / "run.gz"}, answers, AnswerStore(tmp_path, "none"), CONTEXTS[:1], {}, None, tmp_path,
+        1, {}, KeyedFiles("", ()),
+    )  # fmt: skip
+    found = {row[0]: row[1:] for row in table.filter(qid=qid).select("predictor", "value", "reason").iter_rows()}
+    assert found["context_length"] == (3.0, None) and found["passage_quality_mean"] == (1.0, None)
+    assert found["reranker_mean"] == (None, "the processed texts were not scored")
+    assert found["max_score"] == (9.0, None) and found["score_ratio"][0] == pytest.approx(9 / 7), "of the whole ranking"

@@ -7,10 +7,12 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.columns import CITED_SENTENCES
 from ragrelay.base.vocabulary.names import UNSCORED
-from ragrelay.questions.judging.judge_requests import Judging, judging
+from ragrelay.questions.judging.judge_requests import Judging, asked_about, judging
 from ragrelay.questions.judging.templates import JudgeTemplate, load_judge_template
 from ragrelay.scoring.judge_scorer import JudgeCase, JudgeScorer
+from ragrelay.scoring.near_copies import PassageTexts
 from ragrelay.scoring.scorer import SCORER_KINDS
 from ragrelay.scoring.sentences import cited_sentences
 
@@ -195,3 +197,21 @@ def test_citations() -> None:
     assert both.questions(JudgeCase("1", "q", "Tea [1, 2].", passages=["a", "b"]))[0].texts == {
         "passages": ["a", "b"], "sentence": "Tea.",
     }  # fmt: skip
+
+
+def test_a_judge_reads_the_processed_texts(judged: Judged) -> None:
+    """Faithfulness asks with the text that the context of this k shows, not with the passage's own."""
+    shown = [[{"k": 1, "text": "tea"}, {"k": 2, "text": "is a plant"}], [{"k": 2, "text": "iron"}]]
+    dtype = pl.List(pl.Struct({"k": pl.Int64, "text": pl.String}))
+    contexts = pl.read_parquet(judged.folder / "contexts").with_columns(pl.Series("shown", shown, dtype=dtype))
+    contexts.write_parquet(judged.folder / "contexts")
+    by = judged.by(scorer_of(kind="faithfulness"), {})
+    answers = pl.DataFrame(
+        {"qid": ["1", "2"], "ordering": ["descending"] * 2, "k": [1, 1], "seed": [1, 1], "answer": ["tea is.", "iron."],
+         "cited_sentences": pl.Series([None, None], dtype=CITED_SENTENCES.dtype)}
+    )  # fmt: skip
+    docnos = {("descending", 1): {"1": ["x"], "2": []}}
+    asked, prompts = asked_about(answers, docnos, PassageTexts([judged.folder / "contexts"]), set(), by)
+    one = prompts.filter(prompt_id=asked.filter(qid="1")["prompt_id"].item())["prompt"].item()
+    assert "tea" in one and TEXTS["x"] not in one
+    assert asked.filter(qid="2")["prompt_id"].to_list() in ([], [None]), "no question about an emptied context"

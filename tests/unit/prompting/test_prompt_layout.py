@@ -3,7 +3,7 @@
 import hashlib
 
 import polars as pl
-from ragrelay.prompting.layout import SCHEMA, kshot_prompts, zeroshot_prompts
+from ragrelay.prompting.layout import SCHEMA, build_single_prompts, kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template
 
 TEMPLATE = Template(zeroshot="Q {query}", kshot="{contexts}Q {query}", context="{i}:{text} ")
@@ -77,3 +77,22 @@ def test_prompt_id_is_the_sha256_of_the_text() -> None:
     for prompts in (zeroshot_prompts(queries, TEMPLATE), kshot_prompts(queries, CONTEXTS, TEMPLATE, "ascending", 2)):
         expected = [hashlib.sha256(text.encode()).hexdigest() for text in prompts["prompt"]]
         assert prompts["prompt_id"].to_list() == expected
+
+
+def test_a_processed_context_shows_the_texts_of_its_k() -> None:
+    shown = pl.Series(
+        "shown",
+        [[{"k": 2, "text": "b2"}], [{"k": 1, "text": "a1"}, {"k": 2, "text": "a2"}], [], [], [{"k": 2, "text": "y"}]],
+        dtype=pl.List(pl.Struct({"k": pl.Int64, "text": pl.String})),
+    )
+    contexts = CONTEXTS.with_columns(shown)
+    prompts = {k: kshot_prompts(QUERIES, contexts, TEMPLATE, "ascending", k) for k in (1, 2)}
+    assert prompts[2].select("qid", "docnos", "prompt").rows() == [
+        ("q9", ["y"], "1:y Q nine"),
+        ("q1", ["b", "a"], "1:b2 2:a2 Q one"),
+    ]
+    emptied, kept = prompts[1].select("docnos", "prompt", "prompt_id").rows()
+    assert kept[:2] == (["a"], "1:a1 Q one")
+    assert emptied == ([], "Q nine", zeroshot_prompts(QUERIES, TEMPLATE)["prompt_id"][0]), "the prompt without context"
+    alone = build_single_prompts(QUERIES, contexts, TEMPLATE, 1)
+    assert alone["prompt"].to_list() == ["1:Z Q nine", "1:A Q one"], "a label belongs to the whole passage"

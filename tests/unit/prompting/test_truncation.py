@@ -47,3 +47,16 @@ def test_files_are_read_only_when_asked(tmp_path: Path) -> None:
     layout = Layout(TEMPLATE, tmp_path / "absent", {"bm25": tmp_path / "absent"})
     with pytest.raises(FileNotFoundError):
         next(layout.shortened("bm25", "q1", ["a", "b"]))
+
+
+def test_processed_passages_keep_their_texts(layout: Layout, tmp_path: Path) -> None:
+    contexts = pl.read_parquet(tmp_path / "contexts.parquet")
+    made = [
+        [{"k": k, "text": f"{text}{k}"} for k in (2, 3) if rank <= k] for rank, text in contexts["rank", "text"].rows()
+    ]
+    dtype = pl.List(pl.Struct({"k": pl.Int64, "text": pl.String}))
+    contexts.with_columns(pl.Series("shown", made, dtype=dtype)).write_parquet(tmp_path / "contexts.parquet")
+    assert list(layout.shortened("bm25", "q1", ["b", "a"], "1:B2 2:A2 Q one")) == [(1, "1:A2 Q one")]
+    assert list(layout.shortened("bm25", "q1", ["c", "a"], "1:C3 2:A3 Q one")) == [(1, "1:A3 Q one")]
+    with pytest.raises(ValueError, match="no processed texts"):
+        list(layout.shortened("bm25", "q1", ["b", "a"], "another"))

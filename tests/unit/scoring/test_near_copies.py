@@ -8,6 +8,7 @@ import pytest
 from ragrelay.scoring import query_scores
 from ragrelay.scoring.near_copies import PassageTexts, grams, shown_references
 from ragrelay.scoring.reference_sets import QueryReferences
+from ragrelay.scoring.retriever_table import shown_by_context
 
 from tests.support.score_study import OVERLAP, Overlap, score_table, write_study
 
@@ -129,3 +130,20 @@ def test_no_reference_is_best_where_every_score_is_zero(files: dict) -> None:
     found = pl.read_parquet(files["output"]).filter(ordering="descending")
     assert found["f1"].to_list() == [0.0, 0.0]
     assert found["best_docno"].null_count() == found["best_in_context"].null_count() == 2
+
+
+def test_a_processed_passage_shows_what_is_left_of_it(tmp_path: Path) -> None:
+    """By k: the copy is gone at k = 1 and there at k = 2; the reference's own docno counts whatever is left of it."""
+    dtype = pl.List(pl.Struct({"k": pl.Int64, "text": pl.String}))
+    made = [[{"k": 1, "text": FEW}, {"k": 2, "text": HALF}], [{"k": 2, "text": "tea"}], []]
+    table = {"qid": ["q"] * 3, "docno": ["d", "r1", "e"], "text": [LONG] * 3, "shown": pl.Series(made, dtype=dtype)}
+    pl.DataFrame(table).write_parquet(tmp_path / "contexts.parquet")
+    texts = PassageTexts([tmp_path / "contexts.parquet"]).of(["q"])["q"]
+    assert texts == {("d", 1): FEW, ("d", 2): HALF, ("r1", 2): "tea"}
+    query = references(LONG, "other words entirely of some length")
+    shown = shown_references(query, texts, 0.5)
+    contexts = {("descending", 1): ["d"], ("descending", 2): ["d", "r1"]}
+    found = {k: flags.tolist() for (_, k), flags in shown_by_context(query, contexts, shown).items()}
+    assert found == {1: [False, False], 2: [True, True]}
+    whole = PassageTexts([tmp_path / "contexts.parquet"], original=True).of(["q"])["q"]
+    assert whole == {"d": LONG, "r1": LONG, "e": LONG}

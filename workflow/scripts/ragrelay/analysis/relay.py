@@ -16,7 +16,7 @@ from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import ABOVE, BELOW, EFFECTIVE_AT_LEAST, QUERIES_AT_LEAST, UNDECIDED
 from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, boolean, integer, number, schema_of, text
-from ragrelay.base.vocabulary.names import SET_BY_DESIGN, UNSEEN
+from ragrelay.base.vocabulary.names import NOT_RELAYED, UNSEEN
 
 ALL_RANKINGS = "all rankings"
 TOO_FEW = "too few queries differ"
@@ -123,8 +123,8 @@ def relay(
 
     ``utility``: utility.COLUMNS; ``retrieval``: retriever, qid, measure, k, value; ``contexts``: retriever, ordering,
     k, qid, docnos (a query without a row has an empty context); ``kinds``: the kind of each retriever. Rankings are all
-    retrievers except the kinds oracle, graded and position. ``by_seed``, from utility.scores_by_seed, has the scores
-    of each seed that P averages.
+    retrievers except the kinds oracle, graded, position and processed. ``by_seed``, from utility.scores_by_seed, has
+    the scores of each seed that P averages.
 
     A pair (A, B) needs at least 5 queries with both P and both measures whose lists of docnos differ; other pairs have
     no row. Over these queries, x = measure of A - measure of B and p = P of A - P of B, each minus its mean. On unseen
@@ -150,14 +150,14 @@ def relay(
     rows = [
         names | row
         for names, cells in cells_of(utility, retrieval, contexts, kinds, by_seed, clusters)
-        for row in _rows(cells, [name for name in kinds if kinds[name] not in SET_BY_DESIGN])
+        for row in _rows(cells, [name for name in kinds if kinds[name] not in NOT_RELAYED])
     ]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def places(utility: pl.DataFrame, kinds: Mapping[str, str]) -> tuple[list[str], pl.Series]:
     """Return the rankings and the qids with answers, which the rows (R) and columns (Q) of a Cell stand for."""
-    rankings = [name for name, kind in kinds.items() if kind not in SET_BY_DESIGN]
+    rankings = [name for name, kind in kinds.items() if kind not in NOT_RELAYED]
     return rankings, utility.filter(pl.col("retriever").is_in(rankings))["qid"].unique().sort()
 
 

@@ -194,7 +194,7 @@ def tokenised(
     rows = missing.select("prompt_id", "seed", "qid", retriever_of, "docnos", "prompt", "system").iter_rows()
     for prompt_id, seed, qid, retriever, docnos, prompt, system in rows:
         if prompt_id != current:
-            shorter = layout.shortened(retriever, qid, docnos) if truncates else iter(())
+            shorter = layout.shortened(retriever, qid, docnos, prompt) if truncates else iter(())
             current, ids, dropped = prompt_id, tokenizer(prompt, system), 0
             full = len(ids)
             while len(ids) > room:

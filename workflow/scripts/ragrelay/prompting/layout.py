@@ -9,6 +9,7 @@ from ragrelay.base.io.hashing import text_hash, value_hash
 from ragrelay.base.vocabulary.columns import PROMPT_ID, QID, Column, schema_of, text
 from ragrelay.base.vocabulary.orderings import DESCENDING, ordered
 from ragrelay.prompting.templates import Template
+from ragrelay.retrieval.contexts import shown_texts
 
 COLUMNS = {
     "qid": QID,
@@ -29,17 +30,18 @@ def zeroshot_prompts(queries: pl.DataFrame, template: Template) -> pl.DataFrame:
 def kshot_prompts(
     queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, ordering: str, k: int
 ) -> pl.DataFrame:
-    """Return prompts with the top k of ``contexts`` (qid, rank, docno, text) in ``ordering``.
+    """Return prompts with the top k of ``contexts`` (qid, rank, docno, text[, shown]) in ``ordering``.
 
     Columns COLUMNS, in the order of ``queries``. A query with fewer than k passages gets all it has; a query without
-    passages gets no row.
+    passages gets no row. If a processor emptied all passages of a query, its prompt is the one without context.
     """
-    top = contexts.filter(pl.col("rank") <= k).sort("rank").group_by("qid", maintain_order=True).agg("docno", "text")
+    top = shown_texts(contexts, k).sort("rank").group_by("qid", maintain_order=True).agg("docno", "text")
     passages = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in top.iter_rows()}
+    found = set(contexts["qid"])
     rows = []
     for qid, query in queries.select("qid", "query").iter_rows():
-        if qid in passages:
-            rows.append(_row(qid, query, ordered(passages[qid], ordering, key=qid), template))
+        if qid in found:
+            rows.append(_row(qid, query, ordered(passages.get(qid, []), ordering, key=qid), template))
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
@@ -66,32 +68,45 @@ class Layout:
     def __init__(self, template: Template, queries: Path, contexts: Mapping[str, Path]) -> None:
         self.template, self.queries, self.contexts = template, queries, contexts
 
-    def shortened(self, retriever: str, qid: str, docnos: Sequence[str]) -> Iterator[tuple[int, str]]:
+    def shortened(self, retriever: str, qid: str, docnos: Sequence[str], prompt: str = "") -> Iterator[tuple[int, str]]:
         """Yield (passages dropped, prompt) for 1, 2, ... passages dropped from the end of the retriever's ranking.
 
         The others stay in prompt order. The last passage is never dropped, since the answer would be a zero-shot one.
+        ``prompt``: the whole one, which tells which texts a processor made for it.
         """
         if retriever not in self.contexts:
             return
         query = pl.scan_parquet(self.queries).filter(qid=qid).select("query").collect().item()
         contexts = pl.scan_parquet(self.contexts[retriever]).filter(qid=qid)
-        ranking = contexts.select("rank", "docno", "text").collect().sort("rank")
-        texts = dict(ranking.select("docno", "text").iter_rows())
+        texts = self._texts(contexts.collect().sort("rank"), query, docnos, prompt)
         ranked = [docno for docno in texts if docno in set(docnos)]
         for dropped in range(1, len(ranked)):
             kept = set(ranked[:-dropped])
             yield dropped, self.template.render(query, [texts[docno] for docno in docnos if docno in kept])
 
+    def _texts(self, ranking: pl.DataFrame, query: str, docnos: Sequence[str], prompt: str) -> dict[str, str]:
+        """Return texts by docno, best first; of the texts that a processor made for each k, those in ``prompt``."""
+        if "shown" not in ranking.columns:
+            return dict(ranking.select("docno", "text").iter_rows())
+        for k in sorted(ranking.explode("shown").unnest("shown", separator=".")["shown.k"].drop_nulls().unique()):
+            texts = dict(shown_texts(ranking, k).select("docno", "text").iter_rows())
+            shown = [texts[docno] for docno in docnos if docno in texts]
+            if len(shown) == len(docnos) and self.template.render(query, shown) == prompt:
+                return texts
+        raise ValueError(f"no processed texts of {list(docnos)} make the prompt of query {query!r}")
+
 
 def build_single_prompts(queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, depth: int) -> pl.DataFrame:
     """Return the k = 1 prompts of the passages at ranks 1 to ``depth`` of ``contexts`` (qid, rank, docno, text).
 
-    Columns of kshot_prompts after ``rank``, in the order of rank, then of ``queries``. The texts, and so the
-    prompt_ids, are the same as in any k = 1 cell that has the passage.
+    Columns of kshot_prompts after ``rank``, in the order of rank, then of ``queries``. The texts are the passages' own,
+    whatever a processor makes of them, so that a label is the passage's; without one they, and so the prompt_ids, are
+    the same as in any k = 1 cell that has the passage.
     """
+    passages = contexts.select("qid", "rank", "docno", "text")
     ranks = [
         kshot_prompts(
-            queries, contexts.filter(rank=rank).with_columns(rank=pl.lit(1, pl.Int64)), template, DESCENDING, 1
+            queries, passages.filter(rank=rank).with_columns(rank=pl.lit(1, pl.Int64)), template, DESCENDING, 1
         ).select(pl.lit(rank, pl.Int64).alias("rank"), "*")
         for rank in range(1, depth + 1)
     ]

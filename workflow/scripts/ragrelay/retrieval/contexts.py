@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.base.errors import InputError
-from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, integer, number, text
+from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, Column, integer, number, text
 from ragrelay.collection.base import Collection
 
 COLUMNS = {
@@ -16,6 +16,12 @@ COLUMNS = {
     "label": LABEL._replace(about="the judgement's grade; empty where unjudged"),
     "text": text("the passage's text"),
 }
+PROCESSED_COLUMNS = {
+    **COLUMNS,
+    "shown": Column(pl.List(pl.Struct({"k": pl.Int64, "text": pl.String})), "of retrievers of the kind `processed`: "
+                    "the text that a context of k passages shows, for each k of the grid; a passage that the "
+                    "processor emptied has none", optional=True),
+}  # fmt: skip
 SKIPPED_COLUMNS = {
     "qid": QID,
     "docno": DOCNO,
@@ -24,6 +30,18 @@ SKIPPED_COLUMNS = {
 
 IDENTICAL_IDS = "the dataset's key drop_identical_ids says whether to leave it out"
 """The warning where a query's own passage may be in its context."""
+
+
+def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
+    """Return the rows of the first ``k`` passages (rank, text) whose text a context of k shows, with this text.
+
+    It is the passage's, or what a processor made of it (column ``shown``); then passages that it emptied have no row.
+    """
+    top = contexts.filter(pl.col("rank") <= k)
+    if "shown" not in contexts.columns:
+        return top
+    of_k = top.drop("text").explode("shown", empty_as_null=False, keep_nulls=False).unnest("shown")
+    return of_k.filter(k=k).drop("k")
 
 
 def build_contexts(

@@ -85,6 +85,10 @@ class Retriever(Kind):
         """Build the index ``definition`` of ``collection`` in the new folder ``path``."""
         raise NotImplementedError
 
+    def processing(self) -> dict[str, Any] | None:
+        """Return the definition of the processor that changes the texts of its stage's passages; None without one."""
+        return None
+
     def uses_terrier(self) -> bool:
         """Return whether it runs on Terrier, whose jars PyTerrier fetches."""
         return False

@@ -6,6 +6,7 @@ Judged pools are full of near copies, so an answer can copy a reference whose do
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -16,8 +17,17 @@ from ragrelay.scoring.reference_sets import QueryReferences
 N = 5
 """Words of a gram."""
 
-Texts = Mapping[str, Mapping[str, str]]
-"""Passages' texts by qid and docno."""
+Shown = str | tuple[str, int]
+"""A passage of a query: its docno; where a processor made its text for contexts of k passages, its docno and k."""
+T = TypeVar("T")
+K = TypeVar("K", str, Shown)
+Texts = Mapping[str, Mapping[Shown, str]]
+"""Texts of passages by qid, then by Shown."""
+
+
+def of_context(values: Mapping[Shown, T], docno: str, k: int) -> T:
+    """Return what ``values`` has for a passage of a context of ``k`` passages."""
+    return values[docno, k] if (docno, k) in values else values[docno]
 
 
 def grams(text: str) -> frozenset[tuple[str, ...]]:
@@ -28,8 +38,8 @@ def grams(text: str) -> frozenset[tuple[str, ...]]:
     return frozenset(zip(*(words[start:] for start in range(N)), strict=False))
 
 
-def shown_references(query: QueryReferences, passages: Mapping[str, str], share: float | None) -> dict[str, np.ndarray]:
-    """Return which references of ``query`` each of ``passages`` (docno to text) shows, by docno: (references,), bool.
+def shown_references(query: QueryReferences, passages: Mapping[K, str], share: float | None) -> dict[K, np.ndarray]:
+    """Return which references of ``query`` each of ``passages`` (Shown to text) shows, by Shown: (references,), bool.
 
     A passage shows the reference with its docno, and every reference with an overlap coefficient of grams of at least
     ``share`` (shared grams over those of the text that has fewer). None: only docnos count.
@@ -43,27 +53,36 @@ def shown_references(query: QueryReferences, passages: Mapping[str, str], share:
             places[gram].append(place)
     docnos = np.array(query.docnos, dtype=object)
     shown = {}
-    for docno, text in passages.items():
-        shown[docno] = docnos == docno
+    for passage, text in passages.items():
+        shown[passage] = docnos == (passage if isinstance(passage, str) else passage[0])
         if share is not None:
             own = grams(text)
             shared = Counter(place for gram in own for place in places.get(gram, ()))
             near = [place for place, count in shared.items() if count >= share * min(len(own), sizes[place])]
-            shown[docno][near] = True
+            shown[passage][near] = True
     return shown
 
 
 class PassageTexts:
-    """The texts of context passages, read for some queries at a time from ``contexts`` (files: qid, docno, text)."""
+    """The texts of context passages, read for some queries at a time from ``contexts`` (files of contexts).
 
-    def __init__(self, contexts: Sequence[str | Path]) -> None:
+    They are those that prompts show; with ``original`` the passages' own, whatever a processor made of them.
+    """
+
+    def __init__(self, contexts: Sequence[str | Path], original: bool = False) -> None:
         self.contexts = [str(path) for path in contexts]
+        self.original = original
 
     def of(self, qids: Sequence[str]) -> Texts:
-        """Return texts by qid and docno; a query without passages has an empty mapping."""
-        texts: dict[str, dict[str, str]] = {qid: {} for qid in qids}
-        if self.contexts:
-            rows = pl.scan_parquet(self.contexts, glob=False).select("qid", "docno", "text")
-            for qid, docno, text in rows.filter(pl.col("qid").is_in(list(qids))).collect().iter_rows():
-                texts[qid][docno] = text
+        """Return texts by qid and Shown; a query without passages has an empty mapping."""
+        texts: dict[str, dict[Shown, str]] = {qid: {} for qid in qids}
+        for path in self.contexts:
+            rows = pl.scan_parquet(path, glob=False).filter(pl.col("qid").is_in(list(qids)))
+            if not self.original and "shown" in pl.read_parquet_schema(path):
+                of_k = rows.select("qid", "docno", "shown").explode("shown", empty_as_null=False).unnest("shown")
+                for qid, docno, k, text in of_k.select("qid", "docno", "k", "text").collect().iter_rows():
+                    texts[qid][docno, k] = text
+            else:
+                for qid, docno, text in rows.select("qid", "docno", "text").collect().iter_rows():
+                    texts[qid][docno] = text
         return texts

@@ -26,7 +26,7 @@ from ragrelay.base.vocabulary.columns import (
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, AnswerCells, Cell
-from ragrelay.scoring.near_copies import PassageTexts, shown_references
+from ragrelay.scoring.near_copies import PassageTexts, Shown, of_context, shown_references
 from ragrelay.scoring.query_scores import QueryScores, ScoredAnswers
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.store import VALUES
@@ -111,7 +111,7 @@ def score_answers(
             passages = PassageTexts(() if near_copy is None else given.contexts).of([query.qid for query in batch])
             for query in batch:
                 shown = _contexts(scored.answers, query.qid)
-                docnos = {docno: "" for some in shown.values() for docno in some}
+                docnos: dict[Shown, str] = {docno: "" for some in shown.values() for docno in some}
                 texts = {**docnos, **passages[query.qid]}
                 seen = shown_references(query.query, texts, near_copy)
                 table = query_rows(query, shown, seen, grades, set(zero_cells), scored.aggregate, not scored.gold)
@@ -126,7 +126,7 @@ def _contexts(cells: AnswerCells, qid: str) -> dict[tuple[str, int], list[str]]:
 def query_rows(
     scored: QueryScores,
     contexts: Mapping[tuple[str, int], list[str]],
-    shown: Mapping[str, np.ndarray],
+    shown: Mapping[Shown, np.ndarray],
     grades: Mapping[str, int],
     zero_cells: set[Cell],
     aggregate: Aggregation,
@@ -135,9 +135,9 @@ def query_rows(
     """Return one query's rows of the table (see score_answers), unsorted.
 
     ``scored``: its answers (ordering, k, seed) and their values. ``contexts``: docnos by (ordering, k). ``shown``:
-    which references (references,) each of these passages shows. ``zero_cells``: the cells of ``scored`` that are
-    zero-shot answers in a retriever's file; they only give unseen rows. ``unseen``: whether there are unseen sets,
-    which gold answers don't have.
+    which references (references,) each of these passages (near_copies.Shown) shows. ``zero_cells``: the cells of
+    ``scored`` that are zero-shot answers in a retriever's file; they only give unseen rows. ``unseen``: whether there
+    are unseen sets, which gold answers don't have.
     """
     qid, query, answers, values = scored
     cells = list(answers.select("ordering", "k", "seed").iter_rows())
@@ -193,12 +193,13 @@ def _zero_instead(values: Mapping[str, np.ndarray]) -> np.ndarray:
 
 
 def shown_by_context(
-    query: QueryReferences, contexts: Mapping[tuple[str, int], list[str]], shown: Mapping[str, np.ndarray]
+    query: QueryReferences, contexts: Mapping[tuple[str, int], list[str]], shown: Mapping[Shown, np.ndarray]
 ) -> dict[tuple[str, int], np.ndarray]:
     """Return which references (references,) each context shows. ``contexts`` and ``shown`` as in query_rows."""
     nowhere = np.zeros(len(query.docnos), dtype=bool)
     return {
-        context: np.any([nowhere, *(shown[docno] for docno in docnos)], axis=0) for context, docnos in contexts.items()
+        (ordering, k): np.any([nowhere, *(of_context(shown, docno, k) for docno in docnos)], axis=0)
+        for (ordering, k), docnos in contexts.items()
     }
 
 

@@ -1,7 +1,7 @@
 """Export a generator's answers to one dataset: as TREC RAG's records, PyTerrier's frames, JSON lines and Parquet."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import CITED_SENTENCES, CONTEXT_COLUMNS, QID, SEED, Column, schema_of, text
 from ragrelay.collection.answer_formats.trec_rag import written_record
 from ragrelay.generation.answer_files import read_cited_sentences
+from ragrelay.retrieval.contexts import shown_texts
 
 DOCNOS = Column(pl.List(pl.String), "ids of the passages of the context, in prompt order")
 PLAIN_COLUMNS = {
@@ -40,12 +41,14 @@ def export_answers(
     outputs: Mapping[str, KeyedFiles],
     whole: Mapping[str, str | Path],
     about: Mapping[str, str],
+    passages: Mapping[str, str | Path] | None = None,
 ) -> None:
     """Write every cell of ``answers`` (retriever, ordering, k, seed), with its contexts from ``prompts``.
 
     ``queries``: qid, query; ``texts`` of passages by docno. ``outputs``: `trec_rag` and `pyterrier`, a file per cell;
     ``whole``: `jsonl` and `parquet`, one file of all cells. ``about``: `team_id` and `run_desc` of TREC RAG's records.
-    Missing answers (null) have no record.
+    ``passages``: files of contexts by retriever, for those whose texts a processor changed. Missing answers (null) have
+    no record.
     """
     query_of = dict(queries.select("qid", "query").iter_rows())
     contexts = {tuple(key[name] for name in CONTEXT_COLUMNS): path for key, path in prompts.keyed}
@@ -60,7 +63,8 @@ def export_answers(
             for qid, answer, passages, cited in cell.iter_rows()
         )
         write_json_lines(records, outputs["trec_rag"].of(key))
-        write_parquet(_frame(cell, query_of, texts), outputs["pyterrier"].of(key))
+        shown = _shown((passages or {}).get(key["retriever"]), key["k"], texts)
+        write_parquet(_frame(cell, query_of, shown), outputs["pyterrier"].of(key))
         cells.append(cell.with_columns(**{name: pl.lit(key[name], PLAIN_COLUMNS[name].dtype) for name in COORDINATES}))
     table = pl.concat(cells)
     uncited = table["cited_sentences"].is_null().all()
@@ -69,9 +73,18 @@ def export_answers(
     write_parquet(table, whole["parquet"])
 
 
-def _frame(cell: pl.DataFrame, query_of: Mapping[str, str], texts: Mapping[str, str]) -> pl.DataFrame:
+def _shown(contexts: str | Path | None, k: int, texts: Mapping[str, str]) -> Callable[[str, str], str]:
+    """Return the function from a qid and a docno to the text that contexts of ``k`` passages show."""
+    if contexts is None or "shown" not in pl.read_parquet_schema(contexts):
+        return lambda qid, docno: texts[docno]
+    rows = shown_texts(pl.read_parquet(contexts), k).select("qid", "docno", "text")
+    made = {(qid, docno): text for qid, docno, text in rows.iter_rows()}
+    return lambda qid, docno: made[qid, docno]
+
+
+def _frame(cell: pl.DataFrame, query_of: Mapping[str, str], text_of: Callable[[str, str], str]) -> pl.DataFrame:
     rows = [
-        (qid, query_of[qid], answer, "\n".join(texts[docno] for docno in docnos), docnos)
+        (qid, query_of[qid], answer, "\n".join(text_of(qid, docno) for docno in docnos), docnos)
         for qid, answer, docnos in cell.select("qid", "answer", "docnos").iter_rows()
     ]
     return pl.DataFrame(rows, schema=schema_of(FRAME_COLUMNS), orient="row")

@@ -5,6 +5,7 @@ import functools
 from ragrelay.annexes.exchange import files
 from ragrelay.base.annex import annexes
 from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.workflow.study import files as study_files
 from ragrelay.workflow.study.reported import MEASURED, Reported
 from ragrelay.workflow.study.study import StudyOfRules, Wildcards
 
@@ -33,6 +34,11 @@ class Exports:
     def registries(self) -> list[str]:
         """The modules that list the annexes' files and tables, which the exports describe."""
         return [module for annex in annexes() for module in annex.registries]
+
+    def patterns(self, wildcards: Wildcards) -> dict[str, StudyFile]:
+        """Return the patterns of a job's files."""
+        passages = self.study.passages_of(wildcards.generator)
+        return {"prompts": study_files.prompts, "answers": study_files.answers, "passages": passages, **EXPORTED}
 
     def about(self, wildcards: Wildcards) -> dict[str, str]:
         """Return the keys of TREC RAG's records that describe a generator's run."""

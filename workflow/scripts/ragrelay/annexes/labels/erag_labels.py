@@ -57,7 +57,7 @@ def label_passages(
     Queries without a reference have no rows. Raises InputError for a score above 1.
     """
     scored = ScoredAnswers(lambda qids: SingleAnswers(answers, qids), references, scorer, cache_dir, threads)
-    passages = PassageTexts(() if near_copy is None else contexts)
+    passages = PassageTexts(() if near_copy is None else contexts, original=True)
     frames: list[pl.DataFrame] = []
     for batch in scored.batches(QUERIES_AT_ONCE, [*PASSAGE, "seed"]):
         texts = passages.of([query.qid for query in batch])

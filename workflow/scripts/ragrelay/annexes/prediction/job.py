@@ -12,6 +12,7 @@ from ragrelay.annexes.prediction.study_queries import (
     Vectors,
     answers_of,
     needed_docnos,
+    processed_texts,
     read_contexts,
     read_ranking,
     shown_contexts,
@@ -49,7 +50,10 @@ def predict_utility(
     queries = pl.read_parquet(files["queries"])
     run = read_ranking(files["run"], queries)
     uses = pl.read_parquet(files["uses"]) if files.get("uses") else None
-    own = shown_contexts(shown)
+    own, processed = shown_contexts(shown), processed_texts(files["contexts"], sorted({k for _, k in contexts}))
+    if processed is not None:
+        of_k = {qid: {k: list(texts) for k, texts in of_query.items()} for qid, of_query in processed.items()}
+        own = {qid: {context: docnos[context[1]] for context in contexts} for qid, docnos in of_k.items()}
     vectors = Vectors()
     if dense is not None:
         definition, index = dense
@@ -59,6 +63,6 @@ def predict_utility(
     passages = read_contexts(files["contexts"])
     of_study = study_queries(
         queries, run, passages, files["terms"], cache_dir, answers_of(answers, store, uses), vectors, known,
-        model_scores(passages, files, consistency), own,
+        model_scores(passages, files, consistency), own, processed,
     )  # fmt: skip
     return predictions(of_study, contexts, predictors({"scorers": list(consistency)}))

@@ -14,6 +14,8 @@ from ragrelay.base.io.parquet_files import read_parquet
 LOGPROB, RERANKER, CROSS_ENCODER, JUDGE, QUALITY = "logprob", "reranker", "cross_encoder", "judge", "quality"
 """Names of scores of passages: log-probability per token after the query, a reranker's, that of the cross-encoder of
 BERT-QPP, a judge's labels, and the quality that a file gives."""
+OF_PASSAGES = (JUDGE, QUALITY)
+"""Scores that a passage keeps, whatever text of it is shown."""
 PASSAGES = ("passages of contexts", "passages of contexts without a quality in the file (left out)")
 """What a quality file should have, and what counts as missing."""
 Scores = dict[str, list[float | None]]

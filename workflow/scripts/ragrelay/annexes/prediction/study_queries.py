@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ragrelay.annexes.prediction.model_scores import ModelScores
+from ragrelay.annexes.prediction.model_scores import OF_PASSAGES, ModelScores
 from ragrelay.annexes.prediction.subject import Answer, Array, Query, Settings
 from ragrelay.annexes.prediction.table import Context
 from ragrelay.annexes.prediction.terms import read_terms, terms
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.store import KEY, TOKEN_SCORES, AnswerStore
+from ragrelay.retrieval.contexts import shown_texts
 from ragrelay.retrieval.trec import ranked, read_run
 
 File = str | Path
@@ -40,21 +41,24 @@ def study_queries(
     settings: Settings,
     scores_of_models: ModelScores | None = None,
     shown: Mapping[str, Mapping[Context, Sequence[str]]] | None = None,
+    processed: Mapping[str, Mapping[int, Mapping[str, str]]] | None = None,
 ) -> Iterator[tuple[Query, Mapping[Context, Sequence[Answer]]]]:
     """Yield each of ``queries`` (qid, query) with its answers by ordering and k, zero-shot answers included.
 
     ``run``: qid, docno, rank, score; ``contexts``: qid, rank, docno, score (null: not in the run), text; ``receipt``:
     of the words' statistics; ``answers``: by qid, as answers_of returns them; ``scores_of_models``: of the
-    contexts; ``shown``: docnos by qid and context, of answers that were made elsewhere.
+    contexts; ``shown``: docnos by qid and context, of answers that were made elsewhere, or where a processor changed
+    the texts: ``processed`` has these by qid, k and docno. Models have scored none of them (no scores but OF_PASSAGES).
     """
-    texts = [*queries["query"], *contexts["text"]]
+    made_texts = [text for of_k in (processed or {}).values() for some in of_k.values() for text in some.values()]
+    texts = [*queries["query"], *contexts["text"], *made_texts]
     statistics = read_terms(receipt, cache_dir, {word for text in texts for word in terms(text)})
     ranking = _by_query(run.sort("rank"), "docno", "score")
     passages = _by_query(contexts.sort("rank"), "docno", "text", "score")
     scores_of_models = scores_of_models or ModelScores()
     for qid, text in queries.select("qid", "query").iter_rows():
         docnos, scores = ranking.get(qid, ([], []))
-        names, shown_texts, context_scores = passages.get(qid, ([], [], []))
+        names, own_texts, context_scores = passages.get(qid, ([], [], []))
         of_run = [score for score in context_scores if score is not None]
         models = scores_of_models.passages.get(qid, {})
         made = answers.get(qid, {})
@@ -65,7 +69,7 @@ def study_queries(
             statistics,
             docnos,
             np.array(scores),
-            shown_texts[: len(of_run)],
+            own_texts[: len(of_run)],
             np.array(of_run),
             without[0] if without else (),
             vectors.queries.get(qid),
@@ -77,10 +81,14 @@ def study_queries(
         )
         if shown is not None:
             place = {docno: number for number, docno in enumerate(names)}
-            contexts_of = {
-                context: query.with_context(own, *_at([place[docno] for docno in own], shown_texts, models))
-                for context, own in shown.get(qid, {}).items()
-            }
+            contexts_of = {}
+            for context, own in shown.get(qid, {}).items():
+                of_own = _at([place[docno] for docno in own], own_texts, models)
+                if processed is None:
+                    contexts_of[context] = query.with_context(own, *of_own)
+                else:
+                    of_k = processed[qid][context[1]]
+                    contexts_of[context] = query.with_context(own, *_processed(own, of_k, of_own[1]))
             query = replace(query, shown=contexts_of)
         yield query, made
 
@@ -90,6 +98,15 @@ def _at(
 ) -> tuple[list[str], dict[str, list[float | None]]]:
     """Return the ``texts`` at ``places``, and models' scores of them."""
     return [texts[place] for place in places], {name: [each[at] for at in places] for name, each in models.items()}
+
+
+def _processed(
+    docnos: Sequence[str], texts: Mapping[str, str], models: Mapping[str, Sequence[float | None]]
+) -> tuple[list[str], dict[str, Sequence[float | None]]]:
+    """Return the processed ``texts`` of ``docnos``, and models' scores: none of those that are of a text."""
+    return [texts[docno] for docno in docnos], {
+        name: each if name in OF_PASSAGES else () for name, each in models.items()
+    }
 
 
 def needed_docnos(
@@ -110,6 +127,18 @@ def read_contexts(path: File) -> pl.DataFrame:
     table = pl.read_parquet(path, columns=["qid", "rank", "docno", "score", "text"])
     after = pl.col("rank").max().over("qid").fill_null(0) + pl.col("rank").is_null().cum_sum().over("qid")
     return table.with_columns(pl.col("rank").fill_null(after))
+
+
+def processed_texts(path: File, ks: Sequence[int]) -> dict[str, dict[int, dict[str, str]]] | None:
+    """Read what a processor made of the first k passages, by qid, k and docno, best first; None without a processor."""
+    if "shown" not in pl.read_parquet_schema(path):
+        return None
+    contexts = pl.read_parquet(path).sort("rank")
+    texts: dict[str, dict[int, dict[str, str]]] = {qid: {k: {} for k in ks} for qid in contexts["qid"]}
+    for k in ks:
+        for qid, docno, text in shown_texts(contexts, k).select("qid", "docno", "text").iter_rows():
+            texts[qid][k][docno] = text
+    return texts
 
 
 def shown_contexts(files: KeyedFiles) -> dict[str, dict[Context, list[str]]] | None:

@@ -55,8 +55,9 @@ class Query:
     ``vectors`` (by docno): dense vectors, empty if the study has none. ``zeroshot``: the answers without context, one
     per seed. ``passage_scores``: scores of each of ``texts`` by name (model_scores.py), None without a score;
     ``whole_logprobs``: log-probability per token of the whole context after the query, by k. ``consistencies``: of the
-    answers over seeds, by scorer, then by ordering and k. ``shown``: for imported answers, the query with their
-    contexts (with_context), by ordering and k; None if contexts are the first k passages of the ranking.
+    answers over seeds, by scorer, then by ordering and k. ``shown``: for imported answers and processed contexts, the
+    query with their contexts (with_context), by ordering and k; None if contexts are the first k passages of the
+    ranking.
     """
 
     qid: str

@@ -10,6 +10,8 @@ UNSCORED = "answers without a score: no context, no sentence or no nuggets to as
 """The name for the count of answers that a judge could not score."""
 SET_BY_DESIGN = ("oracle", "graded", "position")
 """Kinds of retrievers that don't rank: judgements decide what they retrieve."""
+NOT_RELAYED = (*SET_BY_DESIGN, "processed")
+"""Kinds of retrievers that relay leaves out: besides these, those that show another's ranking with changed texts."""
 PAPER_NAMES = {
     "P": "precision",
     "Success": "hit ratio",

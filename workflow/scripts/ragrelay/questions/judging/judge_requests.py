@@ -14,7 +14,7 @@ from ragrelay.prompting.layout import prompt_id
 from ragrelay.questions.judging.templates import JudgeTemplate
 from ragrelay.scoring.answer_cells import COLUMNS, Cell
 from ragrelay.scoring.judge_scorer import JudgeCase, JudgeScorer
-from ragrelay.scoring.near_copies import PassageTexts, shown_references
+from ragrelay.scoring.near_copies import PassageTexts, Shown, of_context, shown_references
 from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
 from ragrelay.scoring.retriever_table import SCORE_COLUMNS, query_sets, shown_by_context
 from ragrelay.scoring.sentences import numbered_citations
@@ -132,14 +132,14 @@ def _of_query(
     qid: str,
     answers: pl.DataFrame,
     contexts: Mapping[tuple[str, int], list[str]],
-    texts: Mapping[str, str],
+    texts: Mapping[Shown, str],
     baseline_cells: set[Cell],
     by: Judging,
 ) -> Iterator[ScoreRow]:
     sets = list(_sets(qid, contexts, texts, by))
     for ordering, k, seed, answer, cited in answers.select(*COLUMNS[1:], "answer", "cited_sentences").iter_rows():
         docnos = contexts.get((ordering, k), [])
-        own, sentences = [texts[docno] for docno in docnos], numbered_citations(cited, docnos)
+        own, sentences = [of_context(texts, docno, k) for docno in docnos], numbered_citations(cited, docnos)
         is_baseline = (ordering, k, seed) in baseline_cells
         for name, unseen_at_k, references, near in sets:
             # Zero-shot answers in a retriever's job are the baseline of its unseen sets, and belong to no other set.
@@ -150,14 +150,15 @@ def _of_query(
 
 
 def _sets(
-    qid: str, contexts: Mapping[tuple[str, int], list[str]], texts: Mapping[str, str], by: Judging
+    qid: str, contexts: Mapping[tuple[str, int], list[str]], texts: Mapping[Shown, str], by: Judging
 ) -> Iterator[tuple[str, int | None, list[str], int | None]]:
     """Yield each set's name, the k whose contexts it leaves out (or None), texts and near copies, sorted by name."""
     if by.references is None:
         yield from ((name, None, [], None) for name in by.grades)
         return
     query, unseen = by.references[qid], by.scorer.references == "judged"
-    wanted = {docno: texts.get(docno, "") for some in contexts.values() for docno in some} if unseen else {}
+    passages = {(docno, k) if (docno, k) in texts else docno for (_, k), some in contexts.items() for docno in some}
+    wanted = {passage: texts.get(passage, "") for passage in passages} if unseen else {}
     shown = shown_references(query, wanted, by.near_copy) if unseen else {}
     in_context = shown_by_context(query, contexts, shown) if unseen else {}
     order = np.argsort(-query.labels, kind="stable")

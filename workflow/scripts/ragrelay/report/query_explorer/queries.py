@@ -21,8 +21,9 @@ def query_values(queries: pl.DataFrame, frames: Frames) -> Iterator[Json]:
     index in answers, finish reason, tokens, passages dropped to fit the window] and, of a thought before the answer,
     index in thoughts, tokens, how it ended), ``scores`` (by references, parallel
     to the cell's answers: [F1, index of the best reference in passages or null if none is best], or null), ``means``
-    (by references: [P, P0, U]), ``measures``, and, if computed, ``use`` ([context use, text change]);
-    if there are any, ``thoughts``: distinct texts.
+    (by references: [P, P0, U]), ``measures``, and, if computed, ``use`` ([context use, text change]); of a processed
+    retriever ``shown`` (indexes in shown, parallel to context) and ``emptied`` (indexes in passages); if there are any,
+    ``thoughts``, and ``shown``, what processors made of passages: distinct texts.
     """
     parts = {name: frame.partition_by("qid", as_dict=True) for name, frame in frames.items()}
     empty = {name: frame.clear() for name, frame in frames.items()}
@@ -58,6 +59,14 @@ def _value(qid: str, query: str, own: Frames) -> Json:
             "measures": {},
         }  # fmt: skip
     _add_scores(cells, own["scores"], places)
+    shown: dict[str, int] = {}
+    for (retriever, k), rows_of in own["processed"].group_by("retriever", "k", maintain_order=True):
+        made = dict(rows_of.select("docno", "text").iter_rows())
+        for place, cell in cells.items():
+            if (place[0], place[2]) == (retriever, k):
+                docnos = [own["passages"]["docno"][at] for at in cell["context"]]
+                cell["shown"] = [shown.setdefault(made[docno], len(shown)) for docno in docnos]
+                cell["emptied"] = [places[docno] for docno, text in made.items() if text is None]
     for row in own["utility"].iter_rows(named=True):
         if _place(row) in cells:
             means = [_rounded(row[name]) for name in ("p", "p0", "utility")]
@@ -76,6 +85,7 @@ def _value(qid: str, query: str, own: Frames) -> Json:
         "answers": list(texts),
         "cells": list(cells.values()),
         **({"thoughts": list(thoughts)} if thoughts else {}),
+        **({"shown": list(shown)} if shown else {}),
     }
 
 

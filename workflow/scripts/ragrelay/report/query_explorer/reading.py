@@ -10,10 +10,12 @@ from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.generation.answer_files import CONTEXT, read_answers
 from ragrelay.generation.store import THOUGHT
+from ragrelay.retrieval.contexts import shown_texts
 
 ANSWER = ["seed", "answer", "finish_reason", "answer_tokens", "dropped_passages"]
 SCORE = ["ordering", "k", "seed", "references", "f1", "best_docno"]
 UTILITY = ["references", "p", "p0", "utility", "context_use", "text_change"]
+PROCESSED = {"retriever": pl.String, "k": pl.Int64, "qid": pl.String, "docno": pl.String, "text": pl.String}
 File = str | Path
 
 
@@ -41,6 +43,7 @@ def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
     """Read the rows of ``qids`` from ``files``, by name; frames have qid and, if by cell, retriever, ordering, k.
 
     passages: docno, label (null = unjudged), text, each docno of a query once; contexts: docnos in prompt order;
+    processed: retriever, k, docno, text (null = emptied) of the first k passages, where a processor changed texts;
     answers: ANSWER and THOUGHT (null where files lack it); scores: SCORE; utility: UTILITY; measures: measure, value.
     """
     chosen = pl.col("qid").is_in(list(qids))
@@ -55,7 +58,14 @@ def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
         .filter(chosen, (pl.col("ordering") != NO_ORDERING) | pl.lit(retriever == ZEROSHOT))
         for retriever, path in files.scores.items()
     ]
+    processed = [
+        _of(retriever, _processed(pl.read_parquet(path).filter(chosen), k)).select(*PROCESSED)
+        for retriever, path in files.passages.items()
+        if "shown" in pl.read_parquet_schema(path)
+        for k in sorted({key["k"] for key, _ in files.prompts.matching(retriever=retriever).keyed})
+    ]
     return {
+        "processed": pl.concat([pl.DataFrame(schema=PROCESSED), *processed]),
         "passages": pl.concat(shown).unique(["qid", "docno"], keep="first", maintain_order=True),
         "contexts": read_answers(files.prompts, ["qid", "docnos"]).filter(chosen),
         "answers": read_answers(files.answers, ["qid", *ANSWER], THOUGHT).filter(chosen),
@@ -63,6 +73,13 @@ def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
         "utility": pl.read_parquet(files.utility, columns=["qid", *CONTEXT, *UTILITY]).filter(chosen),
         "measures": pl.concat(measures).filter(chosen),
     }
+
+
+def _processed(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
+    """Return qid, docno, text (null = emptied) and k of the first ``k`` passages of processed contexts."""
+    top, texts = contexts.filter(pl.col("rank") <= k), shown_texts(contexts, k).select("qid", "docno", "text")
+    both = top.select("qid", "docno", k=pl.lit(k, pl.Int64))
+    return both.join(texts, on=["qid", "docno"], how="left", maintain_order="left")
 
 
 def _of(retriever: str, frame: pl.DataFrame) -> pl.DataFrame:

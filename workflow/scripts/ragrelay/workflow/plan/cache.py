@@ -18,11 +18,13 @@ from ragrelay.base.io.cache_use import REMOVAL, RUN, Use
 from ragrelay.base.io.parquet_parts import PartStore
 from ragrelay.generation.likelihoods.store import LikelihoodStore
 from ragrelay.generation.store import AnswerStore
+from ragrelay.retrieval.processed_store import ProcessedStore
 from ragrelay.scoring.store import ScoreStore
 
-STORES: Mapping[str, type[AnswerStore | LikelihoodStore | ScoreStore]] = {
+STORES: Mapping[str, type[AnswerStore | LikelihoodStore | ProcessedStore | ScoreStore]] = {
     "answers": AnswerStore,
     "likelihoods": LikelihoodStore,
+    "processed": ProcessedStore,
     "scores": ScoreStore,
 }
 RECENT = 24 * 60 * 60.0

@@ -10,6 +10,7 @@ from ragrelay.analysis import systems, variance
 from ragrelay.analysis.systems import ASSUMED_SD, PRIMARY, detectable_difference, queries_for_margin
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
 from ragrelay.base.display.printed_tables import printed
+from ragrelay.base.io.json_values import read_json
 from ragrelay.base.vocabulary.columns import read_table
 from ragrelay.report.display.numbers import count, counted, number
 from ragrelay.workflow.plan.generator_plan import GeneratorPlan
@@ -92,6 +93,16 @@ def _rests_on(plan: pl.DataFrame, planned: Mapping[str, GeneratorPlan]) -> Seque
             "from the prefix cache."
         )
     return notes
+
+
+def processing_note(key: Mapping[str, Any], receipt: Path) -> str:
+    """Return a line on what a processor of contexts took: its job ran before the plan, which counts its prompts."""
+    took = read_json(receipt)
+    return (
+        f"{key['dataset']}, {key['retriever']}: of {counted(took['asked'], 'call')} of its processor, "
+        f"{count(took['cached'])} were cached and {count(took['made'])} were made before this plan, in "
+        f"{number(took['seconds'], 1)} s."
+    )
 
 
 def size_note(part: Mapping[str, Any]) -> str:

@@ -44,10 +44,13 @@ run = StudyFile("{dataset}/runs/{retriever}.run.gz", "build_run",
     "with a header of ir_metadata, in comments")
 run_doubts = StudyFile("{dataset}/runs/{retriever}.doubts.json", "build_run",
     "counts of what is doubtful in an imported run file")
-skipped = StudyFile("{dataset}/contexts/{retriever}.skipped.parquet", "build_contexts",
+skipped = StudyFile("{dataset}/contexts/{retriever}.skipped.parquet", "build_contexts, process_contexts",
     "retrieved passages without text, which were skipped", "ragrelay.retrieval.contexts:SKIPPED_COLUMNS")
-contexts = StudyFile("{dataset}/contexts/{retriever}.parquet", "build_contexts",
-    "the best passages with text of each query, to `context_depth`", "ragrelay.retrieval.contexts:COLUMNS")
+contexts = StudyFile("{dataset}/contexts/{retriever}.parquet", "build_contexts, process_contexts",
+    "the best passages with text of each query, to `context_depth`", "ragrelay.retrieval.contexts:PROCESSED_COLUMNS")
+processed = StudyFile("{dataset}/contexts/{retriever}.processed.json", "process_contexts",
+    "receipt of the processor of a retriever's passages, whose texts are in the cache: contexts asked for, cached and "
+    "made, seconds, and whether a sample came out the same when made again")
 left_out_of_contexts = StudyFile("{dataset}/retrieval/{retriever}.left_out.json", "measure_retrieval",
     "counts of what was left out")
 prompts = StudyFile("{dataset}/prompts/{template}/{retriever}/{ordering}/k{k}.parquet", "build_prompts",

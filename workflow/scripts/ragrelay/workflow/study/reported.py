@@ -10,7 +10,7 @@ from snakemake.io import report as captioned
 
 from ragrelay.base.annex import annexes
 from ragrelay.base.io.workflow_files import ROOT
-from ragrelay.base.vocabulary.names import SET_BY_DESIGN
+from ragrelay.base.vocabulary.names import NOT_RELAYED
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.report.display.outputs import KEYS, Output, available, file_name, modules
 from ragrelay.report.registry import OUTPUTS, RESULT_TABLES
@@ -65,7 +65,7 @@ class Reported:
             "context_use": study.settings.context_use,
             "bias_checks": bool(study.checked_scorers),
             "doses": self.doses,
-            "rankings": sum(kind not in SET_BY_DESIGN for kind in study.retriever_kinds.values()) > 1,
+            "rankings": sum(kind not in NOT_RELAYED for kind in study.retriever_kinds.values()) > 1,
             **{name: value for annex in annexes() for name, value in annex.present(study).items()},
         }
         known = [name for name, table in RESULT_TABLES.items() if present[table.only_with]]

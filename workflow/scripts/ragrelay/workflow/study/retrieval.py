@@ -8,6 +8,7 @@ from typing import Any
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.retrieval.indexes import index_name
+from ragrelay.retrieval.processor import PROCESSOR_KINDS
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.retrieval.run_checks import check_joined
 from ragrelay.retrieval.trec import describe_run
@@ -52,6 +53,16 @@ class Retrieval:
         """The grid's retrievers that don't draw from the judgements."""
         return [name for name in self.study.grid.retrievers if not self.kind(name).needs_qrels]
 
+    @functools.cached_property
+    def processed(self) -> list[str]:
+        """The retrievers whose passages a processor changes."""
+        return [name for name in self.study.needed_retrievers() if self.kind(name).processing()]
+
+    @functools.cached_property
+    def unprocessed(self) -> list[str]:
+        """The other retrievers."""
+        return [name for name in self.study.needed_retrievers() if name not in self.processed]
+
     def kind(self, retriever: str) -> Any:
         """Return the kind of a retriever, with its keys."""
         return RETRIEVER_KINDS.of(self.study.retriever(retriever))
@@ -91,6 +102,29 @@ class Retrieval:
         needed["runs"] = [*files.run.each(stages), *retriever.files(wildcards.dataset)]
         needed["answers"] = [str(path) for path, _ in retriever.answers(wildcards.dataset)]
         return needed
+
+    def unprocessed_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return the inputs of a job that processes passages: those of the retriever whose ranking it has."""
+        [(_, ranking)] = self.kind(wildcards.retriever).stages()
+        return {
+            "queries": files.queries,
+            "contexts": files.contexts.at(retriever=ranking),
+            "skipped": files.skipped.at(retriever=ranking),
+            "fetched": self.study.fetched("retrievers", wildcards.retriever),
+        }
+
+    def processor_of(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return the definition of a job's processor."""
+        processing: dict[str, Any] = self.kind(wildcards.retriever).processing()
+        return processing
+
+    def processor_module(self, wildcards: Wildcards) -> str:
+        """Return the module of the kind of a job's processor."""
+        return PROCESSOR_KINDS.module(self.processor_of(wildcards))
+
+    def processor_threads(self, wildcards: Wildcards) -> int:
+        """Return the number of CPU threads of a job's processor. A profile may set another."""
+        return PROCESSOR_KINDS.of(self.processor_of(wildcards)).threads
 
     def index_receipt(self, dataset: str, definition: dict[str, Any]) -> StudyFile:
         """Return the receipt of a dataset's index."""

@@ -13,11 +13,14 @@ from ragrelay.annexes.prediction.subject import Subject, UndefinedError
 def passage_scores(subject: Subject, name: str, missing: str) -> list[float]:
     """Scores called ``name`` of the context's passages that have one.
 
-    Raises UndefinedError where the study has none of these, with ``missing``, or no passage of the context has one.
+    Raises UndefinedError where the study has none of these, with ``missing``, where a processor changed the texts that
+    were scored, or where no passage of the context has one.
     """
     subject.texts  # noqa: B018  (raises where nothing is retrieved)
     if name not in subject.query.passage_scores:
         raise UndefinedError(missing)
+    if not subject.query.passage_scores[name]:
+        raise UndefinedError("the processed texts were not scored")
     scores = [score for score in subject.query.passage_scores[name][: subject.k] if score is not None]
     if not scores:
         raise UndefinedError("no passage with a score")

@@ -1,0 +1,39 @@
+"""Processing: what processors changed in contexts, and the tokens that they saved.
+
+Of retrievers of the kind `processed`; no job without one.
+Input: contexts, processed, answers.
+Output: the table that ragrelay/annexes/processing/outputs.py lists.
+"""
+
+from ragrelay.annexes.processing.rules import processing_of
+
+processing = processing_of(study)
+
+
+rule describe_processing:
+    """Count what processors changed in contexts, and the tokens of prompts before and after."""
+    input:
+        before=processing.before,
+        after=files.contexts.each(processing.processed),
+        receipts=files.processed.each(processing.processed),
+        answers=study.answers_with_context(processing.cells),
+    output:
+        **files.made_by("describe_processing"),
+    log:
+        "<logs>/describe_processing/{dataset}/{generator}.log",
+    wildcard_constraints:
+        generator=any_of(each["generator"] for each in processing.described),
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        patterns={
+            "before": files.contexts,
+            "after": files.contexts,
+            "receipts": files.processed,
+            "answers": files.answers,
+        },
+        bases=processing.bases,
+        ks=sorted(study.grid.k),
+        code=code_of("describe_processing.py"),
+    script:
+        "../workflow/scripts/describe_processing.py"

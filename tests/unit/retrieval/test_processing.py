@@ -1,0 +1,224 @@
+"""Processors of contexts: what each makes of passages, what is refused, and what is kept and made again."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from ragrelay.base.errors import InputError
+from ragrelay.retrieval.contexts import shown_texts
+from ragrelay.retrieval.processed_store import ProcessedStore
+from ragrelay.retrieval.processing import process_contexts
+from ragrelay.retrieval.processor import PROCESSOR_KINDS, Passage
+from ragrelay.retrieval.processors.nearest_sentences import chosen
+
+HEART = "The heart pumps blood. Tea grows on hills. Its valves open and close."
+RAIN = "Rain falls on hills. Blood is pumped by the heart through the body."
+PASSAGES = [Passage("d1", HEART), Passage("d2", RAIN)]
+QUERY = "how does the heart pump blood"
+MODULE = """
+import itertools
+count = itertools.count()
+
+def second(query, passages, every=2):
+    return [(docno, " ".join((text.split(". ")[1::every]))) for docno, text in passages]
+
+def first_word(query, passages):
+    return {docno: text.split()[0] for docno, text in passages}
+
+def shorter_with_more(query, passages):
+    return [(docno, " ".join(text.split()[: 6 // len(passages)])) for docno, text in passages]
+
+def stranger(query, passages):
+    return [("d9", "text")]
+
+def twice(query, passages):
+    return [(passages[0].docno, "one"), (passages[0].docno, "two")]
+
+def number(query, passages):
+    return [(passages[0].docno, 1)]
+
+def nothing(query, passages):
+    return []
+
+def no_pairs(query, passages):
+    return None
+
+def whole(query, passages):
+    return passages
+
+def counted(query, passages):
+    return [(docno, f"text {next(count)}") for docno, text in passages]
+
+def stops(query, passages):
+    if query == "third":
+        raise RuntimeError("stopped")
+    return passages
+
+def cut(words=2):
+    import pyterrier as pt
+    return pt.apply.generic(lambda rows: rows.assign(text=rows["text"].str.split().str[:words].str.join(" ")))
+
+def no_transformer():
+    return 3
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a module of functions."""
+    (tmp_path / "shortening.py").write_text(MODULE, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(__import__("sys").modules, "shortening", raising=False)
+    return tmp_path
+
+
+Run = Callable[..., tuple[pl.DataFrame, dict[str, Any]]]
+
+
+@pytest.fixture
+def run(own: Path) -> Run:
+    """A function that processes the contexts of three queries with a function of the module."""
+
+    def run(function: str, ks: tuple[int, ...] = (1, 2), **keys: Any) -> tuple[pl.DataFrame, dict[str, Any]]:
+        definition = {"kind": "python", "function": f"shortening:{function}", "code": {"function": "1"}, **keys}
+        return process_contexts(QUERIES, contexts(), ks, definition, own / "cache", "processor of retriever short")
+
+    return run
+
+
+QUERIES = pl.DataFrame({"qid": ["q1", "q2", "q3"], "query": [QUERY, "second", "third"]})
+
+
+def contexts() -> pl.DataFrame:
+    rows = [
+        (qid, rank, docno, 3.0 - rank, None, text)
+        for qid in QUERIES["qid"]
+        for rank, (docno, text) in enumerate([*PASSAGES, Passage("d3", "One. Two.")], 1)
+    ]
+    names = {"qid": pl.String, "rank": pl.Int64, "docno": pl.String, "score": pl.Float64, "label": pl.Int64,
+             "text": pl.String}  # fmt: skip
+    return pl.DataFrame(rows, schema=names, orient="row")
+
+
+def shown(table: pl.DataFrame, k: int, qid: str = "q1") -> list[tuple[str, str]]:
+    return list(shown_texts(table, k).filter(qid=qid).sort("rank").select("docno", "text").iter_rows())
+
+
+def test_every_k_is_processed_for_itself_and_the_passages_own_texts_stay(run: Run) -> None:
+    table, receipt = run("shorter_with_more")
+    assert table.drop("shown").equals(contexts())
+    assert shown(table, 1) == [("d1", "The heart pumps blood. Tea grows")]
+    assert shown(table, 2) == [("d1", "The heart pumps"), ("d2", "Rain falls on")]
+    assert (receipt["asked"], receipt["cached"], receipt["made"]) == (6, 0, 6) and receipt["same_again"] is True
+    again, receipt = run("shorter_with_more")
+    assert again.equals(table) and (receipt["cached"], receipt["made"]) == (6, 0) and receipt["same_again"] is True
+    deeper, receipt = run("shorter_with_more", (1, 2, 3))
+    assert receipt["made"] == 3 and shown(deeper, 2) == shown(table, 2) and len(shown(deeper, 3)) == 3
+
+
+def test_one_passage_at_a_time_is_processed_once_for_all_k(run: Run) -> None:
+    table, receipt = run("first_word", (1, 2, 3), one_at_a_time=True)
+    assert receipt["asked"] == 9 and shown(table, 3) == [("d1", "The"), ("d2", "Rain"), ("d3", "One.")]
+
+
+def test_a_changed_key_or_file_is_another_processor(run: Run) -> None:
+    first = run("second")[1]["fingerprint"]
+    assert run("second", options={"every": 3})[1]["fingerprint"] != first
+    assert run("second", code={"function": "2"})[1]["fingerprint"] != first
+    assert run("second")[1]["made"] == 0
+
+
+def test_emptied_passages_are_not_shown(run: Run) -> None:
+    table, _ = run("nothing")
+    assert shown(table, 2) == [] and table["shown"].list.len().sum() == 0
+    blank, _ = run("second", (3,))
+    assert [docno for docno, _ in shown(blank, 3)] == ["d1", "d2", "d3"]
+    assert shown(run("whole")[0], 2) == [tuple(passage) for passage in PASSAGES]
+
+
+@pytest.mark.parametrize(
+    ("function", "found"),
+    [
+        ("stranger", "docno 'd9' for query 'how does the heart pump blood'"),
+        ("twice", "docno 'd1' twice"),
+        ("number", "a int as the text of docno 'd1'"),
+        ("no_pairs", "None returned"),
+    ],
+)
+def test_what_is_no_text_of_a_given_passage_is_refused(run: Run, function: str, found: str) -> None:
+    with pytest.raises(InputError) as error:
+        run(function)
+    assert found in str(error.value) and "expected" in str(error.value)
+    assert "short" in str(error.value), "names the function or the retriever"
+
+
+def test_texts_that_come_out_otherwise_are_marked(run: Run) -> None:
+    assert run("counted")[1]["same_again"] is False
+    assert run("counted")[1] == run("counted")[1] | {"seconds": run("counted")[1]["seconds"]}, "and kept"
+
+
+def test_what_was_made_before_an_error_is_kept(run: Run, own: Path) -> None:
+    with pytest.raises(RuntimeError):
+        run("stops", (1,))
+    definition = {"kind": "python", "function": "shortening:stops", "code": {"function": "1"}}
+    two = process_contexts(QUERIES.head(2), contexts().filter(pl.col("qid") != "q3"), (1,), definition, "cache", "")
+    assert two[1]["made"] == 0 and two[1]["cached"] == 2
+    assert ProcessedStore(own / "cache", two[1]["fingerprint"]).parts()
+
+
+def test_a_cache_that_is_only_read_serves_and_refuses_the_rest(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("second", (1,))
+    monkeypatch.setenv("RAGRELAY_CACHE_MODE", "read-only")
+    assert run("second", (1,))[1]["made"] == 0
+    with pytest.raises(InputError, match="3 of 6 contexts are not in"):
+        run("second", (1, 2))
+
+
+def test_the_processor_of_a_processed_retriever_gets_the_texts_shown(run: Run, own: Path) -> None:
+    halved, _ = run("second")
+    definition = {"kind": "python", "function": "shortening:first_word", "code": {"function": "1"}}
+    table, _ = process_contexts(QUERIES, halved, (1, 2), definition, own / "cache", "")
+    assert shown(table, 2) == [("d1", "Tea"), ("d2", "Blood")]
+
+
+def test_a_transformer_of_pyterrier(own: Path) -> None:
+    pytest.importorskip("pyterrier")
+    definition = {"kind": "pyterrier", "pipeline": "shortening:cut", "options": {"words": 3}, "code": {"pipeline": "1"}}
+    table, _ = process_contexts(QUERIES, contexts(), (2,), definition, own / "cache", "")
+    assert shown(table, 2) == [("d1", "The heart pumps"), ("d2", "Rain falls on")]
+    with pytest.raises(InputError, match="a int returned"):
+        process_contexts(
+            QUERIES,
+            contexts(),
+            (1,),
+            definition | {"pipeline": "shortening:no_transformer", "options": {}},
+            "cache",
+            "",
+        )
+
+
+def test_sentences_are_chosen_from_the_nearest_down_as_far_as_they_fit() -> None:
+    assert chosen([0.1, 0.9, 0.5, 0.7], [2, 4, 1, 3], 5) == [False, True, True, False], (
+        "one that does not fit is skipped"
+    )
+    assert chosen([0.5, 0.5, 0.5], [1, 1, 1], 2) == [True, True, False], "ties: the earlier first"
+    assert chosen([0.5], [6], 5) == [False] and chosen([], [], 5) == []
+
+
+def test_the_nearest_sentences_by_the_packaged_encoder() -> None:
+    kept = {}
+    for tokens in (8, 16, 1000):
+        processor = PROCESSOR_KINDS.of({"kind": "nearest_sentences", "tokens": tokens})
+        kept[tokens] = dict(processor.start(1)(QUERY, PASSAGES))
+    assert kept[8] == {"d1": "The heart pumps blood."}
+    assert kept[16] == {"d1": "The heart pumps blood.", "d2": "Blood is pumped by the heart through the body."}
+    assert kept[1000] == dict(PASSAGES), "in their order"
+
+
+def test_budget_and_encoder_decide_the_fingerprint(tmp_path: Path) -> None:
+    keys = [
+        PROCESSOR_KINDS.of({"kind": "nearest_sentences", "tokens": tokens}).decisive(tmp_path) for tokens in (8, 8, 9)
+    ]
+    assert keys[0] == keys[1] != keys[2] and keys[0]["model"].startswith("folder:")

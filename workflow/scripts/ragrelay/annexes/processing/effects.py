@@ -1,0 +1,79 @@
+"""Count what processors changed in contexts, and the tokens of the prompts before and after."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.vocabulary.columns import ANSWERS_PART, CONTEXT_COLUMNS, boolean, integer, number, schema_of, text
+from ragrelay.retrieval.contexts import shown_texts
+
+EFFECTS = {
+    "retriever": CONTEXT_COLUMNS["retriever"],
+    "of": text("the retriever whose passages are processed"),
+    "k": CONTEXT_COLUMNS["k"],
+    "n_contexts": integer("queries with a context before it was processed", "queries"),
+    "n_contexts_same": integer("contexts of which no text was changed", "queries"),
+    "n_contexts_emptied": integer("contexts of which nothing was left: their prompts are those without context",
+                                  "queries"),
+    "n_passages": integer("passages of these contexts", "passages"),
+    "n_changed": integer("passages that are shown with another text", "passages"),
+    "n_emptied": integer("passages of which nothing was left", "passages"),
+    "n_tokens": integer("queries whose prompts have a known number of tokens before and after", "queries"),
+    "tokens_before": number("mean over these queries of the tokens of the prompt with the other retriever's texts, in "
+                            "the grid's first ordering", "tokens"),
+    "tokens_after": number("the same of the prompt with the processed texts", "tokens"),
+    "same_again": boolean("whether a sample of the texts came out the same when it was made again"),
+}  # fmt: skip
+COLUMNS = {**ANSWERS_PART, **EFFECTS}
+"""Columns of processing.csv."""
+
+
+def describe_processing(
+    contexts: Mapping[str, tuple[pl.DataFrame, pl.DataFrame]],
+    bases: Mapping[str, str],
+    ks: Sequence[int],
+    tokens: pl.DataFrame,
+    same_again: Mapping[str, bool | None],
+) -> pl.DataFrame:
+    """Return a row per processed retriever and k: EFFECTS.
+
+    ``contexts``: of each, the contexts before and after (qid, rank, docno, text[, shown]); ``bases``: the retriever
+    whose passages each processes; ``tokens``: retriever, k, qid, prompt_tokens (null if unknown), of one answer per
+    query; a retriever without rows has no tokens.
+    """
+    rows = [
+        {"retriever": name, "of": bases[name], "k": k, "same_again": same_again[name]}
+        | dict(_texts(*contexts[name], k))
+        | _tokens(tokens.filter(k=k), bases[name], name)
+        for name in contexts
+        for k in ks
+    ]
+    return pl.DataFrame(rows, schema=schema_of(EFFECTS))
+
+
+def _texts(before: pl.DataFrame, after: pl.DataFrame, k: int) -> Iterator[tuple[str, int]]:
+    made = shown_texts(after, k).select("qid", "docno", made="text")
+    given = shown_texts(before, k).select("qid", "docno", "text").join(made, on=["qid", "docno"], how="left")
+    same = pl.col("text").eq(pl.col("made")).fill_null(value=False)
+    both = given.with_columns(emptied=pl.col("made").is_null(), same=same)
+    of_query = both.group_by("qid").agg(pl.col("same", "emptied").all())
+    yield "n_contexts", of_query.height
+    yield "n_contexts_same", int(of_query["same"].sum())
+    yield "n_contexts_emptied", int(of_query["emptied"].sum())
+    yield "n_passages", both.height
+    yield "n_changed", both.filter(~pl.col("same") & ~pl.col("emptied")).height
+    yield "n_emptied", int(both["emptied"].sum())
+
+
+def _tokens(tokens: pl.DataFrame, base: str, processed: str) -> dict[str, Any]:
+    before, after = (
+        tokens.filter(retriever=name).drop_nulls("prompt_tokens").select("qid", tokens="prompt_tokens")
+        for name in (base, processed)
+    )
+    both = before.join(after, on="qid", suffix="_after")
+    return {
+        "n_tokens": both.height,
+        "tokens_before": both["tokens"].mean(),
+        "tokens_after": both["tokens_after"].mean(),
+    }

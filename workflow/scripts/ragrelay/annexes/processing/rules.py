@@ -1,0 +1,79 @@
+"""Give rules what they need to describe what processors did."""
+
+import functools
+from collections.abc import Mapping
+from typing import Any
+
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.workflow.study import files
+from ragrelay.workflow.study.study import Key, StudyOfRules
+
+
+class Processing:
+    """What the rule that describes processors needs of a study."""
+
+    def __init__(self, study: StudyOfRules) -> None:
+        self.study = study
+
+    @functools.cached_property
+    def bases(self) -> dict[str, str]:
+        """The grid's processed retrievers, each with the retriever whose passages it processes."""
+        kinds = {name: RETRIEVER_KINDS.of(self.study.retriever(name)) for name in self.study.grid.retrievers}
+        return {name: kind.stages()[0][1] for name, kind in kinds.items() if kind.processing()}
+
+    @functools.cached_property
+    def described(self) -> list[Key]:
+        """Every dataset with every generator, if a retriever is processed."""
+        return [
+            {"dataset": dataset, "generator": generator}
+            for dataset in self.study.grid.datasets
+            for generator in self.study.asked_generators()
+            if self.bases
+        ]
+
+    @functools.cached_property
+    def processed(self) -> list[Key]:
+        """The processed retrievers, to fill in paths."""
+        return [{"retriever": name} for name in self.bases]
+
+    @functools.cached_property
+    def before(self) -> list[StudyFile]:
+        """The contexts before they are processed."""
+        return files.contexts.each({"retriever": base} for base in dict.fromkeys(self.bases.values()))
+
+    @functools.cached_property
+    def cells(self) -> list[Key]:
+        """A cell per k, of the processed retrievers and of those in the grid whose passages these process."""
+        names = dict.fromkeys([*self.bases.values(), *self.bases])
+        first = {context["k"]: context for context in reversed(self.study.contexts)}
+        seed = self.study.grid.seeds[0]
+        return [
+            {"retriever": name, **context, "seed": seed}
+            for name in names
+            if name in self.study.grid.retrievers
+            for context in first.values()
+        ]
+
+    @functools.cached_property
+    def shown_patterns(self) -> Mapping[str, StudyFile]:
+        """The pattern of the table that the page shows; none without a processed retriever."""
+        return files.made_by("describe_processing") if self.described else {}
+
+    @functools.cached_property
+    def shown(self) -> Mapping[str, list[StudyFile]]:
+        """The files of `shown_patterns`."""
+        return {name: pattern.each(self.described) for name, pattern in self.shown_patterns.items()}
+
+    @functools.cached_property
+    def params(self) -> Any:
+        """Plain values for the page: the sections with generated answers, and the grid; None as above."""
+        asked = self.study.asked_generators()
+        sections = [section for section in self.study.sections if section["generator"] in asked]
+        return {"sections": sections, "grid": self.study.grid.mapping()} if self.described else None
+
+
+@functools.cache
+def processing_of(study: StudyOfRules) -> Processing:
+    """Return what rules need of processors in ``study``."""
+    return Processing(study)

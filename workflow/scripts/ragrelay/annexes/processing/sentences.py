@@ -1,0 +1,101 @@
+"""Write the sentences on processors: what they changed, the tokens that they saved, and what became of the answers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ragrelay.annexes.processing.study import ProcessingStudy, Row
+from ragrelay.report.display.findings import Conclusion
+from ragrelay.report.display.numbers import count, counted, listing, number, share
+from ragrelay.report.verdict_sentences import short, winner_first
+
+HEADING = "Processors", "What did the processor do?"
+
+
+def processing_answer(study: ProcessingStudy) -> Conclusion:
+    """Conclude at the largest k: the share of the prompts' tokens that each processor saved, and the paired verdict."""
+    rows = study.rows
+    deepest = [row for row in rows if row["k"] == max(other["k"] for other in rows)]
+    return Conclusion(*HEADING, "; ".join(f"{row['retriever']}, k = {row['k']}: {_short(row)}" for row in deepest))
+
+
+def processing_sentences(study: ProcessingStudy) -> list[str]:
+    """Say of every processed retriever and k what was changed, how many tokens it saved, and how answers compare."""
+    told = [text for row in study.rows for text in (_changed(row), _tokens(study, row), _compared(study, row))]
+    return [text for text in told if text]
+
+
+def processing_warnings(study: ProcessingStudy) -> list[str]:
+    """Warn of processors whose texts came out otherwise when they were made again."""
+    names = dict.fromkeys(row["retriever"] for row in study.rows if row["same_again"] is False)
+    return [
+        f"A sample of the texts of {name}’s processor on {study.keys['dataset']} came out otherwise when it was made "
+        "again: another cache gives other prompts."
+        for name in names
+    ]
+
+
+def saved(row: Mapping[str, Any]) -> float | None:
+    """Return the share of the prompts' tokens that the processor saved; None without tokens of both."""
+    before, after = row["tokens_before"], row["tokens_after"]
+    return None if before is None or after is None or not before else 1 - after / before
+
+
+def _unchanged(row: Row) -> bool:
+    return bool(row["n_contexts_same"] == row["n_contexts"])
+
+
+def _short(row: Row) -> str:
+    if _unchanged(row):
+        return "no text changed"
+    kept = saved(row)
+    tokens = "" if kept is None else f"{_fewer(kept)} tokens in prompts, "
+    return f"{tokens}verdict on P: {row['pair']['verdict'] if row['pair'] else 'none'}"
+
+
+def _fewer(kept: float) -> str:
+    return f"{share(abs(kept))} {'fewer' if kept >= 0 else 'more'}"
+
+
+def _changed(row: Row) -> str:
+    where = f"{row['retriever']}, k = {row['k']}"
+    if _unchanged(row):
+        return f"{where}: the processor changed no text of {counted(row['n_contexts'], 'context')} of {row['of']}."
+    passages = (
+        f"of {counted(row['n_passages'], 'passage')} of {row['of']}, {count(row['n_changed'])} are shown with another "
+        f"text and {count(row['n_emptied'])} not at all"
+    )
+    same, emptied = row["n_contexts_same"], row["n_contexts_emptied"]
+    contexts = [
+        f"{count(same)} {_have(same)} the same texts as before" if same else "",
+        f"{count(emptied)} {_have(emptied)} none left, as in prompts without context" if emptied else "",
+    ]
+    told = listing([text for text in contexts if text])
+    of_contexts = f"; of {counted(row['n_contexts'], 'context')}, {told}" if any(contexts) else ""
+    return f"{where}: {passages}{of_contexts}."
+
+
+def _have(amount: int) -> str:
+    return "has" if amount == 1 else "have"
+
+
+def _tokens(study: ProcessingStudy, row: Row) -> str:
+    kept = saved(row)
+    if kept is None or _unchanged(row):
+        return ""
+    return (
+        f"{row['retriever']}, k = {row['k']}: prompts of {study.keys['generator']} have on average "
+        f"{number(row['tokens_after'], 0)} tokens in place of {number(row['tokens_before'], 0)} ({_fewer(kept)}), over "
+        f"{counted(row['n_tokens'], 'query', 'queries')}."
+    )
+
+
+def _compared(study: ProcessingStudy, row: Row) -> str:
+    if _unchanged(row):
+        return ""
+    if (pair := row["pair"]) is None:
+        return f"{row['retriever']}, k = {row['k']}: {row['of']} is not in the grid or has no scores to compare P with."
+    shown, strong = winner_first(pair)
+    ends = shown["mean_difference"], shown["low"], shown["high"]
+    difference = "" if ends[0] is None else f": difference {short(*ends, shown['margin'])}"
+    where = f"{study.title}, {study.ordering} order, {study.references}, k = {row['k']}"
+    return f"{where}: {strong}{difference}, {counted(pair['n'], 'query', 'queries')}."

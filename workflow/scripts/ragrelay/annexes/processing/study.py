@@ -1,0 +1,69 @@
+"""Hold what the page shows about the processors of one dataset, generator and scorer."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from ragrelay.analysis import gain, summary, systems
+from ragrelay.annexes.processing.effects import COLUMNS
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.columns import read_table
+from ragrelay.report.verdict_sentences import turned
+
+Row = dict[str, Any]
+TABLES = {"processing": COLUMNS, "systems": systems.COLUMNS, "gain": gain.COLUMNS, "utility": summary.COLUMNS}
+"""Columns of the tables that it is made of, by name."""
+
+
+@dataclass(frozen=True)
+class ProcessingStudy:
+    """The processors of a section; ``tables`` by name of TABLES; ``ordering``, ``references`` of its first answers."""
+
+    keys: Mapping[str, str]
+    tables: Mapping[str, pl.DataFrame]
+    ordering: str
+    references: str
+
+    @property
+    def title(self) -> str:
+        return " · ".join(self.keys.values())
+
+    @property
+    def rows(self) -> list[Row]:
+        """Return a row per processed retriever and k of processing.csv, with ``pair``, ``gains`` and ``means``.
+
+        ``pair``: the row of systems.csv, the processed retriever first, None without one; ``means`` of P, ``gains``
+        (value, low, high, verdict): of the other retriever and of the processed one, None where there is none.
+        """
+        return [row | self._compared(row) for row in self.tables["processing"].to_dicts()]
+
+    def _compared(self, row: Row) -> Row:
+        cell = {"ordering": self.ordering, "k": row["k"], "references": self.references}
+        names, pairs = (row["of"], row["retriever"]), self.tables["systems"].filter(**cell)
+        ways = [pairs.filter(retriever=one, against_retriever=other).to_dicts() for one, other in (names[::-1], names)]
+        pair = ways[0][0] if ways[0] else turned(ways[1][0]) if ways[1] else None
+        means = [self.tables["utility"].filter(retriever=name, **cell)["mean_p"].to_list() for name in names]
+        gains = [self.tables["gain"].filter(retriever=name, **cell).to_dicts() for name in names]
+        return {
+            "pair": pair,
+            "means": [some[0] if some else None for some in means],
+            "gains": [some[0] if some else None for some in gains],
+        }
+
+
+def read_processing(files: Mapping[str, KeyedFiles], given: Mapping[str, Any] | None) -> list[ProcessingStudy]:
+    """Read the study of each section. ``given``: sections and grid (annexes.processing.rules); None for none."""
+    if given is None:
+        return []
+    studies = []
+    for section in given["sections"]:
+        keys = {name: section[name] for name in ("dataset", "generator", "scorer")}
+        tables = {name: read_table(files[name].of(keys), columns) for name, columns in TABLES.items()}
+        first = section["primary"] or {
+            "ordering": given["grid"]["orderings"][0],
+            "references": section["references"][0],
+        }
+        studies.append(ProcessingStudy(keys, tables, first["ordering"], first["references"]))
+    return studies

@@ -1,0 +1,136 @@
+"""Process the contexts of a retriever: the texts of the first k passages, for every k of the grid."""
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.base.display.progress import Progress
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.cache_mode import check_writable
+from ragrelay.base.io.hashing import value_hash
+from ragrelay.retrieval.contexts import PROCESSED_COLUMNS, shown_texts
+from ragrelay.retrieval.processed_store import KEY, SAME_AGAIN, SCHEMA, ProcessedStore
+from ragrelay.retrieval.processor import PROCESSOR_KINDS, Passage, Process, Processor
+
+FLUSH_SECONDS = 60.0
+SAMPLE = 5
+"""Results that a job makes a second time, to see whether they come out the same."""
+
+Given = tuple[str, tuple[Passage, ...]]
+"""What a processor gets at a time: a query's text and passages."""
+
+
+def process_contexts(
+    queries: pl.DataFrame,
+    contexts: pl.DataFrame,
+    ks: Sequence[int],
+    definition: Mapping[str, Any],
+    cache_dir: str | Path,
+    place: str,
+    threads: int = 1,
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """Return ``contexts`` with the column ``shown``, and a receipt.
+
+    ``queries``: qid, query; ``contexts``: PROCESSED_COLUMNS, of the retriever whose passages are processed. Each
+    context is processed for itself, so that what it shows depends on k. What the store has is not made again; new texts
+    are written to it about every minute. The receipt: fingerprint; asked, cached, made (calls of the processor);
+    seconds; same_again: whether a sample came out the same when made again (None if nothing was ever made). ``place``
+    names the processor in messages. Raises InputError for texts of passages that the processor was not given, and for
+    what is no text.
+    """
+    processor = PROCESSOR_KINDS.of(definition)
+    fingerprint = value_hash([definition["kind"], processor.decisive(Path(cache_dir))])
+    store = ProcessedStore(cache_dir, fingerprint)
+    query_of = dict(queries.select("qid", "query").iter_rows())
+    distinct: dict[str, Given] = {}
+    asked: list[tuple[str, int, str]] = []
+    for qid, k, passages in _asked(contexts, sorted(ks), processor.alone):
+        key = given_hash((query_of[qid], passages))
+        distinct[key] = query_of[qid], passages
+        asked.append((qid, k, key))
+    keys = pl.DataFrame({KEY[0]: list(distinct)}, schema={KEY[0]: pl.String})
+    cached = set(store.held(keys)[KEY[0]])
+    missing = {key: given for key, given in distinct.items() if key not in cached}
+    began = time.monotonic()
+    if missing:
+        check_writable(f"{len(missing)} of {len(distinct)} contexts are not in", store.folder)
+        _fill(store, missing, processor, place, threads)
+    held = store.held(keys)
+    texts = {key: dict(zip(*lists, strict=True)) for key, *lists in store.read(held).select(*SCHEMA).iter_rows()}
+    shown: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for qid, k, key in asked:
+        for docno, text in texts[key].items():
+            shown.setdefault((qid, docno), []).append({"k": k, "text": text})
+    column = [shown.get(passage, []) for passage in contexts.select("qid", "docno").iter_rows()]
+    same = {store.metadata(part).get(SAME_AGAIN) for part in held["part"].unique()}
+    receipt = {
+        "fingerprint": fingerprint,
+        "asked": len(distinct),
+        "cached": len(cached),
+        "made": len(missing),
+        "seconds": round(time.monotonic() - began, 2),
+        "same_again": same == {"true"} if same else None,
+    }
+    dtype = PROCESSED_COLUMNS["shown"].dtype
+    return contexts.with_columns(pl.Series("shown", column, dtype=dtype)), receipt
+
+
+def given_hash(given: Given) -> str:
+    """Return the store's key of what a processor gets."""
+    query, passages = given
+    return value_hash([query, [list(passage) for passage in passages]], digits=64)
+
+
+def _asked(contexts: pl.DataFrame, ks: Sequence[int], alone: bool) -> Iterator[tuple[str, int, tuple[Passage, ...]]]:
+    """Yield what the processor gets at a time, of every query and k: all passages, best first, or each ``alone``."""
+    for k in ks:
+        top = shown_texts(contexts, k).sort("rank").group_by("qid", maintain_order=True).agg("docno", "text")
+        for qid, docnos, texts in top.iter_rows():
+            passages = tuple(map(Passage, docnos, texts))
+            yield from ((qid, k, (passage,)) for passage in passages) if alone else [(qid, k, passages)]
+
+
+def _fill(store: ProcessedStore, missing: Mapping[str, Given], processor: Processor, place: str, threads: int) -> None:
+    """Add the texts of ``missing`` to the store, a part about every minute and at the end, even after an error."""
+    process, progress = processor.start(threads), Progress(len(missing), "contexts processed")
+    rows: list[tuple[str, list[str], list[str]]] = []
+    same, flushed = True, time.monotonic()
+
+    def flush() -> None:
+        if rows:
+            store.add(pl.DataFrame(rows, schema=SCHEMA, orient="row"), {SAME_AGAIN: str(same).lower()})
+            rows.clear()
+
+    try:
+        for number, (key, given) in enumerate(missing.items()):
+            texts = _processed(process, given, place)
+            same &= number >= SAMPLE or list(_processed(process, given, place).items()) == list(texts.items())
+            rows.append((key, list(texts), list(texts.values())))
+            progress.add(1)
+            if time.monotonic() - flushed >= FLUSH_SECONDS:
+                flush()
+                flushed = time.monotonic()
+    finally:
+        flush()
+
+
+def _processed(process: Process, given: Given, place: str) -> dict[str, str]:
+    """Return the texts that are not blank by docno, in the order of the given passages.
+
+    Raises InputError for a docno that was not given or comes twice, and for what is no text.
+    """
+    query, passages = given
+    texts: dict[str, str] = {}
+    known = {passage.docno for passage in passages}
+    for docno, text in process(query, passages):
+        if docno not in known:
+            raise InputError(place, f"docno {docno!r} for query {query!r}", "docnos of the given passages")
+        if docno in texts:
+            raise InputError(place, f"docno {docno!r} twice for query {query!r}", "one text for each passage")
+        if not isinstance(text, str):
+            raise InputError(place, f"a {type(text).__name__} as the text of docno {docno!r}", "a text")
+        texts[docno] = text
+    return {passage.docno: texts[passage.docno] for passage in passages if texts.get(passage.docno, "").strip()}

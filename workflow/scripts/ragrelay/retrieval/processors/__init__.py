@@ -1,0 +1,1 @@
+"""Kinds of processors: one class in one file each."""

