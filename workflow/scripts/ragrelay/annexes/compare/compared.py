@@ -28,7 +28,7 @@ class Compared:
 
 
 @dataclass(frozen=True)
-class Side:
+class SideStudy:
     """A study as it is compared with the baseline."""
 
     study: Finished

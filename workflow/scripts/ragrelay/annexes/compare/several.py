@@ -9,7 +9,7 @@ import polars as pl
 from ragrelay.analysis import gain, relay
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.annexes.compare import paired, studies
-from ragrelay.annexes.compare.compared import Side
+from ragrelay.annexes.compare.compared import SideStudy
 from ragrelay.annexes.compare.several_page import TEMPLATE, render
 from ragrelay.annexes.compare.studies import (
     Finished,
@@ -89,11 +89,11 @@ def compare_several(
     labels = labelled([baseline, *others])
     sections = [Pair(*((name, name) for name in names)) for names in _sections(baseline)]
     retrievers = [(name, name) for name in baseline.grid["retrievers"]]
-    sides = [Side(baseline, labels[0], sections, retrievers)]
+    sides = [SideStudy(baseline, labels[0], sections, retrievers)]
     for place, study in enumerate(others):
         own = pairs_of(study, pairs)
         sides.append(
-            Side(
+            SideStudy(
                 study, labels[place + 1], section_pairs(baseline, study, own),
                 matched(baseline, study, "retrievers", own), links[place],
                 read_table(tests[place], paired.COLUMNS), read_table(queries[place], studies.COLUMNS),
@@ -129,7 +129,7 @@ def with_corrections(rows: pl.DataFrame) -> pl.DataFrame:
     return with_adjusted(rows, FAMILY, {"p_verdict": "p"}, cells=("study", "quantity", "retriever", "ordering"))
 
 
-def _rows(side: Side) -> pl.DataFrame:
+def _rows(side: SideStudy) -> pl.DataFrame:
     """Return TABLE of one study."""
     frames = [pl.DataFrame(schema=SCHEMA)]
     for pair in side.pairs:
@@ -148,20 +148,20 @@ def _completed(frame: pl.DataFrame, label: str, pair: Pair) -> pl.DataFrame:
     )
 
 
-def _in_baseline(side: Side, frame: pl.DataFrame) -> pl.DataFrame:
+def _in_baseline(side: SideStudy, frame: pl.DataFrame) -> pl.DataFrame:
     """Keep the rows of retrievers that are compared, with their names in the baseline."""
     own = {name: baseline for baseline, name in side.retrievers}
     return frame.filter(pl.col("retriever").is_in(list(own))).with_columns(pl.col("retriever").replace(own))
 
 
-def _means(side: Side, pair: Pair) -> pl.DataFrame:
+def _means(side: SideStudy, pair: Pair) -> pl.DataFrame:
     path = f"{pair.dataset[-1]}/utility/{pair.scorer[-1]}/{pair.generator[-1]}.parquet"
     utility = _in_baseline(side, read_whole(side.study.folder / path, side.study.name, read_frame))
     means = utility.drop_nulls("p").group_by(CELL, maintain_order=True)
     return means.agg(quantity=pl.lit(P), n=pl.len(), value=pl.col("p").mean())
 
 
-def _analysed(side: Side, pair: Pair, name: str, columns: Columns) -> pl.DataFrame:
+def _analysed(side: SideStudy, pair: Pair, name: str, columns: Columns) -> pl.DataFrame:
     """Read a table of the study's own analysis. Raises InputError for a missing or damaged one."""
 
     def read(path: Path) -> pl.DataFrame:
@@ -175,7 +175,7 @@ def _analysed(side: Side, pair: Pair, name: str, columns: Columns) -> pl.DataFra
     return read_whole(path, side.study.name, read)
 
 
-def _gains(side: Side, pair: Pair) -> pl.DataFrame:
+def _gains(side: SideStudy, pair: Pair) -> pl.DataFrame:
     gains = _analysed(side, pair, "gain", gain.COLUMNS)
     found = _in_baseline(side, gains).select(
         *CELL, "n", "low", "high", "verdict", "stands", "reason", pl.col("mean_difference").alias("value")
@@ -183,7 +183,7 @@ def _gains(side: Side, pair: Pair) -> pl.DataFrame:
     return found.with_columns(quantity=pl.lit(GAIN))
 
 
-def _relay(side: Side, pair: Pair) -> pl.DataFrame:
+def _relay(side: SideStudy, pair: Pair) -> pl.DataFrame:
     """Return both slopes over all rankings, with relay's answer as the verdict of both."""
     table = _analysed(side, pair, "relay", relay.COLUMNS)
     table = table.filter(retrievers=relay.ALL_RANKINGS).drop_nulls("k")
@@ -199,7 +199,7 @@ def _relay(side: Side, pair: Pair) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def _changes(side: Side, pair: Pair) -> pl.DataFrame:
+def _changes(side: SideStudy, pair: Pair) -> pl.DataFrame:
     if side.tests is None:
         return pl.DataFrame()
     shown = {before_and_after(*names): names[0] for names in side.retrievers}

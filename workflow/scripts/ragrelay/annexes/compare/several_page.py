@@ -10,7 +10,7 @@ import polars as pl
 from ragrelay.analysis import relay
 from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.verdicts import BETTER, TOO_FEW, UNDECIDED, WORSE
-from ragrelay.annexes.compare.compared import Compared, Side
+from ragrelay.annexes.compare.compared import Compared, SideStudy
 from ragrelay.annexes.compare.findings import comparison_answer
 from ragrelay.annexes.compare.paired import STILL
 from ragrelay.annexes.compare.studies import Finished, common_references, flattened, tests_of
@@ -42,7 +42,7 @@ class Group:
     rows: Sequence[tuple[str, Sequence[str]]]
 
 
-def render(sides: Sequence[Side], rows: pl.DataFrame, template: Path = TEMPLATE) -> str:
+def render(sides: Sequence[SideStudy], rows: pl.DataFrame, template: Path = TEMPLATE) -> str:
     """Render the page as HTML. ``sides``: the baseline and the others; ``rows``: studies.csv (several.COLUMNS)."""
     baseline, others = sides[0], sides[1:]
     names = [side.label for side in others]
@@ -62,7 +62,7 @@ def render(sides: Sequence[Side], rows: pl.DataFrame, template: Path = TEMPLATE)
     )
 
 
-def _answer(baseline: Side, side: Side) -> Conclusion:
+def _answer(baseline: SideStudy, side: SideStudy) -> Conclusion:
     """Return the answer of the page that compares ``side`` with the baseline, on its first part."""
     pair, tests, queries = side.pairs[0], side.tests, side.queries
     assert tests is not None and queries is not None
@@ -72,7 +72,7 @@ def _answer(baseline: Side, side: Side) -> Conclusion:
     return comparison_answer(shown, baseline.label, side.label)._replace(topic=topic)
 
 
-def _datasets(side: Side) -> list[str]:
+def _datasets(side: SideStudy) -> list[str]:
     return list(dict.fromkeys(pair.dataset[-1] for pair in side.pairs))
 
 
@@ -139,7 +139,7 @@ def _versions(study: Finished) -> Iterator[tuple[str, str]]:
 # What each did
 
 
-def _section(sides: Sequence[Side], rows: pl.DataFrame, place: int) -> dict[str, Any]:
+def _section(sides: Sequence[SideStudy], rows: pl.DataFrame, place: int) -> dict[str, Any]:
     """Return title, place and groups of one dataset, generator and scorer of the baseline."""
     baseline = sides[0]
     pair = baseline.pairs[place]
@@ -253,7 +253,7 @@ def _word(row: Row) -> str:
     return f"{row['verdict']}{corrected}{'; one more query would undo it' if row['stands'] is False else ''}"
 
 
-def _limits(sides: Sequence[Side], rows: pl.DataFrame) -> list[str]:
+def _limits(sides: Sequence[SideStudy], rows: pl.DataFrame) -> list[str]:
     cells = distinct(rows.filter(quantity="change"), ("study", *STUDY_PART, "retriever", "ordering", "references"))
     cells = cells.filter(~pl.col("references").str.ends_with(UNSEEN))
     tested = cells.drop_nulls("p_verdict")

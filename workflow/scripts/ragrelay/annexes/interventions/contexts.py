@@ -10,10 +10,10 @@ import polars as pl
 from ragrelay.annexes.interventions.intervention import (
     INTERVENTION_KINDS,
     OF_ARMS,
+    Exchange,
     Given,
     Intervention,
-    Pair,
-    Passage,
+    JudgedPassage,
     order_of,
 )
 from ragrelay.base.io.hashing import text_hash
@@ -61,13 +61,18 @@ class Changed(NamedTuple):
 class Drawing:
     """The passages of a query that an intervention may put in: judged, with a text, and no near copies of a context."""
 
-    def __init__(self, qid: str, judged: Sequence[Passage], near_copy: float | None) -> None:
+    def __init__(self, qid: str, judged: Sequence[JudgedPassage], near_copy: float | None) -> None:
         self.qid, self.judged, self.near_copy = qid, judged, near_copy
         self._grams: dict[str, frozenset[Any]] = {}
 
     def pairs(
-        self, kind: Intervention, context: Sequence[Passage], deeper: Sequence[Passage], lowest: int, draws: int
-    ) -> list[Pair] | str:
+        self,
+        kind: Intervention,
+        context: Sequence[JudgedPassage],
+        deeper: Sequence[JudgedPassage],
+        lowest: int,
+        draws: int,
+    ) -> list[Exchange] | str:
         """Return ``draws`` pairs at most, or why there is none.
 
         Relevant passages are taken in a seeded order, those that no ``deeper`` context of the intervention has first,
@@ -80,16 +85,16 @@ class Drawing:
         free.sort(key=lambda one: one.docno in below)
         relevant = [one for one in free if one.label is not None and one.label >= lowest]
         others = [one for one in free if one.label is not None and one.label <= kind.max_label]
-        pairs: list[Pair] = []
+        pairs: list[Exchange] = []
         for one in relevant:
             apart = [other for other in others if not self._near(one, other)]
             if apart and len(pairs) < draws:
                 other = _alike(one, apart)
-                pairs.append(Pair(one, other))
+                pairs.append(Exchange(one, other))
                 others.remove(other)
         return pairs or (NO_RELEVANT if not relevant else NO_OTHER)
 
-    def _near(self, one: Passage, other: Passage) -> bool:
+    def _near(self, one: JudgedPassage, other: JudgedPassage) -> bool:
         if one.docno == other.docno:
             return True
         if self.near_copy is None:
@@ -98,13 +103,13 @@ class Drawing:
         least = min(len(first), len(second))
         return least > 0 and len(first & second) >= self.near_copy * least
 
-    def _of(self, one: Passage) -> frozenset[Any]:
+    def _of(self, one: JudgedPassage) -> frozenset[Any]:
         if one.docno not in self._grams:
             self._grams[one.docno] = grams(one.text)
         return self._grams[one.docno]
 
 
-def _alike(relevant: Passage, others: Sequence[Passage]) -> Passage:
+def _alike(relevant: JudgedPassage, others: Sequence[JudgedPassage]) -> JudgedPassage:
     """Return the first of ``others`` that is ALIKE in length; if none is, the nearest."""
     words = len(relevant.text.split())
     apart = [abs(len(other.text.split()) - words) for other in others]
@@ -136,10 +141,10 @@ def change_contexts(
     wanted = qrels if any(kind.needs_pairs for kind in kinds.values()) else qrels.clear()
     wanted = wanted if own_passages else wanted.filter(pl.col("docno") != pl.col("qid"))
     found = collection.texts(wanted["docno"].unique().sort().to_list())
-    judged: dict[str, list[Passage]] = {}
+    judged: dict[str, list[JudgedPassage]] = {}
     for qid, docno, label in wanted.sort("qid", "docno").select("qid", "docno", "label").iter_rows():
         if docno in found:
-            judged.setdefault(qid, []).append(Passage(docno, found[docno], label))
+            judged.setdefault(qid, []).append(JudgedPassage(docno, found[docno], label))
     rows: list[tuple[Any, ...]] = []
     texts: dict[tuple[str, str], str] = {}
     reasons: Counter[tuple[str, int, str]] = Counter()
@@ -179,7 +184,7 @@ def _each(
 def _changes(
     kind: Intervention,
     k: int,
-    passages: Sequence[Passage],
+    passages: Sequence[JudgedPassage],
     drawing: Drawing,
     of_grid: tuple[Sequence[int], Sequence[str], int],
 ) -> Any:
@@ -197,10 +202,10 @@ def _changes(
     return kind.changes(Given(context, order, pairs, (lowest, kind.max_label)))
 
 
-def _by_query(contexts: pl.DataFrame) -> dict[str, list[Passage]]:
-    found: dict[str, list[Passage]] = {}
+def _by_query(contexts: pl.DataFrame) -> dict[str, list[JudgedPassage]]:
+    found: dict[str, list[JudgedPassage]] = {}
     for qid, *passage in contexts.select("qid", "docno", "text", "label").iter_rows():
-        found.setdefault(qid, []).append(Passage(*passage))
+        found.setdefault(qid, []).append(JudgedPassage(*passage))
     return found
 
 

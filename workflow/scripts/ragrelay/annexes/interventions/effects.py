@@ -86,7 +86,7 @@ PASSAGES = {
 }  # fmt: skip
 PASSAGE_COLUMNS = {**STUDY_PART, **PASSAGES}
 """Columns of passage_effects.csv."""
-CELL = ["references", "k"]
+OF_CELL = ["references", "k"]
 
 
 def intervention_effects(
@@ -115,7 +115,7 @@ def intervention_effects(
             measured = own.join(changed[retriever].select(*KEY, "value"), on=KEY, how="left", maintain_order="left")
             about = {"intervention": name, "kind": definition["kind"], "retriever": retriever,
                      "ordering": kind.laid_out(orderings), "n_queries": len(qids), "measure": measure}  # fmt: skip
-            of_cells = measured.partition_by(CELL, as_dict=True)
+            of_cells = measured.partition_by(OF_CELL, as_dict=True)
             for references, k in sorted(of_cells, key=lambda cell: (sets.index(cell[0]), cell[1])):
                 cell = {**about, "references": references, "k": k}
                 of_cell = _of_cell(kind, of_cells[references, k], margin, clusters)
@@ -137,7 +137,7 @@ def passage_effects(
             of_change = changed[retriever].filter(intervention=name)
             own = scores[retriever].filter(intervention=name)
             measured = own.join(of_change.select(*KEY, "value"), on=KEY, how="left", maintain_order="left")
-            for (references, k), scored in measured.partition_by(CELL, as_dict=True, maintain_order=True).items():
+            for (references, k), scored in measured.partition_by(OF_CELL, as_dict=True, maintain_order=True).items():
                 passages = of_change.filter(k=k).select(*ROW, "docno", "label")
                 names = {"intervention": name, "retriever": retriever, "k": k, "references": references}
                 frames.append(

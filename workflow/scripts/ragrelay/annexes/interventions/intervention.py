@@ -18,7 +18,7 @@ OF_ARMS = {RELEVANT: "a relevant passage", OTHER: "a passage judged non-relevant
 ROW = ["qid", "draw", "place"]
 
 
-class Passage(NamedTuple):
+class JudgedPassage(NamedTuple):
     """A passage of a query; ``label`` is None where unjudged."""
 
     docno: str
@@ -26,11 +26,11 @@ class Passage(NamedTuple):
     label: int | None
 
 
-class Pair(NamedTuple):
+class Exchange(NamedTuple):
     """A relevant and a non-relevant passage that the context lacks."""
 
-    relevant: Passage
-    other: Passage
+    relevant: JudgedPassage
+    other: JudgedPassage
 
 
 class Given(NamedTuple):
@@ -40,9 +40,9 @@ class Given(NamedTuple):
     of a non-relevant one.
     """
 
-    context: Sequence[Passage]
+    context: Sequence[JudgedPassage]
     order: Sequence[int]
-    pairs: Sequence[Pair]
+    pairs: Sequence[Exchange]
     bounds: tuple[int, int]
 
     def arm(self, label: int | None) -> str:

@@ -12,7 +12,7 @@ from ragrelay.annexes.interventions.contexts import CHANGE, KEY
 from ragrelay.base.vocabulary.columns import REFERENCES, integer, number, schema_of
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.scoring.aggregation import Aggregation
-from ragrelay.scoring.near_copies import PassageTexts, shown_references
+from ragrelay.scoring.near_copies import PassageTexts, Shown, shown_references
 from ragrelay.scoring.query_scores import QueryScores, ScoredAnswers
 from ragrelay.scoring.store import VALUES
 
@@ -51,9 +51,9 @@ def score_changed_answers(
     for batch in scored.batches(QUERIES_AT_ONCE, [*KEY, "seed"]):
         of_batch = texts.of([query.qid for query in batch])
         for query in batch:
-            shown: Mapping[str, np.ndarray] | None = None
+            shown: Mapping[Shown, np.ndarray] | None = None
             if not scored.gold:
-                docnos = {docno: "" for some in query.answers["docnos"] for docno in some}
+                docnos: dict[Shown, str] = {docno: "" for some in query.answers["docnos"] for docno in some}
                 shown = shown_references(query.query, {**docnos, **of_batch[query.qid]}, near_copy)
             frames += _of_query(query, grades, scored.aggregate, shown)
     # Collect lists first and take means afterwards, so that the number of threads does not change the last digit.
@@ -68,7 +68,7 @@ def score_changed_answers(
 
 
 def _of_query(
-    scored: QueryScores, grades: Mapping[str, int], aggregate: Aggregation, shown: Mapping[str, np.ndarray] | None
+    scored: QueryScores, grades: Mapping[str, int], aggregate: Aggregation, shown: Mapping[Shown, np.ndarray] | None
 ) -> Iterator[pl.DataFrame]:
     """Yield the scores of one query's answers, with each set. ``shown``: references that passages show; None: gold."""
     _, query, answers, values = scored

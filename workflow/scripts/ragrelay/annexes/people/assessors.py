@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from scipy import special
 
@@ -55,7 +56,7 @@ def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[d
             yield {**named, "n": pair.height, "n_queries": pair["qid"].n_unique(), **_kappa(pair)}
 
 
-def krippendorff(values: Array, unit: Array) -> float:
+def krippendorff(values: Array, unit: npt.NDArray[np.integer[Any]]) -> float:
     """Compute Krippendorff's alpha of ``values`` (n,), scores of the answers that ``unit`` (n,) numbers from 0.
 
     With squared differences it is 1 less the variances within answers, weighted by their numbers of scores, over the
