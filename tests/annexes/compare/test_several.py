@@ -12,7 +12,7 @@ from ragrelay.annexes.compare.several import COLUMNS, compare_several
 from ragrelay.annexes.compare.studies import check_finished
 from ragrelay.annexes.compare.write import compare_studies
 from ragrelay.base.errors import InputError
-from ragrelay.base.vocabulary.columns import schema_of
+from ragrelay.base.vocabulary.columns import read_table, schema_of
 from statsmodels.stats.multitest import multipletests
 
 from tests.annexes.compare.test_compare import HOSTILE, write_finished
@@ -46,7 +46,7 @@ def set_side_by_side(out: Path, before: Path, *others: Path, pairs: Any = None) 
         compare_studies(before, study, pairs or {}, *paths, several=True)
     tables = [[out / link / name for link in links] for name in ("tests.csv", "queries.csv")]
     compare_several(before, others, pairs or {}, links, *tables, out / "all/studies.html", out / "all/studies.csv")
-    return pl.read_csv(out / "all/studies.csv")
+    return read_table(out / "all/studies.csv", COLUMNS)
 
 
 def provenance_of(study: Path, **changes: Any) -> None:

@@ -163,7 +163,7 @@ def test_a_read_only_folder_is_a_warning(tmp_path: Path) -> None:
 @pytest.mark.parametrize("width", [1400, 390])
 def test_the_list_in_a_browser(browser: Any, tmp_path: Path, width: int) -> None:
     """One file from the disk, without a request; names are text, links lead to pages; no scroll sideways."""
-    for name in (HOSTILE, "a#b?c%d", "javascript:alert(1)", "line\nbreak", "\udcff", *map(str, range(8))):
+    for name in (HOSTILE, "a#b?c%d", "javascript:alert(1)", "line\nbreak", "\udcff", *map(str, range(2))):
         write_study(tmp_path, name)
     write_study(tmp_path, "broken", provenance="{")
     (tmp_path / HOSTILE.upper()).mkdir()
@@ -184,7 +184,7 @@ def test_the_list_in_a_browser(browser: Any, tmp_path: Path, width: int) -> None
     assert "Broken: report/provenance.json is invalid JSON" in shown
     assert "Not of a study" in tab.locator("main").inner_text()
     links = tab.eval_on_selector_all("#studies a", "(all) => all.map((one) => one.href)")
-    assert len(links) == 14 and set(links) == {
+    assert len(links) == 8 and set(links) == {
         (tmp_path / study.folder / "report/index.html").as_uri() for study in read_all(tmp_path)[0]
     }
     if width == 1400:

@@ -102,8 +102,8 @@ def _value(row: Row) -> str:
 
 def _slopes(row: Row) -> str:
     def per(of: str) -> str:
-        ends = (row[of], row[f"{of}_low"], row[f"{of}_high"])
-        return with_interval(*(None if end is None else end * PER for end in ends))
+        value, low, high = (None if row[name] is None else row[name] * PER for name in (of, f"{of}_low", f"{of}_high"))
+        return with_interval(value, low, high)
 
     beside = per("relay") if row["relay"] is not None else "no relay"
     unbounded = "" if row["slope_low"] is not None or row["low"] is None else " (interval unbounded)"
