@@ -44,8 +44,9 @@ def set_side_by_side(out: Path, before: Path, *others: Path, pairs: Any = None) 
     for study, link in zip(others, links, strict=True):
         paths = (out / link / name for name in ("index.html", "tests.csv", "queries.csv"))
         compare_studies(before, study, pairs or {}, *paths, several=True)
-    tables = [[out / link / name for link in links] for name in ("tests.csv", "queries.csv")]
-    compare_several(before, others, pairs or {}, links, *tables, out / "all/studies.html", out / "all/studies.csv")
+    tests, queries = ([out / link / name for link in links] for name in ("tests.csv", "queries.csv"))
+    page, table = out / "all/studies.html", out / "all/studies.csv"
+    compare_several(before, others, pairs or {}, links, tests, queries, page, table)
     return read_table(out / "all/studies.csv", COLUMNS)
 
 
@@ -152,13 +153,14 @@ def test_a_study_that_is_not_whole_is_named_in_one_line(tmp_path: Path, name: st
     all_three = [write_analysed(tmp_path, study) for study in ("one", "two", "tri")]
     set_side_by_side(tmp_path / "out", *all_three)
     path = all_three[2] / name
-    tables = [
+    tests, queries = (
         [tmp_path / f"out/one-to-{study}/{kind}.csv" for study in ("two", "tri")] for kind in ("tests", "queries")
-    ]
+    )
     out = tmp_path / "again"
     path.unlink()
     with pytest.raises(InputError) as told:
-        compare_several(all_three[0], all_three[1:], {}, ["a", "b"], *tables, out / "studies.html", out / "studies.csv")
+        page, table = out / "studies.html", out / "studies.csv"
+        compare_several(all_three[0], all_three[1:], {}, ["a", "b"], tests, queries, page, table)
     assert str(told.value).startswith(f"{path}: found no such file; expected ") and "\n" not in str(told.value)
     assert not out.exists()
 

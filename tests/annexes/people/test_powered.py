@@ -101,7 +101,7 @@ def test_too_few_scores_give_a_reason_and_no_interval() -> None:
     only = np.where(np.isfinite(some.people), 1.0, np.nan)
     one_cell = some._replace(people=np.column_stack([some.people[:, 0], np.full(90, np.nan)]))
     random = np.random.default_rng(6)
-    few_queries = PartlyScored(*(random.normal(size=(11, 4)) for _ in range(2)), np.ones((11, 4)))
+    few_queries = PartlyScored(random.normal(size=(11, 4)), random.normal(size=(11, 4)), np.ones((11, 4)))
     wide = [[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, -1.0, -1.0]]
     cases = [
         (answers(scores=38), GAIN, "fewer than 40 scores by people"),

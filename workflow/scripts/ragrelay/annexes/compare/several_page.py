@@ -103,7 +103,7 @@ def _differing(values: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, list[
 
 def _entries(config: Mapping[str, Any], configs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """Flatten a configuration; an entry of the catalogue that another study lacks is one value."""
-    found = {}
+    found: dict[str, str] = {}
     for key, value in config.items():
         if key in NAMED and isinstance(value, Mapping):
             for name, definition in value.items():
@@ -118,7 +118,7 @@ def _entries(config: Mapping[str, Any], configs: Sequence[Mapping[str, Any]]) ->
 
 def _data(study: Finished, datasets: Sequence[str]) -> dict[str, str]:
     of_annexes = [resolve(annex.hashes) for annex in annexes() if annex.hashes]
-    found = {}
+    found: dict[str, str] = {}
     for name in datasets:
         clustered = bool(study.config["datasets"][name].get("clusters"))
         hashes = data_hashes(study.folder, name, study.grid["retrievers"], of_annexes, clustered)
@@ -234,7 +234,7 @@ def _slope(row: Row) -> str:
 
 
 def _relayed(row: Row) -> str:
-    return RELAYED.get(row["verdict"], row["verdict"])
+    return RELAYED.get(row["verdict"]) or str(row["verdict"])
 
 
 def _gained(row: Row) -> str:

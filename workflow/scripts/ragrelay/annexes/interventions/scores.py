@@ -27,7 +27,11 @@ COLUMNS = {
     "n_seeds": integer("seeds with a score", "seeds"),
 }
 SCHEMA = schema_of(COLUMNS)
-OF_SEED = {**{name: SCHEMA[name] for name in ("references", *KEY)}, "seed": pl.Int64, "score": pl.Float64}
+OF_SEED: dict[str, Any] = {
+    **{name: SCHEMA[name] for name in ("references", *KEY)},
+    "seed": pl.Int64,
+    "score": pl.Float64,
+}
 
 
 def score_changed_answers(

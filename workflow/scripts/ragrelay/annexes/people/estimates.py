@@ -100,7 +100,8 @@ def _of_scorer(
             if first == retriever and (other, ordering, k) in by_name
         ]
     answers = PartlyScored(laid.people, scores, laid.weights)
-    for quantity, cell, against in compared:
+    for quantity, of, against in compared:
+        cell = dict(of)
         contrast = [laid.row(1.0, **cell), *([laid.row(-1.0, **against)] if against else [])]
         named = {"quantity": quantity, **cell, "against_retriever": against["retriever"] if against else None}
         x = None

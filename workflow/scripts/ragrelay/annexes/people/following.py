@@ -125,8 +125,8 @@ def _coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp
     if len(x) < 3 or is_constant(x) or is_constant(y):
         return {"reason": "too few scores, or all the same"}
     name = COEFFICIENTS[quantity]
-    columns = (x, y) if quantity == R else tuple(_ranks(column) for column in (x, y))
-    row: dict[str, Any] = {"value": float(np.corrcoef(*columns)[0, 1])}
+    one, other = (x, y) if quantity == R else (_ranks(x), _ranks(y))
+    row: dict[str, Any] = {"value": float(np.corrcoef(one, other)[0, 1])}
     sizes = np.bincount(cluster)
     if reason := _few(x, y, queries=len(sizes)):
         return row | {"reason": reason}

@@ -24,7 +24,7 @@ class People:
     @functools.cached_property
     def settings(self) -> dict[str, Any]:
         """The key `people`, with defaults where the configuration has none."""
-        given: dict[str, Any] = self.study.config.get("people") or PeopleSettings().mapping()
+        given: dict[str, Any] = self.study.config.get("people") or PeopleSettings.model_validate({}).mapping()
         return given
 
     @functools.cached_property

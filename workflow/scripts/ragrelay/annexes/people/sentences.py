@@ -51,9 +51,9 @@ def people_sentences(study: PeopleStudy) -> list[str]:
 
 def _counts(study: PeopleStudy) -> Iterator[str]:
     scored = study["people_agreement"].filter(quantity=R)
-    n, queries = (scored[name].max() for name in ("n", "n_queries"))
+    n, queries = (max(scored[name].to_list(), default=0) for name in ("n", "n_queries"))
     yield (
-        f"People ({study.people}) scored {counted(n or 0, 'answer')} to {counted(queries or 0, 'query', 'queries')} "
+        f"People ({study.people}) scored {counted(n, 'answer')} to {counted(queries, 'query', 'queries')} "
         "that another scorer also scored. All estimates hold for answers drawn for people at random or with known "
         "probabilities; answers chosen where a scorer was unsure would bias them."
     )
@@ -84,7 +84,7 @@ def _lead(study: PeopleStudy, table: pl.DataFrame) -> list[Row]:
     first = primary["scorer"] if primary and primary["scorer"] in study.scorers else study.scorers[0]
     shown = cells.filter(pl.col("quantity") != MEAN, scorer=first)
     order = pl.col("quantity").replace_strict({GAIN: 0, DIFFERENCE: 1, SLOPE: 2})
-    return shown.sort(order, "retriever", maintain_order=True).to_dicts()
+    return list(shown.sort(order, "retriever", maintain_order=True).to_dicts())
 
 
 def _estimate(row: Row) -> str:

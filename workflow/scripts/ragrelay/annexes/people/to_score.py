@@ -42,9 +42,9 @@ def write_to_score(
         table = drawn(answers, rows, pl.read_parquet(path, columns=["qid", "query"]), of, scale, number, seed)
         write_spreadsheet(table, outputs[dataset])
         new = table["value"].null_count()
-        of_cell = answers.drop_nulls("answer").group_by(SYSTEM).len()["len"].min()
+        of_cell = min(answers.drop_nulls("answer").group_by(SYSTEM).len()["len"].to_list(), default=1)
         lines += [
             f"{new} answers of {dataset} to score, after {table.height - new} scores: {outputs[dataset]}",
-            *width_lines(dataset, rows["value"].to_numpy(), int(of_cell or 1)),  # type: ignore[call-overload]
+            *width_lines(dataset, rows["value"].to_numpy(), of_cell),
         ]
     return lines
