@@ -142,10 +142,9 @@ rule read_scores:
     conda:
         "../envs/analysis.yaml"
     params:
-        patterns={"answers": files.answers},
+        patterns={"answers": files.answers, "scores": files.scores},
         scorer=of_job(study.scorer_of_jobs),
         cells=of_job(study.score_cells),
-        retrievers=[each["retriever"] for each in study.retrievers_and_zeroshot],
         code=code_of("read_scores.py"),
     script:
         "../workflow/scripts/read_scores.py"

@@ -1,5 +1,6 @@
 """The list of all studies next to this one's results.
 
+Input: their provenance and records of runs, read without Snakemake's knowing.
 Output: none; results/index.html, which every run writes at its end, without Snakemake's knowing.
 """
 

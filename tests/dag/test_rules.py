@@ -140,6 +140,7 @@ def test_the_classes_of_rules_are_those_of_the_profiles() -> None:
 
 
 SEVERAL = {
+    "analyse_interventions": {"intervention_effects", "passage_effects"},
     "ask_question": {"ask_parts", "EngineAsker"},
     "read_replies": {"read_parts", "StoreAsker", "write_made"},
     "build_prompts": {"kshot_prompts", "zeroshot_prompts"},
@@ -176,5 +177,5 @@ def test_a_script_has_the_name_of_its_rule() -> None:
     shared = {rule.script for rule in loaded_rules().values() if rule.script}
     assert {path.name for path in SCRIPTS} == shared
     others = ["show_cache.py", "compact_cache.py", "plan_generation.py", "list_stale.py", "show_status.py",
-              "compare_published_table.py", "preview_study.py"]  # fmt: skip
+              "list_studies.py", "compare_published_table.py", "preview_study.py"]  # fmt: skip
     assert {name for name in shared if Path(name).stem not in loaded_rules()} == {*OF_QUESTIONS, *others}

@@ -1,13 +1,13 @@
 """Draw answers of each dataset for people to score next, and write them as CSV files."""
 
-from ragrelay.annexes.people.to_score import write_to_score
+from ragrelay.annexes.people.to_score import to_score
 from ragrelay.base.display.terminal import say
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
-    lines = write_to_score(
+    lines = to_score(
         keyed_files(params.patterns, snakemake.input),
         params.files,
         params.outputs,

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.annexes.people.compare import answers_of, compare_people, measures_of, scores_of
-from ragrelay.annexes.people.to_score import write_to_score
+from ragrelay.annexes.people.to_score import to_score
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.scoring.filed_scores import filed_scores
 from ragrelay.scoring.score_files import ScoreCells, ScoreScale, placed_scores, read_score_rows
@@ -128,7 +128,7 @@ def test_answers_to_score_come_back_as_scores(study: Made) -> None:
     drawn_from = [{**cell, "retriever": name} for name in ("sys01", "sys02")]
     drawn_from.append({**cell, "retriever": "zeroshot", "ordering": "none", "k": 0})
     given = ({"rag24": str(study.folder / "people.csv")}, {"rag24": str(target)}, {"scale": [0, 3]}, CELLS._asdict())
-    lines = write_to_score(files, *given, drawn_from, 60, 1)
+    lines = to_score(files, *given, drawn_from, 60, 1)
     assert lines[0].startswith("15 answers of rag24 to score") and "take" in lines[1]
     table = pl.read_csv(target)
     new = table.filter(pl.col("value").is_null())

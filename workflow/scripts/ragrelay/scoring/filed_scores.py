@@ -10,12 +10,31 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.scoring.retriever_table import SCHEMA
-from ragrelay.scoring.score_files import mean_scores, of_answers
+from ragrelay.scoring.score_files import ScoreCells, ScoreScale, mean_scores, of_answers, placed_scores, read_score_rows
 
 WITHOUT_SCORE = "answers without a score in the file (left out)"
 UNKNOWN = "scores of answers that the study does not have (left alone)"
 CHANGED = "scores of answers whose text is another now (left out)"
 EMPTY = "records without a score yet, or with an empty list of nuggets (left out)"
+
+
+def read_scores(
+    file: str | Path,
+    scorer: Mapping[str, Any],
+    cells: Mapping[str, Any],
+    answers: KeyedFiles,
+    generator: str,
+    retrievers: Iterable[str],
+) -> tuple[dict[str, pl.DataFrame], list[dict[str, Any]]]:
+    """Read the ``file`` of a ``scorer`` (its definition), placed in ``cells`` (of score_files.ScoreCells).
+
+    Returns and raises as filed_scores does, and as score_files does for what is no score.
+    """
+    low, high = scorer["scale"]
+    rows = placed_scores(
+        read_score_rows(Path(file), ScoreScale((low, high), scorer.get("measure"))), ScoreCells(**cells)
+    )
+    return filed_scores(file, rows, answers, generator, scorer["references"], retrievers)
 
 
 def filed_scores(

@@ -13,7 +13,7 @@ from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.scoring.score_files import ROWS, ScoreCells, ScoreScale, current, placed_scores, read_score_rows
 
 
-def write_to_score(
+def to_score(
     files: Mapping[str, KeyedFiles],
     scored: Mapping[str, str | None],
     outputs: Mapping[str, str],

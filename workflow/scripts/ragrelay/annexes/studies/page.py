@@ -38,6 +38,14 @@ def keep_list(root: Path, own: Path | None = None) -> list[str]:
     return []
 
 
+def list_studies(root: Path) -> tuple[list[str], list[str]]:
+    """Write the list of the studies in ``root``; return warnings, and lines on those that are not whole."""
+    warnings = [f"ragrelay: warning: {warning}" for warning in keep_list(root)]
+    studies, _ = read_all(root)
+    troubles = [f"{study.name}: {study.trouble}" for study in studies if study.trouble]
+    return warnings, [*troubles, f"{len(studies)} studies, {len(troubles)} of them not whole: {root / NAME}"]
+
+
 def render(studies: list[Listed], others: list[str], template: Path = TEMPLATE) -> str:
     """Render the page as HTML. All texts are escaped."""
     return (
