@@ -81,6 +81,7 @@ docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the 
 	python tools/config_reference.py
 	python tools/bad_input.py
 	python tools/thinking_models.py
+	python tools/terms.py
 	python tools/result_files.py
 	$(if $(wildcard tools/predictors.py),python tools/predictors.py)
 	python tools/error_rates.py

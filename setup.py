@@ -13,7 +13,6 @@ FOLDERS = [
         "workflow/scripts",
         "workflow/report",
         "workflow/report/fonts",
-        "docs",
         "config/prompts",
         "config/claim_prompts",
         "config/judge_prompts",
@@ -25,12 +24,10 @@ FOLDERS = [
     )
 ]
 PLACES = {".".join((FILES, *folder.parts)): str(folder) for folder in FOLDERS}
-# Of docs, the pages of results read the meanings of terms.
-SOME = {f"{FILES}.docs": ["glossary.md"]}
 
 setup(
     packages=[*find_packages(PACKAGES, include=["ragrelay*"]), *PLACES],
     package_dir={"": PACKAGES, **PLACES},
-    package_data={"ragrelay": ["py.typed"], **{place: SOME.get(place, ["*"]) for place in PLACES}},
+    package_data={"ragrelay": ["py.typed"], **{place: ["*"] for place in PLACES}},
     exclude_package_data={place: ["*.egg-info/*"] for place in PLACES},
 )

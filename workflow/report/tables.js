@@ -4,7 +4,9 @@
 
   // ---- Tables: sorting by the buttons in their headers, filtering by selects above them.
 
-  const { tools } = window.ragrelay;
+  // Pages without a toolbox, such as the list of studies, show every row as it is.
+  const shown = { namesIn: () => [], renamed: (name) => name, gone: () => false, isLit: () => false, on: () => {} };
+  const tools = window.ragrelay?.tools ?? shown;
   const text = (row, column) => {
     const cell = row.cells[column];
     const shows = row.closest("table").dataset.shows;

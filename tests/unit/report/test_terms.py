@@ -5,19 +5,24 @@ from typing import Any
 
 import pytest
 from ragrelay.report.display.templates import FOLDER, environment
-from ragrelay.report.display.terms import EXPLAINED, Explainer, explained, meanings
+from ragrelay.report.display.terms import EXPLAINED, MEANINGS, Explainer, explained, meanings
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
 
 from tests.support.report_browser import needs_browser, opened
 from tests.support.report_study import write_study
+from tools.terms import written
 
 pytestmark = pytest.mark.page
 
 
 def test_every_term_has_a_meaning_in_plain_text() -> None:
-    assert dict(explained()).keys() == EXPLAINED.keys() <= meanings().keys()
+    assert dict(explained()).keys() == EXPLAINED.keys() == meanings().keys()
     assert not [meaning for _, meaning in explained() if any(mark in meaning for mark in "[]`*")]
+
+
+def test_the_meanings_are_the_glossarys() -> None:
+    assert MEANINGS.read_text(encoding="utf-8") == written(), "python tools/terms.py"
 
 
 def test_a_term_is_marked_once_where_it_stands_alone() -> None:

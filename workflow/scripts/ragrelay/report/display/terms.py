@@ -1,4 +1,4 @@
-"""Explain terms where a page first uses them, with the meanings of the glossary (docs/glossary.md)."""
+"""Explain terms where a page first uses them, with the meanings of docs/glossary.md (by tools/terms.py)."""
 
 import re
 from collections.abc import Iterable
@@ -6,9 +6,10 @@ from functools import cache
 
 from markupsafe import Markup, escape
 
+from ragrelay.base.io.json_values import read_json
 from ragrelay.base.io.workflow_files import ROOT
 
-GLOSSARY = ROOT / "docs" / "glossary.md"
+MEANINGS = ROOT / "workflow" / "report" / "terms.json"
 EXPLAINED = {
     "P₀": "P₀",
     "P": "P",
@@ -40,9 +41,8 @@ ALONE = "(?<![\\w-]){}(?![\\w-])"
 
 @cache
 def meanings() -> dict[str, str]:
-    """Return the meaning of each of the glossary's words, as plain text."""
-    rows = re.findall(r"^\| (.+?) \| (.+?) \|$", GLOSSARY.read_text(encoding="utf-8"), re.MULTILINE)
-    return {word: _plain(meaning) for names, meaning in rows[1:] for word in names.split(", ")}
+    """Return the meaning of each word of EXPLAINED, as plain text."""
+    return dict(read_json(MEANINGS))
 
 
 def explained() -> list[tuple[str, str]]:
@@ -74,8 +74,3 @@ class Explainer:
         for word, pattern in self.left.items():
             if match := re.search(ALONE.format(pattern), text):
                 yield match.start(), match.end(), word
-
-
-def _plain(meaning: str) -> str:
-    """Return Markdown without links, code and emphasis."""
-    return re.sub(r"[`*]", "", re.sub(r" ?\(\[[^]]*\]\([^)]*\)\)|\[([^]]*)\]\([^)]*\)", r"\1", meaning))
