@@ -223,7 +223,8 @@ def test_usable_as_a_module(tmp_path: Path) -> None:
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     said = done.stdout + done.stderr
     assert "ragrelay_generate_answers" in said
-    local = "cache cache_compact cache_prune check_cache fetch_input plan prepare_claims preview recheck stale status"
+    local = "cache cache_compact cache_prune check_cache fetch_input plan prepare_claims preview recheck stale status "
+    local += "studies to_score"
     assert f"local: {' '.join(f'ragrelay_{rule}' for rule in local.split())}\n" in said
 
 

@@ -119,7 +119,7 @@ def test_editing_one_kind_reruns_no_other(tmp_path: Path) -> None:
     assert edit("encoder.py") == {"bertscore"}
     judged = {name for name in SCORER_KINDS.names() if issubclass(SCORER_KINDS[name], JudgeScorer)}
     assert edit("judge_scorer.py") == judged
-    assert edit("pair_scorer.py") == set(SCORER_KINDS.names()) - {"bertscore", "cosine", *judged}
+    assert edit("pair_scorer.py") == set(SCORER_KINDS.names()) - {"bertscore", "cosine", "file", *judged}
     assert edit("retriever_table.py") == set(SCORER_KINDS.names())
 
 

@@ -182,7 +182,7 @@ class Plan:
         return {
             **self.asked,
             "cache_dir": self.study.cache_dir,
-            "processed": files.processed,
+            "processed": lambda wildcards: files.processed,
             "patterns": PATTERNS | dict(rule["prompts"] for rule in self.generation),
             "csv": self.fill(files.plan),
             "receipt": self.fill(files.plan_receipt),
