@@ -311,7 +311,7 @@ def test_a_notice_is_on_the_first_screen_and_terms_are_at_the_end(tmp_path: Path
     study = read_study(**write_study(tmp_path, n=8))
     plain = render_page(study)
     assert '<li class="warning">' not in plain
-    assert plain.index("How do we know?</h3>") < plain.index("<dt>utility</dt>") < plain.index('id="provenance"')
+    assert plain.index("How do we know?</h3>") < plain.index("<dt>utility, U</dt>") < plain.index('id="provenance"')
     noticed = render_page(replace(study, notices=["demo-lm <only> copies."]))
     assert '<li class="warning">demo-lm &lt;only&gt; copies.</li>' in noticed.partition("<details")[0]
 
@@ -463,7 +463,7 @@ def test_without_a_baseline_p_and_its_differences_lead(browser: Any, tmp_path: P
         assert tab.inner_text(".answer .said >> nth=0").startswith(
             "Answers from dense"
         ) or "not know" in tab.inner_text(".answer .said >> nth=0")
-        dense = tab.locator("#s1-lead tr:has(th:text-matches('^\\s*dense'))").first.inner_text()
+        dense = tab.locator("#s1-lead tr:has(th span:text-matches('^dense'))").first.inner_text()
         row = section["systems"].filter(role="primary").row(0, named=True)
         assert f"{row['mean_difference']:+.2f}" in dense or f"{row['mean_difference']:+.3f}" in dense
         assert tab.locator('[data-chart="s1-utility"]').count() == 0
