@@ -294,7 +294,7 @@ def test_a_scorer_with_a_model_takes_the_stored_scores_alone(
 def test_a_judges_scores_come_from_its_tables_of_these_answers(study: Unfinished) -> None:
     study.scorers = {"judge": {"kind": "llm_judge", "generator": "lm", "prompt": "p", "references": "gold"}}
     study.answer_all(QIDS)
-    assert "has not scored all answers of zeroshot" in study.preview().scorers[0].remark
+    assert "its scores of all answers of zeroshot are not there yet" in study.preview().scorers[0].remark
     for name in (ZEROSHOT, *RETRIEVERS):
         study.view(name)
         study.score(name, F1, study.path(files.scores, retriever=name, scorer="judge"))

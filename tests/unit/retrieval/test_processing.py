@@ -156,7 +156,8 @@ def test_what_is_no_text_of_a_given_passage_is_refused(run: Run, function: str, 
 
 def test_texts_that_come_out_otherwise_are_marked(run: Run) -> None:
     assert run("counted")[1]["same_again"] is False
-    assert run("counted")[1] == run("counted")[1] | {"seconds": run("counted")[1]["seconds"]}, "and kept"
+    again, once_more = (run("counted")[1] | {"seconds": 0.0} for _ in range(2))
+    assert again == once_more and again["same_again"] is False, "and kept"
 
 
 def test_what_was_made_before_an_error_is_kept(run: Run, own: Path) -> None:
