@@ -96,11 +96,14 @@ def test_the_answer_names_a_scorer_that_is_better_and_says_when_there_are_too_fe
     assert of_people.people_answer(none).strong == "People scored too few answers to say"
 
 
-def test_the_power_of_few_systems_is_said_where_scorers_are_compared_over_systems(tmp_path: Path) -> None:
-    study = study_of(tmp_path, 50)
-    compared = study["people_comparisons"].with_columns(p_value=pl.lit(0.5))
-    said = of_people.people_sentences(replace(study, tables={**study.tables, "people_comparisons": compared}))
-    assert (
-        "Few systems tell scorers apart badly: of two scorers whose ρ with people differs by 0.3, the test of τ finds "
-        "the difference in 3% of studies of 8 systems and in 33% of studies of 30." in said
-    )
+def test_the_best_of_several_scorers_is_corrected_for_their_pairs(tmp_path: Path) -> None:
+    """A p-value of 0.03 decides one comparison, and none of three."""
+    study = study_of(tmp_path, 60)
+    compared = study["people_comparisons"].with_columns(p_value=pl.lit(0.03))
+    more = [compared, *(compared.with_columns(against=pl.lit(name)) for name in ("second", "third"))]
+    answers = [
+        of_people.people_answer(replace(study, tables={**study.tables, "people_comparisons": pl.concat(tables)})).strong
+        for tables in ([compared], more)
+    ]
+    assert answers[0].startswith("good follows people better than wordy")
+    assert answers[1].startswith("We do not know which scorer follows people best; good has the highest r")
