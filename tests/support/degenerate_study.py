@@ -93,6 +93,7 @@ NEEDED: Mapping[str, Mapping[str, Any]] = {
     "rouge": {"variant": "rougeL"},
     "cosine": {"model": "m"},
     "python": {"function": "score:score"},
+    "file": {"path": "scores.csv", "scale": [0, 1]},
     "bertscore": {"model": "m", "layer": 1},
 }
 """Keys without a default."""
