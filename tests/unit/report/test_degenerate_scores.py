@@ -145,7 +145,8 @@ def test_differences_that_do_not_vary_are_not_counted_as_no_gain(tmp_path: Path)
     section = section_of(degenerate(shape("rouge"), "one query does not differ", 16), tmp_path, resamples=30)
     page = [lead.table(section, {})["title"], lead.headings(section)["gain"]]
     assert page == ["1 of 2 retrievers beat zero-shot at k = 2; 1 cannot be compared",
-                    "Passages make the answer better in 2 of 4 combinations of retriever and k; 2 cannot be compared"]  # fmt: skip
+                    "Passages make the answer better in 2 of 4 combinations of retriever and k; "
+                    "2 cannot be compared"]  # fmt: skip
     equal = section_of(degenerate(shape("rouge"), "all equal, between both", 16), tmp_path / "equal", resamples=30)
     assert lead.table(equal, {})["title"] == "Retrievers at k = 2"
     assert lead.headings(equal)["gain"] == "No cell can be compared with zero-shot (all differences are equal)"
