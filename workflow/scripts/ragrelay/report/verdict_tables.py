@@ -62,9 +62,8 @@ def relay_table(section: Section, most_rows: int | None = None) -> Table:
         frame = frame.filter(~pairs).with_columns(retrievers=pl.lit(only))
     return table_of(
         beside_adjusted(frame), name("retrievers"), name("ordering"), depth(), name("references"), name("measure"),
-        *_slopes(), numeric("r", "r", number, 2), numeric("r, corrected", "r_corrected", number, 2),
-        numeric("queries that differ", "n", count), numeric("effective", "n_eff", number, 1),
-        numeric("same contexts", "share_same", share), BOTH_REMARKS, most=most_rows, later=pairs,
+        *_slopes(), numeric("r", "r", number, 2), numeric("queries that differ", "n", count),
+        numeric("effective", "n_eff", number, 1), BOTH_REMARKS, most=most_rows, later=pairs,
     )  # fmt: skip
 
 
