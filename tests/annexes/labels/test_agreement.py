@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from ragrelay.analysis.kappa import cohens_kappa, kendall_tau, tables_by_query
+from ragrelay.analysis.kappa import cohens_kappa, tables_by_query
+from ragrelay.analysis.orders import kendall_tau
 from scipy import stats
 
 

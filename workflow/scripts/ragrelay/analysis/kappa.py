@@ -54,11 +54,3 @@ def tables_by_query(query: Whole, people: Whole, judge: Whole, grades: int) -> A
     tables = np.zeros((int(query.max()) + 1, grades, grades))
     np.add.at(tables, (query, people, judge), 1.0)
     return tables
-
-
-def kendall_tau(x: Array, y: Array) -> float:
-    """Compute Kendall's tau-b of two columns (n,); NaN if either is constant."""
-    above = np.triu_indices(len(x), 1)
-    a, b = (np.sign(column[:, None] - column)[above] for column in (x, y))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum()))

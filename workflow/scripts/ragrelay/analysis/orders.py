@@ -8,7 +8,6 @@ from scipy import special
 
 from ragrelay.analysis.bootstrap import jackknife_error
 from ragrelay.analysis.coefficients import ROUNDING, Array, kendall_left_out
-from ragrelay.analysis.kappa import kendall_tau
 
 AT_LEAST = 16
 """Of systems: with 12, intervals of tau are up to 1.1 wide, with 8 up to 1.4 (benchmarks/judge_intervals.py)."""
@@ -21,6 +20,14 @@ class Order(NamedTuple):
 
     value: Callable[[Array, Array], float]
     left_out: Callable[[Array, Array], Array]
+
+
+def kendall_tau(x: Array, y: Array) -> float:
+    """Compute Kendall's tau-b of two columns (n,); NaN if either is constant."""
+    above = np.triu_indices(len(x), 1)
+    a, b = (np.sign(column[:, None] - column)[above] for column in (x, y))
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return float((a * b).sum() / np.sqrt((a * a).sum() * (b * b).sum()))
 
 
 def tau_ap(truth: Array, estimated: Array) -> float:

@@ -116,8 +116,8 @@ class Annex:
     template: ClassVar[str] = ""
     """The template of its part of the page; empty where it has none. Its module ``page_part.py`` has ``read(files,
     inputs, params)``, which returns the part, false for a study without it; ``values(part, page, most_rows)``, which
-    returns the variables of the template and adds charts to the page; ``opening(part)``, sentences above all answers,
-    and ``warnings(part)``, below them."""
+    returns the variables of the template and adds charts to the page; and maybe ``opening(part)``, sentences above all
+    answers, and ``warnings(part)``, below them."""
     link: ClassVar[tuple[str, str]] = ("", "")
     """Anchor and title of its part in the header of the page."""
 

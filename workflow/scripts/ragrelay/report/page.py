@@ -69,8 +69,8 @@ def _annexes(study: ReportedStudy, page: Page) -> dict[str, Any]:
         module = import_module(shown.module)
         values |= module.values(shown.part, page, MOST_ROWS)
         values["annex_templates"].append(shown.template)
-        values["annex_openings"] += module.opening(shown.part)
-        values["annex_warnings"] += module.warnings(shown.part)
+        for name, sentences in (("annex_openings", "opening"), ("annex_warnings", "warnings")):
+            values[name] += getattr(module, sentences)(shown.part) if hasattr(module, sentences) else []
     return values
 
 

@@ -17,13 +17,3 @@ def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> ClaimsStu
 def values(part: ClaimsStudy, page: Page, most_rows: int) -> dict[str, Any]:
     """Return the variable of ``acu_section.html.j2``. Charts are added to those of ``page``."""
     return {"acu": claims_section(part, page)}
-
-
-def opening(part: ClaimsStudy) -> list[str]:
-    """Return nothing for the head of the page."""
-    return []
-
-
-def warnings(part: ClaimsStudy) -> list[str]:
-    """Return no warnings."""
-    return []

@@ -1,13 +1,12 @@
 """Read the answers to changed contexts from the store."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
 from ragrelay.annexes.interventions.contexts import CHANGE, KEY
 from ragrelay.base.errors import InputError
-from ragrelay.base.io.hashing import text_hash
 from ragrelay.generation.answer_files import COLUMNS as OF_CELLS
 from ragrelay.generation.answer_files import check_refused
 from ragrelay.generation.store import KEY as STORE_KEY
@@ -43,22 +42,3 @@ def view_changed_answers(
         raise InputError(store.folder, found, "all of them; run again with --forcerun generate_changed_answers")
     rows = prompts.select(*KEY, "docnos", "prompt_id").join(of_seeds, how="cross", maintain_order="left_right")
     return rows.join(stored, on=STORE_KEY, how="left", maintain_order="left").select(*COLUMNS)
-
-
-class ChangedAnswers:
-    """A table of these answers in the form from which the score store is filled.
-
-    ``keys``: contexts.KEY, docnos, seed, answer_hash of the queries in ``qids``, without missing answers (null).
-    """
-
-    def __init__(self, path: str | Path, qids: Sequence[str]) -> None:
-        table = pl.read_parquet(path, columns=[*KEY, "docnos", "seed", "answer"], glob=False)
-        table = table.filter(pl.col("qid").is_in(list(qids))).drop_nulls("answer")
-        hashes = pl.Series("answer_hash", [text_hash(answer) for answer in table["answer"]], dtype=pl.String)
-        self._table = table.with_columns(hashes)
-        self.keys = self._table.drop("answer")
-
-    def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
-        """Yield (answer_hash, answer) of a selection of ``keys`` that has every hash once."""
-        texts = self._table.unique("answer_hash", keep="first", maintain_order=True).select("answer_hash", "answer")
-        yield from keys.select("answer_hash").join(texts, on="answer_hash", maintain_order="left").iter_rows()

@@ -7,7 +7,6 @@ from ragrelay.annexes.interventions.outputs import OUTPUTS, PARTS
 from ragrelay.annexes.interventions.sentences import effect_answer, effect_sentences
 from ragrelay.annexes.interventions.study import EffectStudy, read_effects
 from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.report.display.outputs import Table
 from ragrelay.report.display.page import Page
 
 
@@ -18,25 +17,6 @@ def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[Effe
 
 def values(part: Sequence[EffectStudy], page: Page, most_rows: int) -> dict[str, Any]:
     """Return the variables of ``interventions.html.j2``. Charts are added to those of ``page``."""
-    most = {Table: most_rows // 6 // len(part)}
-    units = [
-        {
-            "anchor": f"interventions{place}",
-            "where": study.title,
-            "answer": effect_answer(study),
-            "sentences": effect_sentences(study),
-            "parts": page.parts(study, OUTPUTS, PARTS, f"interventions{place}", most),
-        }
-        for place, study in enumerate(part, 1)
-    ]
-    return {"interventions": units}
-
-
-def opening(part: Sequence[EffectStudy]) -> list[str]:
-    """Return no sentences."""
-    return []
-
-
-def warnings(part: Sequence[EffectStudy]) -> list[str]:
-    """Return no warnings."""
-    return []
+    return {
+        "interventions": page.units("interventions", part, effect_answer, effect_sentences, OUTPUTS, PARTS, most_rows)
+    }

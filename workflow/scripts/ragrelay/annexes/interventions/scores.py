@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ragrelay.annexes.interventions.answers import ChangedAnswers
 from ragrelay.annexes.interventions.contexts import CHANGE, KEY
 from ragrelay.base.vocabulary.columns import REFERENCES, integer, number, schema_of
 from ragrelay.base.vocabulary.names import UNSEEN
@@ -15,6 +14,7 @@ from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.near_copies import PassageTexts, Shown, shown_references
 from ragrelay.scoring.query_scores import QueryScores, ScoredAnswers
 from ragrelay.scoring.store import VALUES
+from ragrelay.scoring.table_answers import TableAnswers
 
 QUERIES_AT_ONCE = 200
 COLUMNS = {
@@ -49,7 +49,8 @@ def score_changed_answers(
     ``passages``: files with the texts of the contexts' passages (qid, docno, text); other arguments as in
     retriever_table.score_answers. Queries without a reference in a set have no rows for it.
     """
-    scored = ScoredAnswers(lambda qids: ChangedAnswers(answers, qids), references, scorer, cache_dir, threads)
+    columns = [*KEY, "docnos", "seed"]
+    scored = ScoredAnswers(lambda qids: TableAnswers(answers, qids, columns), references, scorer, cache_dir, threads)
     texts = PassageTexts(() if near_copy is None else passages)
     frames = [pl.DataFrame(schema=OF_SEED)]
     for batch in scored.batches(QUERIES_AT_ONCE, [*KEY, "seed"]):

@@ -9,9 +9,9 @@ import polars as pl
 from ragrelay.analysis import mean_tests
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
-from ragrelay.analysis.kappa import METHOD, cohens_kappa, kendall_tau, tables_by_query
+from ragrelay.analysis.kappa import METHOD, cohens_kappa, tables_by_query
 from ragrelay.analysis.orders import AT_LEAST as RETRIEVERS_FOR_INTERVAL
-from ragrelay.analysis.orders import DECIMALS, TAU, order_agreement
+from ragrelay.analysis.orders import DECIMALS, TAU, kendall_tau, order_agreement
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
 from ragrelay.base.vocabulary.columns import (
     INTERVAL,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ragrelay.annexes.labels.single_answers import PASSAGE, SingleAnswers
+from ragrelay.annexes.labels.single_answers import PASSAGE
 from ragrelay.base.errors import InputError
 from ragrelay.base.vocabulary.columns import DOCNO, QID, REFERENCES, integer, number, schema_of
 from ragrelay.base.vocabulary.names import UNSEEN
@@ -15,6 +15,7 @@ from ragrelay.scoring.aggregation import Aggregation
 from ragrelay.scoring.near_copies import PassageTexts, shown_references
 from ragrelay.scoring.query_scores import QueryScores, ScoredAnswers
 from ragrelay.scoring.store import VALUES
+from ragrelay.scoring.table_answers import TableAnswers
 
 QUERIES_AT_ONCE = 200
 ROUNDING = 1e-3
@@ -56,7 +57,8 @@ def label_passages(
     passage that leaves no reference has no label there. Scores below 0, which some measures have, count as 0.
     Queries without a reference have no rows. Raises InputError for a score above 1.
     """
-    scored = ScoredAnswers(lambda qids: SingleAnswers(answers, qids), references, scorer, cache_dir, threads)
+    columns = [*PASSAGE, "seed"]
+    scored = ScoredAnswers(lambda qids: TableAnswers(answers, qids, columns), references, scorer, cache_dir, threads)
     passages = PassageTexts(() if near_copy is None else contexts, original=True)
     frames: list[pl.DataFrame] = []
     for batch in scored.batches(QUERIES_AT_ONCE, [*PASSAGE, "seed"]):

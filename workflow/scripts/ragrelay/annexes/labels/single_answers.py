@@ -1,12 +1,11 @@
 """Read the answers to each retrieved passage alone from the store."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
 
 from ragrelay.base.errors import InputError
-from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.vocabulary.columns import DOCNO, QID, integer
 from ragrelay.generation.answer_files import COLUMNS as OF_CELLS
 from ragrelay.generation.answer_files import check_refused
@@ -50,22 +49,3 @@ def view_single_answers(
         found = f"no answer to {len(missing)} of {len(answers)} prompts of one passage"
         raise InputError(store.folder, found, "all of them; run again with --forcerun generate_single_answers")
     return answers.sort(*PASSAGE, "seed")
-
-
-class SingleAnswers:
-    """A table of single answers in the form from which the score store is filled.
-
-    ``keys``: qid, docno, seed, answer_hash of the queries in ``qids``, without missing answers (null).
-    """
-
-    def __init__(self, path: str | Path, qids: Sequence[str]) -> None:
-        table = pl.read_parquet(path, columns=[*PASSAGE, "seed", "answer"], glob=False)
-        table = table.filter(pl.col("qid").is_in(list(qids))).drop_nulls("answer")
-        hashes = pl.Series("answer_hash", [text_hash(answer) for answer in table["answer"]], dtype=pl.String)
-        self._table = table.with_columns(hashes)
-        self.keys = self._table.drop("answer")
-
-    def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
-        """Yield (answer_hash, answer) of a selection of ``keys`` that has every hash once."""
-        texts = self._table.unique("answer_hash", keep="first", maintain_order=True).select("answer_hash", "answer")
-        yield from keys.select("answer_hash").join(texts, on="answer_hash", maintain_order="left").iter_rows()

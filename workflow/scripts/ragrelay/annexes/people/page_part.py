@@ -7,7 +7,6 @@ from ragrelay.annexes.people.outputs import OUTPUTS, PARTS
 from ragrelay.annexes.people.sentences import people_answer, people_sentences
 from ragrelay.annexes.people.study import TABLES, PeopleStudy, read_people
 from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.report.display.outputs import Table
 from ragrelay.report.display.page import Page
 
 
@@ -18,25 +17,4 @@ def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[Peop
 
 def values(part: Sequence[PeopleStudy], page: Page, most_rows: int) -> dict[str, Any]:
     """Return the variables of ``people.html.j2``. Charts are added to those of ``page``."""
-    most = {Table: most_rows // 6 // len(part)}
-    units = [
-        {
-            "anchor": f"people{place}",
-            "where": study.title,
-            "answer": people_answer(study),
-            "sentences": people_sentences(study),
-            "parts": page.parts(study, OUTPUTS, PARTS, f"people{place}", most),
-        }
-        for place, study in enumerate(part, 1)
-    ]
-    return {"people": units}
-
-
-def opening(part: Sequence[PeopleStudy]) -> list[str]:
-    """Return no sentences."""
-    return []
-
-
-def warnings(part: Sequence[PeopleStudy]) -> list[str]:
-    """Return no warnings: the counts of missing scores give them."""
-    return []
+    return {"people": page.units("people", part, people_answer, people_sentences, OUTPUTS, PARTS, most_rows)}

@@ -65,11 +65,6 @@ def _of(row: Row | None) -> str:
     return "" if row is None else with_interval(row["mean_difference"], row["low"], row["high"])
 
 
-def opening(part: Sequence[ProcessingStudy]) -> list[str]:
-    """Return no sentences."""
-    return []
-
-
 def warnings(part: Sequence[ProcessingStudy]) -> list[str]:
     """Warn of processors that are not deterministic."""
     return list(dict.fromkeys(warning for study in part for warning in processing_warnings(study)))

@@ -37,13 +37,3 @@ def recheck_table(part: Record) -> Table:
         numeric("now", "p_now"), between("change", "mean_difference"), numeric("queries", "n_queries", count),
         textual("verdict", "verdict"), textual("remark", "reason"),
     ))  # fmt: skip
-
-
-def opening(part: Record) -> list[str]:
-    """Return no sentences."""
-    return []
-
-
-def warnings(part: Record) -> list[str]:
-    """Return no warnings."""
-    return []

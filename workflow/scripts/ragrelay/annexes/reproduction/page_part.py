@@ -17,13 +17,3 @@ def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> Reproduct
 def values(part: Reproduction, page: Page, most_rows: int) -> dict[str, Any]:
     """Return the variable of ``reproduction.html.j2``. Charts are added to those of ``page``."""
     return {"reproduction": reproduction_section(part, page)}
-
-
-def opening(part: Reproduction) -> list[str]:
-    """Return nothing for the head of the page."""
-    return []
-
-
-def warnings(part: Reproduction) -> list[str]:
-    """Return no warnings."""
-    return []

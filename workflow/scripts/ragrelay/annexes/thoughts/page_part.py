@@ -7,7 +7,6 @@ from ragrelay.annexes.thoughts.outputs import OUTPUTS, PARTS
 from ragrelay.annexes.thoughts.sentences import thought_answer, thought_sentences, thought_warnings
 from ragrelay.annexes.thoughts.study import TABLES, ThoughtStudy, read_thoughts
 from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.report.display.outputs import Table
 from ragrelay.report.display.page import Page
 
 
@@ -18,23 +17,7 @@ def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[Thou
 
 def values(part: Sequence[ThoughtStudy], page: Page, most_rows: int) -> dict[str, Any]:
     """Return the variables of ``thoughts.html.j2``. Charts are added to those of ``page``."""
-    most = {Table: most_rows // 6 // len(part)}
-    units = [
-        {
-            "anchor": f"thoughts{place}",
-            "where": study.title,
-            "answer": thought_answer(study),
-            "sentences": thought_sentences(study),
-            "parts": page.parts(study, OUTPUTS, PARTS, f"thoughts{place}", most),
-        }
-        for place, study in enumerate(part, 1)
-    ]
-    return {"thoughts": units}
-
-
-def opening(part: Sequence[ThoughtStudy]) -> list[str]:
-    """Return no sentences."""
-    return []
+    return {"thoughts": page.units("thoughts", part, thought_answer, thought_sentences, OUTPUTS, PARTS, most_rows)}
 
 
 def warnings(part: Sequence[ThoughtStudy]) -> list[str]:

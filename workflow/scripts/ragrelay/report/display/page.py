@@ -1,6 +1,6 @@
 """Render a study's pages: each is one HTML file with its styles, scripts, charts and tables, under a common header."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from ragrelay.report.display.charts import Spec
 from ragrelay.report.display.findings import Conclusion
-from ragrelay.report.display.outputs import AS_WRITTEN, Figure, Output, Part, resolve
+from ragrelay.report.display.outputs import AS_WRITTEN, Figure, Output, Part, Table, resolve
 from ragrelay.report.display.script_json import script_json
 from ragrelay.report.display.tables import filled, table_as_written
 from ragrelay.report.display.templates import bundle, environment, inside
@@ -52,6 +52,32 @@ class Page:
     ) -> list[dict[str, Any]]:
         """Return page_parts, and add their charts to the page's."""
         return page_parts(shown, outputs, parts, anchor, self.charts, most or {}, words or {}, of_queries)
+
+    def units(
+        self,
+        name: str,
+        studies: Sequence[Any],
+        answer: Callable[[Any], Conclusion],
+        sentences: Callable[[Any], Sequence[str]],
+        outputs: Sequence[Output],
+        parts: Mapping[str, Part],
+        most_rows: int,
+    ) -> list[dict[str, Any]]:
+        """Return what an annex's template shows of each of ``studies``, which have a title.
+
+        ``name`` begins the anchors; ``most_rows``: of a sixth of these, the tables of each study have an equal share.
+        """
+        most = {Table: most_rows // 6 // len(studies)}
+        return [
+            {
+                "anchor": f"{name}{place}",
+                "where": study.title,
+                "answer": answer(study),
+                "sentences": sentences(study),
+                "parts": self.parts(study, outputs, parts, f"{name}{place}", most),
+            }
+            for place, study in enumerate(studies, 1)
+        ]
 
     def html(self, template: Path, **shown: Any) -> str:
         """Render the page with ``template``, a block of ``base.html.j2``.

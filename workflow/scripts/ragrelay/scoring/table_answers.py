@@ -1,0 +1,27 @@
+"""Read answers of a table, other than those of cells, in the form from which the score store is filled."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from ragrelay.base.io.hashing import text_hash
+
+
+class TableAnswers:
+    """The answers in the file ``path`` to the queries in ``qids``.
+
+    ``keys``: the file's ``columns`` (qid among them), and answer_hash, without missing answers (null).
+    """
+
+    def __init__(self, path: str | Path, qids: Sequence[str], columns: Sequence[str]) -> None:
+        table = pl.read_parquet(path, columns=[*columns, "answer"], glob=False)
+        table = table.filter(pl.col("qid").is_in(list(qids))).drop_nulls("answer")
+        hashes = pl.Series("answer_hash", [text_hash(answer) for answer in table["answer"]], dtype=pl.String)
+        self._table = table.with_columns(hashes)
+        self.keys = self._table.drop("answer")
+
+    def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:
+        """Yield (answer_hash, answer) of a selection of ``keys`` that has every hash once."""
+        texts = self._table.unique("answer_hash", keep="first", maintain_order=True).select("answer_hash", "answer")
+        yield from keys.select("answer_hash").join(texts, on="answer_hash", maintain_order="left").iter_rows()
