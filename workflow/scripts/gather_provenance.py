@@ -28,13 +28,7 @@ with job_log(snakemake.log[0], snakemake.input):
     results = Path(snakemake.output.provenance).parents[1]
     provenance = gather_provenance(params.config, params.fingerprints, files["receipts"], Benchmarks(**params.used))
     provenance["data"] = {
-        dataset: data_hashes(
-            results,
-            dataset,
-            params.config["grid"]["retrievers"],
-            map(resolve, params.hashes),
-            bool(params.config["datasets"][dataset].get("clusters")),
-        )
+        dataset: data_hashes(results, dataset, params.config, map(resolve, params.hashes))
         for dataset in params.config["grid"]["datasets"]
     }
     provenance |= {name: read_json(snakemake.input[name]) for name in params.records}

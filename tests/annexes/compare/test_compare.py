@@ -366,14 +366,15 @@ def test_hashes_of_data_follow_its_content_alone(tmp_path: Path):
     receipt.parent.mkdir(parents=True)
     receipt.write_text(json.dumps({"corpus": "passages:12"}))
     run.write_bytes(gzip.compress(b"# a header\nq Q0 d1 1 2.0 bm25\nq Q0 d2 2 1.0 bm25\n"))
-    found = data_hashes(study, "demo", ["bm25"])
+    config = {"grid": {"retrievers": ["bm25"]}, "datasets": {"demo": {}}}
+    found = data_hashes(study, "demo", config)
     assert (found["queries"]["count"], found["judgements"]["count"], found["run bm25"]["count"]) == (20, 20, 2)
     assert found["corpus demo"] == {"hash": "passages:12"}, "as receipts of earlier versions have it"
     receipt.write_text(json.dumps({"corpus": "passages:12", "passages": 3}))
-    found = data_hashes(study, "demo", ["bm25"])
+    found = data_hashes(study, "demo", config)
     assert found["corpus demo"] == {"count": 3, "hash": "passages:12"}
     run.write_bytes(gzip.compress(b"q Q0 d1 1 2.0 bm25\nq Q0 d2 2 1.0 bm25\n"))
-    assert data_hashes(study, "demo", ["bm25"]) == found
+    assert data_hashes(study, "demo", config) == found
     run.write_bytes(gzip.compress(b"q Q0 d1 1 2.0 bm25\nq Q0 d2 2 1.5 bm25\n"))
-    again = data_hashes(study, "demo", ["bm25"])
+    again = data_hashes(study, "demo", config)
     assert {name for name in found if found[name] != again[name]} == {"run bm25"}

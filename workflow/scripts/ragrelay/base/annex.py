@@ -109,7 +109,8 @@ class Annex:
         return {}
 
     hashes: ClassVar[str] = ""
-    """A function ``module:name`` of the results' folder and a dataset, which returns hashes of the annex's data."""
+    """A function ``module:name`` of the results' folder, a dataset and the configuration, which returns hashes of the
+    files of ``data``, and reads no others: jobs may be writing them."""
 
     # The page of the study
 

@@ -3,7 +3,7 @@
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +21,15 @@ Hashes = dict[str, dict[str, Any]]
 def data_hashes(
     results: str | Path,
     dataset: str,
-    retrievers: Iterable[str],
-    more: Iterable[Callable[[Path, str], Hashes]] = (),
-    clustered: bool = False,
+    config: Mapping[str, Any],
+    more: Iterable[Callable[[Path, str, Mapping[str, Any]], Hashes]] = (),
 ) -> Hashes:
     """Count and hash each kind of data of ``dataset`` in the folder ``results``, independent of the order of rows.
 
     The kinds are ``queries``, ``judgements``, ``gold answers`` if there are any, ``clusters`` (of queries) if
-    ``clustered``, ``run <retriever>`` (without comments), those of annexes by the functions ``more``, and ``corpus
-    <index>``, hashed when it was indexed. Raises InputError for a damaged file.
+    the ``config`` (grid, datasets and other definitions) has them, ``run <retriever>`` of the grid (without comments),
+    those of annexes by the functions ``more``, and ``corpus <index>``, hashed when it was indexed. Raises InputError
+    for a damaged file.
     """
     folder = Path(results) / dataset
     queries = read_result(folder / "collection/queries.parquet")
@@ -39,14 +39,14 @@ def data_hashes(
     }
     if "answers" in queries.columns:
         hashes["gold answers"] = described(rows_of(queries.select("qid", "answers")))
-    if clustered:
+    if config["datasets"][dataset].get("clusters"):
         hashes["clusters"] = described(rows_of(read_result(folder / "collection/clusters.parquet")))
-    for retriever in retrievers:
+    for retriever in config["grid"]["retrievers"]:
         if (run := folder / f"runs/{retriever}.run.gz").is_file():
             lines = read_whole(run, Path(results).name, _run_lines)
             hashes[f"run {retriever}"] = described(lines)
     for function in more:
-        hashes |= function(Path(results), dataset)
+        hashes |= function(Path(results), dataset, config)
     for path in sorted(Path(results).glob("indexes/*/*.json")):
         receipt = read_whole(path, Path(results).name, read_json)
         # Receipts of earlier versions lack the number of passages.

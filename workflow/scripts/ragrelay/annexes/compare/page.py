@@ -56,8 +56,7 @@ def _data(before: Finished, after: Finished, part: Compared) -> list[dict[str, s
     of_annexes = [resolve(annex.hashes) for annex in annexes() if annex.hashes]
     sides = []
     for study, name in zip((before, after), part.pair.dataset, strict=True):
-        clustered = bool(study.config["datasets"][name].get("clusters"))
-        sides.append(data_hashes(study.folder, name, study.grid["retrievers"], of_annexes, clustered))
+        sides.append(data_hashes(study.folder, name, study.config, of_annexes))
     rows = []
     for kind in dict.fromkeys([*sides[0], *sides[1]]):
         shown = [" ".join(str(value) for value in side.get(kind, {"": "–"}).values()) for side in sides]

@@ -120,8 +120,7 @@ def _data(study: Finished, datasets: Sequence[str]) -> dict[str, str]:
     of_annexes = [resolve(annex.hashes) for annex in annexes() if annex.hashes]
     found: dict[str, str] = {}
     for name in datasets:
-        clustered = bool(study.config["datasets"][name].get("clusters"))
-        hashes = data_hashes(study.folder, name, study.grid["retrievers"], of_annexes, clustered)
+        hashes = data_hashes(study.folder, name, study.config, of_annexes)
         found |= {f"{kind}, {name}": " ".join(map(str, held.values())) for kind, held in hashes.items()}
     return found
 

@@ -1,14 +1,19 @@
 """Hash the labels of passages, for the provenance of a study."""
 
+from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 from ragrelay.report.data_hashes import Hashes, described, read_result, rows_of
 
 
-def label_hashes(results: Path, dataset: str) -> Hashes:
-    """Count and hash ``labels <source>, <scorer>, <generator>``. Raises InputError for a damaged file."""
-    hashes = {}
-    for path in sorted((results / dataset).glob("annotations/labels/*/*/labels.parquet")):
-        for (source,), labels in sorted(read_result(path).group_by("source")):
-            hashes[f"labels {source}, {path.parts[-3]}, {path.parts[-2]}"] = described(rows_of(labels))
+def label_hashes(results: Path, dataset: str, config: Mapping[str, Any]) -> Hashes:
+    """Count and hash ``labels <source>, <scorer>, <generator>`` of the grid. Raises InputError for a damaged file."""
+    grid, hashes = config["grid"], {}
+    for scorer, generator in product(grid["scorers"], grid["generators"]):
+        path = results / dataset / "annotations/labels" / scorer / generator / "labels.parquet"
+        if path.is_file():
+            for (source,), labels in sorted(read_result(path).group_by("source")):
+                hashes[f"labels {source}, {scorer}, {generator}"] = described(rows_of(labels))
     return hashes

@@ -1,17 +1,29 @@
 """Hash scores from files, for the provenance of a study."""
 
+from collections.abc import Mapping
+from itertools import product
 from pathlib import Path
+from typing import Any
 
+from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.report.data_hashes import Hashes, described, read_result, rows_of
-from ragrelay.scoring.scorers.file import SET
+from ragrelay.scoring.scorer import SCORER_KINDS
 
 
-def score_hashes(results: Path, dataset: str) -> Hashes:
-    """Count and hash ``scores <scorer>, <generator>``, of kind file. Raises InputError for a damaged file."""
-    rows: dict[str, list[str]] = {}
-    for path in sorted((results / dataset).glob("scores/*/*/*.parquet")):
-        table = read_result(path).filter(references=SET).select("qid", "ordering", "k", "seed", "f1")
-        if table.height:
-            own = rows.setdefault(f"scores {path.parts[-3]}, {path.parts[-2]}", [])
-            own += [f"{path.stem} {row}" for row in rows_of(table)]
-    return {name: described(found) for name, found in rows.items()}
+def score_hashes(results: Path, dataset: str, config: Mapping[str, Any]) -> Hashes:
+    """Count and hash ``scores <scorer>, <generator>`` of the grid's scorers of kind file.
+
+    Raises InputError for a damaged file.
+    """
+    grid, hashes = config["grid"], {}
+    from_files = [name for name in grid["scorers"] if SCORER_KINDS[config["scorers"][name]["kind"]].from_file]
+    for scorer, generator in product(from_files, grid["generators"]):
+        rows: list[str] = []
+        for retriever in sorted({*grid["retrievers"], ZEROSHOT}):
+            path = results / dataset / "scores" / scorer / generator / f"{retriever}.parquet"
+            if path.is_file():
+                table = read_result(path).select("qid", "ordering", "k", "seed", "f1")
+                rows += [f"{retriever} {row}" for row in rows_of(table)]
+        if rows:
+            hashes[f"scores {scorer}, {generator}"] = described(rows)
+    return hashes
