@@ -1,7 +1,7 @@
 """The pieces of benchmarks/gpu.py that run models without a workflow around them."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -15,6 +15,7 @@ from ragrelay.generation.generator import Request
 from ragrelay.generation.requests import asked_keys, requests_of, window_of
 from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import load_template
+from ragrelay.scoring.encoder import Encoder
 
 from benchmarks.bertscore import largest_difference, ours, synthesise, theirs
 from benchmarks.generation import run_ours, run_raw, start_ours, start_raw
@@ -128,11 +129,37 @@ def bertscore(encoder: Path, layer: int, answers: int, rounds: int, work: Path, 
         "BERTScore: one call per answer over ours (extrapolated)": pairs.ratio(found, "calls", "float32"),
         "BERTScore: pairs": record.figure(sum(one.f1.size for one in scores["float32"])),
         "BERTScore: ours": record.figure(pairs.median(found["float32"]), "s"),
+        "BERTScore: share of ours that the linear layers' products alone take": record.figure(
+            products(encoder, layer, device, [text for task in tasks for text in [*task.answers, *task.references]])
+            / pairs.median(found["float32"])
+        ),
         "BERTScore: largest difference of an answer's best F1, in bert-score's padded batches": record.figure(change),
         "BERTScore: largest change by bfloat16": record.figure(
             largest_difference(scores["float32"], scores["bfloat16"])
         ),
     }
+
+
+def products(model: Path, layer: int, device: str, texts: Sequence[str]) -> float:
+    """Seconds of the products of an encoder's linear layers in float32 for the tokens of the distinct ``texts``."""
+    encoder = Encoder({"model": str(model), "layer": layer, "device": device})
+    tokens = sum(map(len, encoder.tokenise(list(dict.fromkeys(texts)))))
+    linear = [module for module in encoder.model.encoder.modules() if isinstance(module, torch.nn.Linear)]
+
+    def done() -> float:
+        if device == "cuda":
+            torch.cuda.synchronize()
+        return time.perf_counter()
+
+    with torch.inference_mode():
+        states = {module.in_features: torch.randn(tokens, module.in_features, device=device) for module in linear}
+        for _ in range(2):  # the first to warm up
+            began = done()
+            for module in linear:
+                for rows in states[module.in_features].split(encoder.batch_tokens):
+                    torch.mm(rows, module.weight.T)
+            took = done() - began
+    return took
 
 
 def batch_invariance(generator: Mapping[str, Any], prompts: int, on_gpu: bool, seconds: float) -> dict[str, Figure]:
