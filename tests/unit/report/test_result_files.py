@@ -47,6 +47,6 @@ def test_files_named_in_the_statistics_page_exist() -> None:
     assert len(names) > 8
     endings = {name: re.sub(r"<(\w+)>", r"{\1}", name) for name in names}
     missing = {name for name, end in endings.items() if not any(f"/{path}".endswith(f"/{end}") for path in paths)}
-    described = {"acu", "labels", "prediction", "reproduction"}  # with files of theirs on the page
+    described = {"acu", "labels", "prediction", "reproduction", "thoughts"}  # with files of theirs on the page
     assert missing == set() or described - {annex.name for annex in annexes()}
     assert len(names - missing) > 8
