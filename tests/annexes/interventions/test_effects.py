@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis.mean_tests import ClusterMeans, Means
-from ragrelay.annexes.interventions.contexts import KEY
+from ragrelay.annexes.interventions.columns import KEY
 from ragrelay.annexes.interventions.effects import by_query, intervention_effects, passage_effects
 from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS
 

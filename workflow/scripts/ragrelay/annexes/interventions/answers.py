@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.annexes.interventions.contexts import CHANGE, KEY
+from ragrelay.annexes.interventions.columns import CHANGE, KEY
 from ragrelay.base.errors import InputError
 from ragrelay.generation.answer_files import COLUMNS as OF_CELLS
 from ragrelay.generation.answer_files import check_refused

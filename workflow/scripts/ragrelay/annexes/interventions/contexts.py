@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from ragrelay.annexes.interventions.columns import CHANGE
 from ragrelay.annexes.interventions.intervention import (
     INTERVENTION_KINDS,
-    OF_ARMS,
     Exchange,
     Given,
     Intervention,
@@ -17,21 +17,11 @@ from ragrelay.annexes.interventions.intervention import (
     order_of,
 )
 from ragrelay.base.io.hashing import text_hash
-from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, Column, integer, number, schema_of, text
+from ragrelay.base.vocabulary.columns import DOCNO, LABEL, QID, Column, number, schema_of, text
 from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.collection.base import Collection
 from ragrelay.scoring.near_copies import grams
 
-CHANGE = {
-    "intervention": text("name of the intervention in the configuration"),
-    "k": integer("passages of the context that is changed", "passages"),
-    "qid": QID,
-    "draw": integer("number of the pair of passages that are put in, from 0"),
-    "place": integer("place in the prompt of what is changed, from 1; 0 for the context as it was"),
-    "arm": text("; ".join(f"`{arm}`: {about}" for arm, about in OF_ARMS.items())),
-}
-"""Columns that name a changed context."""
-KEY = list(CHANGE)
 COLUMNS = {
     **CHANGE,
     "docno": text("id of the passage that is put in, left out or repeated; empty for the context as it was"),

@@ -15,7 +15,7 @@ from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.equivalence import difference, testable, untestable, words_of
 from ragrelay.analysis.relay import ALL_RANKINGS
 from ragrelay.analysis.verdicts import OF_DIFFERENCE
-from ragrelay.annexes.interventions.contexts import KEY
+from ragrelay.annexes.interventions.columns import KEY
 from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS, OTHER, RELEVANT, ROW, Intervention
 from ragrelay.base.vocabulary.columns import (
     CONTEXT_COLUMNS,

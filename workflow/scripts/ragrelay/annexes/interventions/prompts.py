@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from ragrelay.annexes.interventions.contexts import CHANGE, KEY
+from ragrelay.annexes.interventions.columns import CHANGE, KEY
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 from ragrelay.prompting.layout import prompt_id

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ragrelay.annexes.interventions.contexts import CHANGE, KEY
+from ragrelay.annexes.interventions.columns import CHANGE, KEY
 from ragrelay.base.vocabulary.columns import REFERENCES, integer, number, schema_of
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.scoring.aggregation import Aggregation
