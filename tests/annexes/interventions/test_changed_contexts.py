@@ -4,7 +4,7 @@ import math
 
 import polars as pl
 import pytest
-from ragrelay.annexes.interventions.contexts import KEY
+from ragrelay.annexes.interventions.columns import KEY
 from ragrelay.annexes.interventions.prompts import build_changed_prompts
 from ragrelay.base.io.hashing import text_hash
 from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
