@@ -18,6 +18,7 @@ from ragrelay.report.lead_figure import signed
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
 from ragrelay.report.verdict_sentences import (
+    MOST_WORDS,
     answers,
     compared,
     gain_counts,
@@ -170,20 +171,20 @@ def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
     alone = f"adjusted for difficulty, P changes by {other}"
     # The intervals of the rows that decided are printed, and no other.
     for words, strong, numbers in (
-        (("above zero", "above zero"), "Answers improve where rankings do", both),
+        (("above zero", "above zero"), "Answers improve more where rankings improve more", both),
         (("above zero", "undecided"), "We do not know", alone),
         (("undecided", "above zero"), "We do not know", measured),
         (("undecided", "undecided"), "We do not know", both),
         (("above zero", "below zero"), "We do not know", both),
     ):
         said = of_relay(relayed(section, *words))
-        assert said == f"{strong}: per 0.1 of nDCG@5, {numbers}, {row['n']} queries."
-        assert len(said.split()) <= 25
+        assert said == f"{strong}: per 0.1 of nDCG@5, {numbers}, {row['n']} queries whose contexts differ."
+        assert len(said.split()) <= MOST_WORDS
     (how,) = how_relayed(section)
     long = [f"{row[name] / 10:.3f}".replace("-", "−") for name in ("slope", "low", "high")]
     assert f"P changes by {long[0]} [{long[1]}, {long[2]}], adjusted for difficulty " in how
     below = relayed(section, "below zero", "below zero")
-    for p_value, word in ((0.009, "Answers get worse where rankings improve: "), (0.03, "We do not know: ")):
+    for p_value, word in ((0.009, "Answers improve less where rankings improve more: "), (0.03, "We do not know: ")):
         said = of_relay(changed(below, relay=below["relay"].with_columns(p_value=p_value)))
         assert said.startswith(word) and ("only if p < 0.01" in said) == (p_value > 0.01)
     few = relayed(section, "above zero", "too few queries differ")
@@ -266,7 +267,7 @@ def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(stud
     assert not [head for head in warned(systems=systems.with_columns(n=pl.lit(100))) if "queries" in head]
     copied = utility.with_columns(share_best_in_context=pl.when(retriever="bm25").then(0.98).otherwise(0.1))
     assert (
-        "with bm25, the reference nearest to the answer was in its context for 98% of the answers"
+        "with bm25, 98% of the answers had the reference nearest to them in their context"
         in warned(utility=copied)["Copying"]
     )
     assert "Copying" not in warned(utility=utility.with_columns(share_best_in_context=pl.lit(0.4)))
@@ -286,7 +287,9 @@ def test_where_passages_are_unjudged_the_page_says_whether_the_answer_on_relay_s
     )  # fmt: skip
     (said,) = relay_with_holes(changed(section, holes=table))
     assert "per 0.1 of nDCG@5 runs from 0.005 to 0.050 (0.030 if none are relevant, 0.035 if all are)." in said
-    assert said.endswith("The answer “answers improve where rankings do” stays the same under all labels tried.")
+    assert said.endswith(
+        "The answer “answers improve more where rankings improve more” stays the same under all labels tried."
+    )
     assert "bound" not in said
     more = {"relevant": 3, "holes": 8, "low": 0.1, "high": 0.4, "reason": None}
     shown = holes_table(changed(section, holes=table.with_columns(**{name: pl.lit(one) for name, one in more.items()})))

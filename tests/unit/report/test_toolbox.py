@@ -97,7 +97,7 @@ def test_by_keyboard_a_retriever_is_highlighted_hidden_and_renamed_everywhere(br
         tab.locator(".steered button").click()
         drawn(tab)
         assert tab.locator(".steered").is_hidden() and "hide=" not in tab.evaluate("location.hash")
-        assert names_shown(tab, "#s1-lead tbody th") >= {"dense", "bm25", "dense against bm25", "rel", "nrel"}
+        assert names_shown(tab, "#s1-lead tbody th") >= {"dense", "bm25", "dense − bm25", "rel", "nrel"}
         assert tab.locator("[data-gone], [data-lit]").count() == 0
         assert set(tab.locator(LEGEND).all_text_contents()) == {"bm25", "dense", "rel", "nrel"}
     again = browser.new_page()  # the link, from the start
@@ -117,7 +117,7 @@ def check_steered(tab: Any) -> None:
     assert "E5 large is dense; sentences keep the study’s names." in line
     assert "E5 large" in tab.locator(".answer .named").all_inner_texts()
     assert names_shown(tab, "#s1-lead tbody tr:visible th") == {
-        "E5 large", "bm25", "E5 large against bm25", "zero-shot", "rel"}  # fmt: skip
+        "E5 large", "bm25", "E5 large − bm25", "zero-shot", "rel"}  # fmt: skip
     labels = tab.locator("svg.wide text.label:visible").all_text_contents()
     assert any(label.startswith("E5 large 0.") for label in labels) and not any("nrel" in label for label in labels)
     assert tab.locator("svg.wide .line:visible").count() == 3

@@ -42,10 +42,12 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
     config = provenance.get("config")
     records = [record for record in study.left_out if record.get("count")]
     return {
-        "facts": [(name, str(value)) for name, value in provenance.items() if name not in KNOWN and value is not None],
+        "facts": [
+            (name, _written(value)) for name, value in provenance.items() if name not in KNOWN and value is not None
+        ],
         "mixed": mixed_engines(jobs),
         "generators": tables.filled(tables.records_table("Generators", generators)),
-        "stages": tables.filled(stage_table(provenance.get("stages") or [])),
+        "stages": tables.filled(stage_table(provenance.get("stages") or [], _on_gpus(generators))),
         "jobs": tables.filled(tables.records_table("Generation, per job", shown, JOB)),
         "totals": [
             (name.replace("_", " "), number(value, 1) if isinstance(value, float) else count(value))
@@ -59,6 +61,15 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
         "nothing_found": sorted({str(record["what"]) for record in study.left_out}
                                 - {str(record["what"]) for record in records}),
     }  # fmt: skip
+
+
+def _written(value: object) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True) if isinstance(value, Mapping) else str(value)
+
+
+def _on_gpus(generators: Records) -> bool:
+    """Return whether an engine ran elsewhere than on a CPU, as far as its device is known."""
+    return any(one.get("device") != "cpu" for one in generators)
 
 
 def shown_jobs(jobs: Records) -> list[dict[str, Any]]:
@@ -90,13 +101,14 @@ def mixed_engines(jobs: Records) -> str:
     return " ".join(sentences)
 
 
-def stage_table(stages: Records) -> Table:
+def stage_table(stages: Records, on_gpus: bool = True) -> Table:
     """Show what each stage (rule) used, requested and was planned to use, from ``stages`` of provenance.json."""
+    hours = ("gpu_hours", "planned_gpu_hours")
     rows = [
         [str(stage["stage"]), count(stage["jobs"]), number(stage["seconds"], 1), number(stage["longest"], 1),
          count(stage.get("requested_minutes")), number(stage.get("cpu_seconds"), 1), count(stage.get("memory_mib")),
-         count(stage.get("requested_mb")), number(stage.get("gpu_hours"), 2),
-         number(stage.get("planned_gpu_hours"), 2), count(stage.get("prompt_tokens")),
+         count(stage.get("requested_mb")), *(number(stage.get(name) if on_gpus else None, 2) for name in hours),
+         count(stage.get("prompt_tokens")),
          count(stage.get("cached_tokens")), count(stage.get("answer_tokens"))]
         for stage in stages
     ]  # fmt: skip
