@@ -316,7 +316,7 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
     measured = [a.k, *(num(a.mean_measure(name, a.k), 2) for name in names)]
     said = verdict_sentences.compared(a.section)
     words = len(said._replace(numbers=said.numbers.rpartition("difference")[2], remark="").sentence.split()) + 1
-    room = 30 - words - 6  # so many words does each of the others need, "answer quality P 0.83 against 0.84,"
+    room = verdict_sentences.MOST_WORDS - words - 6  # "answer quality P 0.83 against 0.84," has so many words
     fallen = remark([""] if a.falls(a.k, a.ordering) else [])
     first = [*(measured if room >= 4 else []), *(means if room >= 0 else [])] if same else [""]
     return [f"{strong} {' '.join(map(str, first))} {numbers} {fallen}"]

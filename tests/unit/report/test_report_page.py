@@ -25,6 +25,7 @@ from ragrelay.report.reading import read_study
 from benchmarks.page_opening import write_queries
 from tests.support.report_browser import needs_browser, opened, violations
 from tests.support.report_study import GRID, changed, write_study
+from tests.support.waiting import wait_for
 
 pytestmark = pytest.mark.page
 
@@ -94,8 +95,7 @@ def test_charts_are_drawn(browser: Any, page_file: Path):
         assert "r = " in before
         assert "no r: nDCG is constant" in before
         tab.select_option('[data-chart="s1-scatter"] select >> nth=0', "1")
-        tab.wait_for_function("(before) => document.querySelector('[data-chart=\"s1-scatter\"] svg.marks').textContent "
-                              "!== before", arg=before)  # fmt: skip
+        wait_for("another chart", lambda: tab.locator(svg).text_content() != before, 30)
         assert tab.locator(f"{svg} .mark-symbol.role-mark path").count() == 288
 
 

@@ -16,7 +16,7 @@ from ragrelay.report.display.templates import FOLDER
 from ragrelay.report.reading import read_study
 
 from benchmarks.page_opening import write_queries
-from tests.support.report_browser import needs_browser, opened, violations
+from tests.support.report_browser import becomes, needs_browser, opened, violations
 from tests.support.report_study import GRID, write_study
 
 pytestmark = pytest.mark.page
@@ -88,11 +88,11 @@ def test_by_keyboard_a_retriever_is_highlighted_hidden_and_renamed_everywhere(br
         assert tab.evaluate("document.activeElement.className") == "opener"
         sent = tab.evaluate("location.hash")
         tab.get_by_role("link", name="How do we know?").first.click()
-        tab.wait_for_function("location.hash.includes('&')")
+        becomes(tab, "location.hash.includes('&')")
         assert tab.evaluate("location.hash") == "#s1-how&" + sent.removeprefix("#"), "a link within the page keeps it"
         assert tab.locator("#s1-how").get_attribute("open") is not None
         tab.locator("#explorer-choice button[name=next]").click()
-        tab.wait_for_function("location.hash.includes('query=')")
+        becomes(tab, "location.hash.includes('query=')")
         assert tab.evaluate("location.hash").endswith("&" + sent.removeprefix("#")), "so does the explorer"
         tab.locator(".steered button").click()
         drawn(tab)
@@ -209,7 +209,7 @@ def test_a_table_is_copied_as_csv_markdown_and_latex(browser: Any, tmp_path: Pat
         def copied(menu: Any, kind: str) -> str:
             menu.locator("summary").click()
             menu.get_by_role("button", name=kind).click()
-            tab.wait_for_function("window.copied.length")
+            becomes(tab, "window.copied.length")
             return str(tab.evaluate("window.copied.pop()"))
 
         menu = tab.locator('[data-tools="s1-gain-table"] .menu')

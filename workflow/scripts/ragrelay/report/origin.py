@@ -101,20 +101,20 @@ def mixed_engines(jobs: Records) -> str:
     return " ".join(sentences)
 
 
-def stage_table(stages: Records, on_gpus: bool = True) -> Table:
+def stage_table(stages: Records, on_gpus: bool) -> Table:
     """Show what each stage (rule) used, requested and was planned to use, from ``stages`` of provenance.json."""
-    hours = ("gpu_hours", "planned_gpu_hours")
+    hours = "GPU-hours" if on_gpus else "machine-hours"
     rows = [
         [str(stage["stage"]), count(stage["jobs"]), number(stage["seconds"], 1), number(stage["longest"], 1),
          count(stage.get("requested_minutes")), number(stage.get("cpu_seconds"), 1), count(stage.get("memory_mib")),
-         count(stage.get("requested_mb")), *(number(stage.get(name) if on_gpus else None, 2) for name in hours),
-         count(stage.get("prompt_tokens")),
+         count(stage.get("requested_mb")), number(stage.get("gpu_hours"), 2),
+         number(stage.get("planned_gpu_hours"), 2), count(stage.get("prompt_tokens")),
          count(stage.get("cached_tokens")), count(stage.get("answer_tokens"))]
         for stage in stages
     ]  # fmt: skip
     columns = [Column("stage"), Column("jobs", True), Column("seconds", True), Column("longest job, s", True),
                Column("requested, min", True), Column("CPU seconds", True), Column("peak memory, MiB", True),
-               Column("requested, MB", True), Column("GPU-hours", True), Column("planned GPU-hours", True),
+               Column("requested, MB", True), Column(hours, True), Column(f"planned {hours}", True),
                Column("prompt tokens", True), Column("of them cached", True),
                Column("answer tokens", True)]  # fmt: skip
     return Table(columns, rows, title="Time, memory and tokens per stage, as its jobs last ran")

@@ -84,7 +84,7 @@ LABELLED = {
     labellings.LOWEST: "at the lowest",
     labellings.HIGHEST: "at the highest",
 }
-MOST_WORDS = 30
+MOST_WORDS = 32
 """An answer has at most so many words before its remark."""
 
 
@@ -388,8 +388,9 @@ def gains(rows: list[Row]) -> list[str]:
         return ["No query has both P and P₀ here."]
     said = [row | ({"verdict": UNTESTED} if row["verdict"] == UNDECIDED and row["low"] is None else {}) for row in rows]
     verdicts = _by_verdict([row for row in said if row["n"]], BY_GAIN, _gain)
-    sizes = _at_most([row["n"] for row in rows])
-    lines = [with_remark(f"By mean gain over the same queries ({sizes}), {verdicts}.", undone(rows))]
+    sizes = [row["n"] for row in rows]
+    same = f"queries (up to {count(max(sizes))})" if len(set(sizes)) > 1 else _at_most(sizes)
+    lines = [with_remark(f"By mean gain over the same {same}, {verdicts}.", undone(rows))]
     shown = [
         f"{number(100 * row['ratio_of_means'], 0)}% ({number(row['mean_utility'], 2)}, "
         f"{number(row['median_utility'], 2)}) with {row['retriever']}"
