@@ -708,8 +708,8 @@ def gain_counts(a: Again) -> list[str]:
     fallen = [one] if (one := sum(gain_falls(a, where) for where in cells)) else []
     oracles = "oracles" if len(a.rankings) < len(a.retrievers) else ""
     return [
-        f"better {n['better']} {len(cells)} {oracles} worse {n['worse']} undecided {n['undecided']} {few} lenient "
-        f"{max(map(len, values))} {joined(kept)} {chance(len(cells))} {remark(fallen)}"
+        f"better {n['better']} {len(cells)} worse {n['worse']} undecided {n['undecided']} {few} lenient "
+        f"{oracles} {max(map(len, values))} {joined(kept)} {chance(len(cells))} {remark(fallen)}"
     ]
 
 

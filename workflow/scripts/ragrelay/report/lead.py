@@ -34,7 +34,7 @@ REPRESENTATIVE, MANY = 36, 100
 """With fewer queries, rare kinds may be missing; with fewer than MANY, the page says which differences it can find."""
 UNDONE = "*"
 """Marks a verdict of the table that does not stand."""
-OF_ALL = "all answers, at every k and with every retriever,"
+OF_ALL = "all answers (every k and retriever)"
 COPIED = 0.5
 """The page warns if at least this share of answers had its nearest reference in the context."""
 
@@ -311,7 +311,8 @@ def headings(section: Section) -> dict[str, str]:
     if gains.height and not _decided(gains):
         texts["gain"] = verdict_sentences.not_compared(gains)
     elif gains.height:
-        text = _share(gains, "Passages make the answer better", SAY_BETTER, "worse", SAY_WORSE)
+        tested = gains["low"].count()
+        text = _share(gains, "Passages make the answer better", SAY_BETTER, "worse", SAY_WORSE, tested=tested)
         texts["gain"] = text + _besides(gains)
     if _decided(pairs):
         either = (*SAY_BETTER, *SAY_WORSE)
@@ -361,12 +362,14 @@ def _besides(tests: pl.DataFrame) -> str:
 
 def _share(
     tests: pl.DataFrame, text: str, of: tuple[str, ...], less: str = "", other: tuple[str, ...] = (),
-    of_what: str = "combinations of retriever and k",
+    of_what: str = "combinations of retriever and k", tested: int | None = None,
 ) -> str:  # fmt: skip
-    """Say in how many cells the verdict is one ``of`` those; with ``less``, in how many it is one of the ``other``, or
-    none."""
+    """Say in how many cells the verdict is one ``of`` those.
+
+    With ``less``, also in how many it is one of the ``other``, and of how many ``tested`` ones (default all) neither.
+    """
     verdicts = tests["verdict"].to_list()
     more, fewer = (sum(verdict in group for verdict in verdicts) for group in (of, other))
-    unknown = tests.height - more - fewer if less else 0
+    unknown = (tests.height if tested is None else tested) - more - fewer if less else 0
     rest = [f"{word} in {count(some)}" for word, some in ((less, fewer), ("not known", unknown)) if some]
     return ", ".join([f"{text} in {count(more)} of {count(tests.height)} {of_what}", *rest])

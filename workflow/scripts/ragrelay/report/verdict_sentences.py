@@ -371,11 +371,11 @@ def gain_counts(section: Section) -> str:
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_word.items()}
     sizes = {word: count(frame.height) for word, frame in by_word.items()}
     few = f" (too few queries in {sizes[TOO_FEW]})" if by_word[TOO_FEW].height else ""
-    oracles = ", oracles’ included" if tested.filter(~pl.col("retriever").is_in(section.rankings)).height else ""
+    oracles = ", oracles included" if tested.filter(~pl.col("retriever").is_in(section.rankings)).height else ""
     fallen = tested.filter(pl.col("stands").not_()).height
     return with_remark(
-        f"Against the answers without context, P is better in {sizes[BETTER]} of {counted(tested.height, 'cell')}"
-        f"{oracles}, worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]}{few} ({section.grades[0]} references, "
+        f"Against the answers without context, P is better in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
+        f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]}{few} ({section.grades[0]} references{oracles}, "
         f"{_at_most(tested['n'].to_list())}; after Holm’s correction {count(kept[BETTER])} better and "
         f"{count(kept[WORSE])} worse; {about(tested.height * ALPHA)} expected by chance if no context mattered).",
         would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
