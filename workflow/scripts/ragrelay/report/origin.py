@@ -47,7 +47,7 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
         ],
         "mixed": mixed_engines(jobs),
         "generators": tables.filled(tables.records_table("Generators", generators)),
-        "stages": tables.filled(stage_table(provenance.get("stages") or [], _on_gpus(generators))),
+        "stages": tables.filled(stage_table(provenance.get("stages") or [], _hours(generators))),
         "jobs": tables.filled(tables.records_table("Generation, per job", shown, JOB)),
         "totals": [
             (name.replace("_", " "), number(value, 1) if isinstance(value, float) else count(value))
@@ -67,9 +67,13 @@ def _written(value: object) -> str:
     return yaml.safe_dump(value, sort_keys=False, allow_unicode=True) if isinstance(value, Mapping) else str(value)
 
 
-def _on_gpus(generators: Records) -> bool:
-    """Return whether an engine ran elsewhere than on a CPU, as far as its device is known."""
-    return any(one.get("device") != "cpu" for one in generators)
+def _hours(generators: Records) -> str:
+    """Return what the hours of jobs with an engine are called: on a CPU they are those of the whole machine.
+
+    A device is known if the study's last run made answers.
+    """
+    devices = {one.get("device") for one in generators} or {None}
+    return "GPU- or machine-hours" if None in devices else "machine-hours" if devices == {"cpu"} else "GPU-hours"
 
 
 def shown_jobs(jobs: Records) -> list[dict[str, Any]]:
@@ -101,9 +105,8 @@ def mixed_engines(jobs: Records) -> str:
     return " ".join(sentences)
 
 
-def stage_table(stages: Records, on_gpus: bool) -> Table:
+def stage_table(stages: Records, hours: str) -> Table:
     """Show what each stage (rule) used, requested and was planned to use, from ``stages`` of provenance.json."""
-    hours = "GPU-hours" if on_gpus else "machine-hours"
     rows = [
         [str(stage["stage"]), count(stage["jobs"]), number(stage["seconds"], 1), number(stage["longest"], 1),
          count(stage.get("requested_minutes")), number(stage.get("cpu_seconds"), 1), count(stage.get("memory_mib")),

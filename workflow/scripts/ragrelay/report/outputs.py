@@ -99,7 +99,7 @@ PARTS = {
     "relay": Part(
         "Relay",
         "Of two retrievers, the difference in P of each query whose contexts differ is compared with the difference in "
-        "{measure}@k.",
+        "{measure}@k. Whose answers are better on average is another question.",
     ),
     "table": Part("{quantities} by retriever, ordering and k"),
     "relayed": Part("{Quantity} and the ranking of the context"),
