@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.waiting import wait_for
+
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
              "--disable-component-update", "--disable-sync"]  # fmt: skip
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -67,6 +69,11 @@ def opened(
     assert requests[0] == path.as_uri()
     assert others == []
     tab.close()
+
+
+def becomes(tab: Any, expression: str) -> None:
+    """Wait until ``expression`` is true in the page, whose policy forbids it to evaluate one by itself."""
+    wait_for(expression, lambda: bool(tab.evaluate(expression)), 30)
 
 
 def violations(tab: Any) -> list[str]:

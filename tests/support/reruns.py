@@ -11,7 +11,8 @@ from tests.support.graphs import Job, following_any
 from tests.support.sandbox import ROOT
 
 RULE = re.compile(r"`(\w+)`")
-TABLES = (ROOT / "docs/rerun-tables.md").read_text(encoding="utf-8")
+PAGES = ("rerun-tables.md", "rerun-tables-of-questions.md")
+TABLES = "\n\n".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in PAGES)
 
 
 def running(jobs: Mapping[str, Job]) -> set[str]:
@@ -62,7 +63,7 @@ def _cells(first: str) -> list[list[str]]:
 
 
 class Table:
-    """A table of docs/rerun-tables.md: by row, the rules whose jobs run first, and how much runs of each step."""
+    """A table of one of PAGES: by row, the rules whose jobs run first, and how much runs of each step."""
 
     def __init__(self, changes: str, steps: str) -> None:
         """``changes``, ``steps``: heads of the first columns of it and of the table of its steps."""

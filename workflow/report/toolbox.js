@@ -118,7 +118,7 @@
   const said = () => {
     const sentences = [];
     if (hidden.size) sentences.push(`${hidden.size} ${hidden.size > 1 ? "retrievers" : "retriever"} hidden (${list([...hidden])}); numbers and verdicts are of all.`);
-    if (other.size) sentences.push(`Renamed here: ${[...other].map(([name, to]) => `${to} is ${name}`).join(", ")}; sentences keep the study’s names.`);
+    if (other.size) sentences.push(`Renamed here: ${[...other].map(([name, to]) => `${to} is ${name}`).join(", ")}; some sentences keep the study’s names.`);
     return sentences.join(" ");
   };
   const say = () => {

@@ -6,9 +6,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from lxml import html
 from ragrelay.analysis import relay
 from ragrelay.analysis.gain import gains
 from ragrelay.annexes.compare.several import COLUMNS, compare_several
+from ragrelay.annexes.compare.several_page import _word
 from ragrelay.annexes.compare.studies import check_finished
 from ragrelay.annexes.compare.write import compare_studies
 from ragrelay.base.errors import InputError
@@ -16,7 +18,10 @@ from ragrelay.base.vocabulary.columns import read_table, schema_of
 from statsmodels.stats.multitest import multipletests
 
 from tests.annexes.compare.test_compare import HOSTILE, write_finished
+from tests.annexes.compare.test_sentences_of_a_comparison import APPROVED
+from tests.support.approved import approve, not_approved
 from tests.support.report_browser import needs_browser, opened, violations
+from tests.unit.report.second_way import PACKAGE, agree, chance
 
 pytestmark = pytest.mark.page
 
@@ -101,6 +106,46 @@ def test_p_values_are_corrected_over_all_studies(three: tuple[Path, pl.DataFrame
     assert set(alone["family_size"]) == {6}
 
 
+def test_the_overview_says_what_the_tests_say_and_is_approved(three: tuple[Path, pl.DataFrame]) -> None:
+    """Its counts are of each study's own tests, orderings of one prompt once; Holm's correction over all of them."""
+    folder, _ = three
+    page = html.fromstring((folder / "all/studies.html").read_text(encoding="utf-8"))
+
+    def texts(path: str) -> list[str]:
+        return [" ".join(one.text_content().split()).replace(" :", ":") for one in page.xpath(path)]
+
+    tests = pl.concat(
+        pl.read_csv(folder / f"one-to-{name}/tests.csv").filter(
+            ~((pl.col("ordering") == "ascending") & (pl.col("k") == 1)),
+            ~pl.col("references").str.ends_with("-unseen"),
+            quantity="p",
+        )
+        for name in ("two", "tri")
+    )
+    words, kept = tests["verdict"].to_list(), []
+    for of_grade in tests.partition_by("references"):
+        keeps = multipletests(of_grade["p_verdict"].to_list(), method="holm")[0]
+        kept += [word for word, one in zip(of_grade["verdict"], keeps, strict=True) if one]
+    counts = [f"{some.count('better')} worse {some.count('worse')}" for some in (words, kept)]
+    limits = texts("//section[@id='limits']//li")
+    agree(limits[1:2], [f"{len(words)} better {counts[0]} better {counts[1]} {chance(len(words))}"])
+    rows = page.xpath("//table[@id='s1-did']//tr")
+    cells = [" | ".join(" ".join(one.text_content().split()) for one in row) for row in rows]
+    heads = texts("//h1|//h2|//caption|//table[@id='differing']//th")
+    assert "Data, by number and hash of their rows" not in heads, "the same data"
+    approve(APPROVED / "several.txt", [*heads, *texts("//*[@class='said']"), *cells, *limits])
+
+
+def test_a_word_that_the_correction_undoes_says_so() -> None:
+    row = {"reason": None, "verdict": "better", "p_holm": 0.06, "stands": True}
+    assert _word(row) == "better, undecided after Holm’s correction over all studies"
+    assert _word(row | {"p_holm": 0.04}) == "better"
+
+
+def test_a_text_of_the_overview_is_approved() -> None:
+    assert not_approved(PACKAGE / "annexes/compare/several_page.py", APPROVED, Path(__file__)) == []
+
+
 @needs_browser
 @pytest.mark.parametrize("width", [1400, 390])
 def test_three_studies_in_a_browser(browser: Any, three: tuple[Path, pl.DataFrame], width: int) -> None:
@@ -128,7 +173,7 @@ def test_three_studies_in_a_browser(browser: Any, three: tuple[Path, pl.DataFram
                  "Gain over zero-shot", "Relay"]  # fmt: skip
         places = [did.index(text) for text in order]
         assert places == sorted(places)
-        assert "0.020 [0.010, 0.030], 20 queries" in did and "it is" in did
+        assert "0.020 [0.010, 0.030], 20 queries" in did and "they do" in did
         links = tab.eval_on_selector_all("main > .note a", "(all) => all.map((one) => one.href)")
         assert links == [(three[0] / f"one-to-{name}/index.html").as_uri() for name in ("two", "tri")]
         assert tab.evaluate("window.hacked") is None

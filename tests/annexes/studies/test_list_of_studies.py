@@ -3,6 +3,8 @@
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from ragrelay.annexes.studies.listed import RUNNING, UNFINISHED, first_answers, 
 from ragrelay.annexes.studies.page import MARK, keep_list
 
 from tests.support.report_browser import needs_browser, violations
+from tests.support.sandbox import ROOT
 
 pytestmark = pytest.mark.page
 
@@ -130,6 +133,39 @@ def test_two_runs_that_end_at_once_are_both_listed(tmp_path: Path, monkeypatch: 
     assert keep_list(tmp_path) == []
     assert 'href="./two/report/index.html"' in (tmp_path / "index.html").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "one", "two"]
+
+
+def test_two_processes_that_write_the_list_leave_no_torn_file(tmp_path: Path) -> None:
+    """Whoever reads meanwhile finds a whole list, and the last one has every study."""
+    write_study(tmp_path, "first")
+    assert keep_list(tmp_path) == []
+    work = (
+        "import sys; from pathlib import Path\n"
+        "from ragrelay.annexes.studies.page import keep_list\n"
+        "from tests.annexes.studies.test_list_of_studies import write_study\n"
+        "root = Path(sys.argv[1])\n"
+        "for n in range(20): write_study(root, sys.argv[2] + str(n)); assert not keep_list(root)"
+    )
+    at_work = [
+        subprocess.Popen([sys.executable, "-c", work, str(tmp_path), name], cwd=ROOT, env=with_package())
+        for name in "ab"
+    ]
+    read = 0
+    while any(one.poll() is None for one in at_work):
+        text = (tmp_path / "index.html").read_text(encoding="utf-8")
+        assert MARK in text and text.rstrip().endswith("</html>")
+        read += 1
+    assert read and [one.returncode for one in at_work] == [0, 0]
+    text = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert all(
+        f'href="./{name}/report/index.html"' in text
+        for name in ("first", *(f"{a}{n}" for a in "ab" for n in range(20)))
+    )
+    assert sum(path.is_file() for path in tmp_path.iterdir()) == 1, "nothing temporary is left"
+
+
+def with_package() -> dict[str, str]:
+    return os.environ | {"PYTHONPATH": f"{ROOT / 'workflow/scripts'}:{ROOT}"}
 
 
 def test_what_can_not_be_written_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ from ragrelay.report.query_explorer.write import explore_queries
 from ragrelay.report.reading import read_study
 
 from tests.support.explorer_study import ANSWERS, GRID, IMAGE, QUERIES, SCRIPT, TEXTS, THOUGHTS, context, write_sources
-from tests.support.report_browser import needs_browser, opened, violations
+from tests.support.report_browser import becomes, needs_browser, opened, violations
 from tests.support.report_study import changed, write_study
 
 pytestmark = pytest.mark.page
@@ -278,10 +278,10 @@ def test_a_point_of_the_first_figure_opens_the_answers_of_its_cell(browser: Any,
         assert tab.inner_text(".tip").startswith("rel, k = 1: P ")
         assert tab.evaluate("location.hash") == ""
         point.evaluate(tap)
-        tab.wait_for_function("location.hash !== ''")
+        becomes(tab, "location.hash !== ''")
         tab.wait_for_selector("#explored[data-qid='1']")
         assert tab.input_value("#explorer-choice select[name=k]") == "1"
-        tab.wait_for_function("document.activeElement.dataset.retriever === 'rel'")
+        becomes(tab, "document.activeElement.dataset.retriever === 'rel'")
     with opened(browser, page_inside, 1400, folded=True) as tab:
         tab.locator("svg.wide a[aria-label^='rel, k = 2:']").focus()
         tab.keyboard.press("Enter")
@@ -317,7 +317,7 @@ def test_queries_are_sorted_filtered_searched_and_every_state_is_a_link(browser:
         tab.fill("input[name=search]", "HEART")
         assert shown_queries(tab) == ["1"]
         tab.check("input[name=inside]")  # every query has an answer on the heart
-        tab.wait_for_function("document.querySelector('[name=query]').options.length === 3")
+        becomes(tab, "document.querySelector('[name=query]').options.length === 3")
         tab.select_option("select[name=query]", "1")
         tab.wait_for_selector("#explored[data-qid='2']")
         tab.locator("summary", has_text="Difference of the answers").click()
@@ -331,7 +331,7 @@ def test_queries_are_sorted_filtered_searched_and_every_state_is_a_link(browser:
     again = browser.new_page()
     again.goto(page_of_gains.as_uri() + sent)
     again.wait_for_selector("#explored[data-qid='2']")
-    again.wait_for_function("document.querySelector('[name=query]').options.length === 3")
+    becomes(again, "document.querySelector('[name=query]').options.length === 3")
     assert again.input_value("input[name=search]") == "HEART" and again.input_value("select[name=show]") == "better"
     again.close()
 

@@ -20,13 +20,13 @@ from tests.support.sandbox import ROOT
 Array = npt.NDArray[np.float64]
 PACKAGE = ROOT / "workflow" / "scripts" / "ragrelay"
 WORDS = (
-    "answers improve where rankings do", "answers get worse where rankings improve", "at most",
+    "answers improve more where rankings improve more", "answers improve less where rankings improve more", "at most",
     "by more than the margin", "by less than the margin", "not worse", "not better", "better", "worse",
-    "equally good", "equivalent", "undecided", "we do not know", "not known", "cannot",
-    "they are(?! scored| in )", "above zero", "below zero", "above", "below", "higher", "lower", "highest", "lowest",
-    "closer", "ahead", "behind", "beats?", "too few", "fewer than", "less than", "more than", "none", "all of them",
-    "not significant", "significant", "would change", "stays the same", "adjusted", "unseen", "missing", "cut", "blank",
-    "constant", "not defined", "zero-shot", "oracles?", "primary pair", "would undo",
+    "equally good", "equivalent", "undecided", "we do not know", "not known", "cannot", "they are(?! scored| in )",
+    "contexts differ", "above zero", "below zero", "above", "below", "higher", "lower", "highest", "lowest", "closer",
+    "ahead", "behind", "beats?", "too few", "fewer than", "less than", "more than", "none", "all of them",
+    "not significant", "significant", "would change", "stays the same", "adjusted", "unseen", "missing", "cut",
+    "blank", "constant", "not defined", "zero-shot", "oracles?", "primary pair", "would undo",
 )  # fmt: skip
 """What a sentence claims, with names and numbers; a phrase before those in it."""
 SAME = {"we do not know": "undecided", "not known": "undecided", "beats": "beat", "oracles": "oracle"}

@@ -78,7 +78,7 @@ def test_scores_of_every_kind_run_through(of: Shape, pattern: str, n: int, tmp_p
     assert bool(study.missing) == lost == any("are missing" in sentence for sentence in said)
     assert all("leave them out (refusal: 1,200)." in sentence for sentence in study.missing)
     shown = [text for title, text in lead.warnings(section, told) if "are missing" in text]
-    assert all("% are missing (refusal: 1,200); they" in text for text in shown) and (not lost or shown)
+    assert all(" are missing (refusal: 1,200); they" in text for text in shown) and (not lost or shown)
     with_passages = measured.scores.filter(pl.col("k") > 0, pl.col("ordering") != "none")
     assert bool(lead_figure(section, 1, explored=False)) == bool(with_passages.height)
     write_tables(study, [output for output in OUTPUTS if isinstance(output, Table)], tmp_path)

@@ -298,8 +298,8 @@ WINS = {
 
 @says("Systems")
 def the_answer_on_the_pair(a: Again) -> list[str]:
-    """Mean of P less the other's P | the primary pair, its ordering, k and grade | queries with both | 95% interval of
-    the mean, Student's t and Hall's."""
+    """Mean of P less the other's P, beside the means of P and of the measure | the primary pair, its ordering, k and
+    grade | queries with both | 95% interval of the mean, Student's t and Hall's."""
     values, found, word = a.primary
     names, sign = a.pair, 1
     if word.startswith("worse") or word == "not better":
@@ -313,15 +313,18 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
     numbers += "" if word == "too few queries" else f" {len(values):,}"
     means = [num(float(np.mean(list(a.p(a.at(name)).values()))), 2) for name in names]
     same = a.p(a.at(names[0])).keys() == a.p(a.at(names[1])).keys()  # else the means are of other queries
+    measured = [a.k, *(num(a.mean_measure(name, a.k), 2) for name in names)]
     said = verdict_sentences.compared(a.section)
-    room = len(said._replace(remark="").sentence.split()) + 4 * (" against " not in said.numbers) <= 25
+    words = len(said._replace(numbers=said.numbers.rpartition("difference")[2], remark="").sentence.split()) + 1
+    room = verdict_sentences.MOST_WORDS - words - 6  # "answer quality P 0.83 against 0.84," has so many words
     fallen = remark([""] if a.falls(a.k, a.ordering) else [])
-    return [f"{strong} {joined(means) if same and room else ''} {numbers} {fallen}"]
+    first = [*(measured if room >= 4 else []), *(means if room >= 0 else [])] if same else [""]
+    return [f"{strong} {' '.join(map(str, first))} {numbers} {fallen}"]
 
 
 RELAYED = {
-    "it is": "answers improve where rankings do",
-    "it is not": "answers get worse where rankings improve",
+    "it is": "answers improve more where rankings improve more",
+    "it is not": "answers improve less where rankings improve more",
     "not known": "undecided",
     "too few": "cannot",
 }
@@ -346,7 +349,7 @@ def relay_claim(a: Again, word: str, decided: Sequence[str]) -> str:
         return f"{RELAYED[word]} zero-shot"
     said = [f"{kind} {short(value / 10, tenth(found))}" for kind, (value, found, _) in rows.items()]
     sizes = dict.fromkeys(f"{n:,}" for _, _, n in rows.values())
-    return f"{RELAYED[word]} 0.1 {a.k} {joined(said)} {joined(sizes)}"
+    return f"{RELAYED[word]} 0.1 {a.k} {joined(said)} {joined(sizes)} contexts differ"
 
 
 def tenth(found: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -375,13 +378,19 @@ def the_answer_on_queries(a: Again) -> list[str]:
     strong = "undecided" if len(open_) == len(known) else strong
     rho = [f"{short(value, (row['low'], row['high']))} {name}" for name, (value, row) in known.items()]
     none = [name for name in a.rankings if name not in known]
-    return [f"{strong} {joined(rho)} {joined(['none', *none]) if none else ''}"]
+    return [f"{strong} {a.k} {joined(rho)} {joined(['none', *none]) if none else ''}"]
 
 
 @says("lead.scope")
 def scope(a: Again) -> list[str]:
     """Where the answers hold | - | - | -."""
     return [f"{a.k} {a.ordering} {a.grade} {'oracles' if len(a.rankings) < len(a.retrievers) else ''} 95%"]
+
+
+@says("lead.counted_where")
+def counted_where(a: Again) -> list[str]:
+    """Which verdicts the headings of parts count | - | - | -."""
+    return [f"{a.ordering} {a.grade} {'oracles' if len(a.rankings) < len(a.retrievers) else ''}"]
 
 
 @says("lead.figure_title")
@@ -451,10 +460,13 @@ def headings(a: Again) -> list[str]:
     decided = sum(word.startswith(("better", "worse")) for word in pairs)
     if a.baseline:
         few = set(words) == {"too few queries"}
-        gains = ["zero-shot too few" if few else f"better {words.count('better')} {len(words)} {worse}"]
+        rest = sum(word not in ("better", "worse") for word in words)
+        unknown = f"not known {rest}" if rest else ""
+        gains = ["zero-shot too few" if few else f"better {words.count('better')} {len(words)} {worse} {unknown}"]
     cells = [a.at(name, k=k) for name in a.rankings for k in a.ks if a.baseline]
     rho = [found[1]["word"] for where in cells if (found := a.rho_of(where))]
     lower = f"lower {rho.count('below zero')}" if "below zero" in rho else ""
+    lower += f" not known {rho.count('undecided')}" if "undecided" in rho else ""
     return [
         *gains,
         *([f"better {decided} {len(pairs)}"] if set(pairs) != {"too few queries"} else []),
@@ -474,10 +486,11 @@ def copied(a: Again, name: str) -> float:
 
 @says("lead._copying")
 def copied_in_rankings(a: Again) -> list[str]:
-    """Share of the answers whose nearest reference was in the context | the ranking with the largest | queries with
+    """Share of the answers whose nearest reference was in the context | the rankings with the largest | queries with
     such a reference | -."""
-    most = max(a.rankings, key=lambda name: round(copied(a, name), 9))
-    return [f"{most} {percent(copied(a, most))}"] if copied(a, most) >= 0.5 else []
+    shares = {name: round(copied(a, name), 9) for name in a.rankings}
+    most = max(shares.values())
+    return [f"{joined(name for name in shares if shares[name] == most)} {percent(most)}"] if most >= 0.5 else []
 
 
 @says("lead.warnings")
@@ -557,7 +570,7 @@ def too_few_differ(a: Again) -> list[str]:
     """Queries whose contexts differ | all pairs of rankings at another k | queries with P and measure of both | fewer
     than 12 (or than 6 effective) have no verdict."""
     ns, n = {k: a.slope(k)[2] for k in a.ks if k != a.k}, len(a.primary[0])
-    return [f"{k} {few or 'fewer than 5'} {n} too few" for k, few in ns.items() if few < min(12, n)]
+    return [f"{k} contexts differ {few or 'fewer than 5'} {n} too few" for k, few in ns.items() if few < min(12, n)]
 
 
 def all_answers(a: Again) -> pl.DataFrame:
@@ -693,9 +706,10 @@ def gain_counts(a: Again) -> list[str]:
     ]
     few = f"too few {n['too few queries']}" if n["too few queries"] else ""
     fallen = [one] if (one := sum(gain_falls(a, where) for where in cells)) else []
+    oracles = "oracles" if len(a.rankings) < len(a.retrievers) else ""
     return [
         f"better {n['better']} {len(cells)} worse {n['worse']} undecided {n['undecided']} {few} lenient "
-        f"{max(map(len, values))} {joined(kept)} {chance(len(cells))} {remark(fallen)}"
+        f"{oracles} {max(map(len, values))} {joined(kept)} {chance(len(cells))} {remark(fallen)}"
     ]
 
 
@@ -944,7 +958,7 @@ def positions(a: Again) -> list[str]:
     if not few:
         return []
     n, place, name = min(few, key=lambda one: one[:2])
-    return [f"{name} {n} {place} fewer than 30 {len({one[2] for one in few})} too few"]
+    return [f"{name} {n} {place} fewer than 30 {len({one[2] for one in few})}"]
 
 
 def unjudged_share(a: Again, *retrievers: str) -> list[float]:
@@ -1071,6 +1085,7 @@ def page_says(section: Section, judged: bool) -> list[Said]:
             marked(lead.table(section, rows)["title"], "title of the table"),
             *filter(None, [marked(lead.table(section, rows)["remark"], "remark of the table")]),
             *lead.headings(section).values(),
+            lead.counted_where(section),
             *(marked(f"{head}: {text}", text.kind) for head, text in warnings),
             *verdict_sentences.how_relayed(section),
             *findings.summary(study),

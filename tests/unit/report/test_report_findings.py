@@ -18,6 +18,7 @@ from ragrelay.report.lead_figure import signed
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
 from ragrelay.report.verdict_sentences import (
+    MOST_WORDS,
     answers,
     compared,
     gain_counts,
@@ -83,7 +84,7 @@ def test_no_cell_is_better_by_its_utility_alone(study: ReportedStudy):
     assert "worse with nrel" in said.sentences[0]
     # Two orderings at k = 1 are one cell: five cells of nrel at either grade.
     assert (
-        "In 10 cells mean U and the mean gain have different signs (nrel, descending, k = 1, lenient; "
+        "In 10 combinations mean U and the mean gain have different signs (nrel, descending, k = 1, lenient; "
         in said.limits[0]
     )
     assert (
@@ -114,8 +115,8 @@ def test_correlations_are_sorted_by_verdict(study: ReportedStudy):
     assert "dense (−0.40 [−0.60, −0.10]); undecided for rel (0.10 [−0.20, 0.40]); not defined for nrel (nDCG is" in text
     # 3 retrievers x 2 grades x 5 cells, the two orderings at k = 1 being one.
     assert (
-        "30 cells have a ρ between nDCG@k and utility: 10 above zero, 10 below, 10 undecided; 20 after Holm’s "
-        "correction, about 2 expected by chance" in text
+        "30 combinations of retriever, ordering, k and grade have a ρ between nDCG@k and utility: 10 above zero, "
+        "10 below, 10 undecided; 20 after Holm’s correction, about 2 expected by chance" in text
     )
 
 
@@ -170,20 +171,20 @@ def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
     alone = f"adjusted for difficulty, P changes by {other}"
     # The intervals of the rows that decided are printed, and no other.
     for words, strong, numbers in (
-        (("above zero", "above zero"), "Answers improve where rankings do", both),
+        (("above zero", "above zero"), "Answers improve more where rankings improve more", both),
         (("above zero", "undecided"), "We do not know", alone),
         (("undecided", "above zero"), "We do not know", measured),
         (("undecided", "undecided"), "We do not know", both),
         (("above zero", "below zero"), "We do not know", both),
     ):
         said = of_relay(relayed(section, *words))
-        assert said == f"{strong}: per 0.1 of nDCG@5, {numbers}, {row['n']} queries."
-        assert len(said.split()) <= 25
+        assert said == f"{strong}: per 0.1 of nDCG@5, {numbers}, {row['n']} queries whose contexts differ."
+        assert len(said.split()) <= MOST_WORDS
     (how,) = how_relayed(section)
     long = [f"{row[name] / 10:.3f}".replace("-", "−") for name in ("slope", "low", "high")]
     assert f"P changes by {long[0]} [{long[1]}, {long[2]}], adjusted for difficulty " in how
     below = relayed(section, "below zero", "below zero")
-    for p_value, word in ((0.009, "Answers get worse where rankings improve: "), (0.03, "We do not know: ")):
+    for p_value, word in ((0.009, "Answers improve less where rankings improve more: "), (0.03, "We do not know: ")):
         said = of_relay(changed(below, relay=below["relay"].with_columns(p_value=p_value)))
         assert said.startswith(word) and ("only if p < 0.01" in said) == (p_value > 0.01)
     few = relayed(section, "above zero", "too few queries differ")
@@ -213,7 +214,7 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
     difference = short(row["mean_difference"], row["low"], row["high"], row["margin"])
     numbers = f"difference {difference}, 36 queries."
     assert one > other, "else the sentence says so"
-    known = f"P {p_one:.2f} against {p_other:.2f}, {numbers}"
+    known = f"nDCG@5 {one:.2f} against {other:.2f}, answer quality P {p_one:.2f} against {p_other:.2f}, {numbers}"
     assert saying(verdict=pl.lit("better")) == f"Answers from dense are better than from bm25: {known}"
     assert saying(verdict=pl.lit("undecided")) == (
         f"We do not know which of dense and bm25 gives better answers: {known}"
@@ -223,7 +224,7 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
     assert fallen == f"Answers from dense are better than from bm25: {known} {remark}"
     for word in OF_DIFFERENCE:
         said = saying(verdict=pl.lit(word))
-        assert len(said.split()) <= 25
+        assert len(said.split()) <= MOST_WORDS
         assert ("not know" in said) == (word in ("undecided", "not worse", "not better")), said
         assert not re.search(r"\byes\b|no difference|significant|possibly", said, re.IGNORECASE)
     # The winner is named first, and it is said where it ranks worse.
@@ -260,13 +261,13 @@ def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(stud
     assert "Unjudged passages" not in warned(utility=utility.with_columns(share_unjudged=pl.lit(0.05)))
     few = warned(systems=systems.with_columns(n=pl.lit(35), detectable_difference=pl.lit(0.123)))
     assert few["35 queries"] == (
-        "four of five such studies would find a difference in P of 0.12, fewer a smaller one. Kinds of queries of "
-        "which there are fewer than 3 in 35 may not be among them."
+        "four of five such studies would find a true difference in P of 0.12, fewer a smaller one. Kinds of queries "
+        "of which there are fewer than 3 in 35 may not be among them."
     )
     assert not [head for head in warned(systems=systems.with_columns(n=pl.lit(100))) if "queries" in head]
     copied = utility.with_columns(share_best_in_context=pl.when(retriever="bm25").then(0.98).otherwise(0.1))
     assert (
-        "with bm25, the reference nearest to the answer was in its context for 98% of the answers"
+        "with bm25, 98% of the answers had the reference nearest to them in their context"
         in warned(utility=copied)["Copying"]
     )
     assert "Copying" not in warned(utility=utility.with_columns(share_best_in_context=pl.lit(0.4)))
@@ -286,7 +287,9 @@ def test_where_passages_are_unjudged_the_page_says_whether_the_answer_on_relay_s
     )  # fmt: skip
     (said,) = relay_with_holes(changed(section, holes=table))
     assert "per 0.1 of nDCG@5 runs from 0.005 to 0.050 (0.030 if none are relevant, 0.035 if all are)." in said
-    assert said.endswith("The answer “answers improve where rankings do” stays the same under all labels tried.")
+    assert said.endswith(
+        "The answer “answers improve more where rankings improve more” stays the same under all labels tried."
+    )
     assert "bound" not in said
     more = {"relevant": 3, "holes": 8, "low": 0.1, "high": 0.4, "reason": None}
     shown = holes_table(changed(section, holes=table.with_columns(**{name: pl.lit(one) for name, one in more.items()})))
@@ -308,7 +311,9 @@ def test_oracles_are_no_retrievers_whose_queries_are_well_ranked(study: Reported
 
     rho = headline(section, "correlation").filter(subset="all", coefficient="spearman")
     value = f"{rho.filter(retriever='bm25')['value'].item():.2f}".replace("-", "−")
-    assert saying("above zero", "above zero").startswith(f"They are with bm25 and dense: Spearman’s ρ {value} [")
+    assert saying("above zero", "above zero").startswith(
+        f"They are with bm25 and dense: Spearman’s ρ of nDCG@5 and utility {value} ["
+    )
     assert saying("above zero", "undecided").startswith("They are with bm25; we do not know with dense: ")
     assert saying("undecided", "undecided").startswith("We do not know, for either: ")
     assert saying("below zero", "undecided").startswith(
@@ -451,7 +456,7 @@ def test_few_queries_at_a_position_are_those_of_a_retriever_that_is_named(study:
     few = section["positions"].with_columns(pl.when(here).then(4).otherwise(50).alias("n"))
     said = " ".join(answer_findings.findings_on_answers(changed(section, positions=few)).limits)
     assert "With nrel, only 4 queries have a relevant passage at position 2 of the prompt." in said
-    assert "here of 1 retriever," in said
+    assert "here with 1 retriever." in said
     many = changed(section, positions=few.with_columns(n=pl.lit(50)))
     assert "relevant passage at position" not in " ".join(answer_findings.findings_on_answers(many).limits)
 

@@ -16,7 +16,7 @@ from ragrelay.report.display.templates import FOLDER
 from ragrelay.report.reading import read_study
 
 from benchmarks.page_opening import write_queries
-from tests.support.report_browser import needs_browser, opened, violations
+from tests.support.report_browser import becomes, needs_browser, opened, violations
 from tests.support.report_study import GRID, write_study
 
 pytestmark = pytest.mark.page
@@ -88,16 +88,16 @@ def test_by_keyboard_a_retriever_is_highlighted_hidden_and_renamed_everywhere(br
         assert tab.evaluate("document.activeElement.className") == "opener"
         sent = tab.evaluate("location.hash")
         tab.get_by_role("link", name="How do we know?").first.click()
-        tab.wait_for_function("location.hash.includes('&')")
+        becomes(tab, "location.hash.includes('&')")
         assert tab.evaluate("location.hash") == "#s1-how&" + sent.removeprefix("#"), "a link within the page keeps it"
         assert tab.locator("#s1-how").get_attribute("open") is not None
         tab.locator("#explorer-choice button[name=next]").click()
-        tab.wait_for_function("location.hash.includes('query=')")
+        becomes(tab, "location.hash.includes('query=')")
         assert tab.evaluate("location.hash").endswith("&" + sent.removeprefix("#")), "so does the explorer"
         tab.locator(".steered button").click()
         drawn(tab)
         assert tab.locator(".steered").is_hidden() and "hide=" not in tab.evaluate("location.hash")
-        assert names_shown(tab, "#s1-lead tbody th") >= {"dense", "bm25", "dense against bm25", "rel", "nrel"}
+        assert names_shown(tab, "#s1-lead tbody th") >= {"dense", "bm25", "dense − bm25", "rel", "nrel"}
         assert tab.locator("[data-gone], [data-lit]").count() == 0
         assert set(tab.locator(LEGEND).all_text_contents()) == {"bm25", "dense", "rel", "nrel"}
     again = browser.new_page()  # the link, from the start
@@ -114,10 +114,10 @@ def check_steered(tab: Any) -> None:
     assert tab.evaluate("location.hash") == "#highlight=bm25&hide=nrel&rename=dense&to=E5+large"
     line = tab.locator(".steered").inner_text()
     assert "1 retriever hidden (nrel); numbers and verdicts are of all." in line
-    assert "E5 large is dense; sentences keep the study’s names." in line
+    assert "E5 large is dense; some sentences keep the study’s names." in line
     assert "E5 large" in tab.locator(".answer .named").all_inner_texts()
     assert names_shown(tab, "#s1-lead tbody tr:visible th") == {
-        "E5 large", "bm25", "E5 large against bm25", "zero-shot", "rel"}  # fmt: skip
+        "E5 large", "bm25", "E5 large − bm25", "zero-shot", "rel"}  # fmt: skip
     labels = tab.locator("svg.wide text.label:visible").all_text_contents()
     assert any(label.startswith("E5 large 0.") for label in labels) and not any("nrel" in label for label in labels)
     assert tab.locator("svg.wide .line:visible").count() == 3
@@ -209,7 +209,7 @@ def test_a_table_is_copied_as_csv_markdown_and_latex(browser: Any, tmp_path: Pat
         def copied(menu: Any, kind: str) -> str:
             menu.locator("summary").click()
             menu.get_by_role("button", name=kind).click()
-            tab.wait_for_function("window.copied.length")
+            becomes(tab, "window.copied.length")
             return str(tab.evaluate("window.copied.pop()"))
 
         menu = tab.locator('[data-tools="s1-gain-table"] .menu')

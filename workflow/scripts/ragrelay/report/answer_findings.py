@@ -134,8 +134,8 @@ def _positions(section: Section, k: int, grade: str) -> list[str]:
     row, where = few.row(0, named=True), few["retriever"].n_unique()
     return [
         f"With {row['retriever']}, only {counted(row['n'], 'query has', 'queries have')} a relevant passage at "
-        f"position {row['position']} of the prompt. Positions with fewer than 30 such queries, here of "
-        f"{counted(where, 'retriever')}, are too few to compare."
+        f"position {row['position']} of the prompt. Utility by position (under Answers) should not be compared where "
+        f"fewer than 30 queries have one there, here with {counted(where, 'retriever')}."
     ]
 
 

@@ -92,8 +92,7 @@ def findings(section: Section) -> Findings:
         *(["Only one seed was used, so it is unknown how much answers to the same prompt vary."] if len(grid.seeds) == 1
           else []),
         "A correlation over queries does not show causation: a query that is easy to retrieve for may also be easy to "
-        "answer. Comparing the contexts of one query rules out this cause alone; only doses of relevance are set by "
-        "design.",
+        f"answer. Comparing the contexts of one query rules out this cause alone; {verdict_sentences.CAUSE}.",
     ]  # fmt: skip
     return Findings(f"k = {k}, {ordering} order, {grade} references", lines, limits)
 
@@ -118,7 +117,7 @@ def _power(correlations: pl.DataFrame) -> list[str]:
     row = known.row(0, named=True)
     return [
         f"With {count(row['n'])} queries, the verdict on ρ finds a true ρ of ±{number(row['detectable'], 2)} in 80% of "
-        "studies, and a weaker one less often, so an undecided result does not rule out relevance transmission. "
+        "studies, and a weaker one less often: undecided does not mean unrelated. "
         "Verdicts on correlations over queries are based on ρ, because no interval of Pearson’s r has its nominal "
         "coverage on skewed data."
     ]

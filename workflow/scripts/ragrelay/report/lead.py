@@ -16,12 +16,12 @@ from ragrelay.report.display.findings import undone, with_remark, would_undo
 from ragrelay.report.display.numbers import MISSING, count, counted, listing, number, share
 from ragrelay.report.display.sections import Section
 from ragrelay.report.lead_figure import (
-    SHORT,
     coloured,
     lead_figure,
     means,
     primary_differences,
     signed,
+    verdict_in_short,
     zero_shot,
 )
 from ragrelay.report.missing import reasons
@@ -34,6 +34,7 @@ REPRESENTATIVE, MANY = 36, 100
 """With fewer queries, rare kinds may be missing; with fewer than MANY, the page says which differences it can find."""
 UNDONE = "*"
 """Marks a verdict of the table that does not stand."""
+OF_ALL = "all answers (every k and retriever)"
 COPIED = 0.5
 """The page warns if at least this share of answers had its nearest reference in the context."""
 
@@ -135,7 +136,7 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
         apart = signed(number(measured[0] - measured[1], 2)) if measured else ""
         for ranking in rankings:
             ranking["wins"] = ranking["name"] == name and row["verdict"] in SAY_BETTER and len(section.rankings) == 2
-        against_other = _row(f"{name} against {other}", "pair", row, apart, signed(number(row["mean_difference"], 2)))
+        against_other = _row(f"{name} − {other}", "pair", row, apart, signed(number(row["mean_difference"], 2)))
         rankings.append(against_other)
     if baseline:
         rankings.append(_row("zero-shot", "zero", {}, "", number(baseline.value, 2)) | {"verdict": "baseline"})
@@ -166,7 +167,7 @@ def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
     gain, _, between = short(mean, tested["low"], tested["high"]).partition(" ") if mean is not None else ("", "", "")
     arrow = "↑ " if word in SAY_BETTER else "↓ " if word in SAY_WORSE else ""
     mark = UNDONE if tested.get("stands") is False else ""
-    return {"name": name, "kind": kind, "word": word, "verdict": arrow + SHORT.get(word, word) + mark,
+    return {"name": name, "kind": kind, "word": word, "verdict": arrow + verdict_in_short(tested) + mark,
             "measure": "" if measured == MISSING else measured, "p": p, "interval": between,
             "wins": False, "more": False, "coloured": False, "unjudged": "",
             "gain": signed(gain) if gain else ""}  # fmt: skip
@@ -188,7 +189,7 @@ def warnings(section: Section, left_out: Sequence[Mapping[str, Any]] = ()) -> li
             rare = f" Kinds of queries of which there are fewer than 3 in {n} may not be among them." if (
                 n < REPRESENTATIVE) else ""  # fmt: skip
             least = number(row["detectable_difference"], 2 if row["detectable_difference"] >= 0.005 else 4)
-            text = f"four of five such studies would find a difference in P of {least}, fewer a smaller one.{rare}"
+            text = f"four of five such studies would find a true difference in P of {least}, fewer a smaller one.{rare}"
             lines.append((counted(n, "query", "queries"), text))
     lines += _other_orderings(section)
     lines += _copying(section)
@@ -203,9 +204,9 @@ def warnings(section: Section, left_out: Sequence[Mapping[str, Any]] = ()) -> li
     ]  # fmt: skip
     if lost := answer_findings.missing(section):
         why = reasons(left_out, section.dataset, section.generator)
-        lines.append(("Answers", f"{share(lost)} are missing{why}; they {answer_findings.NO_SCORE}."))
+        lines.append(("Answers", f"{share(lost)} of {OF_ALL} are missing{why}; they {answer_findings.NO_SCORE}."))
     return lines + [
-        ("Answers", f"{share(value)} {text}; they are scored like the others.")
+        ("Answers", f"{share(value)} of {OF_ALL} {text}; they are scored like the others.")
         for text, value in answer_findings.ends(section).items()
     ]
 
@@ -277,16 +278,24 @@ def _copying(section: Section) -> list[Warning]:
     cells = section["utility"].filter(
         pl.col("retriever").is_in(section.rankings), pl.col("retriever") != ZEROSHOT, **where
     )
-    most = (
-        section.ordered(cells.drop_nulls("share_best_in_context"))
-        .sort(pl.col("share_best_in_context").round(9), descending=True, maintain_order=True)
-        .head(1)
-    )
-    return [
-        ("Copying", f"with {row['retriever']}, the reference nearest to the answer was in its context for "
-         f"{share(row['share_best_in_context'])} of the answers; P rewards copying it.")
-        for row in most.to_dicts() if row["share_best_in_context"] >= COPIED
-    ]  # fmt: skip
+    known = section.ordered(cells.drop_nulls("share_best_in_context"))
+    most = known.filter(pl.col("share_best_in_context").round(9) == pl.col("share_best_in_context").round(9).max())
+    if most.is_empty() or most["share_best_in_context"][0] < COPIED:
+        return []
+    names, copied = listing(most["retriever"].to_list()), share(most["share_best_in_context"][0])
+    text = f"with {names}, {copied} of the answers had the reference nearest to them in their context"
+    return [("Copying", f"{text}; P rewards copying it.")]
+
+
+COUNTING = ("gain", "systems", "relayed")
+"""Parts whose headings count verdicts."""
+
+
+def counted_where(section: Section) -> str:
+    """Say which rows the headings of the parts COUNTING count."""
+    ordering, _, references, _ = section.lead.values()
+    oracles = ", without oracles" if len(section.rankings) < len(section.grid.retrievers) else ""
+    return f"The title counts {ordering} order and {references} references at every k{oracles}; the tables have all."
 
 
 def headings(section: Section) -> dict[str, str]:
@@ -302,11 +311,12 @@ def headings(section: Section) -> dict[str, str]:
     if gains.height and not _decided(gains):
         texts["gain"] = verdict_sentences.not_compared(gains)
     elif gains.height:
-        text = _share(gains, "Passages make the answer better", SAY_BETTER, "worse", SAY_WORSE)
+        tested = gains["low"].count()
+        text = _share(gains, "Passages make the answer better", SAY_BETTER, "worse", SAY_WORSE, tested=tested)
         texts["gain"] = text + _besides(gains)
     if _decided(pairs):
         either = (*SAY_BETTER, *SAY_WORSE)
-        text = _share(pairs, "One of two retrievers gives better answers", either, of_what="comparisons")
+        text = _share(pairs, "It is known which of two retrievers gives better answers", either, of_what="comparisons")
         texts["systems"] = text + _besides(pairs)
     if not section["relay"].is_empty():
         said = verdict_sentences.relayed(section).strong
@@ -326,7 +336,7 @@ def headings(section: Section) -> dict[str, str]:
     lost = answer_findings.missing(section)
     ended = {"are missing": lost} if lost else answer_findings.ends(section)
     for text, value in list(ended.items())[:1]:
-        texts["answers"] = f"{share(value)} of the answers {text}"
+        texts["answers"] = f"{share(value)} of all answers {text}"
     return texts
 
 
@@ -352,10 +362,14 @@ def _besides(tests: pl.DataFrame) -> str:
 
 def _share(
     tests: pl.DataFrame, text: str, of: tuple[str, ...], less: str = "", other: tuple[str, ...] = (),
-    of_what: str = "combinations of retriever and k",
+    of_what: str = "combinations of retriever and k", tested: int | None = None,
 ) -> str:  # fmt: skip
-    """Say in how many cells the verdict is one ``of`` those, in how many, if any, one of the ``other``."""
+    """Say in how many cells the verdict is one ``of`` those.
+
+    With ``less``, also in how many it is one of the ``other``, and of how many ``tested`` ones (default all) neither.
+    """
     verdicts = tests["verdict"].to_list()
     more, fewer = (sum(verdict in group for verdict in verdicts) for group in (of, other))
-    lower = f" and {less} in {count(fewer)}" if fewer else ""
-    return f"{text} in {count(more)} of {count(tests.height)} {of_what}{lower}"
+    unknown = (tests.height if tested is None else tested) - more - fewer if less else 0
+    rest = [f"{word} in {count(some)}" for word, some in ((less, fewer), ("not known", unknown)) if some]
+    return ", ".join([f"{text} in {count(more)} of {count(tests.height)} {of_what}", *rest])

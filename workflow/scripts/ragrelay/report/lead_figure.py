@@ -12,7 +12,7 @@ import polars as pl
 from scipy import special
 
 from ragrelay.analysis.correlation import is_constant
-from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, WORDS_AT_LEAST
 from ragrelay.report.display.numbers import count, counted, number
 from ragrelay.report.display.palette import GREY
 from ragrelay.report.display.sections import Section
@@ -22,6 +22,8 @@ MOST_NAMED = 4
 """With more rankings than this, only the primary pair and the best one have a colour and a name."""
 SHORT = {"better, by less than the margin": "better", "worse, by less than the margin": "worse",
          "better by more than the margin": "better", "worse by more than the margin": "worse"}  # fmt: skip
+TOO_FEW_DIFFER = "too few differ"
+"""Of so many queries that a verdict would follow, too few have a difference."""
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0)
 """Distances between the ticks of the scale; above these, twice, five times and ten times a power of ten."""
 LINE = 18
@@ -196,8 +198,8 @@ def _drawn(
     paired = []
     for row in (rows[k] for k in ks if k in rows and rows[k]["mean_difference"] is not None):
         value, _, between = short(row["mean_difference"], row["low"], row["high"]).partition(" ")
-        word, interval = SHORT.get(row["verdict"], row["verdict"]), between.strip("[]").replace(", ", " to ")
-        word = word if LETTER * len(word) < room else word.removesuffix(" queries")
+        word, interval = verdict_in_short(row), between.strip("[]").replace(", ", " to ")
+        word = word if LETTER * len(word) < room else word.removesuffix(" queries").removesuffix(" differ")
         paired.append({"x": round(at[row["k"]], 1), "value": signed(value), "word": word if few else "",
                        "interval": interval if few and LETTER * len(interval) < room else ""})  # fmt: skip
     return {
@@ -207,6 +209,12 @@ def _drawn(
             "y": y(baseline.value), "said": f"zero-shot, no passages: P {baseline.words}",
             "band": None if baseline.low is None or baseline.high is None else (y(baseline.high), y(baseline.low))},
     }  # fmt: skip
+
+
+def verdict_in_short(row: Mapping[str, Any]) -> str:
+    """Return the verdict of a row of systems.csv or gain.csv, which may be empty, in one to three words."""
+    word = row.get("verdict") or ""
+    return TOO_FEW_DIFFER if word == TOO_FEW and row["n"] >= WORDS_AT_LEAST else SHORT.get(word, word)
 
 
 def signed(text: str) -> str:

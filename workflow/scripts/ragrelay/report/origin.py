@@ -42,10 +42,12 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
     config = provenance.get("config")
     records = [record for record in study.left_out if record.get("count")]
     return {
-        "facts": [(name, str(value)) for name, value in provenance.items() if name not in KNOWN and value is not None],
+        "facts": [
+            (name, _written(value)) for name, value in provenance.items() if name not in KNOWN and value is not None
+        ],
         "mixed": mixed_engines(jobs),
         "generators": tables.filled(tables.records_table("Generators", generators)),
-        "stages": tables.filled(stage_table(provenance.get("stages") or [])),
+        "stages": tables.filled(stage_table(provenance.get("stages") or [], _hours(generators))),
         "jobs": tables.filled(tables.records_table("Generation, per job", shown, JOB)),
         "totals": [
             (name.replace("_", " "), number(value, 1) if isinstance(value, float) else count(value))
@@ -59,6 +61,19 @@ def origin(study: ReportedStudy) -> dict[str, Any]:
         "nothing_found": sorted({str(record["what"]) for record in study.left_out}
                                 - {str(record["what"]) for record in records}),
     }  # fmt: skip
+
+
+def _written(value: object) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True) if isinstance(value, Mapping) else str(value)
+
+
+def _hours(generators: Records) -> str:
+    """Return what the hours of jobs with an engine are called: on a CPU they are those of the whole machine.
+
+    A device is known if the study's last run made answers.
+    """
+    devices = {one.get("device") for one in generators} or {None}
+    return "GPU- or machine-hours" if None in devices else "machine-hours" if devices == {"cpu"} else "GPU-hours"
 
 
 def shown_jobs(jobs: Records) -> list[dict[str, Any]]:
@@ -90,7 +105,7 @@ def mixed_engines(jobs: Records) -> str:
     return " ".join(sentences)
 
 
-def stage_table(stages: Records) -> Table:
+def stage_table(stages: Records, hours: str) -> Table:
     """Show what each stage (rule) used, requested and was planned to use, from ``stages`` of provenance.json."""
     rows = [
         [str(stage["stage"]), count(stage["jobs"]), number(stage["seconds"], 1), number(stage["longest"], 1),
@@ -102,7 +117,7 @@ def stage_table(stages: Records) -> Table:
     ]  # fmt: skip
     columns = [Column("stage"), Column("jobs", True), Column("seconds", True), Column("longest job, s", True),
                Column("requested, min", True), Column("CPU seconds", True), Column("peak memory, MiB", True),
-               Column("requested, MB", True), Column("GPU-hours", True), Column("planned GPU-hours", True),
+               Column("requested, MB", True), Column(hours, True), Column(f"planned {hours}", True),
                Column("prompt tokens", True), Column("of them cached", True),
                Column("answer tokens", True)]  # fmt: skip
     return Table(columns, rows, title="Time, memory and tokens per stage, as its jobs last ran")

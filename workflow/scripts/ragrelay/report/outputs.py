@@ -69,6 +69,7 @@ RESULT_TABLES = {
 WITH_BASELINE = {
     "quantity": "utility",
     "Quantity": "Utility",
+    "quantities": "P and utility",
     "means": "Mean P (or mean utility)",
     "compared": "the mean of P − P₀",
     "both": ", for P and for P₀",
@@ -81,6 +82,7 @@ WITHOUT_BASELINE = {
     **dict.fromkeys(WITH_BASELINE, ""),
     "quantity": "P",
     "Quantity": "P",
+    "quantities": "P",
     "means": "Mean P",
     "compared": "the mean difference of P between two retrievers",
 }
@@ -97,15 +99,20 @@ PARTS = {
     "relay": Part(
         "Relay",
         "Of two retrievers, the difference in P of each query whose contexts differ is compared with the difference in "
-        "{measure}@k.",
+        "{measure}@k. Whose answers are better on average is another question.",
     ),
-    "table": Part("{Quantity} by retriever, ordering and k"),
+    "table": Part("{quantities} by retriever, ordering and k"),
     "relayed": Part("{Quantity} and the ranking of the context"),
-    "within": Part("Contexts of one query"),
+    "within": Part(
+        "Contexts of one query",
+        "Of each query, contexts that different retrievers made are compared with each other: was the answer better "
+        "with the better ranked one?",
+    ),
     "tests": Part("Tests"),
     "copying": Part(
         "Copying from the context",
-        "If a context contains references, P rewards answers that copy them. The unseen references exclude them{both}.",
+        "If a context contains references, P rewards answers that copy them. The unseen references leave out those "
+        "that the context shows{both}.",
     ),
     "used": Part(
         "Was the context used?",
@@ -211,8 +218,7 @@ OUTPUTS: tuple[Output, ...] = (
         "Repeated-measures correlation of the measure of the context's ranking and P over the contexts of one query, "
         "against k, with bars for 95% intervals.",
         "A panel per ordering, a line per group of retrievers. Bars are 95% intervals over queries; above zero, a "
-        "better context of the same query goes with a better answer. If slopes differ between queries very much (log-"
-        "normally with σ = 1), the interval covers 88% and not 95%; false verdicts remain below 6%.",
+        "better context of the same query goes with a better answer.",
     ),
     Table(
         "table1", "section", ("utility", "significance"), "{means}, as in Table 1 of " + PAPER,

@@ -11,7 +11,7 @@ from ragrelay.report.display.page import Page
 from ragrelay.report.display.sections import Section
 from ragrelay.report.display.templates import FOLDER
 from ragrelay.report.explorer import explorer, explorer_json
-from ragrelay.report.lead import facts, headings, lead
+from ragrelay.report.lead import COUNTING, counted_where, facts, headings, lead
 from ragrelay.report.origin import origin
 from ragrelay.report.outputs import OUTPUTS, PARTS, WITH_BASELINE, WITHOUT_BASELINE
 from ragrelay.report.over_all import over_all
@@ -92,7 +92,10 @@ def _section(study: ReportedStudy, section: Section, place: int, page: Page) -> 
     of_queries = "Choose a point to open its query in the explorer." if study.explorer else ""
     parts = page.parts(section, outputs, PARTS, anchor, most, words, of_queries)
     finding_of = headings(section)
-    parts = [part | {"finding": finding_of.get(part["name"], "")} for part in parts]
+    where = {name: counted_where(section) for name in COUNTING if name in finding_of}
+    parts = [
+        part | {"finding": finding_of.get(part["name"], ""), "counted": where.get(part["name"], "")} for part in parts
+    ]
     return {
         "anchor": anchor,
         "section": section,

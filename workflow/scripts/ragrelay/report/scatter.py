@@ -131,7 +131,7 @@ def fitted_points(
     room = 0.16 * (high - low)  # above the points, for the line of text with r
     across = alt.Scale(domain=list(ends_of(shown["measured"])), nice=False)
     up = alt.Scale(domain=[low, high + room], nice=False)
-    x = alt.X("measured:Q", title=titles[0], scale=across, axis=alt.Axis(grid=False))
+    x = alt.X("measured:Q", title=titles[0], scale=across, axis=alt.Axis(grid=False, tickCount=8))
     y = alt.Y("utility:Q", title=titles[1], scale=up, axis=alt.Axis(grid=True))
     colour = charts.colour_of(section.looks)
     base = alt.Chart().encode(x=x, y=y, color=colour)

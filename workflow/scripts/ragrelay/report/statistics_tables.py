@@ -29,9 +29,11 @@ def differences_table(section: Section, most_rows: int | None = None) -> Table:
 
 
 def variance_table(section: Section, most_rows: int | None = None) -> Table:
-    """Show the components of P's variance per cell."""
+    """Show the components of P's variance per cell, which need several seeds."""
+    rows = section.rows("variance")
     return table_of(
-        section.rows("variance"), *OF_CELL, numeric("queries", "n", count), numeric("seeds", "n_seeds", number, 1),
+        rows if len(section.grid.seeds) > 1 else rows.clear(), *OF_CELL, numeric("queries", "n", count),
+        numeric("seeds", "n_seeds", number, 1),
         numeric("variance, queries", "variance_queries", number, 4),
         numeric("variance, seeds", "variance_seeds", number, 4), numeric("share of the seeds", "share_seeds", share),
         numeric("reliability", "reliability", number, 2),

@@ -37,13 +37,14 @@ from ragrelay.report.verdict_tables import slope_with_interval
 Row = dict[str, Any]
 DOES_RELAY = "Between two retrievers, does the answer improve more where the ranking improves more?"
 RELAYED = {
-    relay.IT_IS: "Answers improve where rankings do",
-    relay.IT_IS_NOT: "Answers get worse where rankings improve",
+    relay.IT_IS: "Answers improve more where rankings improve more",
+    relay.IT_IS_NOT: "Answers improve less where rankings improve more",
     relay.NOT_KNOWN: "We do not know",
     relay.TOO_FEW: "We cannot tell",
 }
 """The question on relay, and its answers."""
 ADJUSTED = "adjusted for difficulty"
+CAUSE = "only relevance that is set by design (retrievers of kind graded) shows cause"
 UNTESTED = "not tested"
 """Undecided because all differences are equal."""
 BY_GAIN = {BETTER: "P is better than zero-shot with", WORSE: "P is worse with", UNDECIDED: "it is undecided with",
@@ -59,6 +60,8 @@ BY_EQUIVALENCE = {
     UNDECIDED: "it is undecided for",
     TOO_FEW: "too few queries differ to say for",
 }
+COMBINATION = "combination"
+"""Of retriever, ordering, k and grade: a cell, of which there are several at its grades."""
 MOST_NAMED = 3
 BY_SYSTEM = {
     MUCH_BETTER: "Answers from {one} are better than from {other}, by more than the margin of {margin}",
@@ -81,7 +84,7 @@ LABELLED = {
     labellings.LOWEST: "at the lowest",
     labellings.HIGHEST: "at the highest",
 }
-MOST_WORDS = 25
+MOST_WORDS = 32
 """An answer has at most so many words before its remark."""
 
 
@@ -137,10 +140,16 @@ def compared(section: Section) -> Conclusion:
     difference = f"difference {short(row['mean_difference'], row['low'], row['high'], row['margin'] or 0.0)}"
     numbers = ", ".join([difference, *few, *why])
     means = means_of(section, row, "mean_p") if not row["n_unpaired"] else None
-    whole = f"P {number(means[0], 2)} against {number(means[1], 2)}, {numbers}" if means else numbers
-    answer = Conclusion(*heading, strong, whole, names)
-    answer = answer if len(answer.sentence.split()) <= MOST_WORDS else answer._replace(numbers=numbers)
+    quality = [f"answer quality P {_both(means)}"] if means else []
+    ranked = [f"{section.lead['measure']}@{section.lead['k']} {_both(measured)}"] if measured and means else []
+    shown = ([*ranked, *quality, numbers], [*quality, numbers], [numbers])
+    said = [Conclusion(*heading, strong, ", ".join(some), names) for some in shown]
+    answer = next((one for one in said if len(one.sentence.split()) <= MOST_WORDS), said[-1])
     return answer._replace(remark=would_undo("this") if row["stands"] is False else "")
+
+
+def _both(values: tuple[float, float]) -> str:
+    return f"{number(values[0], 2)} against {number(values[1], 2)}"
 
 
 def means_of(section: Section, row: Row, column: str) -> tuple[float, float] | None:
@@ -248,7 +257,7 @@ def ranked_well(section: Section) -> Conclusion:
         basis = (
             "a query’s difficulty may cause both"
             if groups[ABOVE]
-            else f"Spearman’s ρ of {lead['measure']}@{lead['k']} with utility{'' if groups[BELOW] else ' is undecided'}"
+            else f"Spearman’s ρ of {lead['measure']}@{lead['k']} and utility{'' if groups[BELOW] else ' is undecided'}"
         )
         return Conclusion(*heading, strong, f"{worse}{unknown}{basis}")
     rho = [f"{short(row['value'], row['low'], row['high'])} with {row['retriever']}" for row in known.to_dicts()]
@@ -262,7 +271,8 @@ def ranked_well(section: Section) -> Conclusion:
     if len(groups[UNDECIDED]) == known.height:
         parts = ["We do not know" + (", for either" if known.height == 2 else ", for any" if known.height > 1 else "")]
     strong = "; ".join([*parts[:1], *(part[0].lower() + part[1:] for part in parts[1:])])
-    return Conclusion(*heading, strong, f"Spearman’s ρ {', '.join(rho)}", tuple(known["retriever"]))
+    basis = f"Spearman’s ρ of {lead['measure']}@{lead['k']} and utility {', '.join(rho)}"
+    return Conclusion(*heading, strong, basis, tuple(known["retriever"]))
 
 
 def relayed(section: Section) -> Conclusion:
@@ -290,7 +300,7 @@ def relay_conclusion(verdict: str, rows: list[Row], measure: str) -> Conclusion:
         changes = "" if said else "P changes by "
         said.append(f"{_adjusted(row, ' ' if said else ', ')}{changes}{short(slope, low, high)}")
     sizes = list(dict.fromkeys(row["n"] for row in numbered))
-    queries = f"{listing([count(n) for n in sizes])} {'query' if sizes == [1] else 'queries'}"
+    queries = f"{listing([count(n) for n in sizes])} queries whose contexts differ"
     turned_down = verdict == relay.NOT_KNOWN and all(row["verdict"] == relay.BELOW for row in rows)
     remark = f"A slope below zero counts only if p < {number(relay.REVERSED, 2)}." if turned_down else ""
     return Conclusion(*heading, f"per 0.1 of {measure}, {', '.join(said)}, {queries}", remark=remark)
@@ -340,7 +350,7 @@ def how_relayed(section: Section) -> list[str]:
         f"Relay: per 0.1 of {measure}@{k} ({ordering} order, {grade} references), P changes by {listing(slopes)}. The "
         f"adjustment is for a query’s mean {measure}@{k} and P₀. Relevance is said to be relayed only if the intervals "
         "of both slopes, as measured and adjusted, lie above zero. An advantage that suits some queries for another "
-        "reason looks the same; only doses of relevance show cause."
+        f"reason looks the same; {CAUSE}."
     ]
 
 
@@ -360,12 +370,13 @@ def gain_counts(section: Section) -> str:
     by_word = {word: tested.filter(verdict=word) for word in (BETTER, WORSE, UNDECIDED, TOO_FEW)}
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_word.items()}
     sizes = {word: count(frame.height) for word, frame in by_word.items()}
-    n, few = tested["n"].max(), f" (too few queries in {sizes[TOO_FEW]})" if by_word[TOO_FEW].height else ""
+    few = f" (too few queries in {sizes[TOO_FEW]})" if by_word[TOO_FEW].height else ""
+    oracles = ", oracles included" if tested.filter(~pl.col("retriever").is_in(section.rankings)).height else ""
     fallen = tested.filter(pl.col("stands").not_()).height
     return with_remark(
         f"Against the answers without context, P is better in {sizes[BETTER]} of {counted(tested.height, 'cell')}, "
-        f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]}{few} ({section.grades[0]} references, up to "
-        f"{count(n if isinstance(n, int) else 0)} queries; after Holm’s correction {count(kept[BETTER])} better and "
+        f"worse in {sizes[WORSE]} and undecided in {sizes[UNDECIDED]}{few} ({section.grades[0]} references{oracles}, "
+        f"{_at_most(tested['n'].to_list())}; after Holm’s correction {count(kept[BETTER])} better and "
         f"{count(kept[WORSE])} worse; {about(tested.height * ALPHA)} expected by chance if no context mattered).",
         would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
     )
@@ -377,8 +388,9 @@ def gains(rows: list[Row]) -> list[str]:
         return ["No query has both P and P₀ here."]
     said = [row | ({"verdict": UNTESTED} if row["verdict"] == UNDECIDED and row["low"] is None else {}) for row in rows]
     verdicts = _by_verdict([row for row in said if row["n"]], BY_GAIN, _gain)
-    n = max(row["n"] for row in rows)
-    lines = [with_remark(f"By mean gain over the same queries (up to {count(n)}), {verdicts}.", undone(rows))]
+    sizes = [row["n"] for row in rows]
+    same = f"queries (up to {count(max(sizes))})" if len(set(sizes)) > 1 else _at_most(sizes)
+    lines = [with_remark(f"By mean gain over the same {same}, {verdicts}.", undone(rows))]
     shown = [
         f"{number(100 * row['ratio_of_means'], 0)}% ({number(row['mean_utility'], 2)}, "
         f"{number(row['median_utility'], 2)}) with {row['retriever']}"
@@ -390,6 +402,11 @@ def gains(rows: list[Row]) -> list[str]:
             f"As a percentage of mean P₀, the mean gain is (mean and median U of a query in brackets) {listing(shown)}."
         )
     return lines
+
+
+def _at_most(sizes: list[int]) -> str:
+    """Write the number of queries of all cells, or of the one with most."""
+    return f"{'up to ' if len(set(sizes)) > 1 else ''}{counted(max(sizes), 'query', 'queries')}"
 
 
 def clustered(section: Section) -> list[tuple[str, str]]:
@@ -410,7 +427,7 @@ def flags(section: Section) -> list[str]:
     disagreeing = cells.filter(pl.col("utility_disagrees").fill_null(False))
     if disagreeing.height:
         sentences.append(
-            f"In {counted(disagreeing.height, 'cell')} mean U and the mean gain have different signs "
+            f"In {counted(disagreeing.height, COMBINATION)} mean U and the mean gain have different signs "
             f"({_cells(disagreeing.iter_rows(named=True))}); no conclusion is drawn from U."
         )
     dominated = cells.drop_nulls("largest_qid").sort("largest_share", descending=True, maintain_order=True)
@@ -420,7 +437,7 @@ def flags(section: Section) -> list[str]:
             for row in dominated.head(MOST_NAMED).iter_rows(named=True)
         ]
         sentences.append(
-            f"In {counted(dominated.height, 'cell')} one query accounts for more than 20% of the sum of |U|: "
+            f"In {counted(dominated.height, COMBINATION)} one query accounts for more than 20% of the sum of |U|: "
             f"{'; '.join(named)}{'; …' if dominated.height > MOST_NAMED else '.'}"
         )
     return sentences
@@ -443,7 +460,7 @@ def correlation_counts(frame: pl.DataFrame, measure: str) -> list[str]:
     by_word = {word: cells.filter(verdict=word) for word in (ABOVE, BELOW, UNDECIDED)}
     kept = sum(by_word[word].filter(pl.col("p_permutation_holm") < ALPHA).height for word in (ABOVE, BELOW))
     return [
-        f"Over the whole grid (retriever, ordering, k and grade), {counted(cells.height, 'cell')} "
+        f"{counted(cells.height, COMBINATION)} of retriever, ordering, k and grade "
         f"{'has' if cells.height == 1 else 'have'} a ρ between {measure}@k and utility: "
         f"{count(by_word[ABOVE].height)} above zero, {count(by_word[BELOW].height)} below, "
         f"{count(by_word[UNDECIDED].height)} undecided; {count(kept)} after Holm’s correction, "

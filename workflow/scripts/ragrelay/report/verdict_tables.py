@@ -32,6 +32,8 @@ from ragrelay.report.display.tables import (
 from ragrelay.report.study import ReportedStudy
 
 AT_EQUAL_LENGTH = "at equal length"
+ROLES = {REFERENCE: "with the reference retriever"}
+"""What a role of systems.csv is called, where that is not its name; a *reference* is a text."""
 KEYS_OF_SLOPE = ("retrievers", "ordering", "k", "references", "measure", "labelling")
 """What names a slope of relay.csv or holes.csv, besides whether it is adjusted."""
 
@@ -44,8 +46,9 @@ def gain_table(section: Section, most_rows: int | None = None) -> Table:
         numeric("p, t-test", "p_value", p_value), numeric("p, Wilcoxon", "p_wilcoxon", p_value),
         numeric("d_z", "d_z", number, 2), numeric("ΣP / ΣP₀ − 1", "ratio_of_means", share),
         numeric("mean U", "mean_utility"), numeric("median U", "median_utility"),
-        textual("U of another sign", lambda row: "yes" if row["utility_disagrees"] else ""),
-        numeric("largest |U|", lambda row: f"{share(row['largest_share'])} {row['largest_qid'] or ''}".strip(), str),
+        textual("mean U has the other sign", lambda row: "yes" if row["utility_disagrees"] else ""),
+        numeric("largest share of Σ|U|, query",
+                lambda row: f"{share(row['largest_share'])} {row['largest_qid'] or ''}".strip(), str),
         REMARK, most=most_rows, later=LATER,
     )  # fmt: skip
 
@@ -63,7 +66,7 @@ def relay_table(section: Section, most_rows: int | None = None) -> Table:
     return table_of(
         beside_adjusted(frame), name("retrievers"), name("ordering"), depth(), name("references"), name("measure"),
         *_slopes(), numeric("r", "r", number, 2), numeric("queries that differ", "n", count),
-        numeric("effective", "n_eff", number, 1), BOTH_REMARKS, most=most_rows, later=pairs,
+        numeric("effective queries", "n_eff", number, 1), BOTH_REMARKS, most=most_rows, later=pairs,
     )  # fmt: skip
 
 
@@ -87,7 +90,8 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
     for row in shown.iter_rows(named=True):
         pair = [*cell_values(row), row["against_retriever"]]
         rows.append(
-            [row["role"], *pair, row["verdict"], with_interval(row["mean_difference"], row["low"], row["high"]),
+            [ROLES.get(row["role"], row["role"]), *pair, row["verdict"],
+             with_interval(row["mean_difference"], row["low"], row["high"]),
              "" if row["level"] is None else f"{number(100 * row['level'], 1)}%", p_value(row["p_bonferroni"]),
              count(row["family_size"]), count(row["n"]), REMARK.text(row)]
         )  # fmt: skip

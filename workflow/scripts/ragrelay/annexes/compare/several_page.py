@@ -30,7 +30,7 @@ NAMED = ("retrievers", "generators", "scorers", "datasets")
 FIRST = ("retrievers", "grid", "generators", "scorers", "datasets")
 """The order of the keys that differ; others follow."""
 ABSENT = MISSING
-RELAYED = {relay.IT_IS: "it is", relay.IT_IS_NOT: "it is worse", relay.NOT_KNOWN: "we do not know"}
+RELAYED = {relay.IT_IS: "they do", relay.IT_IS_NOT: "they improve less", relay.NOT_KNOWN: "we do not know"}
 Row = dict[str, Any]
 
 
@@ -180,7 +180,7 @@ def _section(sides: Sequence[SideStudy], rows: pl.DataFrame, place: int) -> dict
         for label, line in (
             ("slope over all rankings", of("relay", _slope, slopes)),
             ("adjusted for mean measure and P₀", of("relay adjusted", _slope, slopes)),
-            ("Is the answer better there?", of("relay", _relayed, slopes)),
+            ("Do answers improve more where rankings improve more?", of("relay", _relayed, slopes)),
         )
         if line
     ]
@@ -190,7 +190,7 @@ def _section(sides: Sequence[SideStudy], rows: pl.DataFrame, place: int) -> dict
         Group(f"Are the answers better than those of {baseline.label}?", of("change", _word, retrievers)),
         numbers("Gain over zero-shot, P − P₀", "gain"),
         Group("Are the answers better than zero-shot?", of("gain", _gained, retrievers)),
-        Group(f"Relay: difference of P where a retriever ranks a query 0.1 better in {measure}@{cell['k']}", of_relay),
+        Group(f"Relay: between two retrievers, change of P per 0.1 of {measure}@{cell['k']}", of_relay),
     ]
     where = f"k = {count(cell['k'])}, {cell['ordering']} order, {cell['references']} references"
     return {"title": pair.title, "where": where, "groups": [group for group in groups if group.rows],

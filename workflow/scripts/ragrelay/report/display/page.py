@@ -144,7 +144,7 @@ def page_parts(
         if items:
             filled_parts.append({
                 "name": name, "anchor": f"{anchor}-{name}", "heading": part.heading.format_map(words), "finding": "",
-                "intro": part.intro.format_map(words), "items": items,
+                "counted": "", "intro": part.intro.format_map(words), "items": items,
             })  # fmt: skip
     return filled_parts
 

@@ -18,7 +18,7 @@ EXPLAINED = {
     "relay": "[Rr]elay",
     "margin": "margin",
     "difficulty": "difficulty",
-    "effective": "effective",
+    "effective queries": "effective(?: queries)?",
     "zero-shot answer": "zero-shot",
     "gain": "gain",
     "verdict": "verdict",
