@@ -89,8 +89,11 @@ def test_leaving_out_compares_within_queries_that_have_both() -> None:
 def test_each_passage_has_its_own_effect_with_its_sign() -> None:
     scores, contexts = made(worth=-0.06, noise=0.0)
     named = contexts.with_columns(docno=pl.col("arm"), label=pl.lit(1, pl.Int64))
-    table = passage_effects({"bm25": scores}, {"bm25": named}, DEFINITIONS)
-    assert set(table["intervention"]) == {"without", "twice"}
+    table = passage_effects({"bm25": scores}, {"bm25": named}, DEFINITIONS, ["descending"])
+    assert set(table.select("intervention", "what", "ordering").unique().iter_rows()) == {
+        ("without", "P with it less P without it", "descending"),
+        ("twice", "P with a copy at the end less P without", "descending"),
+    }
     of = table.filter(references="lenient", qid="q01", intervention="without", k=3)
     effects = dict(of.select("docno", "effect").iter_rows())
     # Without any passage P is .03 lower, and .06 higher without the relevant one, which does harm.

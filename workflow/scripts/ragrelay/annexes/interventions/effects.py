@@ -74,7 +74,9 @@ COLUMNS = {**STUDY_PART, **EFFECTS}
 """Columns of intervention_effects.csv."""
 PASSAGES = {
     "intervention": EFFECTS["intervention"],
+    "what": text("what the effect is of"),
     "retriever": EFFECTS["retriever"],
+    "ordering": EFFECTS["ordering"],
     "k": EFFECTS["k"],
     "references": REFERENCES,
     "qid": QID,
@@ -128,6 +130,7 @@ def passage_effects(
     scores: Mapping[str, pl.DataFrame],
     changed: Mapping[str, pl.DataFrame],
     definitions: Mapping[str, Mapping[str, Any]],
+    orderings: Sequence[str],
 ) -> pl.DataFrame:
     """Return PASSAGES: the effect of each passage of a context that was left out or repeated. Arguments: see above."""
     frames = [pl.DataFrame(schema=schema_of(PASSAGES))]
@@ -139,7 +142,8 @@ def passage_effects(
             measured = own.join(of_change.select(*KEY, "value"), on=KEY, how="left", maintain_order="left")
             for (references, k), scored in measured.partition_by(OF_CELL, as_dict=True, maintain_order=True).items():
                 passages = of_change.filter(k=k).select(*ROW, "docno", "label")
-                names = {"intervention": name, "retriever": retriever, "k": k, "references": references}
+                names = {"intervention": name, "what": kind.about, "retriever": retriever,
+                         "ordering": kind.laid_out(orderings), "k": k, "references": references}  # fmt: skip
                 frames.append(
                     kind.effects(scored)
                     .drop_nulls("effect")

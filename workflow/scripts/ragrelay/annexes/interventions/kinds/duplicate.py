@@ -15,6 +15,7 @@ class Duplicate(OfOwnPassages):
         "judged non-relevant"
     )
     measured: ClassVar = False
+    about: ClassVar = "P with a copy at the end less P without"
     sign: ClassVar = 1
 
     def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:

@@ -13,6 +13,7 @@ class LeaveOut(OfOwnPassages):
     effect: ClassVar = (
         "having a passage in the context changes P by {effect} more if it is relevant than if it is judged non-relevant"
     )
+    about: ClassVar = "P with it less P without it"
     sign: ClassVar = -1
 
     def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:
