@@ -10,6 +10,7 @@ from ragrelay.annexes.labels.people import Labelled, Labellers, measure_agreemen
 from ragrelay.annexes.labels.source import ANNOTATION_KINDS
 from ragrelay.annexes.labels.study_labels import LABELS, LabelledFiles, LabelMeasures
 from ragrelay.annexes.labels.study_labels import measure_labels as measure_study
+from ragrelay.base.annex import annexes
 from ragrelay.base.errors import InputError
 
 from tests.unit.conftest import study_of
@@ -20,6 +21,9 @@ EFFECTS = [
     ("out", "bm25", 2, "lenient", "01", "a", 9.0), ("other", "bm25", 3, "lenient", "01", "a", 9.0),
 ]  # fmt: skip
 SOURCE = {"kind": "leave_out", "intervention": "out"}
+there_are_interventions = pytest.mark.skipif(
+    "interventions" not in {annex.name for annex in annexes()}, reason="of an annex that was taken away"
+)
 
 
 @pytest.fixture
@@ -103,6 +107,7 @@ def test_a_passage_that_helps_counts_as_relevant_beside_peoples_labels(files: La
     assert cells == [(0, 0, 2), (2, 1, 1)]
 
 
+@there_are_interventions
 @pytest.mark.parametrize(
     ("keys", "grid", "message"),
     [
