@@ -27,7 +27,7 @@ WORDS = {
 }
 DOES_NOT_KNOW = "we do not know"
 BY_CAUSE = "by cause"
-BY_PASSAGES = "by the context's own passages, of which relevant ones may have other places than non-relevant ones"
+BY_PASSAGES = "of the context's own passages, which may differ in more than relevance"
 SWAPPED = (
     "One relevant passage instead of a non-relevant one makes the answer better",
     "One relevant passage instead of a non-relevant one makes the answer worse",
@@ -35,10 +35,10 @@ SWAPPED = (
     "We do not know what one relevant passage instead of a non-relevant one does",
 )
 OWN = (
-    "A relevant passage does more for the answer than a non-relevant one",
-    "A relevant passage does less for the answer than a non-relevant one",
-    "A relevant passage does as much for the answer, within the margin, as a non-relevant one",
-    "We do not know whether a relevant passage does more for the answer than a non-relevant one",
+    "A relevant passage does more for the answer than a non-relevant one at the same place",
+    "A relevant passage does less for the answer than a non-relevant one at the same place",
+    "A relevant passage does as much for the answer, within the margin, as a non-relevant one at the same place",
+    "We do not know whether a relevant passage does more for the answer than a non-relevant one at the same place",
 )
 """What the answer says of a passage that is put in, and of one of the context's own: better, worse, no difference, not
 known."""
@@ -108,8 +108,9 @@ def _word(row: Row) -> str:
 def _effect(where: str, row: Row) -> str:
     kind, k, rest = INTERVENTION_KINDS[row["kind"]], row["k"], row["n_queries"] - row["n"]
     others = f"; the other {count(rest)} say nothing here" if rest else ""
+    of = "The mean" if kind.needs_pairs else "This"
     said = (
-        f"{where}, k = {k}: {kind.effect.format(effect=_value(row))} ({_word(row)}). The mean is over the "
+        f"{where}, k = {k}: {kind.effect.format(effect=_value(row))} ({_word(row)}). {of} is over the "
         f"{count(row['n'])} of {counted(row['n_queries'], 'query', 'queries')} {kind.population.format(k=k)}{others}."
     )
     return with_remark(said, would_undo("this verdict") if row["stands"] is False else "")
