@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.annexes.interventions.answers import view_changed_answers
-from ragrelay.annexes.interventions.contexts import KEY
+from ragrelay.annexes.interventions.columns import KEY
 from ragrelay.annexes.interventions.prompts import build_changed_prompts
 from ragrelay.base.errors import InputError
 from ragrelay.generation.store import AnswerStore

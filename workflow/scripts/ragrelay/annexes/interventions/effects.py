@@ -172,7 +172,7 @@ def by_query(effects: pl.DataFrame) -> pl.DataFrame:
         n_changes=pl.col("effect").list.len().cast(pl.Int64),
     )  # fmt: skip
     compared = _compared(rows.filter(pl.col("side").is_in([RELEVANT, OTHER])))
-    return pl.concat([means, compared.cast(dict(means.schema))]).sort("qid")
+    return pl.concat([means, compared.cast(means.schema)]).sort("qid")
 
 
 def _compared(rows: pl.DataFrame) -> pl.DataFrame:

@@ -77,6 +77,8 @@ class Intervention(Kind):
     """Which queries it says something about, after `queries `; ``{k}`` is filled in."""
     effect: ClassVar[str]
     """What its effect is, with ``{effect}`` for its value."""
+    about: ClassVar[str] = ""
+    """What the effect of a single passage is, before its value."""
     needs_pairs: ClassVar[bool] = False
     """Whether it puts passages in that the context lacks."""
     measured: ClassVar[bool] = True
@@ -175,8 +177,6 @@ class OfOwnPassages(Intervention):
             .select(*ROW, side="arm", effect=less, moved=moved)
         )
 
-    about: ClassVar[str]
-    """What the effect of a passage of its own is, before the value."""
     sign: ClassVar[int]
     """1 if the effect is that of the change, -1 if it is that of having the passage."""
 
