@@ -91,7 +91,8 @@ rule generate_answers:
     resources:
         **ENGINE,
     params:
-        patterns=PROMPT_FILES,
+        # Derived from the input, so that it makes no job run again: annexes that come later add patterns.
+        patterns=lambda wildcards, input: {n: path for n, path in PROMPT_FILES.items() if input.get(n)},
         generator=of_job(study.generator_of_jobs),
         fingerprint=of_job(study.fingerprint_of),
         template=lambda wildcards: study.template_parts(study.template_of(wildcards.generator)),

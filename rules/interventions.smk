@@ -3,7 +3,7 @@
 Changed contexts are no retriever's: they are in no table over retrievers.
 Input: contexts, queries, qrels, references, clusters, relay; the dataset's passages.
 Output: changed_contexts, changed_texts, left_out_of_changes, changed_prompts, changed_receipt, changed_answers,
-changed_scores, and the table and figures that ragrelay/annexes/interventions/outputs.py lists; answers and scores in
+left_out_of_changed_answers, changed_scores, and the table and figures that ragrelay/annexes/interventions/outputs.py lists; answers and scores in
 cache_dir.
 """
 
@@ -80,6 +80,8 @@ use rule generate_answers as generate_changed_answers with:
         "<logs>/generate_changed_answers/{dataset}/{generator}/shard{shard}.log",
     benchmark:
         "<benchmarks>/generate_changed_answers/{dataset}/{generator}/shard{shard}.tsv"
+    params:
+        leaves_out=True,
 
 
 rule view_changed_answers:
@@ -88,7 +90,8 @@ rule view_changed_answers:
         prompts=lambda wildcards: changed_files.changed_prompts.at(template=study.template_of(wildcards.generator)),
         receipts=following(study.receipts_of(changed_files.changed_receipt)),
     output:
-        changed_files.changed_answers,
+        answers=changed_files.changed_answers,
+        left_out=changed_files.left_out_of_changed_answers,
     log:
         "<logs>/view_changed_answers/{dataset}/{generator}/{retriever}.log",
     wildcard_constraints:
@@ -101,6 +104,7 @@ rule view_changed_answers:
         fingerprint=of_job(study.fingerprint_of),
         thinking=of_job(study.thinking_of),
         cache_dir=study.cache_dir,
+        leaves_out=of_job(interventions.leaves_out),
         code=code_of("view_changed_answers.py"),
     script:
         "../workflow/scripts/view_changed_answers.py"

@@ -112,6 +112,7 @@ rule explore_queries:
         contexts=of_job(study.passages_of_retrievers),
         retrieval=files.measures.each(study.each_retriever),
         utility=files.utility,
+        effects=reported.explored_effects,
     output:
         directory(files.explorer),
     log:

@@ -21,6 +21,11 @@ OPTIONAL = {
         "reranker": "tiny",
         "passage_quality": "quality/{dataset}.parquet",
     },
+    "interventions": {
+        "swap": {"kind": "swap", "retrievers": ["bm25"]},
+        "without": {"kind": "leave_out", "retrievers": ["bm25", "rel"]},
+        "twice": {"kind": "duplicate", "retrievers": ["bm25"], "k": [2], "ordering": "ascending"},
+    },
     "claims": {"few": {"source": "local", "path": "claims.jsonl"}},
     "acu": {"claims": ["few"], "prompts": ["claims_zeroshot_claimant"], "generators": ["demo-lm"]},
     "published": {
@@ -50,9 +55,10 @@ PUBLISHED = {
 
 
 def optional_study(finished: Sandbox, folder: Path) -> Sandbox:
-    """Run it in ``folder``: annotation sources, context use, gold answers, published tables, predictors with models.
+    """Run it in ``folder``: annotation sources, context use, gold answers, published tables, predictors with models,
 
-    And five claims with fifteen pieces of evidence, before a template with a claimant. Its jobs note what they call.
+    contexts that are changed on purpose, and five claims with fifteen pieces of evidence, before a template with a
+    claimant. Its jobs note what they call.
     """
     study = Traced.at(finished.copied_to(folder).folder)
     add_optional_parts(study)

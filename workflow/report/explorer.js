@@ -45,11 +45,13 @@
     return make("span", { class: "badge", "data-label": label === null ? "none" : Math.max(0, Math.min(label, 3)) }, words);
   };
 
-  const contextOf = (value, cell, best) => {
+  const contextOf = (value, cell, best, references) => {
     const list = make("ol", { class: "context" });
+    const effects = cell.effects?.[references] || [];
     const item = (at, note, ...words) => {
       const [docno, label] = value.passages[at];
-      return make("li", {}, make("p", { class: "head" }, labelBadge(label), make("code", {}, docno), note), make("p", { lang: "" }, ...words));
+      const its = effects.filter(([of]) => of === at).map(([, what, by]) => make("span", { class: "note" }, `${what}: ${by > 0 ? "+" : ""}${number(by)}`));
+      return make("li", {}, make("p", { class: "head" }, labelBadge(label), make("code", {}, docno), note, ...its), make("p", { lang: "" }, ...words));
     };
     cell.context.forEach((at, place) => {
       const seeds = best.get(at);
@@ -129,7 +131,7 @@
     const head = make("h4", {}, title);
     if (colours[cell.retriever]) article.style.setProperty("--own", colours[cell.retriever]);
     article.append(head, make("p", { class: "figures" }, figures.join(" · ")));
-    if (!isZero(cell)) article.append(make("h5", {}, `Context, as prompted (${cell.ordering}, k = ${cell.k})`), contextOf(value, cell, best));
+    if (!isZero(cell)) article.append(make("h5", {}, `Context, as prompted (${cell.ordering}, k = ${cell.k})`), contextOf(value, cell, best, references));
     article.append(make("h5", {}, "Answers"), answersOf(value, cell, references));
     return article;
   };

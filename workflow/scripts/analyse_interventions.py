@@ -28,6 +28,6 @@ with job_log(snakemake.log[0], snakemake.input):
         params.margin,
         numbered_clusters(*inputs.clusters or [None]),
     )
-    passages = passage_effects(tables["scores"], tables["changed"], params.definitions)
+    passages = passage_effects(tables["scores"], tables["changed"], params.definitions, params.orderings)
     write_csv(named(effects, snakemake.wildcards), snakemake.output.intervention_effects)
     write_csv(named(passages, snakemake.wildcards), snakemake.output.passage_effects)

@@ -18,5 +18,6 @@ with job_log(snakemake.log[0], snakemake.input):
         passages=files["contexts"].by("retriever"),
         retrieval=files["retrieval"].by("retriever"),
         utility=inputs.utility,
+        effects=inputs.effects,
     )
     explore_queries(sources, snakemake.output[0])

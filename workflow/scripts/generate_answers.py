@@ -31,7 +31,7 @@ with (
         return checked_start(generator, params.fingerprint, engine, params.cache_dir)
 
     inputs, shard = snakemake.input, int(snakemake.wildcards.shard)
-    files = keyed_files({name: pattern for name, pattern in params.patterns.items() if inputs.get(name)}, inputs)
+    files = keyed_files(params.patterns, inputs)
     contexts = files.pop("contexts").by("retriever") if "contexts" in files else {}
     grouped = (keyed.grouped("retriever") for keyed in files.values())
     prompts = {retriever: paths for each in grouped for retriever, paths in each.items()}
@@ -41,5 +41,6 @@ with (
         params.generator,
         Layout(Template(**params.template), Path(inputs.queries), contexts),
         start,
+        params.get("leaves_out", False),
     )
     write_json(receipt, snakemake.output.receipt)

@@ -2,17 +2,19 @@
 
 import polars as pl
 from ragrelay.annexes.interventions.answers import view_changed_answers
-from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.generation.store import AnswerStore
 from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params
-    answers = view_changed_answers(
+    answers, left_out = view_changed_answers(
         pl.read_parquet(snakemake.input.prompts),
         params.seeds,
         AnswerStore(params.cache_dir, params.fingerprint),
         thinking=params.thinking,
         receipts=snakemake.input.receipts,
+        leaves_out=params.leaves_out,
     )
-    write_parquet(answers, snakemake.output[0])
+    write_parquet(answers, snakemake.output.answers)
+    write_json(left_out, snakemake.output.left_out)

@@ -24,7 +24,8 @@ def made(n: int = 20, worth: float = 0.06, noise: float = 0.03, ks: tuple[int, .
          sets: tuple[str, ...] = ("lenient", "lenient-unseen")) -> tuple[pl.DataFrame, pl.DataFrame]:  # fmt: skip
     """Scores (SCORES) and changed contexts (CONTEXTS) of ``n`` queries: a relevant passage is worth ``worth`` in P.
 
-    At the first of three places it is worth ``falls`` more. Any exchange costs .03.
+    At the first of three places it is worth ``falls`` more. Any exchange costs .03. A context's own passages have
+    another place in each query.
     """
     random, rows, contexts = np.random.default_rng(n), [], []
 
@@ -45,7 +46,8 @@ def made(n: int = 20, worth: float = 0.06, noise: float = 0.03, ks: tuple[int, .
             if k > 1 and query % 4:
                 for name, sign in (("without", -1), ("twice", 1)):
                     add(name, k, qid, 0, "unchanged", base, 0.5 if name == "without" else None)
-                    for place, arm in enumerate(("relevant", "other", "between"), 1):
+                    arms = ("relevant", "other", "between")
+                    for place, arm in enumerate(arms[query % 3 :] + arms[: query % 3], 1):
                         p = base + sign * worth * (arm == "relevant") - 0.03 + noise * random.standard_normal()
                         add(name, k, qid, place, arm, p, 0.5 - 0.3 * (arm == "relevant") if name == "without" else None)
     return pl.DataFrame(rows, schema=SCORES, orient="row"), pl.DataFrame(contexts, schema=CONTEXTS, orient="row")

@@ -29,7 +29,7 @@ def test_a_study_without_the_key_has_nothing_of_it() -> None:
     made = study(of=StudyOfRules)
     assert "interventions" not in made.config and "interventions" not in made.selected()
     annex = Interventions()
-    assert annex.generation(made) == [] and annex.left_out(made) == {} and annex.page_inputs(made) == {}
+    assert not annex.generation(made)[0]["needed"] and annex.left_out(made) == {} and annex.page_inputs(made) == {}
     assert annex.page_patterns(made) == {} and annex.present(made) == {"interventions": False}
 
 
@@ -45,6 +45,16 @@ def test_defaults_are_the_grids() -> None:
     definition = study(interventions=swap()).config["interventions"]["swap"]
     assert definition == {"draws": 1, "kind": "swap", "max_label": 0, "places": "each", "retrievers": ["bm25"],
                           "seed": 0}  # fmt: skip
+
+
+def test_contexts_whose_texts_a_processor_changes_are_refused() -> None:
+    config = yaml.safe_load(CONFIG)
+    processed = {"kind": "processed", "of": "bm25", "processor": {"kind": "nearest_sentences", "tokens": 5}}
+    shown = {"retrievers": {**config["retrievers"], "short": processed}}
+    message = "interventions.swap.retrievers': found 'short', whose passages a processor changes; expected a retriever"
+    with pytest.raises(InputError, match=message):
+        study(grid={"retrievers": ["bm25", "short"]}, interventions=swap(retrievers=["short"]), **shown)
+    assert study(grid={"retrievers": ["bm25", "short"]}, interventions=swap(), **shown).config["interventions"]
 
 
 @pytest.mark.parametrize(

@@ -74,13 +74,57 @@ def test_a_slope_is_the_ratio_of_both_means_beside_relay() -> None:
     assert row_of(effects, intervention="without", k=3, **OVERALL)["slope"] == pytest.approx(0.2, abs=0.05)
 
 
-def test_leaving_out_compares_within_queries_that_have_both() -> None:
+def coefficient_of_relevance(scores: pl.DataFrame) -> float:
+    """By least squares on relevance, an indicator per query and one per place."""
+    rows = scores.filter(pl.col("arm").is_in(["relevant", "other"]), intervention="without", references="lenient")
+    columns = rows.select("qid", "place").with_columns(pl.col("place").cast(pl.String)).to_dummies(drop_first=True)
+    design = [(rows["arm"] == "relevant").to_numpy(), np.ones(rows.height), *columns.to_numpy().T]
+    # P without the passage: the context as it was is one number per query, which its indicator takes.
+    return float(np.linalg.lstsq(np.array(design, dtype=float).T, -rows["p"].to_numpy(), rcond=None)[0][0])
+
+
+def test_leaving_out_compares_at_equal_places_within_queries_that_have_both() -> None:
     scores, contexts = made()
     row = row_of(effects_of((scores, contexts)), intervention="without", k=3, **OVERALL)
     assert (row["n"], row["n_changes"], row["p_relevant"]) == (15, 30, None)
-    rows = scores.filter(intervention="without", references="lenient").pivot("arm", index="qid", values="p")
-    expected = (rows["other"] - rows["relevant"]).mean()
-    assert row["effect"] == pytest.approx(expected)
+    assert row["effect"] == pytest.approx(coefficient_of_relevance(scores))
+    alone = pl.col("intervention").ne("without") | pl.col("arm").ne("other") | pl.col("qid").ne("q01")
+    fewer = row_of(effects_of((scores.filter(alone), contexts)), intervention="without", k=3, **OVERALL)
+    assert fewer["n"] == 14 and fewer["effect"] == pytest.approx(
+        coefficient_of_relevance(scores.filter(pl.col("qid") != "q01"))
+    )
+
+
+def test_what_any_passage_does_at_its_place_is_not_in_it() -> None:
+    """The slope is not either: nDCG falls by more where the first passage is left out."""
+    scores, contexts = made()
+    row = row_of(effects_of((scores, contexts)), intervention="without", k=3, **OVERALL)
+    first = (pl.col("place") == 1) & (pl.col("intervention") == "without")
+    placed = (
+        scores.with_columns(p=pl.col("p") - 0.3 * first),
+        contexts.with_columns(value=pl.col("value") - 0.1 * first),
+    )
+    again = row_of(effects_of(placed), intervention="without", k=3, **OVERALL)
+    for name in ("effect", "low", "high", "moved", "slope", "slope_low"):
+        assert again[name] == pytest.approx(row[name]), name
+
+
+def test_without_a_place_that_both_have_nothing_is_compared() -> None:
+    scores, contexts = made()
+    at = {"unchanged": 0, "relevant": 1, "other": 2, "between": 3}
+    swapped = pl.col("intervention") == "swap"
+    fixed = [
+        table.with_columns(
+            place=pl.when(swapped).then("place").otherwise(pl.col("arm").replace_strict(at, return_dtype=pl.Int64))
+        )
+        for table in (scores, contexts)
+    ]
+    row = row_of(effects_of((fixed[0], fixed[1])), intervention="without", k=3, **OVERALL)
+    assert (row["n"], row["effect"], row["reason"]) == (
+        0,
+        None,
+        "relevant and non-relevant passages have no place in common",
+    )
     alone = pl.col("intervention").ne("without") | pl.col("arm").ne("other") | pl.col("qid").ne("q01")
     fewer = row_of(effects_of((scores.filter(alone), contexts)), intervention="without", k=3, **OVERALL)
     assert fewer["n"] == 14
@@ -89,8 +133,11 @@ def test_leaving_out_compares_within_queries_that_have_both() -> None:
 def test_each_passage_has_its_own_effect_with_its_sign() -> None:
     scores, contexts = made(worth=-0.06, noise=0.0)
     named = contexts.with_columns(docno=pl.col("arm"), label=pl.lit(1, pl.Int64))
-    table = passage_effects({"bm25": scores}, {"bm25": named}, DEFINITIONS)
-    assert set(table["intervention"]) == {"without", "twice"}
+    table = passage_effects({"bm25": scores}, {"bm25": named}, DEFINITIONS, ["descending"])
+    assert set(table.select("intervention", "what", "ordering").unique().iter_rows()) == {
+        ("without", "P with it less P without it", "descending"),
+        ("twice", "P with a copy at the end less P without", "descending"),
+    }
     of = table.filter(references="lenient", qid="q01", intervention="without", k=3)
     effects = dict(of.select("docno", "effect").iter_rows())
     # Without any passage P is .03 lower, and .06 higher without the relevant one, which does harm.

@@ -13,7 +13,7 @@ from tests.unit.report.second_way import PACKAGE, num
 
 pytestmark = pytest.mark.page
 APPROVED = Path(__file__).parent / "approved"
-SWAP = {"swap": DEFINITIONS["swap"]}
+SWAP, WITHOUT = ({name: DEFINITIONS[name]} for name in ("swap", "without"))
 STATES: dict[str, pl.DataFrame] = {
     "better": effects_of(made(falls=0.1)),
     "worse": effects_of(made(worth=-0.06), definitions=SWAP),
@@ -23,7 +23,10 @@ STATES: dict[str, pl.DataFrame] = {
     "nine": effects_of(made(n=9), definitions=SWAP),
     "few": effects_of(made(n=4), definitions=SWAP),
     "none": effects_of(made(n=0)),
-    "left-out": effects_of(made(noise=0.06), definitions={"without": DEFINITIONS["without"]}),
+    "left-out": effects_of(made(noise=0.06), definitions=WITHOUT),
+    "left-out-worse": effects_of(made(worth=-0.06), definitions=WITHOUT),
+    "left-out-no-difference": effects_of(made(worth=0.0, noise=0.005, n=24), definitions=WITHOUT),
+    "left-out-not-known": effects_of(made(worth=0.01, noise=0.2), definitions=WITHOUT),
 }
 
 

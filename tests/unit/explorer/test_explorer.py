@@ -14,6 +14,7 @@ from ragrelay.report.display.script_json import script_json
 from ragrelay.report.page import render_page
 from ragrelay.report.query_explorer import write as write_module
 from ragrelay.report.query_explorer.queries import sample_queries
+from ragrelay.report.query_explorer.reading import ExplorerFiles
 from ragrelay.report.query_explorer.write import explore_queries
 from ragrelay.report.reading import read_study
 
@@ -88,6 +89,47 @@ def test_a_thought_is_folded_above_its_answer(browser: Any, folder: Path, tmp_pa
         assert tab.evaluate("window.hacked") is None
         others = tab.locator('article:not([data-retriever="bm25"]) details.thought')
         assert others.count() == 0 and tab.locator("article").count() == 3
+
+
+def write_effects(folder: Path) -> ExplorerFiles:
+    """The study's files with the effects of two passages of one cell, and of one that no context shows."""
+    files = write_sources(folder)
+    cell = {"retriever": "bm25", "ordering": "descending", "k": 2, "references": "lenient", "qid": "1"}
+    effects = {"d4": -0.05, "d2": 0.25}
+    rows = [{**cell, "docno": docno, "what": "P with less P without", "effect": by} for docno, by in effects.items()]
+    pl.DataFrame([*rows, {**rows[0], "k": 9}]).with_columns(place=1).write_csv(folder / "effects.csv")
+    return replace(files, effects=[folder / "effects.csv"])
+
+
+def test_effects_of_passages_are_those_of_their_cell(folder: Path, tmp_path: Path) -> None:
+    whole = {path.name: value_of(path) for path in (folder / "explorer/demo").glob("*.js")}
+    explore_queries(write_effects(tmp_path / "files"), tmp_path / "out")
+    told = 0
+    for path in (tmp_path / "out").glob("*.js"):
+        value = value_of(path)
+        for cell in value["cells"]:
+            effects = cell.pop("effects", {}).get("lenient", [])
+            told += len(effects)
+            if effects:
+                assert (value["qid"], cell["retriever"], cell["ordering"], cell["k"]) == ("1", "bm25", "descending", 2)
+                of = [(value["passages"][at][0], what, by) for at, what, by in effects]
+                assert of == [("d4", "P with less P without", -0.05), ("d2", "P with less P without", 0.25)]
+        assert value == whole[path.name]
+    assert told == 2
+
+
+@needs_browser
+def test_an_effect_is_beside_its_passage(browser: Any, tmp_path: Path) -> None:
+    explore_queries(write_effects(tmp_path / "files"), tmp_path / "explorer" / "demo")
+    write_page(tmp_path, tmp_path / "page.html")
+    with opened(browser, tmp_path / "page.html") as tab:
+        tab.locator("#explorer-choice select[name=k]").select_option("2")
+        own = tab.locator('article[data-retriever="bm25"] .context .head')
+        assert [head.split()[1:] for head in own.all_inner_texts()] == [
+            ["d4", "P", "with", "less", "P", "without:", "−0.050"],
+            ["2", "d2", "best", "reference,", "seed", "1,", "2", "P", "with", "less", "P", "without:", "+0.250"],
+        ]
+        assert "without" not in tab.locator('article[data-retriever="rel"] .context').inner_text()
 
 
 def test_no_text_can_end_a_script(folder: Path):

@@ -253,6 +253,21 @@ def test_no_engine_starts_where_no_retriever_fits_the_window(small: Job) -> None
     assert engine.starts == [] and small.store().parts() == []
 
 
+@pytest.mark.parametrize("over_window", ["truncate", "error"])
+def test_what_is_left_out_ends_no_job_where_others_are_truncated(small: Job, over_window: str) -> None:
+    """Changed contexts are not made shorter, and those of one retriever are all there may be."""
+    asked, engine = small.asked(), FakeEngine()
+    generator = {**small.generator, "max_model_len": 45, "over_window": over_window}
+    layout = Layout(TEMPLATE, small.folder / "queries.parquet", {})
+    if over_window == "error":
+        with pytest.raises(InputError, match="over_window: truncate"):
+            generate_answers(asked, small.store(), generator, layout, engine.start, leaves_out=True)
+    else:
+        receipt = generate_answers(asked, small.store(), generator, layout, engine.start, leaves_out=True)
+        assert (receipt["asked"], receipt["made"], len(receipt["over_window"])) == (16, 8, 4)
+        assert small.store().look_up(asked)["dropped_passages"].sum() == 0
+
+
 @pytest.mark.parametrize("numbers", [(1, 3), (4, 2)])
 def test_another_number_of_shards_makes_no_answer_again(small: Job, numbers: tuple[int, int]) -> None:
     made = []

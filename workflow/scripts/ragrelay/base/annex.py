@@ -93,6 +93,13 @@ class Annex:
         """Return the files that a study's report includes besides its page. ``reported``: workflow.study.reported."""
         return []
 
+    def explored(self, study: Any, section: Mapping[str, str]) -> list[Any]:
+        """Return its tables of effects of single passages of contexts, which the query explorer shows beside them.
+
+        ``section``: dataset, generator, scorer. CSV, with at least report.query_explorer.reading.EFFECT.
+        """
+        return []
+
     def left_out(self, study: Any) -> Mapping[str, tuple[str, Any, list[Any]]]:
         """Return its counts of what was left out: name → stage, pattern and files."""
         return {}
@@ -156,7 +163,8 @@ class Annex:
 
         They work on shards of a dataset and generator as `generate_answers` does. ``prompts``: name and pattern of the
         prompts by dataset, template and retriever. ``needed``: whether ``study`` needs these answers. ``retrievers``,
-        if not all of the grid's: those that have such prompts.
+        if not all of the grid's: those that have such prompts. ``leaves_out``: whether prompts over the window are left
+        out where the generator truncates others; their rule has it as a param, too.
         """
         return []
 

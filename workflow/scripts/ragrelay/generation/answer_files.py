@@ -107,22 +107,33 @@ def view_answers(
     names = [*schema_of(COLUMNS), *(THOUGHT if has_thoughts else ())]
     for cell, path in outputs.items():
         write_parquet(views.get(cell, rows.clear())[names], path)
+    return [{"what": DROPPED, "count": rows["dropped_passages"].sum()}, *missing_of(rows)]
+
+
+def missing_of(rows: pl.DataFrame) -> list[dict[str, Any]]:
+    """Count the answers of ``rows`` that are missing by reason, and those that view_answers counts besides."""
     reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")
     missing = [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]
-    dropped, uncounted = rows["dropped_passages"].sum(), rows["prompt_tokens"].null_count()
+    uncounted = rows["prompt_tokens"].null_count()
     counted = [{"what": UNCOUNTED, "count": uncounted}] if uncounted else []
     cut = (rows["thought_end"] == CUT).sum()
     counted += [{"what": CUT_THOUGHTS, "count": cut}] if cut else []
-    return [{"what": DROPPED, "count": dropped}, *missing, *counted]
+    return [*missing, *counted]
 
 
 def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:
     """Raise InputError if the jobs that made answers left out one of the prompts ``lacking`` (prompt_id)."""
-    refused: dict[str, Sequence[str]] = {}
-    for path in receipts:
-        refused |= json.loads(Path(path).read_text(encoding="utf-8")).get("over_window", {})
+    refused = refused_prompts(receipts)
     errors = [refused[prompt_id] for prompt_id in lacking.unique(maintain_order=True) if prompt_id in refused]
     if errors:
         place, found, expected = errors[0]
         more = f" ({len(errors)} such prompts)" if len(errors) > 1 else ""
         raise InputError(place, found + more, expected)
+
+
+def refused_prompts(receipts: Sequence[Path]) -> dict[str, Sequence[str]]:
+    """Return the prompts over the window that the jobs of ``receipts`` left out: the parts of errors by prompt_id."""
+    refused: dict[str, Sequence[str]] = {}
+    for path in receipts:
+        refused |= json.loads(Path(path).read_text(encoding="utf-8")).get("over_window", {})
+    return refused

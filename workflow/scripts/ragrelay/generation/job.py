@@ -20,7 +20,7 @@ from ragrelay.base.io.parquet_parts import WRITTEN, PartStore
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.generation.engine_use import add_tokens
 from ragrelay.generation.generator import GENERATOR_KINDS, Engine, Maker
-from ragrelay.generation.requests import longest_first, over_window, requests_of, window_of
+from ragrelay.generation.requests import TRUNCATE, longest_first, over_window, requests_of, window_of
 from ragrelay.generation.store import KEY, ROUNDING, AnswerStore, known_sum
 from ragrelay.prompting.layout import Layout
 
@@ -61,11 +61,13 @@ def generate_answers(
     generator: Mapping[str, Any],
     layout: Layout,
     start_engine: Callable[[Mapping[str, Any], int | None], Engine],
+    leaves_out: bool = False,
 ) -> dict[str, Any]:
     """Generate the answers of ``asked`` (rows of requests.sharded_keys) that ``store`` lacks.
 
     ``start_engine(generator, window)`` is called only if answers are missing. A prompt over the window is left out, so
-    that it stops no other retriever; where every retriever has one, InputError is raised before the engine starts.
+    that it stops no other retriever; where every retriever has one, InputError is raised before the engine starts. With
+    ``leaves_out`` and over_window: truncate, it never is: what reads the answers counts the prompts that have none.
     Returns the receipt: asked, cached, made, over_window (prompt_id → error), seconds, engine, the counts of
     count_makers, and tokens.
     """
@@ -77,7 +79,9 @@ def generate_answers(
     if len(missing):
         check_writable(f"{len(missing)} of {len(asked)} answers are not in", store.folder)
         window = window_of(generator)
-        missing, receipt["over_window"] = _within_window(asked, missing, generator, window, layout)
+        missing, receipt["over_window"] = _within_window(
+            asked, missing, generator, window, layout, leaves_out and generator["over_window"] == TRUNCATE
+        )
     if len(missing):
         if not GENERATOR_KINDS[generator["engine"]].in_job:
             # An endpoint is asked this one alone before all others: if it cuts prompts, nothing is stored.
@@ -95,18 +99,24 @@ def generate_answers(
 
 
 def _within_window(
-    asked: pl.DataFrame, missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout
+    asked: pl.DataFrame,
+    missing: pl.DataFrame,
+    generator: Mapping[str, Any],
+    window: int | None,
+    layout: Layout,
+    leaves_out: bool,
 ) -> tuple[pl.DataFrame, dict[str, tuple[str, ...]]]:
     """Return the rows of ``missing`` that fit the window, and the errors' parts of the other prompts by prompt_id.
 
-    Raises the first of them if each retriever (of zero-shot prompts alone, that) has one: then no table can be made.
+    Raises the first of them if each retriever (of zero-shot prompts alone, that) has one: then no table can be made,
+    unless it ``leaves_out`` such prompts.
     """
     errors = over_window(missing, generator, window, layout)
     if not errors:
         return missing, {}
     refused = missing.filter(pl.col("prompt_id").is_in(list(errors)))
     retrievers, of_refused = ({*table["retriever"].cast(pl.String)} for table in (asked, refused))
-    if of_refused >= (retrievers - {ZEROSHOT} or retrievers):
+    if not leaves_out and of_refused >= (retrievers - {ZEROSHOT} or retrievers):
         raise errors[refused["prompt_id"][0]]
     first = next(iter(errors.values()))
     log.warning("%d prompts are left out, of %s: %s", len(errors), ", ".join(sorted(of_refused)), first)

@@ -34,6 +34,8 @@ CHARACTERS_PER_TOKEN = 4
 KEYS = {"qid": pl.String, "prompt_id": pl.String, "size": pl.Int64}
 TEXT_BYTES = 64 << 20
 """Bytes of prompts that are in memory at a time."""
+TRUNCATE = "truncate"
+"""The value of ``over_window`` with which a prompt over the window is no error."""
 SPARE_TOKENS = 64
 """Tokens that may come to those of the text and of a chat's template: a system part's marks, a space in front."""
 
@@ -187,7 +189,7 @@ def tokenised(
     check_marks(generator, tokenizer)
     room = math.inf if window is None else window - longest_reply(generator)
     less = f"max_tokens and {budget_key(generator)}" if thought_budget(generator) else "max_tokens"
-    truncates = generator["over_window"] == "truncate"
+    truncates = generator["over_window"] == TRUNCATE
     current, dropped = "", 0
     ids: tuple[int, ...] = ()
     retriever_of = pl.col("retriever") if "retriever" in missing.columns else pl.lit("")

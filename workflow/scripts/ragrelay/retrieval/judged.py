@@ -1,10 +1,11 @@
 """Define the base classes of retrievers that draw passages by their judgements."""
 
+import heapq
 import random
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import polars as pl
 from pydantic import Field
@@ -12,8 +13,14 @@ from pydantic import Field
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import Name
 from ragrelay.retrieval.retriever import Retriever, RunTask
 from ragrelay.retrieval.trec import RUN
+
+FILLERS = 100
+"""Most fillers of a query."""
+OF_CORPUS = 1000
+"""Passages of the corpus from which those of all queries are drawn."""
 
 
 class Judged(Retriever):
@@ -23,9 +30,33 @@ class Judged(Retriever):
 
     seed: int = Field(0, ge=0, description="Seed of the permutations, in which the passages are taken.")
 
+    filler: Literal["unjudged", "random", "nothing"] | None = Field(
+        None,
+        description="What follows the drawn passages, in `graded` and `position` instead of judged non-relevant ones: "
+        "passages of `ranking` without a judgement, from its end up (`unjudged`), passages of the corpus without a "
+        "judgement (`random`), or `nothing`.",
+    )
+    ranking: Name | None = Field(
+        None, description="The retriever of `filler: unjudged`; one of kind `run` has passages of your choice."
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check that a ranking is named where one is needed."""
+        super().check(place, study)
+        if (self.ranking is not None) != (self.filler == "unjudged"):
+            found, expected = ("none", "a retriever") if self.ranking is None else (repr(self.ranking), "none")
+            raise InputError(f"{place}.ranking'", found, f"{expected} with filler: {self.filler or 'none'}")
+
+    def stages(self) -> list[tuple[str, str]]:
+        """Return the retriever whose passages fill."""
+        return [("ranking", self.ranking)] if self.ranking else []
+
     @abstractmethod
-    def drawn(self, labels: Mapping[str, int], qid: str) -> list[str]:
-        """Return a query's passages, best rank first, from those with ``labels``; none if there are too few."""
+    def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:
+        """Return a query's passages, best rank first, from those with ``labels``; none if there are too few.
+
+        ``fillers``: the passages that follow them; None without the key.
+        """
 
     def run(self, task: RunTask) -> pl.DataFrame:
         """Return the drawn passages, all with text. A query with too few passages has no row.
@@ -34,11 +65,40 @@ class Judged(Retriever):
         ``descending`` is the order in which passages were drawn.
         """
         texts, rows = task.collection.texts(task.qrels["docno"].unique().to_list()), []
+        fillers = self._fillers(task)
         for (qid,), judged in task.qrels.sort("docno").group_by("qid", maintain_order=True):
             labels = {docno: label for docno, label in judged.select("docno", "label").iter_rows() if docno in texts}
-            docnos = self.drawn(labels, str(qid))
+            docnos = self.drawn(labels, str(qid), fillers(str(qid), set(judged["docno"])) if fillers else None)
             rows += [(qid, docno, float(len(docnos) - place)) for place, docno in enumerate(docnos)]
         return pl.DataFrame(rows, schema=RUN, orient="row")
+
+    def _fillers(self, task: RunTask) -> Callable[[str, set[str]], list[str]] | None:
+        """Return a function of a query and its judged passages to its fillers, at most FILLERS; None without the key.
+
+        Passages of the corpus are drawn from its OF_CORPUS with the lowest hashes, so that it is read once.
+        """
+        if self.filler == "random":
+            hashed = ((text_hash(f"{self.seed}\t{one['doc_id']}"), one["doc_id"]) for one in task.collection.passages())
+            sample = [docno for _, docno in heapq.nsmallest(OF_CORPUS, hashed)]
+            return lambda qid, judged: [one for one in self._shuffled(sample, qid) if one not in judged][:FILLERS]
+        if self.filler == "unjudged":
+            upwards = task.runs[0].sort("qid", "rank", descending=[False, True])
+            ranked = {
+                str(qid): rows["docno"].to_list() for (qid,), rows in upwards.group_by("qid", maintain_order=True)
+            }
+
+            def unjudged(qid: str, judged: set[str]) -> list[str]:
+                docnos = [docno for docno in ranked.get(qid, ()) if docno not in judged][:FILLERS]
+                texts = task.collection.texts(docnos)
+                return [docno for docno in docnos if docno in texts]
+
+            return unjudged
+        return (lambda qid, judged: []) if self.filler else None
+
+    def _shuffled(self, docnos: Sequence[str], qid: str) -> list[str]:
+        shuffled = list(docnos)
+        random.Random(int(text_hash(f"{self.seed}\t{qid}")[:16], 16)).shuffle(shuffled)
+        return shuffled
 
     def permuted(self, labels: Mapping[str, int], lowest: int | None, highest: int | None, qid: str) -> list[str]:
         """Return the passages with labels from ``lowest`` to ``highest``, permuted."""
@@ -47,8 +107,7 @@ class Judged(Retriever):
             for docno, label in labels.items()
             if (lowest is None or label >= lowest) and (highest is None or label <= highest)
         ]
-        random.Random(int(text_hash(f"{self.seed}\t{qid}")[:16], 16)).shuffle(docnos)
-        return docnos
+        return self._shuffled(docnos, qid)
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
         """Return the error with the bounds of labels."""
@@ -65,9 +124,11 @@ class TwoSided(Judged):
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that no label is on both sides."""
+        super().check(place, study)
         if self.max_label >= self.min_label:
             raise InputError(place + "'", "max_label not below min_label", "max_label < min_label")
 
-    def sides(self, labels: Mapping[str, int], qid: str) -> tuple[list[str], list[str]]:
-        """Return a query's relevant and its other passages, each permuted."""
-        return self.permuted(labels, self.min_label, None, qid), self.permuted(labels, None, self.max_label, qid)
+    def sides(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None) -> tuple[list[str], list[str]]:
+        """Return a query's relevant passages, permuted, and the others: its non-relevant ones, permuted, or fillers."""
+        others = self.permuted(labels, None, self.max_label, qid) if fillers is None else list(fillers)
+        return self.permuted(labels, self.min_label, None, qid), others

@@ -33,10 +33,22 @@ class Interventions(Annex):
         sections = _in_rules(reported.study).sections
         return reported.paths(reported.outputs("interventions", "figure"), sections) if sections else []
 
+    def explored(self, study: Any, section: Mapping[str, str]) -> list[Any]:
+        return _in_rules(study).passage_effects(section)
+
     def left_out(self, study: Any) -> Mapping[str, tuple[str, Any, list[Any]]]:
         pattern = self.files.left_out_of_changes
         jobs = _in_rules(study).jobs
-        return {"changes": ("interventions", pattern, pattern.each(jobs))} if jobs else {}
+        answers = self.files.left_out_of_changed_answers
+        of_answers = [{**job, "generator": name} for job in jobs for name in study.asked_generators()]
+        return (
+            {
+                "changes": ("interventions", pattern, pattern.each(jobs)),
+                "changed_answers": ("interventions", answers, answers.each(of_answers)),
+            }
+            if jobs
+            else {}
+        )
 
     def page_inputs(self, study: Any) -> Mapping[str, Any]:
         return _in_rules(study).shown
@@ -47,8 +59,8 @@ class Interventions(Annex):
     def generation(self, study: Any) -> list[dict[str, Any]]:
         retrievers = _in_rules(study).retrievers
         prompts, receipt = ("changed", self.files.changed_prompts), self.files.changed_receipt
-        of_job = {"rule": "generate_changed_answers", "prompts": prompts, "receipt": receipt, "needed": True}
-        return [of_job | {"retrievers": retrievers}] if retrievers else []
+        of_job = {"rule": "generate_changed_answers", "prompts": prompts, "receipt": receipt, "leaves_out": True}
+        return [{**of_job, "needed": bool(retrievers), "retrievers": retrievers}]
 
 
 def _in_rules(study: Any) -> Any:

@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from ragrelay.annexes.interventions.columns import CHANGE, KEY
 from ragrelay.base.errors import InputError
 from ragrelay.generation.answer_files import COLUMNS as OF_CELLS
-from ragrelay.generation.answer_files import check_refused
+from ragrelay.generation.answer_files import check_refused, missing_of, refused_prompts
 from ragrelay.generation.store import KEY as STORE_KEY
-from ragrelay.generation.store import THOUGHT, AnswerStore
+from ragrelay.generation.store import AnswerStore
 from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
 
 COLUMNS = {
@@ -19,6 +20,7 @@ COLUMNS = {
                                          "answer_tokens")},
     "docnos": PROMPT_COLUMNS["docnos"],
 }  # fmt: skip
+OVER_WINDOW = "changed contexts over the window"
 
 
 def view_changed_answers(
@@ -27,18 +29,28 @@ def view_changed_answers(
     store: AnswerStore,
     thinking: Sequence[str] | None = None,
     receipts: Sequence[Path] = (),
-) -> pl.DataFrame:
-    """Look up the answers to ``prompts`` (prompts.COLUMNS): COLUMNS, by row, then seed.
+    leaves_out: bool = False,
+) -> tuple[pl.DataFrame, list[dict[str, Any]]]:
+    """Look up the answers to ``prompts`` (prompts.COLUMNS): COLUMNS, by row, then seed; and counts of what is missing.
 
-    ``thinking``, ``receipts``: see answer_files.view_answers. Raises InputError for an answer that the store lacks.
+    ``thinking``, ``receipts``: see answer_files.view_answers. With ``leaves_out``, prompts over the window have no rows
+    and are counted, also those that a cell has with fewer passages: a context would be changed twice. Raises InputError
+    for another answer that the store lacks.
     """
     of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
     keys = prompts.select("prompt_id").unique(maintain_order=True).join(of_seeds, how="cross")
-    stored = store.answers(keys, thinking).drop(THOUGHT)
-    lacking = keys.join(stored, on=STORE_KEY, how="anti")
+    stored = store.answers(keys, thinking)
+    shortened = stored.filter(pl.col("dropped_passages") > 0)["prompt_id"]
+    over = [*refused_prompts(receipts), *shortened] if leaves_out else []
+    fits = ~pl.col("prompt_id").is_in(over)
+    lacking = keys.filter(fits).join(stored, on=STORE_KEY, how="anti")
     if len(lacking):
         check_refused(lacking["prompt_id"], receipts)
         found = f"no answer to {len(lacking)} of {len(keys)} prompts of changed contexts"
         raise InputError(store.folder, found, "all of them; run again with --forcerun generate_changed_answers")
-    rows = prompts.select(*KEY, "docnos", "prompt_id").join(of_seeds, how="cross", maintain_order="left_right")
-    return rows.join(stored, on=STORE_KEY, how="left", maintain_order="left").select(*COLUMNS)
+    asked = prompts.filter(fits).select(*KEY, "docnos", "prompt_id")
+    rows = asked.join(of_seeds, how="cross", maintain_order="left_right")
+    viewed = rows.join(stored, on=STORE_KEY, how="left", maintain_order="left")
+    cells = prompts.filter(~fits).group_by("intervention", "k").len().sort("intervention", "k").iter_rows()
+    left_out = [{"what": f"{name}, k = {k}: {OVER_WINDOW}", "count": count} for name, k, count in cells]
+    return viewed.select(*COLUMNS), [*left_out, *missing_of(viewed)]

@@ -16,7 +16,7 @@ from ragrelay.analysis.equivalence import difference, testable, untestable, word
 from ragrelay.analysis.relay import ALL_RANKINGS
 from ragrelay.analysis.verdicts import OF_DIFFERENCE
 from ragrelay.annexes.interventions.columns import KEY
-from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS, OTHER, RELEVANT, ROW, Intervention
+from ragrelay.annexes.interventions.intervention import BETWEEN, INTERVENTION_KINDS, OTHER, RELEVANT, ROW, Intervention
 from ragrelay.base.vocabulary.columns import (
     CONTEXT_COLUMNS,
     DOCNO,
@@ -41,7 +41,8 @@ EFFECTS = {
     "ordering": CONTEXT_COLUMNS["ordering"],
     "k": integer("passages of the context that is changed", "passages"),
     "references": REFERENCES,
-    "part": text(f"`{OVERALL}`: the mean over a query's places (and draws), then over queries; `{AT_PLACE}`: at one "
+    "part": text(f"`{OVERALL}`: the mean over a query's places (and draws), then over queries; of a context's own "
+                 f"passages, the coefficient of relevance beside query and place; `{AT_PLACE}`: at one "
                  f"place of the prompt; `{FIRST_LAST}`: the effect at the first place less that at the last, paired by "
                  "query: the one test of places"),
     "place": integer("place in the prompt, from 1; empty over places"),
@@ -74,7 +75,9 @@ COLUMNS = {**STUDY_PART, **EFFECTS}
 """Columns of intervention_effects.csv."""
 PASSAGES = {
     "intervention": EFFECTS["intervention"],
+    "what": text("what the effect is of"),
     "retriever": EFFECTS["retriever"],
+    "ordering": EFFECTS["ordering"],
     "k": EFFECTS["k"],
     "references": REFERENCES,
     "qid": QID,
@@ -87,6 +90,9 @@ PASSAGES = {
 PASSAGE_COLUMNS = {**STUDY_PART, **PASSAGES}
 """Columns of passage_effects.csv."""
 OF_CELL = ["references", "k"]
+COMPARABLE = 1e-9
+"""Least sum of squares of relevance, less the means of queries and places, that is more than rounding."""
+NOT_COMPARABLE = "relevant and non-relevant passages have no place in common"
 
 
 def intervention_effects(
@@ -128,6 +134,7 @@ def passage_effects(
     scores: Mapping[str, pl.DataFrame],
     changed: Mapping[str, pl.DataFrame],
     definitions: Mapping[str, Mapping[str, Any]],
+    orderings: Sequence[str],
 ) -> pl.DataFrame:
     """Return PASSAGES: the effect of each passage of a context that was left out or repeated. Arguments: see above."""
     frames = [pl.DataFrame(schema=schema_of(PASSAGES))]
@@ -139,7 +146,8 @@ def passage_effects(
             measured = own.join(of_change.select(*KEY, "value"), on=KEY, how="left", maintain_order="left")
             for (references, k), scored in measured.partition_by(OF_CELL, as_dict=True, maintain_order=True).items():
                 passages = of_change.filter(k=k).select(*ROW, "docno", "label")
-                names = {"intervention": name, "retriever": retriever, "k": k, "references": references}
+                names = {"intervention": name, "what": kind.about, "retriever": retriever,
+                         "ordering": kind.laid_out(orderings), "k": k, "references": references}  # fmt: skip
                 frames.append(
                     kind.effects(scored)
                     .drop_nulls("effect")
@@ -153,23 +161,57 @@ def passage_effects(
 def by_query(effects: pl.DataFrame) -> pl.DataFrame:
     """Return qid, effect, moved, n_changes of each query of ``effects`` (Intervention.effects), sorted.
 
-    Of one query, places and draws count alike; where passages have a side, the mean of the relevant ones less that of
-    the non-relevant ones, in queries that have both.
+    Of one query, places and draws count alike. Where passages have a side, relevant ones are compared with non-relevant
+    ones in queries that have both, at equal places: see _compared.
     """
     # Sums of sorted lists: the number of threads must not change the last digit.
     rows = effects.drop_nulls("effect").sort("qid", "draw", "place")
-    sides = rows.group_by("qid", "side", maintain_order=True).agg("effect", "moved").with_columns(
+    whole = rows.filter(pl.col("side").is_null()).group_by("qid", maintain_order=True).agg("effect", "moved")
+    means = whole.select(
+        "qid", pl.col("effect").list.mean(), pl.col("moved").list.mean(),
         n_changes=pl.col("effect").list.len().cast(pl.Int64),
-        effect=pl.col("effect").list.mean(), moved=pl.col("moved").list.mean(),
     )  # fmt: skip
-    whole = sides.filter(pl.col("side").is_null())
-    first, second = (sides.filter(side=side) for side in (RELEVANT, OTHER))
-    both = first.join(second, on="qid", suffix="_other", maintain_order="left")
-    compared = both.select(
-        "qid", *(pl.col(name) - pl.col(f"{name}_other") for name in ("effect", "moved")),
-        n_changes=pl.col("n_changes") + pl.col("n_changes_other"),
-    )  # fmt: skip
-    return pl.concat([whole.select("qid", "effect", "moved", "n_changes"), compared]).sort("qid")
+    compared = _compared(rows.filter(pl.col("side").is_in([RELEVANT, OTHER])))
+    return pl.concat([means, compared.cast(means.schema)]).sort("qid")
+
+
+def _compared(rows: pl.DataFrame) -> pl.DataFrame:
+    """Return by_query's columns of changes of a context's own passages, for queries with both sides.
+
+    The mean of a column is the coefficient of relevance in the regression on relevance, query and place: places count
+    by themselves, and relevant passages stand at other places than non-relevant ones (unadjusted, 15 to 36% false:
+    benchmarks/intervention_errors.py). A query's number is its part of the coefficient (Frisch and Waugh 1933), so that
+    tests over queries are those of cluster-robust regression. Without a place that both sides have, there are none.
+    """
+    both = rows.filter(pl.col("side").n_unique().over("qid") == 2)
+    nothing = both.clear().select("qid", "effect", "moved", n_changes=pl.lit(0, pl.Int64))
+    if both.is_empty():
+        return nothing
+    qids = both["qid"].unique(maintain_order=True)
+    query = both["qid"].rank("dense").to_numpy().astype(np.int64) - 1
+    place = both["place"].rank("dense").to_numpy().astype(np.int64) - 1
+    counts = np.bincount(query)
+
+    def within(values: Array) -> Array:
+        return values - np.stack([np.bincount(query, column) / counts for column in values.T])[:, query].T
+
+    places = within(np.eye(place.max() + 1)[place])
+    inverse = np.linalg.pinv(np.einsum("ij,ik->jk", places, places), hermitian=True)
+
+    def rest(values: Array) -> Array:
+        own = within(values[:, None])
+        return (own - np.einsum("ij,jk->ik", places, inverse @ np.einsum("ij,ik->jk", places, own)))[:, 0]
+
+    relevant = rest((both["side"] == RELEVANT).to_numpy().astype(np.float64))
+    squares = np.bincount(query, relevant**2)
+    if squares.sum() <= COMPARABLE:
+        return nothing
+    columns = {
+        name: None if both[name].null_count() else
+        np.bincount(query, relevant * rest(both[name].to_numpy())) / squares.mean()
+        for name in ("effect", "moved")
+    }  # fmt: skip
+    return pl.DataFrame({"qid": qids, **columns, "n_changes": counts}, schema=nothing.schema)
 
 
 def _of_cell(
@@ -183,7 +225,11 @@ def _of_cell(
     means = dict(arms.group_by("arm", maintain_order=True).agg(pl.col("p").mean()).iter_rows())
     two_arms = effects["side"].is_null().all() and len(effects) > 0
     of_arms = {"p_relevant": means.get(RELEVANT), "p_other": means.get(OTHER)} if two_arms else {}
-    yield {"part": OVERALL, **of_arms, **_means([queries], margin, clusters)[0], **_slope(queries, clusters)}
+    row = {"part": OVERALL, **of_arms, **_means([queries], margin, clusters)[0], **_slope(queries, clusters)}
+    sides = (
+        effects.drop_nulls("effect").group_by("qid").agg(pl.col("side").filter(pl.col("side") != BETWEEN).n_unique())
+    )
+    yield row | ({"reason": NOT_COMPARABLE} if queries.is_empty() and (sides["side"] == 2).any() else {})
     places = effects["place"].unique().sort().to_list() if two_arms else []
     if len(places) > 1:
         of_places = [by_query(effects.filter(place=place)) for place in places]

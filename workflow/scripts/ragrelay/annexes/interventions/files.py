@@ -17,6 +17,8 @@ changed_receipt = StudyFile("{dataset}/interventions/generated/{generator}/shard
     "generate_changed_answers", "receipt of generation")
 changed_answers = StudyFile("{dataset}/interventions/answers/{generator}/{retriever}.parquet", "view_changed_answers",
     "the answers to changed contexts", f"{MODULE}.answers:COLUMNS")
+left_out_of_changed_answers = StudyFile("{dataset}/interventions/answers/{generator}/{retriever}.left_out.json",
+    "view_changed_answers", "counts of the changed contexts over the window, and of missing answers, by reason")
 changed_scores = StudyFile("{dataset}/interventions/scores/{scorer}/{generator}/{retriever}.parquet",
     "score_changed_answers", "the scores of these answers", f"{MODULE}.scores:COLUMNS")
 # fmt: on

@@ -10,6 +10,7 @@ from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.kinds import CheckedStudy, Kind, Kinds
 from ragrelay.base.settings import Name, Unique
 from ragrelay.base.vocabulary.orderings import fits, ordered
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 UNCHANGED, RELEVANT, OTHER, BETWEEN = "unchanged", "relevant", "other", "between"
 """Arms: the context as it was, and what the passage that is changed is judged."""
@@ -76,6 +77,8 @@ class Intervention(Kind):
     """Which queries it says something about, after `queries `; ``{k}`` is filled in."""
     effect: ClassVar[str]
     """What its effect is, with ``{effect}`` for its value."""
+    about: ClassVar[str] = ""
+    """What the effect of a single passage is, before its value."""
     needs_pairs: ClassVar[bool] = False
     """Whether it puts passages in that the context lacks."""
     measured: ClassVar[bool] = True
@@ -92,13 +95,16 @@ class Intervention(Kind):
     seed: int = Field(0, ge=0, description="Seed of what is drawn.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check retrievers, k and ordering against the grid, and that no label is on both sides."""
+        """Check retrievers, k and ordering against the grid, that texts are passages' own, and labels on one side."""
         super().check(place, study)
         grid = study.grid
         for name in self.retrievers:
             if name not in grid.retrievers:
                 expected = one_of(grid.retrievers, name) + " in grid.retrievers"
                 raise InputError(f"{place}.retrievers'", repr(name), expected)
+            if RETRIEVER_KINDS.of(study.config["retrievers"][name]).processing() is not None:
+                expected = "a retriever whose passages are shown as they are, such as the one that is processed"
+                raise InputError(f"{place}.retrievers'", f"{name!r}, whose passages a processor changes", expected)
         for k in self.k or ():
             if k not in grid.k:
                 raise InputError(f"{place}.k'", str(k), one_of(map(str, grid.k)) + " in grid.k")

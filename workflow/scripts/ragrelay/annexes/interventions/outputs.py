@@ -25,7 +25,8 @@ OUTPUTS: tuple[Output, ...] = (
         "intervention_effects", "interventions", ("intervention_effects",),
         "Effect of one relevant passage, by k and place, beside relay", "", "interventions",
         f"{MODULE}.page_tables:effect_table", {},
-        note="Means over queries, first over the places and draws of a query. Slopes are per 0.1 of the measure: of "
+        note="Means over queries, first over the places and draws of a query; of a context's own passages, at equal "
+        "places. Slopes are per 0.1 of the measure: of "
         "the effect, by cause; of relay, a correlation over all rankings in the same cell.",
         limited=True,
     ),

@@ -7,6 +7,7 @@ from typing import Any
 from ragrelay.annexes.interventions import files
 from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS
 from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.generation.requests import TRUNCATE
 from ragrelay.workflow.study.files import made_by
 from ragrelay.workflow.study.study import Key, OfJob, StudyOfRules
 
@@ -59,6 +60,10 @@ class Interventions:
             if self.definitions
         ]
 
+    def leaves_out(self, generator: str) -> bool:
+        """Return whether changed contexts over a generator's window are left out, rather than an error."""
+        return bool(self.study.generator(generator)["over_window"] == TRUNCATE)
+
     @functools.cached_property
     def of_grid(self) -> dict[str, Any]:
         """What changed contexts depend on in the grid."""
@@ -74,6 +79,12 @@ class Interventions:
         """Return a function from wildcards to the files of ``pattern`` of all such retrievers."""
         paths = pattern.each(self.each_retriever)
         return lambda wildcards: paths
+
+    def passage_effects(self, section: Mapping[str, str]) -> list[StudyFile]:
+        """Return the table of the effects of a section's single passages; none where no intervention has these."""
+        kinds = [INTERVENTION_KINDS.of(one) for one in self.definitions.values()]
+        own = any(not kind.needs_pairs for kind in kinds) and dict(section) in self.sections
+        return [made_by("analyse_interventions")["passage_effects"].at(**section)] if own else []
 
     @functools.cached_property
     def shown_patterns(self) -> Mapping[str, StudyFile]:

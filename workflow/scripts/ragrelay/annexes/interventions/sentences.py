@@ -14,6 +14,7 @@ from ragrelay.annexes.interventions.effects import FIRST_LAST, OVERALL
 from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS, Intervention
 from ragrelay.annexes.interventions.page_tables import PER
 from ragrelay.annexes.interventions.study import EffectStudy
+from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.report.display.findings import Conclusion, with_remark, would_undo
 from ragrelay.report.display.numbers import count, counted, with_interval
 from ragrelay.report.display.tables import Row
@@ -25,6 +26,22 @@ WORDS = {
     TOO_FEW: "too few queries to say",
 }
 DOES_NOT_KNOW = "we do not know"
+BY_CAUSE = "by cause"
+BY_PASSAGES = "of the context's own passages, which may differ in more than relevance"
+SWAPPED = (
+    "One relevant passage instead of a non-relevant one makes the answer better",
+    "One relevant passage instead of a non-relevant one makes the answer worse",
+    "One relevant passage instead of a non-relevant one makes no difference beyond the margin",
+    "We do not know what one relevant passage instead of a non-relevant one does",
+)
+OWN = (
+    "A relevant passage does more for the answer than a non-relevant one at the same place",
+    "A relevant passage does less for the answer than a non-relevant one at the same place",
+    "A relevant passage does as much for the answer, within the margin, as a non-relevant one at the same place",
+    "We do not know whether a relevant passage does more for the answer than a non-relevant one at the same place",
+)
+"""What the answer says of a passage that is put in, and of one of the context's own: better, worse, no difference, not
+known."""
 
 
 def effect_answer(study: EffectStudy) -> Conclusion:
@@ -37,15 +54,14 @@ def effect_answer(study: EffectStudy) -> Conclusion:
     kind: type[Intervention] = INTERVENTION_KINDS[row["kind"]]
     where = f"in contexts of {row['k']} by {row['retriever']}"
     names = (row["retriever"],)
+    better, worse, equivalent, unknown = SWAPPED if kind.needs_pairs else OWN
     if row["verdict"] in SAY_BETTER:
-        strong = f"One relevant passage {_of(kind)} makes the answer better {where}"
+        said = better
     elif row["verdict"] in SAY_WORSE:
-        strong = f"One relevant passage {_of(kind)} makes the answer worse {where}"
-    elif row["verdict"] == EQUIVALENT:
-        strong = f"One relevant passage {_of(kind)} makes no difference beyond the margin {where}"
+        said = worse
     else:
-        strong = f"We do not know what one relevant passage {_of(kind)} does {where}"
-    return Conclusion(*heading, strong, names=names)
+        said = equivalent if row["verdict"] == EQUIVALENT else unknown
+    return Conclusion(*heading, f"{said} {where}", names=names)
 
 
 def effect_sentences(study: EffectStudy) -> list[str]:
@@ -60,11 +76,18 @@ def effect_sentences(study: EffectStudy) -> list[str]:
         of_k = rows.filter(part=OVERALL).to_dicts()
         where = f"{name} on {retriever} ({of_k[0]['ordering']} order, {study.references} references)"
         sentences += [_effect(where, row) for row in of_k]
+        here = {"intervention": name, "retriever": retriever, "references": study.references + UNSEEN}
+        if unseen := [_places(row) for row in study.overall.filter(**here).iter_rows(named=True)]:
+            sentences.append(
+                f"{where}, on the references that none of its contexts at that k shows, since an answer may copy the "
+                f"others: {'; '.join(unseen)}."
+            )
         if places := [_places(row) for row in rows.filter(part=FIRST_LAST).iter_rows(named=True)]:
             sentences.append(f"{where}, effect at the first place less that at the last: {'; '.join(places)}.")
         if slopes := [_slopes(row) for row in of_k if row["slope"] is not None]:
+            by = BY_CAUSE if INTERVENTION_KINDS[of_k[0]["kind"]].needs_pairs else BY_PASSAGES
             sentences.append(
-                f"{where}, per {PER} of {of_k[0]['measure']}: by cause, and beside it the slope of relay, which is a "
+                f"{where}, per {PER} of {of_k[0]['measure']}: {by}, and beside it the slope of relay, which is a "
                 f"correlation over all rankings of the study: {'; '.join(slopes)}."
             )
     return sentences
@@ -73,10 +96,6 @@ def effect_sentences(study: EffectStudy) -> list[str]:
 def _first(study: EffectStudy) -> Sequence[Row]:
     rows = [] if study.references is None else study.overall.filter(references=study.references).to_dicts()
     return [row for row in rows if all(row[key] == rows[0][key] for key in ("intervention", "retriever"))]
-
-
-def _of(kind: type[Intervention]) -> str:
-    return "instead of a non-relevant one" if kind.needs_pairs else "more than a non-relevant one"
 
 
 def _word(row: Row) -> str:
@@ -89,8 +108,9 @@ def _word(row: Row) -> str:
 def _effect(where: str, row: Row) -> str:
     kind, k, rest = INTERVENTION_KINDS[row["kind"]], row["k"], row["n_queries"] - row["n"]
     others = f"; the other {count(rest)} say nothing here" if rest else ""
+    of = "The mean" if kind.needs_pairs else "This"
     said = (
-        f"{where}, k = {k}: {kind.effect.format(effect=_value(row))} ({_word(row)}). The mean is over the "
+        f"{where}, k = {k}: {kind.effect.format(effect=_value(row))} ({_word(row)}). {of} is over the "
         f"{count(row['n'])} of {counted(row['n_queries'], 'query', 'queries')} {kind.population.format(k=k)}{others}."
     )
     return with_remark(said, would_undo("this verdict") if row["stands"] is False else "")

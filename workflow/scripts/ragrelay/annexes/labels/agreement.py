@@ -26,8 +26,6 @@ from ragrelay.base.vocabulary.columns import (
     text,
 )
 
-HALF = 0.5
-"""Labels from 0 to 1 count as relevant from this one on."""
 KAPPA, WEIGHTED, PASSAGES, RETRIEVERS = "kappa", "kappa_weighted", "tau_passages", "tau_retrievers"
 RETRIEVERS_AT_LEAST = 3
 TABLE = {
@@ -55,7 +53,7 @@ CONFUSION = {
     "people": TABLE["people"],
     "references": REFERENCES,
     "people_label": integer("label by people"),
-    "source_label": integer("label by the source; of labels from 0 to 1, 1 from 0.5 on"),
+    "source_label": integer("label by the source; of labels from 0 to 1, 1 from 0.5 on; of effects, 1 above 0"),
     "pairs": integer("passages of queries with these labels", "pairs"),
 }
 CONFUSION_COLUMNS = {**STUDY_PART, **CONFUSION}

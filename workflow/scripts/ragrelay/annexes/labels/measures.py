@@ -34,6 +34,10 @@ class How(NamedTuple):
     """Whether all passages of a query have the same label, by definition."""
     gains: pl.DataFrame | None = None
     """What nDCG counts instead of the labels: qid, docno, gain, a real number from 0 for every label."""
+    signed: bool = False
+    """Whether labels may be below 0, which nDCG counts as 0."""
+    below: int | None = None
+    """The cutoff from which the measures have no value, if there is one."""
 
 
 def measure_labels(
@@ -48,29 +52,29 @@ def measure_labels(
     sum of label / log2(rank + 1), divided by that of the same labels sorted (Järvelin and Kekäläinen, TOIS 2002, with
     trec_eval's discount). Ideal DCG, recall and AP only know the ranking's labelled passages. A ranking shorter than
     the cutoff (``n_ranked`` < k) counts as if passages with label 0 followed, as in trec_eval. ``value`` is null if one
-    of the first k passages has no label, if labels between 0 and 1 don't define the measure, and for nDCG of labels
-    that are constant within a query. Without ``how``, labels count as integers if all of them are. Raises InputError
-    for an unknown measure and for a label below 0.
+    of the first k passages has no label, if labels between 0 and 1 don't define the measure, for nDCG of labels that
+    are constant within a query, and from ``how.below`` on. Without ``how``, labels count as integers if all of them
+    are. Raises InputError for an unknown measure, and for a label below 0 that is not ``how.signed``.
     """
     for measure in measures:
         if measure not in PAPER_NAMES:
             raise InputError("measure", repr(measure), one_of(PAPER_NAMES, measure))
     below = labels.filter(pl.col("label") < 0)["label"]
-    if len(below):
+    if len(below) and not (how and how.signed):
         raise InputError("labels", str(below[0]), "no label below 0")
     ranked = ranking.select("qid", "docno", "rank").sort("qid", "rank")
     graded = labels.select("qid", "docno", pl.col("label").cast(pl.Float64))
     ranked = ranked.join(graded, on=["qid", "docno"], how="left", maintain_order="left")
     how = how or How(whole=_are_whole(labels["label"]))
     values = _values(ranked, measures, list(ks), how)
+    measured = pl.lit(True) if how.below is None else pl.col("k") < how.below
+    varies = ~(pl.lit(how.constant) & (pl.col("measure") == "nDCG"))
     known = ranked.group_by("qid", maintain_order=True).agg("label", pl.len().cast(pl.Int64).alias("n_ranked"))
     unlabelled = pl.col("label").list.head(pl.col("k")).list.eval(pl.element().is_null()).list.any()
     order = {name: place for place, name in enumerate(measures)}
     return (
         values.join(known, on="qid")
-        .with_columns(
-            value=pl.when(~unlabelled, ~(pl.lit(how.constant) & (pl.col("measure") == "nDCG"))).then(pl.col("value"))
-        )
+        .with_columns(value=pl.when(measured, ~unlabelled, varies).then(pl.col("value")))
         .sort(pl.col("measure").replace_strict(order, return_dtype=pl.Int64), "k", "qid")
         .select(*SCHEMA)
     )
@@ -116,7 +120,8 @@ def _value(name: str, gains: np.ndarray, k: int) -> float:
     if name == "P":
         return float(gains[:k].sum() / k)
     if name == "Success":
-        return float(gains[:k].max(initial=0.0))
+        return float(gains[:k].max(initial=0.0) if len(gains) < k or k == 0 else gains[:k].max())
+    gains = np.maximum(gains, 0.0)
     ideal = _dcg(np.sort(gains)[::-1], k)
     return _dcg(gains, k) / ideal if ideal > 0 else 0.0
 

@@ -95,7 +95,7 @@ OUTPUTS: tuple[Output, ...] = (
         "annotation_confusion", "annotations", ("label_confusion",), "Pairs of query and passage by both labels",
         "Counts of pairs of query and passage by people's label and the source's.",
         "trust", "ragrelay.annexes.labels.trust_page:confusion_table",
-        note="Labels from 0 to 1 count as 1 from 0.5 on.",
+        note="Labels from 0 to 1 count as 1 from 0.5 on, effects above 0.",
     ),
     Table(
         "annotation_powered", "annotations", ("label_powered",),

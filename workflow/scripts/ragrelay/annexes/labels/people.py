@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from ragrelay.annexes.labels.agreement import HALF, Scale, agreement_tables
+from ragrelay.annexes.labels.agreement import Scale, agreement_tables
 from ragrelay.annexes.labels.powered import powered_table
 from ragrelay.annexes.labels.source import ANNOTATION_KINDS
 
@@ -72,7 +72,9 @@ def measure_agreement(
         pairs = kind.known_pairs(tables.qrels, made.get(name))
         known.update({} if pairs is None else {name: pairs})
     scales = {
-        name: Scale(kind.counted_from(lowest_grade) if kind.whole(annotations) else HALF, kind.graded, kind.judge)
+        name: Scale(
+            kind.counted_from(lowest_grade) if kind.whole(annotations) else kind.relevant_from, kind.graded, kind.judge
+        )
         for name, kind in kinds.items()
         if not kind.constant and people
     }

@@ -8,6 +8,7 @@ from ragrelay.annexes.labels.questions.judge_passages import passage_jobs
 from ragrelay.annexes.labels.source import (
     ANNOTATION_KINDS,
     BY_ANSWERS,
+    BY_EFFECTS,
     BY_FILE,
     BY_JUDGE,
     BY_PAGES,
@@ -28,6 +29,7 @@ TABLES = {
     BY_ZEROSHOT: study_files.scores,
     BY_PAGES: files.labels_by_pages,
     BY_FILE: files.labels_by_file,
+    **{name: study_files.tables[name] for name in (BY_EFFECTS,) if name in study_files.tables},  # of another annex
 }
 """The table with a source's labels, by the kind of job that makes them."""
 

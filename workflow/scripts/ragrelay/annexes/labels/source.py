@@ -11,8 +11,9 @@ from pydantic import Field
 from ragrelay.base.kinds import Kind, Kinds
 
 BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT, BY_PAGES, BY_FILE = "answers", "judge", "zeroshot", "pages", "file"
+BY_EFFECTS = "passage_effects"
 """Jobs whose tables sources read: labels from answers to single passages, by a judge, zero-shot scores, labels by gold
-pages, and labels from a file."""
+pages, labels from a file, and what passages that are left out do to P."""
 PEOPLE_KINDS = ("qrels", "file")
 """Kinds of sources whose labels may be people's."""
 
@@ -71,6 +72,10 @@ class AnnotationSource(Kind):
     """Whether its labels stand for a person's judgement of relevance."""
     constant: ClassVar[bool] = False
     """Whether all passages of a query have the same label, which leaves nDCG undefined."""
+    signed: ClassVar[bool] = False
+    """Whether its labels may be below 0, which nDCG counts as 0."""
+    relevant_from: ClassVar[float] = 0.5
+    """The lowest label that means relevant, of labels that are no integers."""
 
     def parts(self, name: str) -> list[str]:
         """Return the sources that its labels come from: itself, called ``name``, unless it is a combination."""
@@ -89,7 +94,7 @@ class AnnotationSource(Kind):
         return None
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Return whether its labels are integers, for which every measure is defined. Other labels are from 0 to 1."""
+        """Return whether its labels are integers, for which every measure is defined. Others are at most 1."""
         return True
 
     def counted_from(self, lowest_grade: int) -> float:
@@ -103,6 +108,14 @@ class AnnotationSource(Kind):
     def labels(self, data: SourceData) -> pl.DataFrame:
         """Return columns references, qid, docno, label. Queries that it can't label have no rows."""
         raise NotImplementedError
+
+    def read(self, path: str | Path) -> pl.DataFrame:
+        """Read the table of its job."""
+        return pl.read_parquet(path)
+
+    def measured_below(self, data: SourceData) -> int | None:
+        """Return the cutoff from which measures of its labels have no value; None without one."""
+        return None
 
     def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame | None:
         """Return the pairs (qid, docno) that it really labels if its other labels stand for a missing one; else None.

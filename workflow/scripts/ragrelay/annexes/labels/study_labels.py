@@ -94,11 +94,14 @@ def measure_labels(
         gold={qid: query.texts for qid, query in gold.items()},
         references=references,
     )
-    sources = Sources(inputs, annotations, {name: pl.read_parquet(path) for name, path in files.made.items()})
+    sources = Sources(inputs, annotations, {name: kinds[name].read(path) for name, path in files.made.items()})
     how = {
-        name: How(kind.whole(annotations), kind.counted_from(wanted.lowest_grade), kind.constant, sources.gains(name))
+        name: How(
+            kind.whole(annotations), kind.counted_from(wanted.lowest_grade), kind.constant, sources.gains(name),
+            kind.signed, sources.measured_below(name),
+        )
         for name, kind in kinds.items()
-    }
+    }  # fmt: skip
     labels = sources.labels(names)
     return labels, label_values(rankings, labels, wanted.measures, wanted.ks, how)
 
@@ -126,6 +129,10 @@ class Sources:
     def gains(self, name: str) -> pl.DataFrame | None:
         """Return the gains that nDCG uses for the source ``name`` (qid, docno, gain); None if it uses the labels."""
         return ANNOTATION_KINDS.of(self.catalogue[name]).gains(self._data_of(name))
+
+    def measured_below(self, name: str) -> int | None:
+        """Return the cutoff from which measures of the source ``name`` have no value; None without one."""
+        return ANNOTATION_KINDS.of(self.catalogue[name]).measured_below(self._data_of(name))
 
     def _of(self, name: str) -> pl.DataFrame:
         definition = self.catalogue[name]

@@ -21,7 +21,8 @@ def query_values(queries: pl.DataFrame, frames: Frames) -> Iterator[Json]:
     index in answers, finish reason, tokens, passages dropped to fit the window] and, of a thought before the answer,
     index in thoughts, tokens, how it ended), ``scores`` (by references, parallel
     to the cell's answers: [F1, index of the best reference in passages or null if none is best], or null), ``means``
-    (by references: [P, P0, U]), ``measures``, and, if computed, ``use`` ([context use, text change]); of a processed
+    (by references: [P, P0, U]), ``measures``, and, if computed, ``use`` ([context use, text change]) and ``effects`` of
+    single passages (by references: [index in passages, what it is, value of P]); of a processed
     retriever ``shown`` (indexes in shown, parallel to context) and ``emptied`` (indexes in passages); if there are any,
     ``thoughts``, and ``shown``, what processors made of passages: distinct texts.
     """
@@ -73,6 +74,10 @@ def _value(qid: str, query: str, own: Frames) -> Json:
             cells[_place(row)]["means"][row["references"]] = means
             if row["context_use"] is not None:
                 cells[_place(row)]["use"] = [_rounded(row[name]) for name in ("context_use", "text_change")]
+    for row in own["effects"].iter_rows(named=True):
+        if _place(row) in cells:
+            effects = cells[_place(row)].setdefault("effects", {}).setdefault(row["references"], [])
+            effects.append([places[row["docno"]], row["what"], _rounded(row["effect"])])
     measured: dict[tuple[str, int], Json] = defaultdict(dict)
     for row in own["measures"].iter_rows(named=True):
         measured[row["retriever"], row["k"]][row["measure"]] = _rounded(row["value"])

@@ -16,6 +16,9 @@ ANSWER = ["seed", "answer", "finish_reason", "answer_tokens", "dropped_passages"
 SCORE = ["ordering", "k", "seed", "references", "f1", "best_docno"]
 UTILITY = ["references", "p", "p0", "utility", "context_use", "text_change"]
 PROCESSED = {"retriever": pl.String, "k": pl.Int64, "qid": pl.String, "docno": pl.String, "text": pl.String}
+EFFECT = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64, "references": pl.String, "qid": pl.String,
+          "docno": pl.String, "what": pl.String, "effect": pl.Float64}  # fmt: skip
+"""Columns of effects of single passages on P; ``what`` says before the value what it is."""
 File = str | Path
 
 
@@ -34,6 +37,8 @@ class ExplorerFiles:
     retrieval: Mapping[str, File]
     """Measures."""
     utility: File
+    effects: Sequence[File] = ()
+    """Tables of annexes (CSV) with EFFECT."""
 
 
 Frames = dict[str, pl.DataFrame]
@@ -44,7 +49,8 @@ def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
 
     passages: docno, label (null = unjudged), text, each docno of a query once; contexts: docnos in prompt order;
     processed: retriever, k, docno, text (null = emptied) of the first k passages, where a processor changed texts;
-    answers: ANSWER and THOUGHT (null where files lack it); scores: SCORE; utility: UTILITY; measures: measure, value.
+    answers: ANSWER and THOUGHT (null where files lack it); effects: EFFECT; scores: SCORE; utility: UTILITY;
+    measures: measure, value.
     """
     chosen = pl.col("qid").is_in(list(qids))
     shown = [
@@ -64,7 +70,12 @@ def read_frames(files: ExplorerFiles, qids: Sequence[str]) -> Frames:
         if "shown" in pl.read_parquet_schema(path)
         for k in sorted({key["k"] for key, _ in files.prompts.matching(retriever=retriever).keyed})
     ]
+    effects = [
+        pl.read_csv(path, columns=list(EFFECT), schema_overrides=EFFECT).select(*EFFECT).filter(chosen)
+        for path in files.effects
+    ]
     return {
+        "effects": pl.concat([pl.DataFrame(schema=EFFECT), *effects]),
         "processed": pl.concat([pl.DataFrame(schema=PROCESSED), *processed]),
         "passages": pl.concat(shown).unique(["qid", "docno"], keep="first", maintain_order=True),
         "contexts": read_answers(files.prompts, ["qid", "docnos"]).filter(chosen),

@@ -1,6 +1,6 @@
 """Make contexts with a given number of relevant passages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
@@ -16,7 +16,7 @@ class Graded(TwoSided):
 
     relevant: int = Field(ge=0, description="Relevant passages in a context.")
 
-    def drawn(self, labels: Mapping[str, int], qid: str) -> list[str]:
+    def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:
         """Return the relevant passages of the dose, then the others."""
-        relevant, others = self.sides(labels, qid)
+        relevant, others = self.sides(labels, qid, fillers)
         return relevant[: self.relevant] + others if len(relevant) >= self.relevant else []

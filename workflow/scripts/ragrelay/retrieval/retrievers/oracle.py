@@ -1,6 +1,6 @@
 """Draw passages by their judgements, as oracles do (Tian et al., ECIR 2025)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any
 
@@ -34,11 +34,13 @@ class Oracle(Judged):
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that the bounds leave at least one label."""
+        super().check(place, study)
         lowest = -inf if self.min_label is None else self.min_label
         if lowest > (inf if self.max_label is None else self.max_label):
             raise InputError(place + "'", "min_label above max_label", "min_label ≤ max_label")
 
-    def drawn(self, labels: Mapping[str, int], qid: str) -> list[str]:
-        """Return all passages between the bounds, in seeded order or by label."""
+    def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:
+        """Return all passages between the bounds, in seeded order or by label, then the fillers."""
         docnos = self.permuted(labels, self.min_label, self.max_label, qid)
-        return sorted(docnos, key=lambda docno: -labels[docno]) if self.ideal else docnos
+        ordered = sorted(docnos, key=lambda docno: -labels[docno]) if self.ideal else docnos
+        return [*ordered, *(fillers or ())] if ordered else []

@@ -1,6 +1,6 @@
 """Put one relevant passage at a chosen rank, as Liu et al. (TACL 2024) place an answer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
@@ -26,8 +26,8 @@ class Position(TwoSided):
             expected = f"at most the grid's smallest k, {smallest}: a shorter context has no such place"
             raise InputError(place + ".place'", str(self.place), expected)
 
-    def drawn(self, labels: Mapping[str, int], qid: str) -> list[str]:
+    def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:
         """Return the relevant passage among the others."""
-        relevant, others = self.sides(labels, qid)
+        relevant, others = self.sides(labels, qid, fillers)
         before = self.place - 1
         return others[:before] + relevant[:1] + others[before:] if relevant and len(others) >= before else []

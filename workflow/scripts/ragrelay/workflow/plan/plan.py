@@ -8,7 +8,15 @@ import polars as pl
 
 from ragrelay.base.annex import annexes
 from ragrelay.base.vocabulary.names import ZEROSHOT
-from ragrelay.generation.requests import LENGTHS, block_tokens, prompt_lengths, sharded_keys, window_of
+from ragrelay.generation.requests import (
+    LENGTHS,
+    TRUNCATE,
+    block_tokens,
+    over_window,
+    prompt_lengths,
+    sharded_keys,
+    window_of,
+)
 from ragrelay.generation.store import KEY
 from ragrelay.prompting.layout import Layout
 from ragrelay.questions.question import question_module
@@ -114,7 +122,7 @@ def _figures(keys: pl.DataFrame, prices: Prices, files_size: float) -> dict[str,
 def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
     """Return WORK for the answers of all cells of a dataset and generator, or for answers to single passages.
 
-    Raises InputError if a prompt doesn't fit the window.
+    Raises InputError if a prompt doesn't fit the window, unless the job leaves it out.
     """
     planned = generators[job.generator]
     [queries] = job.paths("queries", dataset=job.dataset)
@@ -122,6 +130,9 @@ def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequen
     layout = Layout(planned.template, queries, contexts if job.of_cells else {})
     asked = sharded_keys(prompt_files(job, planned), seeds, job.shards)
     missing = asked.join(planned.store.held(asked), on=KEY, how="anti", maintain_order="left")
+    if job.leaves_out and planned.generator["over_window"] == TRUNCATE and len(missing):
+        refused = over_window(missing, planned.generator, window_of(planned.generator), layout)
+        asked, missing = (keys.filter(~pl.col("prompt_id").is_in(list(refused))) for keys in (asked, missing))
     lengths = _lengths(missing, planned, layout).join(missing.select(KEY), on="prompt_id", maintain_order="right")
     first = pl.int_range(pl.len()).over("prompt_id") == 0
     made = lengths.select(

@@ -53,6 +53,8 @@ class Job:
     """Of ``files``, the prompts that they answer."""
     of_cells: bool = True
     """Whether their answers are cells of the grid, rather than others, such as those to single passages."""
+    leaves_out: bool = False
+    """Whether prompts over the window are left out where the generator truncates others."""
     question: str = ""
     parts: Sequence[Sequence[Mapping[str, Any]]] = ()
     """Files, settings and wildcards of each part of a ``question``, by the job that asks."""

@@ -27,7 +27,7 @@ PATTERNS = {
 ANSWERED = {"prompts": files.prompts, "answers": files.answers, "ranked": files.contexts}
 CELLS = {"rule": "generate_answers", "prompts": ("prompts", files.prompts), "receipt": files.receipt}
 """The rule that generates the answers of cells, as base.annex.Annex.generation lists others."""
-NAMED_BY_RULE = ("prompts", "of_cells")
+NAMED_BY_RULE = ("prompts", "of_cells", "leaves_out")
 """Fields of a generation job that its rule decides."""
 SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 """Tables with the study's own variance, which the plan uses if they exist; each with the rule that makes it."""
@@ -78,6 +78,7 @@ class Plan:
                 }
                 for rule in self.generation:
                     given = {"prompts": rule["prompts"][0], "of_cells": rule is CELLS}
+                    given |= {"leaves_out": True} if rule.get("leaves_out") else {}
                     jobs.append({**split, "rule": rule["rule"], **given})
         return jobs
 

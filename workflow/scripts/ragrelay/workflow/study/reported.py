@@ -345,6 +345,11 @@ class Reported:
         caption, labels = "../workflow/report/left_out.rst", {"table": "left_out"}
         return captioned(files.left_out_table, caption=caption, category="Tables", labels=labels)
 
+    def explored_effects(self, wildcards: Wildcards) -> list[StudyFile]:
+        """Return the tables of annexes with effects of single passages, for the explorer."""
+        section = {name: getattr(wildcards, name) for name in ("dataset", "generator", "scorer")}
+        return [path for annex in annexes() for path in annex.explored(self.study, section)]
+
     def explored_patterns(self, wildcards: Wildcards) -> dict[str, StudyFile]:
         """Return patterns of the inputs of the explorer."""
         return EXPLORED | {"contexts": self.study.passages_of(wildcards.generator)}

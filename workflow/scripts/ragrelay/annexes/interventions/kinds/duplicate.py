@@ -8,13 +8,14 @@ from ragrelay.annexes.interventions.intervention import OfOwnPassages
 
 class Duplicate(OfOwnPassages):
     """Each passage of the context is repeated at the prompt's end in turn; its effect is P with the copy less P as it
-    was. Relevant passages are compared with judged non-relevant ones of the same query."""
+    was. Relevant passages are compared with judged non-relevant ones of the same query at equal places."""
 
     effect: ClassVar = (
         "repeating a passage of the context changes P by {effect} more if it is relevant than if it is "
-        "judged non-relevant"
+        "judged non-relevant and has the same place"
     )
     measured: ClassVar = False
+    about: ClassVar = "P with a copy at the end less P without"
     sign: ClassVar = 1
 
     def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:

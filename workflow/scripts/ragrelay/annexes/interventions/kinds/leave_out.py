@@ -8,11 +8,14 @@ from ragrelay.annexes.interventions.intervention import OfOwnPassages
 
 class LeaveOut(OfOwnPassages):
     """Each passage of the context is left out in turn; its effect is P with it less P without it. Relevant passages are
-    compared with judged non-relevant ones of the same query, so that what any passage less does is in neither."""
+    compared with judged non-relevant ones of the same query at equal places, so that what any passage less does is in
+    neither."""
 
     effect: ClassVar = (
-        "having a passage in the context changes P by {effect} more if it is relevant than if it is judged non-relevant"
+        "having a passage in the context changes P by {effect} more if it is relevant than if it is judged "
+        "non-relevant and has the same place"
     )
+    about: ClassVar = "P with it less P without it"
     sign: ClassVar = -1
 
     def changed(self, docnos: Sequence[str], order: Sequence[int], rank: int) -> tuple[list[str], list[str]]:

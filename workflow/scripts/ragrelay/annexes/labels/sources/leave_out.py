@@ -1,0 +1,86 @@
+"""Label a passage by what its context's answer loses without it."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from ragrelay.annexes.labels.source import BY_EFFECTS, AnnotationSource, SourceData
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.settings import Name
+from ragrelay.scoring.scorer import SCORER_KINDS
+
+PASSAGE = ["references", "qid", "docno"]
+READ = {"intervention": pl.String, "retriever": pl.String, "k": pl.Int64, **dict.fromkeys(PASSAGE, pl.String),
+        "effect": pl.Float64}  # fmt: skip
+"""Columns of passage_effects.csv that it reads."""
+
+
+class LeaveOut(AnnotationSource):
+    """What having the passage in a context does to P: P of the context less P without the passage, of an intervention
+    of kind `leave_out`; the mean over the retrievers whose contexts have the passage. It may be below 0: precision is
+    the mean effect, hit ratio the greatest, and nDCG counts harm as 0. Measures have values below the `k` of the labels
+    alone, since P of that context is in them."""
+
+    signed = True
+    single = False
+    relevant_from = float(np.nextafter(0, 1))
+
+    intervention: Name = Field(description="Name from `interventions`, of kind `leave_out`.")
+    k: int | None = Field(
+        None, ge=3, description="Passages of the contexts that give the labels; the intervention's largest k if absent."
+    )
+    threshold: float | None = Field(
+        None, description="An effect of at least this becomes 1 and any other 0; effects stay as they are where absent."
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check that the intervention leaves passages out, that some k is below its own, and that answers are made."""
+        super().check(place, study)
+        definitions = study.config.get("interventions") or {}
+        able = [name for name, definition in definitions.items() if definition["kind"] == "leave_out"]
+        if self.intervention not in able:
+            known = f"{one_of(able, self.intervention)} in interventions" if able else "one of kind leave_out"
+            raise InputError(f"{place}.intervention'", repr(self.intervention), known)
+        ks = sorted(definitions[self.intervention].get("k") or study.grid.k)
+        if self.k is not None and self.k not in ks:
+            raise InputError(f"{place}.k'", str(self.k), f"{one_of(map(str, ks))} of interventions.{self.intervention}")
+        k = self.k or ks[-1]
+        if not any(2 <= one < k for one in study.grid.k):
+            expected = f"a k from 2 to below {k}, the passages of interventions.{self.intervention}"
+            raise InputError("config key 'grid.k'", ", ".join(map(str, study.grid.k)), expected)
+        for name in study.grid.generators:
+            if name not in study.asked:
+                raise InputError(f"{place}'", f"generator {name}, which answers no prompts", "one with an engine")
+        for name in study.grid.scorers:
+            kind = SCORER_KINDS.of(study.config["scorers"][name])
+            if kind.from_file or kind.judges():
+                raise InputError(f"{place}'", f"scorer {name}", "scorers that ask no generator and read no file")
+
+    def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]]:
+        """Name the job that has the effects."""
+        return BY_EFFECTS, {}
+
+    def whole(self, catalogue: Any) -> bool:
+        """Return whether labels are integers: true with a threshold."""
+        return self.threshold is not None
+
+    def read(self, path: str | Path) -> pl.DataFrame:
+        """Read the effects of every intervention: READ."""
+        return pl.read_csv(path, columns=list(READ), schema_overrides=READ).select(*READ)
+
+    def measured_below(self, data: SourceData) -> int | None:
+        """Return the k of the contexts that give the labels."""
+        ks = data.table.filter(intervention=self.intervention)["k"]
+        return self.k or (int(ks.max()) if len(ks) else None)  # type: ignore[arg-type]
+
+    def labels(self, data: SourceData) -> pl.DataFrame:
+        """Label the passages of the intervention's contexts."""
+        own = data.table.filter(intervention=self.intervention, k=self.measured_below(data) or 0)
+        # Means of sorted lists, so that the number of threads does not change the last digit.
+        of_passages = own.sort(*PASSAGE, "retriever").group_by(*PASSAGE, maintain_order=True).agg("effect")
+        return replace(data, made=of_passages.select(*PASSAGE, label=pl.col("effect").list.mean())).own_sets()
