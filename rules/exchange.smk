@@ -38,7 +38,7 @@ rule export_answers:
 rule export_scores:
     """Export the scores of a generator's answers as AutoJudge's records."""
     input:
-        exports.scores,
+        scores=exports.scores,
     output:
         exported_files.exported_scores,
     log:
@@ -46,7 +46,7 @@ rule export_scores:
     conda:
         "../envs/analysis.yaml"
     params:
-        pattern=files.scores,
+        patterns={"scores": files.scores},
         code=code_of("export_scores.py"),
     script:
         "../workflow/scripts/export_scores.py"

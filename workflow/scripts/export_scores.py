@@ -5,5 +5,5 @@ from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
-    files = keyed_files({"scores": snakemake.params.pattern}, snakemake.input)
+    files = keyed_files(snakemake.params.patterns, snakemake.input)
     export_scores(files["scores"], snakemake.wildcards.generator, snakemake.output[0])

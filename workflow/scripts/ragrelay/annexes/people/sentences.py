@@ -17,8 +17,6 @@ from ragrelay.report.display.tables import Row
 
 WORTH = 0.95
 """A scorer is worth it where it narrows the interval below this share of the width without it."""
-LITTLE = 0.3
-"""Correlations below this narrow no interval (docs/people.md)."""
 
 
 def people_answer(study: PeopleStudy) -> Conclusion:
