@@ -31,7 +31,7 @@ class Families(NamedTuple):
     """What families are called, in the plural."""
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         """How many there are."""
         return int(self.of.max()) + 1 if len(self.of) else 0
 
@@ -85,7 +85,7 @@ def order_agreement(
     if not np.isfinite(value):
         return {"reason": f"the {noun}s have equal means"}
     row: dict[str, Any] = {"value": value}
-    units, count = (f"{noun}s", len(x)) if families is None else (families.noun, families.count)
+    units, count = (f"{noun}s", len(x)) if families is None else (families.noun, families.number)
     if count < at_least:
         return row | {"reason": f"fewer than {at_least} {units}"}
     left_out = _left_out(order, x, y, families)
@@ -110,7 +110,7 @@ def order_difference(
     if not np.isfinite(values).all():
         return {"reason": "the systems have equal means"}
     row: dict[str, Any] = {"difference": values[0] - values[1]}
-    units, count = ("systems", len(people)) if families is None else (families.noun, families.count)
+    units, count = ("systems", len(people)) if families is None else (families.noun, families.number)
     if count < at_least:
         return row | {"reason": f"fewer than {at_least} {units}"}
     left_out = _left_out(order, people, one, families) - _left_out(order, people, other, families)
@@ -129,7 +129,7 @@ def order_difference(
 
 
 def _left_out(order: Order, x: Array, y: Array, families: Families | None) -> Array:
-    if families is None or families.count == len(x):
+    if families is None or families.number == len(x):
         return order.left_out(x, y)
-    kept = [families.of != one for one in range(families.count)]
+    kept = [families.of != one for one in range(families.number)]
     return np.array([order.value(x[rest], y[rest]) for rest in kept])

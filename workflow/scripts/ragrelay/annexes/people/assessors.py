@@ -99,7 +99,7 @@ def alpha_interval(values: Array, unit: Numbers, place: Numbers) -> dict[str, An
     return {"value": value, "low": value - reach, "high": min(value + reach, 1.0), "method": METHOD}
 
 
-def _without(values: Array, unit: Array, kept: Array) -> float:
+def _without(values: Array, unit: Numbers, kept: npt.NDArray[np.bool_]) -> float:
     _, numbers = np.unique(unit[kept], return_inverse=True)
     return krippendorff(values[kept], numbers)
 
