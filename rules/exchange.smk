@@ -1,7 +1,8 @@
 """Export to other programs.
 
-Input: the tables of the analysis, utility, measures; answers, prompts, queries.
-Output: exported_trec_rag, exported_pyterrier, exported_jsonl, exported_parquet, exported_table, data_card, crate.
+Input: the tables of the analysis, utility, measures; answers, prompts, queries, scores.
+Output: exported_trec_rag, exported_pyterrier, exported_jsonl, exported_parquet, exported_scores, exported_table,
+data_card, crate.
 """
 
 from ragrelay.annexes.exchange import files as exported_files
@@ -34,6 +35,23 @@ rule export_answers:
         "../workflow/scripts/export_answers.py"
 
 
+rule export_scores:
+    """Export the scores of a generator's answers as AutoJudge's records."""
+    input:
+        scores=exports.scores,
+    output:
+        exported_files.exported_scores,
+    log:
+        "<logs>/export_scores/{dataset}/{generator}.log",
+    conda:
+        "../envs/analysis.yaml"
+    params:
+        patterns={"scores": files.scores},
+        code=code_of("export_scores.py"),
+    script:
+        "../workflow/scripts/export_scores.py"
+
+
 rule export_tables:
     """Export the analysis tables as Parquet, with a data card."""
     input:
@@ -63,6 +81,7 @@ rule describe_results:
         *rules.export_tables.output,
         study.grid_paths(exported_files.exported_parquet),
         study.grid_paths(exported_files.exported_jsonl),
+        study.grid_paths(exported_files.exported_scores),
         asked_tables,
     output:
         exported_files.crate,
@@ -79,8 +98,9 @@ rule describe_results:
 
 
 rule export:
-    """Export answers in the formats of other programs, tables as Parquet with a data card, and an RO-Crate."""
+    """Export answers and scores in the formats of other programs, tables as Parquet with a data card, and an RO-Crate."""
     input:
         study.grid_paths(exported_files.exported_parquet),
+        study.grid_paths(exported_files.exported_scores),
         rules.export_tables.output,
         rules.describe_results.output,

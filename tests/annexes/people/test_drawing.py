@@ -1,4 +1,4 @@
-"""Answers that are drawn for people to score: as many of each cell, scattered, random; and how many a width takes."""
+"""Answers that are drawn for people to score: as many of each cell, of the same queries; and how many a width takes."""
 
 from collections import Counter
 
@@ -26,10 +26,10 @@ def scored(cell: int, qids: list[str], value: float = 1.0) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=ROWS)
 
 
-def test_every_cell_gets_as_many_and_no_query_twice_while_there_are_others() -> None:
+def test_every_cell_gets_as_many_of_the_same_queries() -> None:
     table = drawn(ANSWERS, NONE, QUERIES, OF, [1, 5], 24, 1)
     assert Counter(table["retriever"]) == {"bm25": 8, "dense": 8, "zeroshot": 8}
-    assert table["qid"].n_unique() == 24 and table["value"].null_count() == 24
+    assert table["qid"].n_unique() == 8 and table["value"].null_count() == 24
     assert set(table["probability"]) == {8 / 30}
     [first] = table.head(1).to_dicts()
     assert first["key"] == answer_key(first["qid"], first["answer"]) and first["query"] == f"what is {first['qid']}"
@@ -40,7 +40,7 @@ def test_scores_that_there_are_come_first_and_count() -> None:
     assert table["value"].to_list()[:10] == [3.0] * 10 and Counter(table["retriever"])["bm25"] == 10
     assert Counter(table["retriever"]) == {"bm25": 10, "dense": 10, "zeroshot": 10}
     new = table.filter(pl.col("value").is_null())
-    assert set(new["qid"]) == set(QIDS[10:])  # the queries that nobody scored
+    assert set(new["qid"]) == set(QIDS[:10])  # the other answers to the same queries
     assert drawn(ANSWERS, NONE, QUERIES, OF, [0, 1], 500, 1).height == 90
 
 
@@ -51,6 +51,18 @@ def test_the_same_seed_draws_the_same_and_each_answer_is_as_likely() -> None:
     counts = np.array([times[answer_key(qid, answer)] for qid, answer in ANSWERS.select("qid", "answer").iter_rows()])
     # 90 answers, each with 50 expected and a standard deviation of 5.8.
     assert counts.sum() == 4500 and counts.min() > 25 and counts.max() < 75
+
+
+def test_seeds_are_of_different_queries_and_generators_too() -> None:
+    seeds = pl.concat([ANSWERS, ANSWERS.with_columns(pl.lit(2, pl.Int64).alias("seed"))])
+    table = drawn(seeds, NONE, QUERIES, OF, [0, 1], 60, 1)
+    assert table["qid"].n_unique() == 20 and set(table.group_by("qid").len()["len"]) == {3}
+    names = ["lm", "other"]
+    both = pl.concat([ANSWERS.with_columns(pl.lit(name).alias("generator")) for name in names])
+    of = pl.concat([OF.with_columns(pl.lit(name).alias("generator")) for name in names])
+    table = drawn(both, NONE, QUERIES, of, [0, 1], 60, 1)
+    queries = [set(table.filter(generator=name)["qid"]) for name in names]
+    assert [len(each) for each in queries] == [10, 10] and not queries[0] & queries[1]
 
 
 def test_only_the_named_cells_are_drawn_from() -> None:

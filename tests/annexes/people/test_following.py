@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.analysis.orders import TAU, order_agreement, order_difference, tau_ap
+from ragrelay.analysis.orders import TAU, Families, order_agreement, order_difference, tau_ap
 from ragrelay.annexes.people.assessors import assessors_table, krippendorff
 from ragrelay.annexes.people.following import agreement, comparisons, paired_answers
 from scipy import stats
@@ -53,6 +53,25 @@ def test_intervals_over_systems_need_sixteen() -> None:
     assert order_difference(x, y, y, TAU)["reason"] == "no difference without any system"
 
 
+def test_systems_of_one_retriever_are_left_out_together() -> None:
+    """Four systems of each family, which are alike: with each left out alone the interval is far too narrow."""
+    random = np.random.default_rng(6)
+    of = np.repeat(np.arange(18), 4)
+    x, y = (np.repeat(random.normal(size=18), 4) + 0.1 * random.normal(size=72) for _ in range(2))
+    families = Families(of, "retrievers")
+    alone, together = (order_agreement(x, y, TAU, "system", families=each) for each in (None, families))
+    assert alone["value"] == together["value"]
+    assert together["high"] - together["low"] > 1.5 * (alone["high"] - alone["low"])
+    z = x + random.normal(size=72)
+    one, both = (order_difference(x, y, z, TAU, families=each) for each in (None, families))
+    assert one["difference"] == both["difference"] and both["high"] - both["low"] > one["high"] - one["low"]
+    # As many families as systems: the same as without.
+    each = order_agreement(x[:20], y[:20], TAU, "system", families=Families(np.arange(20), "retrievers"))
+    assert each["low"] == order_agreement(x[:20], y[:20], TAU, "system")["low"]
+    few = order_agreement(x[:60], y[:60], TAU, "system", families=Families(of[:60], "retrievers"))
+    assert few["reason"] == "fewer than 16 retrievers"
+
+
 def frames(queries: int = 40, seed: int = 1) -> tuple[pl.DataFrame, dict[str, pl.DataFrame], pl.DataFrame]:
     """People's scores, those of two scorers of which `wordy` follows length, and the answers' words."""
     random = np.random.default_rng(seed)
@@ -75,14 +94,17 @@ def test_agreement_comparison_and_biases() -> None:
     rows = {(row["scorer"], row["quantity"], row.get("of")): row for row in agreement(paired, scores)}
     joined = paired["good"]
     assert rows["good", "r", None]["value"] == pytest.approx(np.corrcoef(joined["people"], joined["scorer"])[0, 1])
+    assert "low" not in rows["good", "r", None] and rows["good", "rho", None]["low"] > 0.7
     spearman = stats.spearmanr(joined["people"], joined["scorer"]).statistic
     assert rows["good", "rho", None]["value"] == pytest.approx(spearman)
     assert (rows["good", "r", None]["n"], rows["good", "r", None]["n_queries"]) == (160, 40)
     assert rows["wordy", "length", None]["low"] > 0 > rows["good", "length", None]["low"]
     assert rows["good", "generator", "two"]["low"] > 0 > rows["good", "generator", "one"]["high"]
     by_quantity = {row["quantity"]: row for row in comparisons(paired, scores)}
-    assert by_quantity["r"]["scorer"] == "wordy" and by_quantity["r"]["high"] < 0 and by_quantity["r"]["p_value"] < 0.01
-    assert by_quantity["tau"]["reason"] in ("fewer than 16 systems", "the systems have equal means")
+    assert by_quantity["rho"]["scorer"] == "wordy" and by_quantity["rho"]["high"] < 0
+    assert by_quantity["rho"]["p_value"] < 0.02
+    of_systems = ("fewer than 16 pairs of generator and retriever", "the systems have equal means")
+    assert by_quantity["tau"]["reason"] in of_systems
 
 
 def test_a_declared_cluster_is_the_unit() -> None:
@@ -91,7 +113,7 @@ def test_a_declared_cluster_is_the_unit() -> None:
     widths = []
     for clusters in (None, twins):
         rows = agreement(paired_answers(people, scores, words, clusters), scores)
-        row = next(row for row in rows if (row["scorer"], row["quantity"]) == ("good", "r"))
+        row = next(row for row in rows if (row["scorer"], row["quantity"]) == ("good", "rho"))
         widths.append(row["high"] - row["low"])
     assert widths[0] != widths[1]
 
@@ -123,5 +145,9 @@ def test_assessors_are_compared_two_by_two_and_together() -> None:
         ("kappa_weighted", "bo", "cy", 20),
     ]  # fmt: skip
     assert 0.5 < found[1]["low"] < found[1]["value"] < found[1]["high"] < 1
-    assert found[2]["value"] == 1 and found[2]["reason"] == "the same without any one query"
+    assert found[2]["value"] == 1 and found[2]["reason"] == "fewer than 40 answers with two scores"
+    rare = table.with_columns(value=(pl.col("qid") == "q00").cast(pl.Float64))
+    assert next(assessors_table(rare, None))["reason"] == "fewer than 5 of people's scores are not the commonest one"
+    fine = table.with_columns(value=pl.col("value") + pl.col("qid").rank("dense") / 1000)
+    assert next(assessors_table(fine, None))["reason"] == "more than 20 different scores"
     assert list(assessors_table(table.filter(assessor="ada"), None)) == []

@@ -14,6 +14,7 @@ from ragrelay.annexes.people.to_score import to_score
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.scoring.filed_scores import filed_scores
 from ragrelay.scoring.score_files import ScoreCells, ScoreScale, placed_scores, read_score_rows
+from scipy.stats import spearmanr
 
 TOPICS, SYSTEMS, SCORED = 30, 12, 25
 R = 0.8
@@ -109,11 +110,11 @@ def test_gains_by_people_are_recovered_with_narrower_intervals(study: Made) -> N
 
 def test_the_agreement_that_was_drawn_is_found(study: Made) -> None:
     found = study.tables()
-    [r] = found["people_agreement"].filter(quantity="r").to_dicts()
-    true = np.corrcoef(study.people.ravel(), study.scorer.ravel())[0, 1]
-    assert r["n"] == SCORED * (SYSTEMS + 1) and r["low"] < true < r["high"]
+    [rho] = found["people_agreement"].filter(quantity="rho").to_dicts()
+    true = spearmanr(study.people.ravel(), study.scorer.ravel()).statistic
+    assert rho["n"] == SCORED * (SYSTEMS + 1) and rho["low"] < true < rho["high"]
     [tau] = found["people_agreement"].filter(quantity="tau").to_dicts()
-    assert tau["n"] == SYSTEMS + 1 and tau["value"] > 0.6 and tau["reason"] == "fewer than 16 systems"
+    assert tau["n"] == SYSTEMS + 1 and tau["value"] > 0.6 and tau["reason"].startswith("fewer than 16 pairs")
     # Two assessors who give the same scores.
     assert found["assessors"].filter(quantity="alpha")["value"].to_list() == [1.0]
 

@@ -32,6 +32,29 @@ def test_a_mean_is_that_of_people_and_the_scorers_lead_on_all_answers() -> None:
     assert given.of_scorer.sum() == pytest.approx(0, abs=1e-12)
 
 
+PPI_PYTHON = {0.0: (0.317371870, 0.534073771), 0.5: (0.302357596, 0.445416664), 1.0: (0.287343322, 0.465099320)}
+"""By weight, ``ppi_mean_pointestimate`` and the upper end of ``ppi_mean_ci`` (level 0.95) of ppi-python 0.2.3, of 40
+labelled values and 360 others. Without a weight it chose 0.569909: 0.300258316, up to 0.440827460."""
+
+
+def test_a_mean_is_that_of_ppi_python() -> None:
+    """Independent answers, with the same weight: the same estimate and error. Theirs counts answers without a label."""
+    place = np.arange(400)
+    people, noise = np.sin(1.7 * place) + 0.3, 0.7 * np.cos(2.3 * place) - 0.1
+    known, scorer = np.where(place < 40, people, np.nan)[:, None], (people + noise)[:, None]
+    given = influences(PartlyScored(known, scorer, np.ones((400, 1))), [[1.0]], place)
+    for weight, (estimate_of_theirs, high) in PPI_PYTHON.items():
+        own = weight * 400 / 360
+        assert given.alone + own * given.more == pytest.approx(estimate_of_theirs, abs=1e-8)
+        error = np.sqrt(((given.of_people + own * given.of_scorer) ** 2).sum())
+        assert error == pytest.approx((high - estimate_of_theirs) / 1.959964, rel=1e-3)
+    found = powered(given)
+    # Both weights are estimates; Student's t and Hall's test, and the weight's degree of freedom, widen ours a little.
+    assert found.weight * 360 / 400 == pytest.approx(0.569909, abs=0.05)
+    assert found.value == pytest.approx(0.300258316, abs=2e-3)
+    assert 1.0 < (found.high - found.low) / (2 * (0.440827460 - 0.300258316)) < 1.1
+
+
 def test_all_answers_scored_is_the_paired_difference() -> None:
     whole = answers(scores=180)
     given = influences(whole, GAIN, np.arange(90))
@@ -131,12 +154,13 @@ def test_intervals_cover_from_the_fewest_scores(quantity: str, shape: str, desig
     """It checks 600 studies; benchmarks/people_errors.py checks more. Without clusters' sums or the t it fails."""
     found = intervals(600, quantity, shape, 0.7, "120 queries in clusters of 3", design)
     assert found["coverage"] >= 0.92 and found["coverage alone"] >= 0.92
-    assert found["width"] < 1
+    assert found["width over that of people's scores alone"] < 1
 
 
 @pytest.mark.simulation
 def test_tau_ap_covers_and_two_scorers_are_seldom_told_apart_wrongly() -> None:
-    assert orders(100, 16, 0.5, True)["coverage"] >= 0.88
+    assert orders(100, 16, 0.5, "systems with equal means", "tau_AP")["coverage"] >= 0.88
+    assert orders(100, 16, 0.5, "families of four", "tau")["coverage"] >= 0.88
     assert differs(100, 16, (0.7, 0.7), "tau") <= 0.1
 
 

@@ -23,8 +23,8 @@ PRIMARY = {"retriever": "dense", "reference": "bm25", "ordering": "descending", 
 NAMES = ["generator", "retriever", "ordering", "k", "seed", "qid"]
 
 
-def study_of(folder: Path, scored: int, generators: int = 1, assessors: int = 1) -> PeopleStudy:
-    """``scored`` answers of each cell by people; `good` follows them, `wordy` follows length."""
+def study_of(folder: Path, scored: int, generators: int = 1, assessors: int = 1, help: float = 1.0) -> PeopleStudy:
+    """``scored`` answers of each cell by people; `good` follows them if it has ``help``, `wordy` length."""
     random = np.random.default_rng(3)
     rows, scores, texts, measures = [], {"good": [], "wordy": []}, [], {}
     for generator in [f"lm{number}" for number in range(1, generators + 1)]:
@@ -34,7 +34,7 @@ def study_of(folder: Path, scored: int, generators: int = 1, assessors: int = 1)
                 value = float(np.clip(0.5 + 0.2 * (place < 2) + 0.2 * random.normal(), 0, 1))
                 words = int(random.integers(5, 100))
                 texts.append((*key, " ".join(["w"] * words)))
-                scores["good"].append((*key, value + 0.1 * random.normal() + 0.2 * (generator == "lm2")))
+                scores["good"].append((*key, help * value + 0.1 * random.normal() + 0.2 * (generator == "lm2")))
                 scores["wordy"].append((*key, value + 0.1 * np.log2(words) + 0.1 * random.normal()))
                 measures.setdefault(cell[::2], {})[f"q{number:02}"] = float(random.random())
                 if (number + 20 * place) % 60 < scored:
@@ -55,7 +55,12 @@ def study_of(folder: Path, scored: int, generators: int = 1, assessors: int = 1)
     return read_study({name: folder / f"{name}.csv" for name in TABLES}, {"dataset": "demo"}, given)
 
 
-STATES = {"few": {"scored": 10}, "some": {"scored": 25}, "many": {"scored": 50, "generators": 2, "assessors": 2}}
+STATES = {
+    "few": {"scored": 10},
+    "some": {"scored": 25},
+    "many": {"scored": 50, "generators": 2, "assessors": 2},
+    "useless": {"scored": 25, "help": 0.0},
+}
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -83,15 +88,15 @@ def test_the_answer_names_a_scorer_that_is_better_and_says_when_there_are_too_fe
     study = study_of(tmp_path, 50)
     table = study["people_comparisons"]
     better = table.with_columns(
-        difference=pl.when(quantity="r").then(-0.2).otherwise("difference"),
-        high=pl.when(quantity="r").then(-0.1).otherwise("high"),
+        difference=pl.when(quantity="rho").then(-0.2).otherwise("difference"),
+        high=pl.when(quantity="rho").then(-0.1).otherwise("high"),
     )
     answer = of_people.people_answer(replace(study, tables={**study.tables, "people_comparisons": better}))
     assert answer.question == "Would a person say so?"
-    assert answer.strong.startswith("good follows people better than wordy, over answers (r = 0.9")
+    assert answer.strong.startswith("good follows people better than wordy, over answers (ρ = 0.9")
     agreement = study["people_agreement"].filter(scorer="good")
     alone = replace(study, scorers=("good",), tables={**study.tables, "people_agreement": agreement})
-    assert of_people.people_answer(alone).strong.startswith("Over answers, good and people correlate with r = 0.9")
+    assert of_people.people_answer(alone).strong.startswith("Over answers, good and people correlate with ρ = 0.9")
     none = replace(study, tables={**study.tables, "people_agreement": agreement.clear()})
     assert of_people.people_answer(none).strong == "People scored too few answers to say"
 
@@ -106,4 +111,4 @@ def test_the_best_of_several_scorers_is_corrected_for_their_pairs(tmp_path: Path
         for tables in ([compared], more)
     ]
     assert answers[0].startswith("good follows people better than wordy")
-    assert answers[1].startswith("We do not know which scorer follows people best; good has the highest r")
+    assert answers[1].startswith("We do not know which scorer follows people best; good has the highest ρ")

@@ -60,6 +60,9 @@ def test_runs_of_autojudge_name_cells_or_retrievers(tmp_path: Path) -> None:
     assert found.select("qid", "retriever", "ordering", "k", "seed").rows() == [
         ("7", "dense", "descending", 1, 2), ("7", "dense", "descending", 1, 1), ("7", "zeroshot", "none", 0, 1),
     ]  # fmt: skip
+    # Its means over topics are no scores, and may be outside the scale.
+    mean = {"run_id": names[0], "topic_id": "all", "measure": "quality", "value": 7.5}
+    assert placed(tmp_path, [*rows, mean]).equals(found)
     # An unknown run is a retriever that the study has not: its scores are counted, and belong to no answer.
     other = placed(tmp_path, [{"run_id": "elsewhere", "topic_id": "7", "measure": "quality", "value": 1, "k": 1}])
     assert other["retriever"].to_list() == ["elsewhere"]

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import special
 
 from ragrelay.analysis.bootstrap import jackknife_error
@@ -20,6 +21,19 @@ class Order(NamedTuple):
 
     value: Callable[[Array, Array], float]
     left_out: Callable[[Array, Array], Array]
+
+
+class Families(NamedTuple):
+    """Systems that are alike, as those of one retriever: the number of each system's family (n,), from 0 on."""
+
+    of: npt.NDArray[np.intp]
+    noun: str
+    """What families are called, in the plural."""
+
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return int(self.of.max()) + 1 if len(self.of) else 0
 
 
 def kendall_tau(x: Array, y: Array) -> float:
@@ -44,12 +58,10 @@ def tau_ap(truth: Array, estimated: Array) -> float:
     agreed = (np.sign(truth[:, None] - truth) + 1.0) / 2.0
     better, correct = above.sum(axis=0), (above * agreed).sum(axis=0)
     equal = (estimated[:, None] == estimated).sum(axis=0)
-    total = 0.0
-    for place in range(n):
-        mates = np.arange(equal[place])
-        before = better[place] + mates
-        shares = np.divide(correct[place] + mates / 2.0, before, out=np.zeros(len(mates)), where=before > 0)
-        total += shares.mean()
+    mates = np.arange(equal.max())
+    before = better[:, None] + mates
+    shares = np.divide(correct[:, None] + mates / 2.0, before, out=np.zeros(before.shape), where=before > 0)
+    total = (np.where(mates < equal[:, None], shares, 0.0).sum(axis=1) / equal).sum()
     return float(2.0 * total / (n - 1) - 1.0)
 
 
@@ -60,50 +72,64 @@ def _tau_ap_left_out(truth: Array, estimated: Array) -> Array:
 TAU, TAU_AP = Order(kendall_tau, kendall_left_out), Order(tau_ap, _tau_ap_left_out)
 
 
-def order_agreement(x: Array, y: Array, order: Order, noun: str, at_least: int = AT_LEAST) -> dict[str, Any]:
+def order_agreement(
+    x: Array, y: Array, order: Order, noun: str, at_least: int = AT_LEAST, families: Families | None = None
+) -> dict[str, Any]:
     """Return ``value``, ``low``, ``high``, ``method`` and ``reason`` of a coefficient of systems' means (n,).
 
     The coefficient's arcsine, on which its spread depends less on its value, has Student's t with the jackknife error
     over systems (Tukey 1958) and one degree of freedom less than there are systems. ``noun``: what systems are called.
+    ``families``: systems that are alike, which are left out together and count as one.
     """
     value = order.value(x, y)
     if not np.isfinite(value):
         return {"reason": f"the {noun}s have equal means"}
     row: dict[str, Any] = {"value": value}
-    if len(x) < at_least:
-        return row | {"reason": f"fewer than {at_least} {noun}s"}
-    left_out = order.left_out(x, y)
+    units, count = (f"{noun}s", len(x)) if families is None else (families.noun, families.number)
+    if count < at_least:
+        return row | {"reason": f"fewer than {at_least} {units}"}
+    left_out = _left_out(order, x, y, families)
     if not np.isfinite(left_out).all():
-        return row | {"reason": f"without one of the {noun}s the others have equal means"}
+        return row | {"reason": f"without some of the {noun}s the others have equal means"}
     error = jackknife_error(np.arcsin(np.clip(left_out, -1.0, 1.0)))
     if 1.0 - abs(value) < ROUNDING or not error > ROUNDING:
         return row | {"reason": f"the same without any {noun}"}
-    reach = float(special.stdtrit(len(x) - 1, 0.975)) * error
+    reach = float(special.stdtrit(count - 1, 0.975)) * error
     low, high = (float(np.sin(np.clip(np.arcsin(value) + end, -np.pi / 2, np.pi / 2))) for end in (-reach, reach))
-    return row | {"low": low, "high": high, "method": f"jackknife over {noun}s on the arcsine, Student's t"}
+    return row | {"low": low, "high": high, "method": f"jackknife over {units} on the arcsine, Student's t"}
 
 
-def order_difference(people: Array, one: Array, other: Array, order: Order, at_least: int = AT_LEAST) -> dict[str, Any]:
+def order_difference(
+    people: Array, one: Array, other: Array, order: Order, at_least: int = AT_LEAST, families: Families | None = None
+) -> dict[str, Any]:
     """Return the ``difference`` of how alike ``people`` and ``one`` order systems, and ``people`` and ``other`` (n,).
 
-    With its interval and p-value of 0, by Student's t with the jackknife error over systems.
+    With its interval and p-value of 0, by Student's t with the jackknife error over systems, or over ``families``.
     """
-    n, values = len(people), [order.value(people, scores) for scores in (one, other)]
+    values = [order.value(people, scores) for scores in (one, other)]
     if not np.isfinite(values).all():
         return {"reason": "the systems have equal means"}
     row: dict[str, Any] = {"difference": values[0] - values[1]}
-    if n < at_least:
-        return row | {"reason": f"fewer than {at_least} systems"}
-    left_out = order.left_out(people, one) - order.left_out(people, other)
+    units, count = ("systems", len(people)) if families is None else (families.noun, families.number)
+    if count < at_least:
+        return row | {"reason": f"fewer than {at_least} {units}"}
+    left_out = _left_out(order, people, one, families) - _left_out(order, people, other, families)
     if not np.isfinite(left_out).all():
-        return row | {"reason": "without one of the systems the others have equal means"}
+        return row | {"reason": "without some of the systems the others have equal means"}
     error = jackknife_error(left_out)
     if not error > ROUNDING:
         return row | {"reason": "no difference without any system"}
-    reach = float(special.stdtrit(n - 1, 0.975)) * error
+    reach = float(special.stdtrit(count - 1, 0.975)) * error
     return row | {
         "low": row["difference"] - reach,
         "high": row["difference"] + reach,
-        "p_value": float(2.0 * special.stdtr(n - 1, -abs(row["difference"]) / error)),
-        "method": "jackknife over systems, Student's t",
+        "p_value": float(2.0 * special.stdtr(count - 1, -abs(row["difference"]) / error)),
+        "method": f"jackknife over {units}, Student's t",
     }
+
+
+def _left_out(order: Order, x: Array, y: Array, families: Families | None) -> Array:
+    if families is None or families.number == len(x):
+        return order.left_out(x, y)
+    kept = [families.of != one for one in range(families.number)]
+    return np.array([order.value(x[rest], y[rest]) for rest in kept])

@@ -30,6 +30,8 @@ KEYS = ("qid", "topic_id", "value", "run", "run_id", "generator", "retriever", "
 FORMAT = '{"qid": ..., "retriever": ..., "value": ...}'
 ASSIGNMENTS = {"support": 0, "partial_support": 1, "not_support": 2}
 """nuggetizer's assignments, by their place in nugget_scores.WORDS."""
+MEANS = "all"
+"""The topic_id of AutoJudge's means over topics, which are no scores of an answer."""
 ROWS: dict[str, Any] = {
     "place": pl.String,
     "qid": pl.String,
@@ -71,12 +73,14 @@ class ScoreCells(NamedTuple):
 def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
     """Return the scores in the file ``path``, a row each, in their order: columns ROWS, values from 0 to 1.
 
-    A record without a value, as `to_score` writes them, has none. Raises InputError for the first malformed record, a
-    value outside the scale, a probability of being drawn that is not above 0 and at most 1, records with and without
-    one, several measures of which none is chosen, and a file without scores.
+    A record without a value, as `to_score` writes them, has none; AutoJudge's MEANS are left out. Raises
+    InputError for the first malformed record, a value outside the scale, a probability of being drawn that is not above
+    0 and at most 1, records with and without one, several measures of which none is chosen, and a file without scores.
     """
     kept, measures = list[tuple[Any, ...]](), dict[str, str]()
     for place, record in _records(path):
+        if record.get("topic_id") == MEANS:
+            continue
         measure = name_of(place, "measure", record.get("measure"))
         if "nuggets" not in record and measure is not None:
             measures.setdefault(measure, place)
@@ -102,7 +106,9 @@ def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
         for number, record in enumerate(table.iter_rows(named=True), start=1):
             yield f"{path}, row {number}", {name: value for name, value in record.items() if value is not None}
     elif not path.is_file():
-        raise InputError(path, "no such file", "a file of scores")
+        raise InputError(
+            path, "no such file", "a file of scores (to_score draws answers to score, without this scorer)"
+        )
     elif plain_name(path.name).endswith(".csv"):
         yield from csv_records(path, KEYS, (), "a header, then a row per score")
     elif plain_name(path.name).endswith(".tsv"):

@@ -12,6 +12,9 @@ exported_pyterrier = StudyFile(
     "a cell as PyTerrier-RAG's frames", "ragrelay.annexes.exchange.export:FRAME_COLUMNS")
 exported_trec_rag = StudyFile("export/{dataset}/{generator}/trec_rag/{retriever}.{ordering}.k{k}.seed{seed}.jsonl",
     "export_answers", "a cell as TREC RAG's records, in the form of 2024 with the metadata of later years")
+exported_scores = StudyFile("export/{dataset}/{generator}/scores.jsonl", "export_scores",
+    "every score of a generator's answers as AutoJudge's records: `run_id` (the generator, then as a cell's file is "
+    "named), `topic_id`, `measure` (scorer and references, with a dot between) and `value`")
 data_card = StudyFile("export/tables/README.md", "export_tables", "data card of the tables: columns, units, source")
 exported_table = StudyFile("export/tables/{name}.parquet", "export_tables",
     "a table of the analysis, of all datasets, generators and scorers; its columns are in the data card")

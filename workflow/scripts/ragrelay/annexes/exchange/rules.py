@@ -1,6 +1,7 @@
 """Give rules what they need of exports."""
 
 import functools
+import itertools
 
 from ragrelay.annexes.exchange import files
 from ragrelay.base.annex import annexes
@@ -29,6 +30,12 @@ class Exports:
         """The tables of the analysis as Parquet, and their data card."""
         names = [*self.reported.section_patterns, *MEASURED, *self.reported.pooled]
         return [files.exported_table.at(name=name) for name in names]
+
+    @functools.cached_property
+    def scores(self) -> list[StudyFile]:
+        """A generator's score tables, of all scorers, retrievers and without context."""
+        tables = itertools.product(self.study.grid.scorers, self.study.retrievers_and_zeroshot)
+        return study_files.scores.each({"scorer": scorer, **retriever} for scorer, retriever in tables)
 
     @property
     def registries(self) -> list[str]:

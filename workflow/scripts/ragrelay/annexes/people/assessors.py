@@ -13,13 +13,16 @@ from ragrelay.analysis.bootstrap import jackknife_error
 from ragrelay.analysis.clusters import Clusters
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.kappa import METHOD, cohens_kappa, tables_by_query
-from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
+from ragrelay.annexes.people.estimates import too_few
 from ragrelay.base.vocabulary.columns import INTERVAL, INTERVAL_METHOD, REASON, STUDY_PART, integer, number, text
 from ragrelay.scoring.score_files import ANSWER
 
 KAPPA, ALPHA = "kappa_weighted", "alpha"
+Numbers = npt.NDArray[np.integer[Any]]
+TWICE = "answers with two scores"
 MOST_VALUES = 20
-"""Of scores: with more, kappa is left out, since few are the same."""
+"""Of scores: with more, kappa is left out, since few are the same, and alpha has no interval, which skewed scores would
+make too narrow."""
 TABLE = {
     "people": text("the scorer whose scores are people's"),
     "quantity": text(f"`{KAPPA}`: Cohen's of two assessors, squared weights; `{ALPHA}`: Krippendorff's of all "
@@ -56,7 +59,7 @@ def assessors_table(rows: pl.DataFrame, clusters: Clusters | None) -> Iterator[d
             yield {**named, "n": pair.height, "n_queries": pair["qid"].n_unique(), **_kappa(pair)}
 
 
-def krippendorff(values: Array, unit: npt.NDArray[np.integer[Any]]) -> float:
+def krippendorff(values: Array, unit: Numbers) -> float:
     """Compute Krippendorff's alpha of ``values`` (n,), scores of the answers that ``unit`` (n,) numbers from 0.
 
     With squared differences it is 1 less the variances within answers, weighted by their numbers of scores, over the
@@ -74,13 +77,20 @@ def krippendorff(values: Array, unit: npt.NDArray[np.integer[Any]]) -> float:
 def _alpha(several: pl.DataFrame) -> dict[str, Any]:
     numbered = several.with_columns(unit=pl.struct(ANSWER).rank("dense") - 1, place=pl.col("cluster").rank("dense") - 1)
     values, unit, place = (numbered[name].to_numpy() for name in ("value", "unit", "place"))
-    unit, place = unit.astype(np.intp), place.astype(np.intp)
+    return alpha_interval(values, unit.astype(np.intp), place.astype(np.intp))
+
+
+def alpha_interval(values: Array, unit: Numbers, place: Numbers) -> dict[str, Any]:
+    """Return alpha of ``values`` (n,), as krippendorff, with its interval over the clusters that ``place`` numbers."""
     value = krippendorff(values, unit)
     if not np.isfinite(value):
         return {"reason": "all scores are the same"}
     clusters = int(place.max()) + 1
-    if clusters < QUERIES_AT_LEAST:
-        return {"value": value, "reason": f"fewer than {QUERIES_AT_LEAST} queries"}
+    means = np.bincount(unit, values) / np.bincount(unit)
+    if reason := too_few(means, clusters, what=TWICE):
+        return {"value": value, "reason": reason}
+    if len(np.unique(values)) > MOST_VALUES:
+        return {"value": value, "reason": f"more than {MOST_VALUES} different scores"}
     left_out = np.array([_without(values, unit, place != one) for one in range(clusters)])
     error = jackknife_error(left_out)
     if not np.isfinite(error) or not error > ROUNDING:
@@ -89,7 +99,7 @@ def _alpha(several: pl.DataFrame) -> dict[str, Any]:
     return {"value": value, "low": value - reach, "high": min(value + reach, 1.0), "method": METHOD}
 
 
-def _without(values: Array, unit: Array, kept: Array) -> float:
+def _without(values: Array, unit: Numbers, kept: npt.NDArray[np.bool_]) -> float:
     _, numbers = np.unique(unit[kept], return_inverse=True)
     return krippendorff(values[kept], numbers)
 
@@ -104,8 +114,8 @@ def _kappa(pair: pl.DataFrame) -> dict[str, Any]:
     )
     if not np.isfinite(value):
         return {"reason": "both give every answer the same score"}
-    if int(query.max()) + 1 < QUERIES_AT_LEAST or not np.isfinite(low):
-        return {"value": value, "reason": f"fewer than {QUERIES_AT_LEAST} queries with different scores"}
-    if low == high:
+    if reason := too_few(one, int(query.max()) + 1, what=TWICE):
+        return {"value": value, "reason": reason}
+    if not np.isfinite(low) or low == high:
         return {"value": value, "reason": "the same without any one query"}
     return {"value": value, "low": low, "high": high, "method": METHOD}

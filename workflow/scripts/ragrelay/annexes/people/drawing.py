@@ -1,6 +1,7 @@
-"""Draw answers for people to score next: as many of each cell, at random, scattered over queries."""
+"""Draw answers for people to score next: as many of each cell, at random, of the same queries in all cells."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,9 +43,10 @@ def drawn(
     ``answers``: score_files.ANSWER, answer; ``scored``: score_files.ROWS of these; ``queries``: qid, query.
     ``of``: SYSTEM of the cells that are drawn from. Each of these
     gets as many scores as the others, those that there are included. Of a cell's answers those are drawn whose queries
-    have the fewest scores, and of these the lowest in the order of a hash with ``seed``: as that order is random, each
-    answer of a cell is as likely, if the scores that there are were of answers at random too. Raises InputError for
-    scores of a cell with different probabilities, which can't be counted together with this draw's.
+    have the fewest scores in this cell, then the most in other cells of the generator, so that gains and differences
+    are of pairs, then the fewest in all, and of these the lowest in the order of a hash with ``seed``: as that order is
+    random, each answer of a cell is as likely, if the scores that there are were of answers at random too. Raises
+    InputError for scores of a cell with different probabilities, which can't be counted together with this draw's.
     """
     texts = answers.drop_nulls("answer")
     rows = scored.join(texts, on=ANSWER, how="inner", maintain_order="left")
@@ -54,14 +56,25 @@ def drawn(
     counts = [cell.join(done, on=ANSWER, how="semi").height for cell in cells]
     open_cells = [cell.join(of, on=SYSTEM, how="semi").join(done, on=ANSWER, how="anti") for cell in cells]
     queues = [_queue(cell, seed) for cell in open_cells]
-    of_query: dict[str, int] = dict(done.group_by("qid").agg(pl.len()).iter_rows())
+    scores = Counter[tuple[Any, ...]]()
     chosen: list[dict[str, Any]] = []
+
+    def count(row: Mapping[str, Any]) -> None:
+        cell, qid = tuple(row[name] for name in SYSTEM), row["qid"]
+        scores.update([(*cell, qid), (row["generator"], qid), (qid,)])
+
+    def order(row: Mapping[str, Any]) -> tuple[int, int, int]:
+        own = scores[*(row[name] for name in SYSTEM), row["qid"]]
+        return own, own - scores[row["generator"], row["qid"]], scores[row["qid"],]
+
+    for row in done.iter_rows(named=True):
+        count(row)
     while len(chosen) < most and any(queues):
         place = min((p for p in range(len(cells)) if queues[p]), key=lambda p: counts[p])
-        row = min(queues[place], key=lambda each: of_query.get(each["qid"], 0))  # the first of equal ones
+        row = min(queues[place], key=order)  # the first of equal ones
         queues[place].remove(row)
         counts[place] += 1
-        of_query[row["qid"]] = of_query.get(row["qid"], 0) + 1
+        count(row)
         chosen.append(row)
     keyed = pl.DataFrame(chosen, schema=texts.schema).sample(fraction=1.0, shuffle=True, seed=seed)
     sizes = pl.concat([cell.select(SYSTEM).head(1) for cell in cells]).with_columns(
@@ -89,7 +102,7 @@ def _check_probabilities(rows: pl.DataFrame) -> None:
         raise InputError(place, "scores of one cell with different probabilities", expected)
 
 
-WIDTHS = (0.05, 0.1, 0.15)
+WIDTHS = (0.2, 0.15, 0.1, 0.05)
 """Half widths of intervals for which the plan says the scores."""
 ASSUMED_SD = 0.35
 """Assumed standard deviation of people's scores from 0 to 1 while there are few: of grades from 0 to 1 it is 0.3 to
@@ -121,13 +134,14 @@ def width_lines(dataset: str, values: np.ndarray, answers: int) -> list[str]:
     parts = []
     for width in WIDTHS:
         needed = [scores_for(width, max(sd, 1e-3), r, answers) for r in (0.0, 0.5, 0.8)]
-        if needed[0] is None and needed[-1] is None:
-            parts.append(f"±{width:g}: more than there are answers")
-            continue
+        if needed[-1] is None:
+            least = 1.96 * max(sd, 1e-3) * np.sqrt(2 / answers)
+            parts.append(f"less than ±{least:.2g}: more than there are answers")
+            break
         alone, half, strong = ("all" if number is None else str(number) for number in needed)
         parts.append(f"±{width:g}: {alone} (with a scorer of r 0.5: {half}; of r 0.8: {strong})")
     basis = "their standard deviation so far" if known else "an assumed standard deviation"
     return [
-        f"{dataset}: scores by people that the interval of a gain or of a difference of two retrievers takes, by "
+        f"{dataset}: scores by people, at most, for an interval of a gain or of a difference of two retrievers, by "
         f"{basis} of {sd:.2f}: {'; '.join(parts)}."
     ]

@@ -153,10 +153,13 @@ def estimate(
     return row | {"width": width / alone, "as_many": (alone / width) ** 2, "method": METHOD}
 
 
-def too_few(values: Array, queries: int, scores: int = LABELS_AT_LEAST) -> str:
-    """Say why people's scores ``values`` (n,) of so many ``queries`` are too few for an interval; empty if not."""
-    if len(values) < scores:
-        return f"fewer than {scores} scores by people"
+def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str = "scores by people") -> str:
+    """Say why people's scores ``values`` (n,) of so many ``queries`` are too few for an interval; empty if not.
+
+    ``what`` there must be ``least`` of.
+    """
+    if len(values) < least:
+        return f"fewer than {least} {what}"
     if queries < QUERIES_AT_LEAST:
         return f"people's scores of fewer than {QUERIES_AT_LEAST} queries"
     if different(values) < DIFFERENT_AT_LEAST:

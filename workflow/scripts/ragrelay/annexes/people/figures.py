@@ -5,7 +5,7 @@ from pathlib import Path
 import altair as alt
 import polars as pl
 
-from ragrelay.annexes.people.following import ORDER, ORDER_AP, R
+from ragrelay.annexes.people.following import ORDER, ORDER_AP, RHO
 from ragrelay.annexes.people.outputs import OUTPUTS
 from ragrelay.annexes.people.page_tables import AGREED
 from ragrelay.annexes.people.study import PeopleStudy
@@ -14,7 +14,7 @@ from ragrelay.report.display.charts import Spec, Theme
 from ragrelay.report.display.outputs import Figure
 from ragrelay.report.figure_files import draw_figures
 
-DRAWN = (R, ORDER, ORDER_AP)
+DRAWN = (RHO, ORDER, ORDER_AP)
 
 
 def draw_people(study: PeopleStudy, folder: Path) -> None:

@@ -13,22 +13,26 @@ from ragrelay.analysis.bootstrap import fisher_jackknife, jackknife_error, witho
 from ragrelay.analysis.clusters import Clusters, clustered_slope, effective_number
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
-from ragrelay.analysis.orders import DECIMALS, TAU, TAU_AP, Order, order_agreement, order_difference
+from ragrelay.analysis.orders import DECIMALS, TAU, TAU_AP, Families, Order, order_agreement, order_difference
 from ragrelay.annexes.people.estimates import too_few
 from ragrelay.base.vocabulary.columns import INTERVAL, INTERVAL_METHOD, REASON, STUDY_PART, integer, number, text
 from ragrelay.scoring.score_files import ANSWER, OF_CELL
 
 R, RHO, ORDER, ORDER_AP, LENGTH, GENERATOR = "r", "rho", "tau", "tau_ap", "length", "generator"
 ORDERS: Mapping[str, Order] = {ORDER: TAU, ORDER_AP: TAU_AP}
-COEFFICIENTS = {R: "pearson", RHO: "spearman"}
+COEFFICIENTS = (R, RHO)
 SYSTEM = [name for name in OF_CELL if name != "seed"]
 SCORES_OF_SYSTEM = 5
 """A system counts if people scored so many of its answers."""
 DATASET = {name: STUDY_PART[name] for name in ("dataset", "scorer")}
 SYSTEMS = "a system is a generator with a retriever, ordering and k, or without context"
+FAMILIES = "pairs of generator and retriever"
+"""Families of systems: those of a pair differ in ordering and k alone."""
+NO_INTERVAL = "intervals of r fail where scores are skewed: see ρ"
 TABLE = {
     "people": text("the scorer whose scores are people's"),
-    "quantity": text(f"`{R}`, `{RHO}`: Pearson's and Spearman's of people's and the scorer's scores over answers; "
+    "quantity": text(f"`{R}`, `{RHO}`: Pearson's and Spearman's of people's and the scorer's scores over answers, an "
+                     f"interval of `{RHO}` alone; "
                      f"`{ORDER}`, `{ORDER_AP}`: Kendall's tau-b and tau_AP of systems' mean scores, people's and the "
                      f"scorer's; {SYSTEMS}; `{LENGTH}`: by how many standard deviations of scores the scorer favours "
                      f"an answer of twice as many words, compared with people; `{GENERATOR}`: the same of the answers "
@@ -47,7 +51,7 @@ AGREEMENT_COLUMNS = {**DATASET, **TABLE}
 COMPARISON = {
     "people": TABLE["people"],
     "against": text("the other scorer"),
-    "quantity": text(f"`{R}`, `{ORDER}` or `{ORDER_AP}`, as in people_agreement.csv"),
+    "quantity": text(f"`{RHO}`, `{ORDER}` or `{ORDER_AP}`, as in people_agreement.csv"),
     "difference": number("the scorer's less the other's, on the same answers or systems"),
     **INTERVAL,
     "p_value": number("two-sided p-value of no difference, uncorrected"),
@@ -82,16 +86,16 @@ def agreement(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.DataFr
         counts = {"n": table.height, "n_queries": table["qid"].n_unique()}
         x, y, cluster = _columns(table)
         for quantity in COEFFICIENTS:
-            yield {"scorer": name, "quantity": quantity, **counts, **_coefficient(quantity, x, y, cluster)}
-        of_people, of_scorer = _systems(table, scores[name])
+            yield {"scorer": name, "quantity": quantity, **counts, **coefficient(quantity, x, y, cluster)}
+        of_people, of_scorer, families = _systems(table, scores[name])
         for quantity, order in ORDERS.items():
-            row = order_agreement(of_people, of_scorer, order, "system")
+            row = order_agreement(of_people, of_scorer, order, "system", families=families)
             yield {"scorer": name, "quantity": quantity, "n": len(of_people), "n_queries": counts["n_queries"], **row}
         yield {"scorer": name, "quantity": LENGTH, **counts, **_length_bias(table)}
         generators = table["generator"].unique(maintain_order=True).to_list()
         for generator in generators if len(generators) > 1 else []:
             is_of = (table["generator"] == generator).to_numpy()
-            row = _bias(x, y, is_of.astype(np.float64), cluster)
+            row = bias(x, y, is_of.astype(np.float64), cluster)
             yield {"scorer": name, "quantity": GENERATOR, "of": generator, **counts, "n": int(is_of.sum()), **row}
 
 
@@ -101,13 +105,13 @@ def comparisons(paired: Mapping[str, pl.DataFrame], scores: Mapping[str, pl.Data
         both = paired[name].join(paired[other].select(*ANSWER, other="scorer"), on=ANSWER, maintain_order="left")
         named = {"scorer": name, "against": other, "n_queries": both["qid"].n_unique()}
         x, y, cluster = _columns(both)
-        row = _difference(x, y, both["other"].to_numpy(), cluster)
-        yield {**named, "quantity": R, "n": both.height, **row}
+        row = rho_difference(x, y, both["other"].to_numpy(), cluster)
+        yield {**named, "quantity": RHO, "n": both.height, **row}
         known = both.drop("other")
-        of_people, of_scorer = _systems(known, scores[name])
-        _, of_other = _systems(known, scores[other])
+        of_people, of_scorer, families = _systems(known, scores[name])
+        _, of_other, _ = _systems(known, scores[other])
         for quantity, order in ORDERS.items():
-            row = order_difference(of_people, of_scorer, of_other, order)
+            row = order_difference(of_people, of_scorer, of_other, order, families=families)
             yield {**named, "quantity": quantity, "n": len(of_people), **row}
 
 
@@ -121,19 +125,24 @@ def _few(*columns: Array, queries: int) -> str:
     return "the scorer's scores are all the same" if any(map(is_constant, columns[1:])) else ""
 
 
-def _coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> dict[str, Any]:
+def coefficient(quantity: str, x: Array, y: Array, cluster: npt.NDArray[np.intp]) -> dict[str, Any]:
+    """Return R, without an interval, or RHO of people's scores ``x`` and a scorer's ``y`` of answers (n,)."""
     if len(x) < 3 or is_constant(x) or is_constant(y):
         return {"reason": "too few scores, or all the same"}
-    name = COEFFICIENTS[quantity]
-    one, other = (x, y) if quantity == R else (_ranks(x), _ranks(y))
-    row: dict[str, Any] = {"value": float(np.corrcoef(one, other)[0, 1])}
+    if quantity == R:
+        return {"value": float(np.corrcoef(x, y)[0, 1]), "reason": NO_INTERVAL}
+    row: dict[str, Any] = {"value": _rho(x, y)}
     sizes = np.bincount(cluster)
     if reason := _few(x, y, queries=len(sizes)):
         return row | {"reason": reason}
-    tested = fisher_jackknife(row["value"], without_each(name, x, y, cluster), effective_number(sizes) - 1.0)
+    tested = fisher_jackknife(row["value"], without_each("spearman", x, y, cluster), effective_number(sizes) - 1.0)
     if tested.low is None:
         return row | {"reason": "the same without any query"}
     return row | {"low": tested.low, "high": tested.high, "method": "jackknife over queries or clusters, Fisher's z"}
+
+
+def _rho(x: Array, y: Array) -> float:
+    return float(np.corrcoef(_ranks(x), _ranks(y))[0, 1])
 
 
 def _ranks(column: Array) -> Array:
@@ -141,13 +150,13 @@ def _ranks(column: Array) -> Array:
     return np.asarray((counts.cumsum() - counts / 2)[group])
 
 
-def _difference(people: Array, one: Array, other: Array, cluster: npt.NDArray[np.intp]) -> dict[str, Any]:
-    """Compare the r of people and ``one`` with that of people and ``other``, over the same answers (n,)."""
+def rho_difference(people: Array, one: Array, other: Array, cluster: npt.NDArray[np.intp]) -> dict[str, Any]:
+    """Compare the rho of people and ``one`` with that of people and ``other``, over the same answers (n,)."""
     sizes = np.bincount(cluster)
     if reason := _few(people, one, other, queries=len(sizes)):
         return {"reason": reason}
-    values = [float(np.corrcoef(people, column)[0, 1]) for column in (one, other)]
-    left_out = without_each("pearson", people, one, cluster) - without_each("pearson", people, other, cluster)
+    values = [_rho(people, column) for column in (one, other)]
+    left_out = without_each("spearman", people, one, cluster) - without_each("spearman", people, other, cluster)
     row: dict[str, Any] = {"difference": values[0] - values[1]}
     error, df = jackknife_error(left_out), effective_number(sizes) - 1.0
     if not np.isfinite(error) or not error > ROUNDING:
@@ -160,21 +169,22 @@ def _difference(people: Array, one: Array, other: Array, cluster: npt.NDArray[np
     }  # fmt: skip
 
 
-def _systems(table: pl.DataFrame, scores: pl.DataFrame) -> tuple[Array, Array]:
-    """Return systems' mean scores by people, of the answers that they scored, and by the scorer, of all answers."""
+def _systems(table: pl.DataFrame, scores: pl.DataFrame) -> tuple[Array, Array, Families]:
+    """Return systems' mean scores by people, of what they scored, and by the scorer, of all answers; their families."""
     by_people = table.group_by(SYSTEM).agg(pl.col("people").mean(), pl.len()).filter(pl.col("len") >= SCORES_OF_SYSTEM)
     by_scorer = scores.group_by(SYSTEM).agg(pl.col("value").mean())
     both = by_people.join(by_scorer, on=SYSTEM).sort(SYSTEM)
     x, y = (both[name].to_numpy().round(DECIMALS) for name in ("people", "value"))
-    return x, y
+    number_of = pl.struct("generator", "retriever").rank("dense") - 1
+    return x, y, Families(both.select(number_of).to_series().to_numpy().astype(np.intp), FAMILIES)
 
 
 def _length_bias(table: pl.DataFrame) -> dict[str, Any]:
     x, y, cluster = _columns(table)
-    return _bias(x, y, np.log2(1.0 + table["words"].to_numpy()), cluster)
+    return bias(x, y, np.log2(1.0 + table["words"].to_numpy()), cluster)
 
 
-def _bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp]) -> dict[str, Any]:
+def bias(people: Array, scorer: Array, of: Array, cluster: npt.NDArray[np.intp]) -> dict[str, Any]:
     """Return the slope on ``of`` (n,) of the scorer's scores less people's, both in their own standard deviations."""
     if reason := _few(people, scorer, of, queries=int(cluster.max()) + 1 if len(cluster) else 0):
         return {"reason": reason if not is_constant(of) else "all answers are alike in it"}

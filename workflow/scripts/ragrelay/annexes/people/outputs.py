@@ -29,14 +29,15 @@ OUTPUTS: tuple[Output, ...] = (
         f"{MODULE}.page_tables:estimate_table", {},
         note="Prediction-powered: people’s scores of some answers and the scorer’s of all. Width: of the interval, "
         "over that of people’s scores alone. Times as many: so many times as many scores by people give this width "
-        "without the scorer.",
+        "without the scorer. Verdicts and p-values are those of one comparison, uncorrected.",
         limited=True,
     ),
     Figure(
         "people_agreement", "people", f"{MODULE}.figures:agreement_figure", ("people_agreement",), "following",
         "Agreement of scorers with people",
-        "Agreement of each scorer with people: over answers (r) and over systems (τ and τ_AP); bars are 95% intervals.",
-        "Bars are 95% intervals: of r over queries, of τ and τ_AP over systems, which need 16 of them.",
+        "Agreement of each scorer with people: over answers (ρ) and over systems (τ and τ_AP); bars are 95% intervals.",
+        "Bars are 95% intervals: of ρ over queries, of τ and τ_AP over pairs of generator and retriever, from 16 on. "
+        "People’s few scores of a system are noisy, which lowers τ and τ_AP.",
     ),
     Table(
         "people_agreement", "people", ("people_agreement",), "Agreement of scorers with people, and their biases", "",

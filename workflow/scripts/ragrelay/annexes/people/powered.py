@@ -118,7 +118,11 @@ def powered(given: Influences) -> PoweredEstimate:
     # Fitting the weight takes a degree of freedom.
     fitted = np.sqrt(df / np.maximum(df - 1.0, 1.0))
     own = a + weight[..., None] * b
-    plain, tuned = _means(given.alone, a, df, 1.0), _means(given.alone + weight * given.more, own, df, fitted)
+    scored = (given.parts > 0).sum(axis=-1)
+    # As in a paired test of the queries with scores.
+    unbiased = np.sqrt(scored / np.maximum(scored - 1.0, 1.0))
+    plain = _means(given.alone, a, df, unbiased)
+    tuned = _means(given.alone + weight * given.more, own, df, unbiased * fitted)
     ends = [means.interval() for means in (plain, tuned)]
     used = ends[1][1] - ends[1][0] < ends[0][1] - ends[0][0]
     low, high = (np.where(used, ends[1][side], ends[0][side]) for side in (0, 1))
@@ -128,13 +132,16 @@ def powered(given: Influences) -> PoweredEstimate:
     )  # fmt: skip
 
 
-def _means(value: Array, of_clusters: Array, df: Array, factor: Array | float) -> Means:
-    """Return the moments of the clusters' pseudo-values for tests of verdicts, with SKEWNESS times their skewness."""
+def _means(value: Array, of_clusters: Array, df: Array, factor: Array) -> Means:
+    """Return the moments of the clusters' pseudo-values for tests of verdicts, with SKEWNESS times their skewness.
+
+    ``factor``: on their standard error.
+    """
     n = of_clusters.shape[-1]
     square = (of_clusters**2).sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):
         skewness = np.nan_to_num(np.sqrt(n) * (of_clusters**3).sum(axis=-1) / square**1.5)
-    deviation = factor * n * np.sqrt(square / (n - 1))
+    deviation = factor * np.sqrt(n * square)
     return Means(value, deviation, SKEWNESS * skewness, n, df)
 
 

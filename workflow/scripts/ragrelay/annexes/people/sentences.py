@@ -8,7 +8,7 @@ import polars as pl
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.annexes.people.estimates import DIFFERENCE, GAIN, MEAN, SLOPE
-from ragrelay.annexes.people.following import GENERATOR, LENGTH, ORDER, ORDER_AP, R, order_of
+from ragrelay.annexes.people.following import GENERATOR, LENGTH, ORDER, ORDER_AP, RHO, order_of
 from ragrelay.annexes.people.study import PeopleStudy
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.report.display.findings import Conclusion
@@ -17,31 +17,29 @@ from ragrelay.report.display.tables import Row
 
 WORTH = 0.95
 """A scorer is worth it where it narrows the interval below this share of the width without it."""
-LITTLE = 0.3
-"""Correlations below this narrow no interval (docs/people.md)."""
 
 
 def people_answer(study: PeopleStudy) -> Conclusion:
     """Conclude which scorer follows people best over answers, with its interval."""
     heading = "People", "Would a person say so?"
-    table = study["people_agreement"].filter(quantity=R).drop_nulls("value")
+    table = study["people_agreement"].filter(quantity=RHO).drop_nulls("value")
     if table.is_empty():
         return Conclusion(*heading, "People scored too few answers to say")
     if len(study.scorers) == 1:
         [row] = table.to_dicts()
-        return Conclusion(*heading, f"Over answers, {row['scorer']} and people correlate with r = {_interval(row)}")
-    best, *rest = order_of(study.scorers, table, R)
+        return Conclusion(*heading, f"Over answers, {row['scorer']} and people correlate with ρ = {_interval(row)}")
+    best, *rest = order_of(study.scorers, table, RHO)
     [row] = table.filter(scorer=best).to_dicts()
     known = {
-        (each["scorer"], each["against"]): each for each in study["people_comparisons"].filter(quantity=R).to_dicts()
+        (each["scorer"], each["against"]): each for each in study["people_comparisons"].filter(quantity=RHO).to_dicts()
     }
     behind = [other for other in rest if _ahead(known, best, other)]
     if behind:
         return Conclusion(
-            *heading, f"{best} follows people better than {listing(behind)}, over answers (r = {_interval(row)})"
+            *heading, f"{best} follows people better than {listing(behind)}, over answers (ρ = {_interval(row)})"
         )
     return Conclusion(
-        *heading, f"We do not know which scorer follows people best; {best} has the highest r, {_interval(row)}"
+        *heading, f"We do not know which scorer follows people best; {best} has the highest ρ, {_interval(row)}"
     )
 
 
@@ -51,7 +49,7 @@ def people_sentences(study: PeopleStudy) -> list[str]:
 
 
 def _counts(study: PeopleStudy) -> Iterator[str]:
-    scored = study["people_agreement"].filter(quantity=R)
+    scored = study["people_agreement"].filter(quantity=RHO)
     n, queries = (max(scored[name].to_list(), default=0) for name in ("n", "n_queries"))
     yield (
         f"People ({study.people}) scored {counted(n, 'answer')} to {counted(queries, 'query', 'queries')} "
@@ -100,16 +98,16 @@ def _estimate(row: Row) -> str:
     word = known.get(row["verdict"], row["verdict"])
     value = with_interval(row["value"], row["low"], row["high"])
     alone = with_interval(row["alone"], row["alone_low"], row["alone_high"])
-    bought = _bought(row)
-    return (
-        f"{where}: {word}, {value} with {row['scorer']}, {alone} from people’s scores alone "
-        f"({count(row['n_scores'])} of {counted(row['n_answers'], 'answer')}). {bought}"
-    )
+    helped = f"{value} with {row['scorer']}, " if row["weight"] else ""
+    of = f"{count(row['n_scores'])} of {counted(row['n_answers'], 'answer')}"
+    return f"{where}: {word}, {helped}{alone} from people’s scores alone ({of}). {_bought(row)}"
 
 
 def _bought(row: Row) -> str:
     """Say what the scorer bought: the width, and how many scores by people it stands for."""
     r = f"r with people {number(row['r'], 2)}"
+    if not row["weight"]:
+        return f"{row['scorer']} would not narrow the interval, and does not count ({r})."
     if row["width"] >= WORTH:
         return f"{row['scorer']} is of little help here ({r}; width {number(row['width'], 2)} of that without it)."
     return (
@@ -120,20 +118,23 @@ def _bought(row: Row) -> str:
 
 def _agreement(study: PeopleStudy) -> Iterator[str]:
     table = study["people_agreement"]
-    for quantity, words in ((R, "Over answers, r with people"), (ORDER, "Over systems, Kendall’s τ with people"),
-                            (ORDER_AP, "Over systems, τ_AP with people")):  # fmt: skip
+    for quantity, words in (
+        (RHO, "Over answers, Spearman’s ρ with people"),
+        (ORDER, "Over systems, Kendall’s τ with people"),
+        (ORDER_AP, "Over systems, τ_AP with people"),
+    ):
         rows = table.filter(quantity=quantity).to_dicts()
         known = [f"{row['scorer']} {_interval(row)}" for row in rows if row["value"] is not None]
         reasons = sorted({row["reason"] for row in rows if row["reason"]})
         if known:
-            units = counted(max(row["n"] for row in rows), "answer" if quantity == R else "system")
+            units = counted(max(row["n"] for row in rows), "answer" if quantity == RHO else "system")
             without = f" (no interval: {'; '.join(reasons)})" if reasons else ""
             yield f"{words}, {units}: {', '.join(known)}{without}."
     for row in study["people_comparisons"].drop_nulls("p_value").to_dicts():
-        if row["quantity"] != R:
+        if row["quantity"] != RHO:
             continue
         yield (
-            f"{row['scorer']} less {row['against']}, r over {counted(row['n'], 'answer')}: "
+            f"{row['scorer']} less {row['against']}, ρ over {counted(row['n'], 'answer')}: "
             f"{with_interval(row['difference'], row['low'], row['high'], 2)}, p {p_value(row['p_value'])}."
         )
 
@@ -142,11 +143,11 @@ def _biases(study: PeopleStudy) -> Iterator[str]:
     for row in study["people_agreement"].filter(pl.col("quantity").is_in([LENGTH, GENERATOR])).to_dicts():
         if row["low"] is not None and (row["low"] > 0 or row["high"] < 0):
             what = "answers of twice as many words" if row["quantity"] == LENGTH else f"the answers of {row['of']}"
-            side = "more" if row["value"] > 0 else "less"
-            yield (
-                f"{row['scorer']} favours {what} {side} than people do, by {_interval(row)} standard deviations of "
-                "scores."
-            )
+            side, ends = "more", (row["value"], row["low"], row["high"])
+            if row["value"] < 0:
+                side, ends = "less", (-row["value"], -row["high"], -row["low"])
+            by = with_interval(*ends, 2)
+            yield f"{row['scorer']} favours {what} {side} than people do, by {by} standard deviations of scores."
 
 
 def _assessors(study: PeopleStudy) -> Iterator[str]:
@@ -160,7 +161,7 @@ def _interval(row: Row) -> str:
 
 
 def _reason(row: Row) -> str:
-    return f" ({row['reason']})" if row["reason"] else ""
+    return f" (no interval: {row['reason']})" if row["reason"] else ""
 
 
 def _ahead(known: dict[tuple[str, str], Any], best: str, other: str) -> bool:

@@ -1,0 +1,31 @@
+"""Export the scores of a generator's answers as AutoJudge's records, which scorers of kind file read."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.annexes.exchange.export import write_json_lines
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
+from ragrelay.scoring.score_files import run_name
+
+
+def export_scores(scores: KeyedFiles, generator: str, output: str | Path) -> None:
+    """Write every score (``scores``: tables by scorer and retriever) as a record, the keys in AutoJudge's order.
+
+    ``run_id`` is score_files.run_name, and ``measure`` the scorer's name and that of the set of references, with a dot
+    between. Against unseen references an answer without context has a score per context: these are left out.
+    """
+    write_json_lines(_records(scores, generator), output)
+
+
+def _records(scores: KeyedFiles, generator: str) -> Iterator[dict[str, Any]]:
+    for key, path in scores.keyed:
+        table = pl.read_parquet(path, columns=["qid", "ordering", "k", "seed", "references", "f1"]).drop_nulls("f1")
+        own = table.filter((pl.col("ordering") == NO_ORDERING) == (key["retriever"] == ZEROSHOT))
+        for row in own.sort("references", "ordering", "k", "seed", "qid").iter_rows(named=True):
+            run = run_name({**row, "generator": generator, "retriever": key["retriever"]})
+            measure = f"{key['scorer']}.{row['references']}"
+            yield {"run_id": run, "topic_id": row["qid"], "measure": measure, "value": row["f1"]}
