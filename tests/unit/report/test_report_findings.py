@@ -395,7 +395,7 @@ def test_nothing_is_said_of_what_is_missing(study: ReportedStudy):
     assert found.sentences == ["No query has both P and P₀ here.", "No cell can be compared with zero-shot."]
     assert [one.sentence for one in answers(empty)] == [
         "We cannot tell: no query has a score with both dense and bm25.",
-        "We cannot tell: no query has a score with two rankings.", "We cannot tell: no query has a utility.",
+        "We cannot tell: no query has scores with two different rankings.", "We cannot tell: no query has a utility.",
     ]  # fmt: skip
     alone = replace(empty, primary=None, grid=replace(empty.grid, retrievers=("bm25", "rel")))
     assert [one.sentence for one in answers(alone)][:2] == [

@@ -44,7 +44,7 @@ RELAYED = {
 }
 """The question on relay, and its answers."""
 ADJUSTED = "adjusted for difficulty"
-CAUSE = "only relevance that is set by design (retrievers of kind graded) shows cause"
+CAUSE = "only relevance that is set by design (such as by retrievers of kind graded) shows cause"
 UNTESTED = "not tested"
 """Undecided because all differences are equal."""
 BY_GAIN = {BETTER: "P is better than zero-shot with", WORSE: "P is worse with", UNDECIDED: "it is undecided with",
@@ -281,7 +281,7 @@ def relayed(section: Section) -> Conclusion:
     verdict, rows = _relay(section)
     if verdict == relay.ONE_RANKING:
         if len(section.rankings) > 1:
-            return Conclusion("Relay", DOES_RELAY, "We cannot tell", "no query has a score with two rankings")
+            return Conclusion("Relay", DOES_RELAY, "We cannot tell", "no query has scores with two different rankings")
         return Conclusion("Relay", DOES_RELAY, "Needs two rankings; here is one")
     return relay_conclusion(verdict, [rows[name] for name in ("", "adjusted") if name in rows], f"{measure}@{k}")
 
