@@ -49,7 +49,8 @@ OUTPUTS: tuple[Output, ...] = (
     Table(
         "people_comparisons", "people", ("people_comparisons",), "Which of two scorers follows people better", "",
         "following", f"{MODULE}.page_tables:comparison_table", {},
-        note="Paired: over the same answers, or the same systems. p-values are uncorrected.",
+        note="Paired: over the same answers, or the same systems. p-values are uncorrected. Of two scorers whose "
+        "correlations with people are .8 and .5, 16 systems told in fewer than 4 of 10 simulated studies.",
         limited=True,
     ),
     Table(
