@@ -153,7 +153,7 @@ def test_tau_of_retrievers_without_an_interval_has_a_reason() -> None:
     flat = np.zeros_like(people)
     assert tau_means(people, flat) == {"reason": "the retrievers have equal means"}
     one = flat + np.eye(16)[3]
-    without = "without one of the retrievers the others have equal means"
+    without = "without some of the retrievers the others have equal means"
     assert tau_means(people, one)["reason"] == without
     for source, value in ((people, 1.0), (-people, -1.0)):
         assert tau_means(people, source) == {"value": value, "reason": "the same without any retriever"}
