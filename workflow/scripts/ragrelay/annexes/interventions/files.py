@@ -7,7 +7,7 @@ MODULE = "ragrelay.annexes.interventions"
 changed_contexts = StudyFile("{dataset}/interventions/contexts/{retriever}.parquet", "change_contexts",
     "changed contexts, with the passage that each change is about and the retrieval measure",
     f"{MODULE}.contexts:COLUMNS")
-changed_texts = StudyFile("{dataset}/interventions/contexts/{retriever}.texts.parquet", "change_contexts",
+changed_texts = StudyFile("{dataset}/interventions/texts/{retriever}.parquet", "change_contexts",
     "the passages that are put in", f"{MODULE}.contexts:TEXT_COLUMNS")
 left_out_of_changes = StudyFile("{dataset}/interventions/contexts/{retriever}.left_out.json", "change_contexts",
     "counts of the queries whose context cannot be changed, by reason")
