@@ -9,7 +9,9 @@ from people's scores and a scorer's; the bias of answers that are chosen; r, rho
 over systems; alpha of two assessors. Seeded. ``--parts`` chooses what is drawn.
 """
 
-from collections.abc import Iterator
+import json
+import re
+from collections.abc import Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -453,13 +455,27 @@ def assessor_figures(draws: int) -> Iterator[tuple[str, Figure]]:
         rows = [alpha_interval(each.ravel(), unit, cluster) for each in drawn_scores]
         covers = [row["low"] <= true <= row["high"] for row in rows if "low" in row]
         label = f"{shape}, true {true:.2f}, {queries * columns} answers of {queries} queries"
-        yield f"coverage of alpha of two assessors: {label}", figure(float(np.mean(covers)), "", COVERS)
+        yield f"share of studies with an interval, alpha of two assessors: {label}", figure(len(covers) / draws)
+        if shape == "grades":
+            yield f"coverage of alpha of two assessors: {label}", figure(float(np.mean(covers)), "", COVERS)
 
 
 PARTS = {
     "powered": powered_figures, "chosen": chosen_figures, "agreement": agreement_figures, "orders": order_figures,
     "assessors": assessor_figures,
 }  # fmt: skip
+# What the labels of a part's figures have, and no others.
+LABELS = {
+    "powered": r"(a|over|interval,|alone,) (mean|gain|slope)\b",
+    "chosen": r"^a share of",
+    "agreement": r" (rho|r|length)\b.*answers",
+    "orders": r"\b(tau|tau_AP)\b",
+    "assessors": r"two assessors",
+}
+
+
+def _is_of(label: str, parts: Sequence[str]) -> bool:
+    return any(re.search(LABELS[part], label) for part in parts)
 
 
 def main() -> None:
@@ -469,6 +485,9 @@ def main() -> None:
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
     given = parser.parse_args()
     figures: dict[str, Figure] = {}
+    if set(given.parts) < set(PARTS) and given.out.is_file():  # those of other parts are kept
+        figures = json.loads(given.out.read_text(encoding="utf-8"))["figures"]
+        figures = {label: one for label, one in figures.items() if not _is_of(label, given.parts)}
     for part in given.parts:
         for label, made in PARTS[part](given.draws):
             figures[label] = made

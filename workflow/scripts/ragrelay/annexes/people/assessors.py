@@ -20,6 +20,8 @@ from ragrelay.scoring.score_files import ANSWER
 KAPPA, ALPHA = "kappa_weighted", "alpha"
 Numbers = npt.NDArray[np.integer[Any]]
 TWICE = "answers with two scores"
+MOST_SKEWED = 1.0
+"""Skewness of scores up to which kappa and alpha have intervals: with more, they cover 86% (counts, rare grades)."""
 MOST_VALUES = 20
 """Of scores: with more, kappa is left out, since few are the same, and alpha has no interval, which skewed scores would
 make too narrow."""
@@ -87,7 +89,7 @@ def alpha_interval(values: Array, unit: Numbers, place: Numbers) -> dict[str, An
         return {"reason": "all scores are the same"}
     clusters = int(place.max()) + 1
     means = np.bincount(unit, values) / np.bincount(unit)
-    if reason := too_few(means, clusters, what=TWICE):
+    if reason := _no_interval(means, values, clusters):
         return {"value": value, "reason": reason}
     if len(np.unique(values)) > MOST_VALUES:
         return {"value": value, "reason": f"more than {MOST_VALUES} different scores"}
@@ -97,6 +99,15 @@ def alpha_interval(values: Array, unit: Numbers, place: Numbers) -> dict[str, An
         return {"value": value, "reason": "the same without any one query"}
     reach = float(special.stdtrit(clusters - 1, 0.975)) * error
     return {"value": value, "low": value - reach, "high": min(value + reach, 1.0), "method": METHOD}
+
+
+def _no_interval(answers: Array, values: Array, queries: int) -> str:
+    """Say why ``values``, all scores of ``answers`` (n,), have no interval; empty if they have one."""
+    if reason := too_few(answers, queries, what=TWICE):
+        return reason
+    centred = values - values.mean()
+    skewness = float((centred**3).mean() / (centred**2).mean() ** 1.5)
+    return "intervals fail where scores are so skewed" if abs(skewness) > MOST_SKEWED else ""
 
 
 def _without(values: Array, unit: Numbers, kept: npt.NDArray[np.bool_]) -> float:
@@ -114,7 +125,7 @@ def _kappa(pair: pl.DataFrame) -> dict[str, Any]:
     )
     if not np.isfinite(value):
         return {"reason": "both give every answer the same score"}
-    if reason := too_few(one, int(query.max()) + 1, what=TWICE):
+    if reason := _no_interval(one, np.concatenate([one, other]), int(query.max()) + 1):
         return {"value": value, "reason": reason}
     if not np.isfinite(low) or low == high:
         return {"value": value, "reason": "the same without any one query"}
