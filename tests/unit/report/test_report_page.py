@@ -21,6 +21,7 @@ from ragrelay.report.display.templates import bundle
 from ragrelay.report.figures_by_k import correlation_by_k
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
+from ragrelay.report.verdict_sentences import MOST_WORDS
 
 from benchmarks.page_opening import write_queries
 from tests.support.report_browser import needs_browser, opened, violations
@@ -350,7 +351,7 @@ def test_the_first_screen_holds_answers_figure_and_table(
         assert len(tab.locator(".answer").all()) == 3
         for said in tab.locator(".said").all_inner_texts():
             answer, *remark = said.split("One more query")
-            assert 2 < len(answer.replace(":", "").split()) <= 25 and len(" ".join(remark).split()) <= 12
+            assert 2 < len(answer.replace(":", "").split()) <= MOST_WORDS and len(" ".join(remark).split()) <= 12
         assert len(tab.inner_text("body").split()) <= 1500
         assert [one.get_attribute("open") for one in tab.locator("details.fold").all()] == [None] * tab.locator(
             "details.fold"
