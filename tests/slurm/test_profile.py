@@ -82,15 +82,6 @@ def test_second_run_submits_nothing(submitted: SlurmStudy) -> None:
 
 
 @pytest.mark.full
-def test_a_recheck_is_one_job_with_a_gpu(submitted: SlurmStudy) -> None:
-    before = len(submitted.jobs())
-    said = submitted.snakemake("recheck").stdout
-    assert f"All {submitted.distinct_keys()} answers made again are bit-equal to the stored ones." in said
-    jobs = submitted.jobs()[before:]
-    assert [what(job) for job in jobs if "gpu" in job["AllocTRES"]] == ["recheck_answers small_demo-lm"]
-
-
-@pytest.mark.full
 def test_an_added_run_and_a_changed_retriever_submit_their_own_chains_alone(submitted: SlurmStudy) -> None:
     before = len(submitted.jobs())
     built = submitted.results / "small/runs/bm25.run.gz"
