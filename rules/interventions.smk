@@ -3,8 +3,8 @@
 Changed contexts are no retriever's: they are in no table over retrievers.
 Input: contexts, queries, qrels, references, clusters, relay; the dataset's passages.
 Output: changed_contexts, changed_texts, left_out_of_changes, changed_prompts, changed_receipt, changed_answers,
-left_out_of_changed_answers, changed_scores, and the table and figures that ragrelay/annexes/interventions/outputs.py lists; answers and scores in
-cache_dir.
+left_out_of_changed_answers, changed_scores, and the table and figures that
+ragrelay/annexes/interventions/outputs.py lists; answers and scores in cache_dir.
 """
 
 from ragrelay.annexes.interventions import files as changed_files

@@ -120,7 +120,7 @@ def _value(name: str, gains: np.ndarray, k: int) -> float:
     if name == "P":
         return float(gains[:k].sum() / k)
     if name == "Success":
-        return float(gains[:k].max(initial=0.0) if len(gains) < k or k == 0 else gains[:k].max())
+        return float(np.pad(gains, (0, k))[:k].max())
     gains = np.maximum(gains, 0.0)
     ideal = _dcg(np.sort(gains)[::-1], k)
     return _dcg(gains, k) / ideal if ideal > 0 else 0.0
