@@ -154,6 +154,7 @@ rule build_contexts:
         queries=files.queries,
         qrels=files.qrels,
         run=files.run,
+        passages=retrieval.brought_of,
     output:
         contexts=files.contexts,
         skipped=files.skipped,

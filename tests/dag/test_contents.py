@@ -28,10 +28,12 @@ FILES = {
     "datasets.*.local.clusters": ["turns.tsv"],
     "retrievers.*.run.path": ["mine.run"],
     "retrievers.*.answers.path": ["told.jsonl"],
+    **{f"retrievers.*.{kind}.passages": ["poison.jsonl"] for kind in ("run", "graded", "oracle", "position")},
     "generators.*.path": ["theirs.jsonl"],
     "generators.*.baseline": ["zeroshot.jsonl"],
     "generators.*.single_passages": ["alone.jsonl"],
     "scorers.*.nuggets.path": ["nuggets.jsonl"],
+    "scorers.*.file.path": ["scores.csv"],
     "annotations.*.file.path": ["people.qrels"],
     "annotations.*.provenance.path": ["pages.jsonl"],
     "prediction.passage_quality": ["quality/small.parquet"],
@@ -85,6 +87,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     judged = [line.split() for line in (study.folder / "people.qrels").read_text(encoding="utf-8").splitlines()]
     run = [f"{qid} Q0 {docno} 1 1.0 x\n" for qid, _, docno, _ in judged]
     (study.folder / "mine.run").write_text("".join(run), encoding="utf-8")
+    (study.folder / "poison.jsonl").write_text('{"doc_id": "p", "text": "poison"}\n', encoding="utf-8")
+    scores = "".join(f"{qid},bm25,demo-lm,5,1,0.5\n" for qid in dict.fromkeys(qid for qid, *_ in judged))
+    (study.folder / "scores.csv").write_text(f"qid,retriever,generator,k,seed,value\n{scores}", encoding="utf-8")
     (study.folder / "turns.tsv").write_text("".join(f"{qid}\ttalk\n" for qid, *_ in judged), encoding="utf-8")
     config = study.config
     config["datasets"]["small"]["clusters"] = "turns.tsv"
@@ -92,8 +97,15 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     config["context_use"], config["prediction"] = False, {"passage_quality": config["prediction"]["passage_quality"]}
     config["acu"] = {**config["acu"], "reliable_sources": "reliable.txt", "unreliable_sources": "unreliable.txt"}
     grid = {"generators": ["demo-lm"], **config["grid"], "annotations": ["qrels"]}
+    poisoned = {"min_label": 2, "filler": "file", "passages": "poison.jsonl"}
     added = {
-        "retrievers": {"mine": {"kind": "run", "path": "mine.run"}, "told": {"kind": "answers", "path": "told.jsonl"}},
+        "retrievers": {
+            "mine": {"kind": "run", "path": "mine.run", "passages": "poison.jsonl"},
+            "told": {"kind": "answers", "path": "told.jsonl"},
+            "dose": {"kind": "graded", "relevant": 1, **poisoned},
+            "good": {"kind": "oracle", **poisoned},
+            "second": {"kind": "position", "place": 1, **poisoned},
+        },
         "generators": {
             "theirs": {
                 "engine": "file",
@@ -102,7 +114,10 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
                 "single_passages": "alone.jsonl",
             }
         },
-        "scorers": {"facts": {"kind": "nuggets", "generator": "demo-lm", "path": "nuggets.jsonl"}},
+        "scorers": {
+            "facts": {"kind": "nuggets", "generator": "demo-lm", "path": "nuggets.jsonl"},
+            "said": {"kind": "file", "path": "scores.csv"},
+        },
         "annotations": {
             "erag": {"scorer": "minilm"},
             "people": {"kind": "file", "path": "people.qrels"},

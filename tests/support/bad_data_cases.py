@@ -16,6 +16,7 @@ from tests.support.bad_input_changes import (
     answered,
     answered_alone,
     both,
+    brought,
     damaged_parquet,
     few_words,
     file,
@@ -94,6 +95,10 @@ DATA_CASES = {
         Case("No known query", file(RUN, "q7 Q0 d1 1 2.5 mine\n")),
         Case("No known docno", file(RUN, "q1 Q0 D1 1 2.5 mine\n")),
         Case("No such file", without(RUN)),
+        Case("No such file of passages", key("retrievers.my-run.passages", "mine.jsonl")),
+        Case("Passage of a file that the collection has", brought('{"doc_id": "d1", "text": "rice"}')),
+        Case("Passage of a file for a qid that is no text", brought('{"doc_id": "x1", "text": "rice", "qid": [1]}')),
+        Case("Filler from a file without the file", key("retrievers.rel.filler", "file")),
     ],
     "Answers judged by a generator": [
         Case("A judge of answers that isn't there", judging("nobody")),

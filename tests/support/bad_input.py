@@ -150,15 +150,16 @@ def _prepare(study: Study) -> tuple[pl.DataFrame, pl.DataFrame]:
     queries, qrels, _ = prepare_collection(collection, place)
     prepare_references(collection, queries, qrels, study.grades("small"), place)
     definition = study.retriever("my-run")
-    runs = [{"path": path, "name": "my-run", "definition": definition}
-            for path in RETRIEVER_KINDS.of(definition).files("small")]  # fmt: skip
+    kind = RETRIEVER_KINDS.of(definition)
+    runs = [{"path": path, "name": "my-run", "definition": definition, "passages": kind.brought("small")}
+            for path in kind.files("small")]  # fmt: skip
     check_runs(runs, study.dataset("small"), queries, collection, study.cache_dir)
     check_measures(study.grid.measures, study.dataset("small"), qrels, study.cache_dir)
     for name in set(study.grid.generators) - set(study.asked_generators()):
-        kind = GENERATOR_KINDS.of(study.generator(name))
-        given = kind.given("small", study.grid)  # type: ignore[attr-defined]
+        generator = GENERATOR_KINDS.of(study.generator(name))
+        given = generator.given("small", study.grid)  # type: ignore[attr-defined]
         checked_answers(**given, generator=name, collection=collection, qids=queries["qid"].to_list())
-        checked_passages(kind.passage_files("small"), study.grid.seeds, collection)
+        checked_passages(generator.passage_files("small"), study.grid.seeds, collection)
     return queries, qrels
 
 

@@ -85,6 +85,11 @@ def both(*changes: Change) -> Change:
     return lambda config: [change(config) for change in changes]
 
 
+def brought(line: str) -> Change:
+    """The run has passages of a file of one ``line``."""
+    return both(file("mine.jsonl", line + "\n"), key("retrievers.my-run.passages", "mine.jsonl"))
+
+
 def judging(generator: str = "lm", **keys: Any) -> Change:
     """A scorer that asks a generator."""
     return key("scorers.minilm", {"kind": "llm_judge", "generator": generator, **keys})

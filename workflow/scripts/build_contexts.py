@@ -1,8 +1,11 @@
 """Select the context candidates of a retriever, and list the skipped passages without text."""
 
+from pathlib import Path
+
 import polars as pl
 from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.collection import open_collection
+from ragrelay.collection.brought_passages import read_brought, with_brought
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.trec import ranked, read_run
 from ragrelay.workflow.jobs.scripts import job_log
@@ -12,7 +15,7 @@ with job_log(snakemake.log[0], snakemake.input):
     contexts, skipped = build_contexts(
         ranked(read_run(snakemake.input.run), queries),
         pl.read_parquet(snakemake.input.qrels),
-        open_collection(snakemake.params.dataset),
+        with_brought(open_collection(snakemake.params.dataset), read_brought(map(Path, snakemake.input.passages))),
         snakemake.params.depth,
         place=f"run of retriever {snakemake.wildcards.retriever} for dataset {snakemake.wildcards.dataset}",
     )

@@ -28,6 +28,7 @@ with job_log(snakemake.log[0], snakemake.input):
         answers=RETRIEVER_KINDS.of(params.definition).answers(snakemake.wildcards.dataset),
         name=snakemake.wildcards.retriever,
         drop_identical_ids=bool(params.drop_identical_ids),
+        passages=[Path(path) for path in files.passages],
     )
     kind = RETRIEVER_KINDS.of(params.definition)
     of_files = [

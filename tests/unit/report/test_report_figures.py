@@ -15,7 +15,7 @@ from ragrelay.report.display.charts import Spec
 from ragrelay.report.display.outputs import SIZES, Figure, available, resolve
 from ragrelay.report.display.page import packed
 from ragrelay.report.display.palette import looks
-from ragrelay.report.display.sections import Section
+from ragrelay.report.display.sections import Dose, Section
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.figures_by_k import utility_by_k
 from ragrelay.report.outputs import OUTPUTS
@@ -25,6 +25,7 @@ from tests.support.report_study import write_study
 from tests.support.scripts import named, run_script
 
 pytestmark = pytest.mark.page
+JUDGED = Dose(0, "judged non-relevant")
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +205,7 @@ def test_a_point_is_a_query_s_differences_and_the_line_has_relay_s_slope(section
 
 
 def test_a_dose_is_the_mean_of_its_contexts(section: Section):
-    dosed = replace(section, grid=replace(section.grid, doses={"nrel": 0, "rel": 2}))
+    dosed = replace(section, grid=replace(section.grid, doses={"nrel": JUDGED, "rel": JUDGED._replace(relevant=2)}))
     drawn = {
         (row["panel"], row["retriever"], row["place"]): row
         for row in paper_figures.doses(dosed, "paper")["data"]["values"]
@@ -215,6 +216,34 @@ def test_a_dose_is_the_mean_of_its_contexts(section: Section):
         )
         assert drawn["descending", f"k = {k}", dose]["value"] == pytest.approx(means["mean_p"][0], abs=1e-5)
     assert not paper_figures.doses(section, "page")["data"]["values"]
+
+
+def test_sorts_of_other_passages_are_lines_over_the_same_queries(section: Section):
+    names = {"nrel": JUDGED, "rel": JUDGED._replace(relevant=2), "bm25": Dose(0, "random"), "dense": Dose(2, "random")}
+    table = section["per_query"]
+    lost = table["qid"].min()
+    gone = (pl.col("retriever") == "bm25") & (pl.col("k") == 5) & (pl.col("qid") == lost)
+    table = table.with_columns(p=pl.when(gone).then(None).otherwise("p"))
+    twice = table.filter(retriever="rel").with_columns(retriever=pl.lit("again"), p=pl.col("p") + 0.1)
+    tables = {**section.tables, "per_query": pl.concat([table, twice])}
+    names["again"] = names["rel"]
+    dosed = replace(section, tables=tables, grid=replace(section.grid, doses=names))
+    drawn = {
+        (row["panel"], row["retriever"], row["place"]): row
+        for row in paper_figures.doses(dosed, "paper")["data"]["values"]
+        if row.get("retriever")
+    }
+    assert {(panel, others) for panel, others, _ in drawn if panel == "descending, k = 5"} == {
+        ("descending, k = 5", "judged non-relevant"), ("descending, k = 5", "random"),
+    }  # fmt: skip
+    for k, without in ((5, {lost}), (2, set())):
+        for name, more in (("nrel", 0.0), ("rel", 0.05), ("bm25", 0.0), ("dense", 0.0)):
+            of_cell = table.filter(
+                ~pl.col("qid").is_in(without), retriever=name, k=k, ordering="descending",
+                references=section.lead["references"],
+            )  # fmt: skip
+            point = drawn[f"descending, k = {k}", names[name].others, names[name].relevant]
+            assert (point["value"], point["n"]) == (pytest.approx(of_cell["p"].mean() + more, abs=1e-5), len(of_cell))
 
 
 def test_unknown_suffix_is_named(section: Section, tmp_path: Path):

@@ -12,7 +12,9 @@ from ragrelay.retrieval.run_checks import check_joined
 
 
 def of_retriever(path: Path, **keys: str) -> dict[str, Any]:
-    return {"path": str(path), "name": "mine", "definition": {"kind": "run", "path": str(path), **keys}}
+    return {
+        "path": str(path), "name": "mine", "definition": {"kind": "run", "path": str(path), **keys}, "passages": []
+    }  # fmt: skip
 
 
 def test_a_run_is_checked_once_and_again_when_it_or_its_dataset_changes(

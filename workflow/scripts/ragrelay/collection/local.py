@@ -60,26 +60,8 @@ class LocalCollection(Collection):
 
     def passages(self) -> Iterator[dict[str, str]]:
         """Yield docno and text of each passage. One without a visible character is left out, as if it were missing."""
-        path, empty = self._passages_path, list[str]()
-        seen: dict[str, int] = {}
-        for number, line in numbered_lines(path):
-            record = json_record(path, number, line)
-            docno, text = _docno(record), record.get("text")
-            if not isinstance(docno, str) or not isinstance(text, str):
-                missing = "doc_id" if not isinstance(docno, str) else "text"
-                raise InputError(
-                    f"{path}, line {number}", f"no text value for key {missing!r}", '{"doc_id": ..., "text": ...}'
-                )
-            _check_id(path, number, "doc_id", docno, seen)
-            if not is_seen(text):
-                empty.append(docno)
-                continue
-            check_text(f"{path}, line {number}", text)
+        for _, docno, text, _ in numbered_passages(self._passages_path):
             yield {"docno": docno, "text": text}
-        if len(seen) == len(empty):
-            raise InputError(path, "no passage with a text" if empty else "no passage", "at least one line")
-        if empty:
-            log.warning("%s: %d passage(s) without text left out, the first is %r", path, len(empty), empty[0])
 
     def texts(self, docnos: Iterable[str]) -> dict[str, str]:
         return {docno: self._texts[docno] for docno in docnos if docno in self._texts}
@@ -107,6 +89,33 @@ class LocalCollection(Collection):
     @functools.cached_property
     def _texts(self) -> dict[str, str]:
         return {passage["docno"]: passage["text"] for passage in self.passages()}
+
+
+def numbered_passages(path: Path) -> Iterator[tuple[int, str, str, dict[str, Any]]]:
+    """Yield line number, docno, text and the whole record of each passage in the JSON lines of ``path``.
+
+    One without a visible character is left out. Raises InputError with the first line that is malformed or repeats a
+    docno, and for a file without any passage with a text.
+    """
+    empty, seen = list[str](), dict[str, int]()
+    for number, line in numbered_lines(path):
+        record = json_record(path, number, line)
+        docno, text = _docno(record), record.get("text")
+        if not isinstance(docno, str) or not isinstance(text, str):
+            missing = "doc_id" if not isinstance(docno, str) else "text"
+            raise InputError(
+                f"{path}, line {number}", f"no text value for key {missing!r}", '{"doc_id": ..., "text": ...}'
+            )
+        _check_id(path, number, "doc_id", docno, seen)
+        if not is_seen(text):
+            empty.append(docno)
+            continue
+        check_text(f"{path}, line {number}", text)
+        yield number, docno, text, record
+    if len(seen) == len(empty):
+        raise InputError(path, "no passage with a text" if empty else "no passage", "at least one line")
+    if empty:
+        log.warning("%s: %d passage(s) without text left out, the first is %r", path, len(empty), empty[0])
 
 
 def with_gold(queries: pl.DataFrame, path: Path) -> pl.DataFrame:

@@ -201,9 +201,11 @@ OUTPUTS: tuple[Output, ...] = (
     Figure(
         "doses", "section", "ragrelay.report.paper_figures:doses", ("per_query",), "within",
         "Doses of relevance: mean P against the number of relevant passages",
-        "Mean P against the number of relevant passages in the context, a line per k, with 95% intervals over queries. "
-        "As wide as one column of a paper, and as two.",
-        "A line per k, a panel per ordering. The doses are set by design: here, a difference is caused by them.",
+        "Mean P against the number of relevant passages in the context, over the queries that have every dose, with "
+        "95% intervals; a line per k or, where the other passages are of several sorts, per sort. As wide as one "
+        "column of a paper, and as two.",
+        "A line per k, a panel per ordering; with other passages of several sorts, a line per sort, a panel per k. All "
+        "points of one k are of the same queries. The doses are set by design: here, a difference is caused by them.",
         endings=SIZED, only_with="doses",
     ),
     Table(

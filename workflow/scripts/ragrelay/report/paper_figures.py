@@ -35,19 +35,38 @@ def mean_quality(section: Section, theme: Theme, points: int = 0) -> Spec:
 
 
 def doses(section: Section, theme: Theme, points: int = 0) -> Spec:
-    """Draw mean P against the number of relevant passages in the context, a line per k, a panel per ordering."""
-    relevant, grid = section.grid.doses, section.grid
-    here = section["per_query"].filter(pl.col("retriever").is_in(list(relevant)), references=section.lead["references"])
-    cells: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for (ordering, k, name), part in here.group_by("ordering", "k", "retriever", maintain_order=True):
-        cell = (ordering, f"k = {k}", min(relevant[name], k))  # type: ignore[index]
-        if ordering in grid.drawn and (mean := mean_of(k, part["p"])):  # type: ignore[arg-type]
-            cells.setdefault(cell, dict(zip(ROW, (*cell, False), strict=False)) | vars(mean))
-    x = charts.k_axis(sorted({row["place"] for row in cells.values()} or {0}), "relevant passages in the context")
-    look = looks([f"k = {k}" for k in grid.k])
-    return _lines(
-        section, theme, points, list(cells.values()), look, x, "Mean P against doses of relevance", "passages"
-    )
+    """Draw mean P against the number of relevant passages in the context, a line per k, a panel per ordering.
+
+    Where the others in the context are of several sorts, a line is a sort, and a panel an ordering and k. All points of
+    one ordering and k are over the same queries, those with every dose there; of two retrievers with the same contexts
+    but for their seed, a query's P is the mean.
+    """
+    doses, grid = section.grid.doses, section.grid
+    sorts = list(dict.fromkeys(dose.others for dose in doses.values()))
+    one = len(sorts) < 2
+    here = section["per_query"].filter(
+        pl.col("retriever").is_in(list(doses)), pl.col("ordering").is_in(grid.drawn),
+        references=section.lead["references"],
+    ).drop_nulls("p")  # fmt: skip
+    rows: list[dict[str, Any]] = []
+    levels: dict[str, float] = {}
+    for (ordering, k), cell in here.group_by("ordering", "k", maintain_order=True):
+        answered = pl.col("retriever").n_unique().over("qid") == cell["retriever"].n_unique()
+        points_of: dict[tuple[str, int], list[pl.DataFrame]] = {}
+        for (name,), part in cell.filter(answered).group_by("retriever", maintain_order=True):
+            dose = doses[str(name)]
+            points_of.setdefault((dose.others, min(dose.relevant, int(str(k)))), []).append(part.select("qid", "p"))
+            if (level := mean_of(0, part["p0"])) is not None:
+                levels[str(ordering) if one else f"{ordering}, k = {k}"] = level.value
+        for (others, relevant), parts in points_of.items():
+            of_query = pl.concat(parts).group_by("qid", maintain_order=True).agg(pl.col("p").mean())
+            panel, line = (str(ordering), f"k = {k}") if one else (f"{ordering}, k = {k}", others)
+            if mean := mean_of(int(str(k)), of_query["p"]):
+                rows.append(dict(zip(ROW, (panel, line, relevant, False), strict=False)) | vars(mean))
+    x = charts.k_axis(sorted({row["place"] for row in rows} or {0}), "relevant passages in the context")
+    look = looks([f"k = {k}" for k in grid.k] if one else sorts)
+    legend = "passages" if one else "the others"
+    return _lines(section, theme, points, rows, look, x, "Mean P against doses of relevance", legend, levels)
 
 
 def _lines(
@@ -59,11 +78,18 @@ def _lines(
     x: alt.X,
     what: str,
     legend: str = "",
+    levels: Mapping[str, float] | None = None,
 ) -> Spec:
-    """Draw lines of means with names at their ends, or a ``legend``, and the level of the zero-shot answers."""
+    """Draw lines of means with names at their ends, or a ``legend``, and the level of the zero-shot answers.
+
+    ``levels``: this level by panel; by default that of all queries.
+    """
     base, width = zero_shot(section), 600 if points == TWO_COLUMNS else 260
     frame = pl.DataFrame(rows, schema=ROW).sort("place", maintain_order=True)
-    level = [base.value] if base else []
+    of_panel = levels or {}
+    if levels is None and base:
+        of_panel = dict.fromkeys(frame["panel"], base.value)
+    level = list(of_panel.values())
     ends = ends_of(pl.concat([frame[name] for name in ("low", "value", "high")]), *(level or frame["value"].head(1)))
     frame = frame.with_columns(charts.dodged(list(look), frame["place"].unique().to_list() or [0], "place"))
     named: list[dict[str, Any]] = []
@@ -71,7 +97,7 @@ def _lines(
         last = {} if legend else dict(part.select("retriever", "value").iter_rows())
         labels = [
             {"panel": panel, "name": name, "value": value, "y": (ends[1] - value) / (ends[1] - ends[0]) * HEIGHT}
-            for name, value in [*last.items(), *((ZERO_SHOT, value) for value in level)]
+            for name, value in (last | ({ZERO_SHOT: of_panel[panel]} if panel in of_panel else {})).items()
         ]
         apart(labels, HEIGHT, LINE)
         named += labels

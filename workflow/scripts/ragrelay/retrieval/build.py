@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.collection.base import Collection
+from ragrelay.collection.brought_passages import read_brought, with_brought
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, RunTask
 from ragrelay.retrieval.trec import ranked, read_ranks, without_identical_ids
 
@@ -23,12 +24,14 @@ def build_run(
     answers: Sequence[tuple[Path, dict[str, Any]]] = (),
     name: str = "",
     drop_identical_ids: bool = False,
+    passages: Sequence[Path] = (),
 ) -> pl.DataFrame:
     """Return the ranked run (qid, docno, rank, score) of a retriever for ``queries``.
 
     ``index``: the retriever's index, if its kind has one; ``runs``: the files of its stages' runs, or of an imported
     run; ``answers``: files of answers, each with the values in its name; ``name``: the retriever's name;
-    ``drop_identical_ids``: whether passages with the id of their query are left out. Raises InputError if the run has
+    ``drop_identical_ids``: whether passages with the id of their query are left out; ``passages``: files of passages
+    that the collection lacks. Raises InputError if the run has
     no result for any query, and for an imported run whose order is not clear.
     """
     retriever = RETRIEVER_KINDS.of(definition)
@@ -43,7 +46,9 @@ def build_run(
     scored = [retriever.scored(read_ranks(run), str(run), name) for run in runs]
     rankings = [ranked(kept(run), queries).filter(within) for run in scored]
     judged = kept(qrels) if retriever.needs_qrels else qrels
-    retrieved = retriever.run(RunTask(queries, judged, collection, index, rankings, threads, answers, name))
+    brought = read_brought(passages)
+    given = with_brought(collection, brought)
+    retrieved = retriever.run(RunTask(queries, judged, given, index, rankings, threads, answers, name, brought))
     result = ranked(kept(retrieved), queries).filter(within)
     if result.is_empty():
         raise retriever.no_result(f"retriever of kind {definition['kind']}", runs)

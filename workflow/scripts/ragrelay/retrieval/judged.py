@@ -14,38 +14,43 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.settings import Name
-from ragrelay.retrieval.retriever import Retriever, RunTask
+from ragrelay.retrieval.retriever import Bringing, RunTask
 from ragrelay.retrieval.trec import RUN
 
 FILLERS = 100
 """Most fillers of a query."""
+OTHERS = {
+    None: "judged non-relevant", "unjudged": "unjudged", "random": "random", "file": "of a file", "nothing": "none"
+}  # fmt: skip
+"""What the passages are that follow the drawn ones, by `filler`."""
 OF_CORPUS = 1000
 """Passages of the corpus from which those of all queries are drawn."""
 
 
-class Judged(Retriever):
+class Judged(Bringing):
     """Passages of one seeded permutation of each side, relevant and non-relevant, per query."""
 
     needs_qrels: ClassVar[bool] = True
 
     seed: int = Field(0, ge=0, description="Seed of the permutations, in which the passages are taken.")
 
-    filler: Literal["unjudged", "random", "nothing"] | None = Field(
+    filler: Literal["unjudged", "random", "file", "nothing"] | None = Field(
         None,
         description="What follows the drawn passages, in `graded` and `position` instead of judged non-relevant ones: "
         "passages of `ranking` without a judgement, from its end up (`unjudged`), passages of the corpus without a "
-        "judgement (`random`), or `nothing`.",
+        "judgement (`random`), those of the file `passages` (`file`; of lines with a `qid`, that query's alone), or "
+        "`nothing`.",
     )
-    ranking: Name | None = Field(
-        None, description="The retriever of `filler: unjudged`; one of kind `run` has passages of your choice."
-    )
+    ranking: Name | None = Field(None, description="The retriever of `filler: unjudged`.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that a ranking is named where one is needed."""
+        """Check that a ranking and a file are named where one is needed, and only there."""
+        for key, filler, needed in (("ranking", "unjudged", "a retriever"), ("passages", "file", "a file")):
+            value = getattr(self, key)
+            if (value is not None) != (self.filler == filler):
+                found, expected = ("none", needed) if value is None else (repr(value), "none")
+                raise InputError(f"{place}.{key}'", found, f"{expected} with filler: {self.filler or 'none'}")
         super().check(place, study)
-        if (self.ranking is not None) != (self.filler == "unjudged"):
-            found, expected = ("none", "a retriever") if self.ranking is None else (repr(self.ranking), "none")
-            raise InputError(f"{place}.ranking'", found, f"{expected} with filler: {self.filler or 'none'}")
 
     def stages(self) -> list[tuple[str, str]]:
         """Return the retriever whose passages fill."""
@@ -78,9 +83,13 @@ class Judged(Retriever):
         Passages of the corpus are drawn from its OF_CORPUS with the lowest hashes, so that it is read once.
         """
         if self.filler == "random":
-            hashed = ((text_hash(f"{self.seed}\t{one['doc_id']}"), one["doc_id"]) for one in task.collection.passages())
+            hashed = ((text_hash(f"{self.seed}\t{one['docno']}"), one["docno"]) for one in task.collection.passages())
             sample = [docno for _, docno in heapq.nsmallest(OF_CORPUS, hashed)]
             return lambda qid, judged: [one for one in self._shuffled(sample, qid) if one not in judged][:FILLERS]
+        if self.filler == "file":
+            return lambda qid, judged: self._shuffled(
+                [passage.docno for passage in task.brought if passage.qid in (None, qid)], qid
+            )[:FILLERS]
         if self.filler == "unjudged":
             upwards = task.runs[0].sort("qid", "rank", descending=[False, True])
             ranked = {

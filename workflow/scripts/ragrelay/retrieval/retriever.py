@@ -6,10 +6,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
+from pydantic import Field
 
 from ragrelay.base.errors import InputError, one_of
-from ragrelay.base.kinds import Kind, Kinds
+from ragrelay.base.kinds import CheckedStudy, Kind, Kinds
+from ragrelay.base.settings import DatasetFile, file_of
 from ragrelay.collection.base import Collection
+from ragrelay.collection.brought_passages import BroughtPassage
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,8 @@ class RunTask:
 
     ``index``: folder of the index, if the kind has one. ``runs``: ranked runs (qid, docno, rank, score), cut at the
     retriever's depth: those of its stages, or imported ones. ``answers``: files of answers that it reads, each with the
-    values in its name. ``name``: the retriever's name.
+    values in its name. ``name``: the retriever's name. ``brought``: passages that the collection lacked, whose texts
+    it has here.
     """
 
     queries: pl.DataFrame
@@ -29,6 +33,7 @@ class RunTask:
     threads: int = 1
     answers: Sequence[tuple[Path, dict[str, Any]]] = ()
     name: str = ""
+    brought: Sequence[BroughtPassage] = ()
 
     @property
     def index_folder(self) -> Path:
@@ -60,6 +65,10 @@ class Retriever(Kind):
         """Return paths of the imported TREC runs for ``dataset``."""
         return []
 
+    def brought(self, dataset: str) -> list[str]:
+        """Return the user's files of passages that the collection of ``dataset`` lacks and its run may have."""
+        return []
+
     def scored(self, ranks: pl.DataFrame, place: str, name: str) -> pl.DataFrame:
         """Return the rows of a run file (qid, docno, score, given: its ranks) with the scores that order them.
 
@@ -89,6 +98,10 @@ class Retriever(Kind):
         """Return the definition of the processor that changes the texts of its stage's passages; None without one."""
         return None
 
+    def dose(self) -> tuple[int, str] | None:
+        """Return how many relevant passages its contexts have by design, and what the others are; None if it varies."""
+        return None
+
     def uses_terrier(self) -> bool:
         """Return whether it runs on Terrier, whose jars PyTerrier fetches."""
         return False
@@ -100,6 +113,29 @@ class Retriever(Kind):
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
         """Return the error for a run without results. ``place`` names the kind; ``runs`` are the files that it read."""
         return InputError(place, "no result for any query", "qids of the dataset's queries")
+
+
+class Bringing(Retriever):
+    """A retriever whose run may have passages that the collection lacks."""
+
+    passages: DatasetFile | None = Field(
+        None,
+        description="A file of passages that the collection lacks, for contexts alone: JSON lines of "
+        '`{"doc_id": …, "text": …}`, plain or compressed. They are not indexed, and count as unjudged. `{dataset}` '
+        "is replaced by the dataset's name.",
+    )
+
+    def check(self, place: str, study: CheckedStudy) -> None:
+        """Check that every dataset of the grid has a file, if there is the key."""
+        super().check(place, study)
+        for dataset in study.grid.datasets:
+            for path in self.brought(dataset):
+                if not (study.folder / path).is_file():
+                    raise InputError(place + ".passages'", f"no file {study.folder / path}", "JSON lines of passages")
+
+    def brought(self, dataset: str) -> list[str]:
+        """Return the dataset's file, if there is the key."""
+        return [] if self.passages is None else [file_of(self.passages, dataset)]
 
 
 RETRIEVER_KINDS = Kinds(Retriever, "ragrelay.retrieval.retrievers")

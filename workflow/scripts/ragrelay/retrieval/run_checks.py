@@ -17,12 +17,14 @@ from ragrelay.base.io.hashing import value_hash
 from ragrelay.base.vocabulary.measures import check_labels, highest_labels
 from ragrelay.collection import open_collection
 from ragrelay.collection.base import Collection
+from ragrelay.collection.brought_passages import read_brought, with_brought
 from ragrelay.collection.prepare import judged_queries
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.retrieval.trec import check_run
 
 Run = Mapping[str, Any]
-"""An imported run: the ``path`` of its file, and the ``name`` and ``definition`` of its retriever."""
+"""An imported run: the ``path`` of its file, the ``name`` and ``definition`` of its retriever, and its files of
+``passages`` that the collection lacks."""
 
 
 def check_joined(
@@ -57,7 +59,8 @@ def check_runs(
     for run in runs:
         mark = _run_mark(run, dataset, cache_dir)
         if not mark.exists():
-            check_run(run["path"], queries, collection, run["definition"], run["name"])
+            given = with_brought(collection, read_brought(map(Path, run["passages"])))
+            check_run(run["path"], queries, given, run["definition"], run["name"])
             _write({"run": run["path"], "dataset": dataset}, mark)
 
 
@@ -82,7 +85,9 @@ def _write(checked: Mapping[str, Any], mark: Path) -> None:
 
 def _run_mark(run: Run, dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:
     """Return the file that records that this run file was checked against the dataset's present files."""
-    return _mark([Path(run["path"])], [dict(run["definition"]), dict(dataset)], dataset, cache_dir)
+    return _mark(
+        [Path(run["path"]), *map(Path, run["passages"])], [dict(run["definition"]), dict(dataset)], dataset, cache_dir
+    )
 
 
 def _measures_mark(limits: Mapping[str, int], dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:

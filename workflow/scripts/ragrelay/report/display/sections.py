@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -10,6 +10,13 @@ from ragrelay.base.vocabulary.names import NO_ORDERING, SET_BY_DESIGN, UNSEEN, Z
 from ragrelay.base.vocabulary.orderings import fits, is_permutation
 from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.report.display.palette import Look, looks
+
+
+class Dose(NamedTuple):
+    """What contexts of a retriever have by design: so many relevant passages, and others of a sort."""
+
+    relevant: int
+    others: str
 
 
 @dataclass(frozen=True)
@@ -24,8 +31,8 @@ class Grid:
     measures: tuple[str, ...]
     kinds: Mapping[str, str] = field(default_factory=dict)
     """Kinds of retrievers, if known."""
-    doses: Mapping[str, int] = field(default_factory=dict)
-    """The number of relevant passages in contexts of each retriever that sets it."""
+    doses: Mapping[str, Dose] = field(default_factory=dict)
+    """Of each retriever that sets the number of relevant passages in its contexts."""
 
     @classmethod
     def of(cls, grid: Mapping[str, Any]) -> "Grid":
@@ -37,7 +44,7 @@ class Grid:
             tuple(grid["seeds"]),
             tuple(grid["measures"]),
             dict(grid.get("kinds", {})),
-            dict(grid.get("doses", {})),
+            {name: Dose(*dose) for name, dose in grid.get("doses", {}).items()},
         )
 
     @property

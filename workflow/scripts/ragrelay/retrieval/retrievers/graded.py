@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import Field
 
-from ragrelay.retrieval.judged import TwoSided
+from ragrelay.retrieval.judged import OTHERS, TwoSided
 
 
 class Graded(TwoSided):
@@ -15,6 +15,10 @@ class Graded(TwoSided):
     """
 
     relevant: int = Field(ge=0, description="Relevant passages in a context.")
+
+    def dose(self) -> tuple[int, str]:
+        """Return the dose, and what fills its contexts."""
+        return self.relevant, OTHERS[self.filler]
 
     def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:
         """Return the relevant passages of the dose, then the others."""

@@ -9,7 +9,7 @@ from pydantic import Field
 from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.settings import RefusedError
-from ragrelay.retrieval.judged import Judged
+from ragrelay.retrieval.judged import OTHERS, Judged
 
 ONE_OF = ("min_label", "max_label", "ideal")
 
@@ -38,6 +38,10 @@ class Oracle(Judged):
         lowest = -inf if self.min_label is None else self.min_label
         if lowest > (inf if self.max_label is None else self.max_label):
             raise InputError(place + "'", "min_label above max_label", "min_label ≤ max_label")
+
+    def dose(self) -> tuple[int, str] | None:
+        """Return a dose of 0 if it takes none but non-relevant passages; the number of others varies with the query."""
+        return (0, OTHERS[None]) if self.max_label == 0 else None
 
     def drawn(self, labels: Mapping[str, int], qid: str, fillers: Sequence[str] | None = None) -> list[str]:
         """Return all passages between the bounds, in seeded order or by label, then the fillers."""

@@ -10,11 +10,11 @@ from pydantic import Field
 from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.settings import DatasetFile, file_of
-from ragrelay.retrieval.retriever import Retriever, RunTask
+from ragrelay.retrieval.retriever import Bringing, RunTask
 from ragrelay.retrieval.trec import check_falling
 
 
-class Run(Retriever):
+class Run(Bringing):
     """A TREC run from a file."""
 
     path: DatasetFile = Field(
@@ -29,6 +29,7 @@ class Run(Retriever):
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that every dataset of the grid has a file."""
+        super().check(place, study)
         for dataset in study.grid.datasets:
             for path in self.files(dataset):
                 if not (study.folder / path).is_file():

@@ -105,12 +105,15 @@ class Reported:
         return self.study.grid.mapping() | {"references": references, "kinds": self.study.retriever_kinds} | doses
 
     @functools.cached_property
-    def doses(self) -> dict[str, int]:
-        """The number of relevant passages in contexts of retrievers that fix it; empty without graded retrievers."""
-        entries = {name: self.study.retriever(name) for name in self.study.grid.retrievers}
-        doses = {name: entry["relevant"] for name, entry in entries.items() if entry["kind"] == "graded"}
-        none = {name: 0 for name, entry in entries.items() if entry["kind"] == "oracle" and entry.get("max_label") == 0}
-        return none | doses if doses else {}
+    def doses(self) -> dict[str, list[Any]]:
+        """The number of relevant passages in contexts of retrievers that fix it, and what the others are.
+
+        Empty without graded retrievers.
+        """
+        doses = {name: self.retrieval.kind(name).dose() for name in self.study.grid.retrievers}
+        kinds = self.study.retriever_kinds
+        fixed = {name: list(dose) for name, dose in doses.items() if dose is not None}
+        return fixed if any(kinds[name] == "graded" for name in fixed) else {}
 
     @functools.cached_property
     def section_patterns(self) -> dict[str, StudyFile]:

@@ -9,7 +9,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.processor import PROCESSOR_KINDS
-from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 from ragrelay.retrieval.run_checks import check_joined
 from ragrelay.retrieval.trec import describe_run
 from ragrelay.workflow.study import files
@@ -90,18 +90,25 @@ class Retrieval:
     def run_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
         """Return the inputs of a job's retriever: queries, index, judgements, other retrievers' runs, files."""
         retriever = self.kind(wildcards.retriever)
-        needed: dict[str, Any] = {
+        inputs: dict[str, Any] = {
             "queries": files.queries,
             "fetched": self.study.fetched("retrievers", wildcards.retriever),
         }
         if (index := retriever.index_definition()) is not None:
-            needed["index"] = self.index_receipt(wildcards.dataset, index)
+            inputs["index"] = self.index_receipt(wildcards.dataset, index)
         if retriever.needs_qrels:
-            needed["qrels"] = files.qrels
+            inputs["qrels"] = files.qrels
         stages = [{"retriever": stage} for _, stage in retriever.stages()]
-        needed["runs"] = [*files.run.each(stages), *retriever.files(wildcards.dataset)]
-        needed["answers"] = [str(path) for path, _ in retriever.answers(wildcards.dataset)]
-        return needed
+        inputs["runs"] = [*files.run.each(stages), *retriever.files(wildcards.dataset)]
+        inputs["passages"] = self.brought_of(wildcards)
+        inputs["answers"] = [str(path) for path, _ in retriever.answers(wildcards.dataset)]
+        return inputs
+
+    def brought_of(self, wildcards: Wildcards) -> list[str]:
+        """Return the files of passages that the collection lacks, of a job's retriever and of those that it uses."""
+        names = needed([wildcards.retriever], self.study.config["retrievers"])
+        files = [path for name in names for path in self.kind(name).brought(wildcards.dataset)]
+        return list(dict.fromkeys(files))
 
     def unprocessed_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
         """Return the inputs of a job that processes passages: those of the retriever whose ranking it has."""

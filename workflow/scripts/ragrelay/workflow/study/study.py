@@ -304,7 +304,12 @@ class StudyOfRules(Study):
         """Return the run files of the grid's retrievers for a dataset: path, name and definition of the retriever."""
         definitions = {name: self.retriever(name) for name in self.needed_retrievers()}
         return [
-            {"path": path, "name": name, "definition": definition}
+            {
+                "path": path,
+                "name": name,
+                "definition": definition,
+                "passages": RETRIEVER_KINDS.of(definition).brought(dataset),
+            }
             for name, definition in definitions.items()
             for path in RETRIEVER_KINDS.of(definition).files(dataset)
         ]
