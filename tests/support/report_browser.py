@@ -76,6 +76,13 @@ def becomes(tab: Any, expression: str) -> None:
     wait_for(expression, lambda: bool(tab.evaluate(expression)), 30)
 
 
+def steer(tab: Any, chosen: str) -> None:
+    """Open the page with what the reader's tools have chosen, as a link keeps it."""
+    tab.evaluate("(chosen) => { location.hash = chosen || 'main'; }", chosen)
+    tab.wait_for_timeout(50)
+    tab.wait_for_selector("html[data-charts=drawn]")
+
+
 def violations(tab: Any) -> list[str]:
     """The rules of axe-core that what is shown breaks, each with the first elements that do."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")

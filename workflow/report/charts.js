@@ -58,8 +58,14 @@
   };
 
   const specs = JSON.parse(document.getElementById("charts").textContent);
+  const widths = new Map(); // by name: the pixels that a chart was drawn for
   const drawn = new Map(); // by name: the chart, its choices as the reader left them
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;
+  // A closed fold: Chromium lays it out when it is asked, and has the answer the second time; other browsers say 0.
+  const widthOf = (place) => {
+    place.getBoundingClientRect();
+    return Math.floor(place.getBoundingClientRect().width);
+  };
   const drawOne = async (place) => {
     const name = place.dataset.chart;
     const spec = structuredClone(specs[name]);
@@ -68,7 +74,9 @@
     const before = drawn.get(name);
     for (const param of spec.params ?? []) if (before) param.value = before.view.signal(param.name);
     place.style.minHeight = before ? `${place.offsetHeight}px` : ""; // the page keeps its place meanwhile
-    const chart = await vegaEmbed(place, fit(spec, place.clientWidth || document.querySelector("main").clientWidth), {
+    const width = widthOf(place) || document.querySelector("main").clientWidth;
+    widths.set(name, width);
+    const chart = await vegaEmbed(place, fit(spec, width), {
       renderer: "svg",
       ast: true, // expressions are interpreted: the page allows no eval
       actions: false,
@@ -105,6 +113,11 @@
     document.documentElement.dataset.charts = "drawing";
     last = last.then(() => drawAll(mine));
   };
+
+  document.addEventListener("toggle", ({ target }) => {
+    const wide = [...target.querySelectorAll("[data-chart]")].filter((place) => drawn.has(place.dataset.chart) && widthOf(place) && widthOf(place) < widths.get(place.dataset.chart));
+    if (wide.length) last = last.then(async () => { for (const place of wide) await drawOne(place); });
+  }, true);
 
   addEventListener("load", () => { // the library comes last
     tools.on(draw);

@@ -20,7 +20,7 @@ from ragrelay.report.data_hashes import data_hashes
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from tests.support.report_browser import needs_browser, opened, violations
+from tests.support.report_browser import needs_browser, opened, steer, violations
 from tests.support.report_study import GRID, per_query
 from tests.unit.report.second_way import undone
 
@@ -318,6 +318,12 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
         assert "10 of 20 queries up, 0 down" in summary
         # Two retrievers, k = 1 and 3, of whose orderings k = 1 has one: 3 cells each, at 2 grades.
         assert "Over all 12 cells, P is better after in 12, worse in 0 and undecided in 0" in summary
+        names = tab.locator("#s1-tests-table tbody tr:not([data-gone]) td:first-child")
+        assert set(names.all_inner_texts()) == {"bm25", "dense"}
+        steer(tab, "hide=bm25&rename=dense&to=E5")
+        assert set(names.all_inner_texts()) == {"E5"}
+        assert tab.locator('[data-chart="s1-queries"] svg .mark-symbol.role-mark path').count() == 20
+        assert "1 retriever hidden (bm25)" in tab.locator(".steered").inner_text()
 
 
 @pytest.mark.parametrize("content", ["{}", "[]", '{"config": {}}', '{"config": {"study": "a", "grid": 1}}'])

@@ -20,7 +20,7 @@ from statsmodels.stats.multitest import multipletests
 from tests.annexes.compare.test_compare import HOSTILE, write_finished
 from tests.annexes.compare.test_sentences_of_a_comparison import APPROVED
 from tests.support.approved import approve, not_approved
-from tests.support.report_browser import needs_browser, opened, violations
+from tests.support.report_browser import needs_browser, opened, steer, violations
 from tests.unit.report.second_way import PACKAGE, agree, chance
 
 pytestmark = pytest.mark.page
@@ -154,7 +154,7 @@ def test_three_studies_in_a_browser(browser: Any, three: tuple[Path, pl.DataFram
         assert violations(tab) == []
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
         assert tab.locator("h1").inner_text() == "What do two and tri change against one?"
-        headings = tab.locator("h2").all_inner_texts()
+        headings = tab.locator("main h2").all_inner_texts()
         assert headings[:2] == ["What differs between the studies", "What each did: demo · lm · s"]
         for table in ("#differing", "#s1-did"):
             columns = tab.locator(f"{table} thead th").all_inner_texts()
@@ -174,6 +174,11 @@ def test_three_studies_in_a_browser(browser: Any, three: tuple[Path, pl.DataFram
         places = [did.index(text) for text in order]
         assert places == sorted(places)
         assert "0.020 [0.010, 0.030], 20 queries" in did and "they do" in did
+        steer(tab, "hide=bm25&rename=dense&to=E5")
+        of_retrievers = tab.locator("#s1-did tr[data-of]")
+        shown = [row for row in of_retrievers.all() if row.is_visible()]
+        assert len(shown) * 2 == of_retrievers.count() and {row.inner_text()[:3] for row in shown} == {"E5\t"}
+        steer(tab, "")
         links = tab.eval_on_selector_all("main > .note a", "(all) => all.map((one) => one.href)")
         assert links == [(three[0] / f"one-to-{name}/index.html").as_uri() for name in ("two", "tri")]
         assert tab.evaluate("window.hacked") is None

@@ -22,10 +22,14 @@ from ragrelay.report.display.numbers import number
 from ragrelay.report.display.outputs import resolve
 
 from benchmarks.shared.predicted_cells import cell, exchangeable_cells
-from tests.support.report_browser import needs_browser, opened, violations
+from tests.support.report_browser import becomes, needs_browser, opened, steer, violations
 
 pytestmark = pytest.mark.page
 
+NO_WIDTH = """const measure = Element.prototype.getBoundingClientRect;
+Element.prototype.getBoundingClientRect = function () {
+  return this.closest("details:not([open])") ? new DOMRect() : measure.call(this);
+};"""
 KEYS = {"dataset": "<set>", "generator": "lm", "scorer": "minilm"}
 
 
@@ -74,9 +78,32 @@ def test_page_in_a_browser(browser: Any, tmp_path: Path, width: int) -> None:
         assert violations(tab) == []
         assert "is worth using in 1 of 1 cell" in tab.inner_text("main")[:600]
         assert tab.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        first = tab.locator("table").first.bounding_box()
+        first = tab.locator("main table").first.bounding_box()
         answer = tab.get_by_text("is worth using in 1 of 1 cell").first.bounding_box()
         assert answer["y"] < first["y"] and answer["y"] < 900
+        steer(tab, "rename=bm25&to=Okapi")
+        assert "Okapi" in tab.locator("#p1-prediction_best-table").inner_text()
+
+
+@needs_browser
+@pytest.mark.parametrize("unknown", [False, True], ids=["", "as where closed folds have no width"])
+def test_a_chart_of_a_closed_fold_is_as_wide_as_the_fold(browser: Any, tmp_path: Path, unknown: bool) -> None:
+    page = tmp_path / "predict.html"
+    report_predictions("mine", [study_of([cell(50, {"nqc": 0.8}, 1, 3)], several=True)], page)
+    tab = browser.new_page()
+    tab.set_viewport_size({"width": 1400, "height": 900})
+    if unknown:
+        tab.add_init_script(NO_WIDTH)
+    tab.goto(page.as_uri())
+    tab.wait_for_selector("html[data-charts=drawn]")
+    assert tab.locator("details:not([open]) [data-chart]").count() == 1
+    width = "Number(document.querySelector('[data-chart] svg').getAttribute('width'))"
+    drawn = tab.evaluate(width)
+    tab.eval_on_selector_all("details.fold", "(folds) => folds.forEach((one) => { one.open = true; })")
+    of_fold = tab.evaluate("document.querySelector('[data-chart]').clientWidth")
+    assert unknown == (drawn > of_fold)
+    becomes(tab, f"{width} <= {of_fold}")
+    tab.close()
 
 
 def test_another_dataset_is_shown_where_there_is_one(tmp_path: Path) -> None:

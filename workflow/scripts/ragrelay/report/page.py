@@ -34,7 +34,7 @@ def render_page(study: ReportedStudy, template: Path = TEMPLATE, path: Path = Pa
     """Render the page as HTML, to be written to ``path``."""
     study = _primary_first(study)
     answers = verdict_sentences.answers(study.sections[0]) if study.sections else []
-    retrievers = {name: look.colour for section in study.sections for name, look in section.looks.items()}
+    retrievers = {name: look for section in study.sections for name, look in section.looks.items()}
     page = Page(study.name, QUESTION, answers, _entries(study), study.notices, retrievers=retrievers)
     explored = explorer(study, path)
     return page.html(

@@ -27,7 +27,8 @@ def render(before: Finished, after: Finished, pairs: Sequence[Compared], templat
     """Render the page as HTML."""
     name, question = f"{before.name} → {after.name}", f"What changed from {before.name} to {after.name}?"
     answers = [comparison_answer(compared, before.name, after.name) for compared in pairs[:MOST_ANSWERS]]
-    page = Page(name, question, answers, {"main": name}, results="../..")
+    retrievers = {name: look for compared in pairs for name, look in compared.looks.items()}
+    page = Page(name, question, answers, {"main": name}, results="../..", retrievers=retrievers)
     most = {Figure: MOST_POINTS // len(pairs), Table: MOST_ROWS // len(pairs)}
     shown = [
         {

@@ -22,6 +22,7 @@ from ragrelay.report.display.findings import Conclusion
 from ragrelay.report.display.numbers import MISSING, about, count, counted, listing, with_interval
 from ragrelay.report.display.outputs import resolve
 from ragrelay.report.display.page import Page
+from ragrelay.report.display.palette import looks
 from ragrelay.report.display.templates import FOLDER, inside
 
 TEMPLATE = FOLDER / "compare_several.html.j2"
@@ -50,7 +51,9 @@ def render(sides: Sequence[SideStudy], rows: pl.DataFrame, template: Path = TEMP
         f"{baseline.label} → {', '.join(names)}",
         f"What do {listing(names)} change against {baseline.label}?",
     )
-    page = Page(title, question, [_answer(baseline, side) for side in others], {"main": title}, results="../..")
+    answers = [_answer(baseline, side) for side in others]
+    retrievers = looks(baseline.study.grid["retrievers"])
+    page = Page(title, question, answers, {"main": title}, results="../..", retrievers=retrievers)
     sections = [_section(sides, rows, place) for place in range(len(baseline.pairs))]
     return page.html(
         template,

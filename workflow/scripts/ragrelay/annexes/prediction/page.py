@@ -9,6 +9,7 @@ from ragrelay.annexes.prediction.study import PredictedStudy
 from ragrelay.base.io.atomic_files import write_text
 from ragrelay.report.display.outputs import Table
 from ragrelay.report.display.page import Page
+from ragrelay.report.display.palette import looks
 from ragrelay.report.display.templates import FOLDER
 
 TEMPLATE = FOLDER / "predict.html.j2"
@@ -28,7 +29,8 @@ def report_predictions(
     ``notices``: what a reader must know about its generators.
     """
     question = "Can utility be predicted without judgements?"
-    page = Page(name, question, prediction_answers(studies), {"main": "Predictions"}, notices)
+    retrievers = looks(list(dict.fromkeys(ranking for study in studies for ranking in study.rankings)))
+    page = Page(name, question, prediction_answers(studies), {"main": "Predictions"}, notices, retrievers=retrievers)
     sections = []
     for place, study in enumerate(studies, 1):
         outputs, most = shown_outputs(study["prediction_transfer"].height > 0), {Table: MOST_ROWS // len(studies)}

@@ -10,6 +10,7 @@ from markupsafe import Markup
 from ragrelay.report.display.charts import Spec
 from ragrelay.report.display.findings import Conclusion
 from ragrelay.report.display.outputs import AS_WRITTEN, Figure, Output, Part, Table, resolve
+from ragrelay.report.display.palette import Look
 from ragrelay.report.display.script_json import script_json
 from ragrelay.report.display.tables import filled, table_as_written
 from ragrelay.report.display.templates import bundle, environment, inside
@@ -33,8 +34,8 @@ class Page:
     results: str = ".."
     """The folder of the study's results, relative to the page's."""
     charts: dict[str, Spec] = field(default_factory=dict)
-    retrievers: Mapping[str, str] = field(default_factory=dict)
-    """The colours of the retrievers that readers may highlight, hide and rename, by name."""
+    retrievers: Mapping[str, Look] = field(default_factory=dict)
+    """The retrievers that readers may highlight, hide and rename."""
 
     @property
     def title(self) -> str:
@@ -93,7 +94,7 @@ class Page:
                 script=inside(template.parent, *SCRIPTS),
                 bundle=bundle(),
                 charts=Markup(script_json(self.charts)),
-                retrievers=Markup(script_json(list(self.retrievers.items()))),
+                retrievers=Markup(script_json([(name, look.colour) for name, look in self.retrievers.items()])),
                 **shown,
             )
         )
