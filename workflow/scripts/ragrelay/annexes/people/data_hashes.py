@@ -7,7 +7,10 @@ from typing import Any
 
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.report.data_hashes import Hashes, described, read_result, rows_of
-from ragrelay.scoring.scorer import SCORER_KINDS
+from ragrelay.scoring.scorers import file
+
+FROM_FILE = file.__name__.rpartition(".")[2]
+"""The kind by its name: to load the kinds of all scorers, this job would have to depend on their code."""
 
 
 def score_hashes(results: Path, dataset: str, config: Mapping[str, Any]) -> Hashes:
@@ -16,7 +19,7 @@ def score_hashes(results: Path, dataset: str, config: Mapping[str, Any]) -> Hash
     Raises InputError for a damaged file.
     """
     grid, hashes = config["grid"], {}
-    from_files = [name for name in grid["scorers"] if SCORER_KINDS[config["scorers"][name]["kind"]].from_file]
+    from_files = [name for name in grid["scorers"] if config["scorers"][name]["kind"] == FROM_FILE]
     for scorer, generator in product(from_files, grid["generators"]):
         rows: list[str] = []
         for retriever in sorted({*grid["retrievers"], ZEROSHOT}):
