@@ -384,3 +384,20 @@ def test_hashes_of_data_follow_its_content_alone(tmp_path: Path):
     run.write_bytes(gzip.compress(b"q Q0 d1 1 2.0 bm25\nq Q0 d2 2 1.5 bm25\n"))
     again = data_hashes(study, "demo", config)
     assert {name for name in found if found[name] != again[name]} == {"run bm25"}
+
+
+def test_passages_that_a_retriever_brings_are_data(tmp_path: Path):
+    study = write_finished(tmp_path, "one", ("bm25",))
+    contexts = study / "demo/contexts/bm25.parquet"
+    contexts.parent.mkdir()
+    config = {"grid": {"retrievers": ["bm25"]}, "datasets": {"demo": {}}, "retrievers": {"bm25": {"kind": "bm25"}}}
+    without = data_hashes(study, "demo", config)
+    config["retrievers"]["bm25"]["passages"] = "poison.jsonl"
+    hashes = []
+    for texts in (["a", "b", "b"], ["b", "b", "a"], ["a", "c", "c"]):
+        rows = pl.DataFrame({"qid": ["1", "1", "2"], "docno": texts, "text": texts})
+        rows.write_parquet(contexts)
+        found = data_hashes(study, "demo", config)
+        assert found.keys() - without.keys() == {"passages of bm25"} and found["passages of bm25"]["count"] == 2
+        hashes.append(found["passages of bm25"]["hash"])
+    assert hashes[0] == hashes[1] != hashes[2]

@@ -14,6 +14,8 @@ from ragrelay.base.io.json_values import read_json
 from ragrelay.base.io.parquet_files import read_frame, read_whole
 
 DIGITS = 16
+BRINGS = "passages"
+"""The key of retrievers that names a file of passages which the collection lacks."""
 Hashes = dict[str, dict[str, Any]]
 """Count and hash by the kind of data."""
 
@@ -28,8 +30,8 @@ def data_hashes(
 
     The kinds are ``queries``, ``judgements``, ``gold answers`` if there are any, ``clusters`` (of queries) if
     the ``config`` (grid, datasets and other definitions) has them, ``run <retriever>`` of the grid (without comments),
-    those of annexes by the functions ``more``, and ``corpus <index>``, hashed when it was indexed. Raises InputError
-    for a damaged file.
+    ``passages of <retriever>`` in contexts of one that brings some, those of annexes by the functions ``more``, and
+    ``corpus <index>``, hashed when it was indexed. Raises InputError for a damaged file.
     """
     folder = Path(results) / dataset
     queries = read_result(folder / "collection/queries.parquet")
@@ -45,6 +47,9 @@ def data_hashes(
         if (run := folder / f"runs/{retriever}.run.gz").is_file():
             lines = read_whole(run, Path(results).name, _run_lines)
             hashes[f"run {retriever}"] = described(lines)
+        if config.get("retrievers", {}).get(retriever, {}).get(BRINGS):
+            shown = read_result(folder / f"contexts/{retriever}.parquet").select("docno", "text").unique()
+            hashes[f"passages of {retriever}"] = described(rows_of(shown))
     for function in more:
         hashes |= function(Path(results), dataset, config)
     for path in sorted(Path(results).glob("indexes/*/*.json")):

@@ -266,7 +266,12 @@ class Reported:
         paths = [path for pattern in (files.queries, files.qrels, files.run) for path in self.study.grid_paths(pattern)]
         of_annexes = [path for annex in annexes() for path in annex.data(self.study)]
         clusters = [path for name in self.study.grid.datasets for path in self.study.clusters_of(name)]
-        return [*paths, *clusters, *self.retrieval.index_receipts, *of_annexes]
+        grid = self.study.grid
+        brought = [
+            files.contexts.at(dataset=dataset, retriever=name)
+            for dataset in grid.datasets for name in grid.retrievers if self.retrieval.kind(name).brought(dataset)
+        ]  # fmt: skip
+        return [*paths, *brought, *clusters, *self.retrieval.index_receipts, *of_annexes]
 
     @functools.cached_property
     def records(self) -> dict[str, StudyFile]:
