@@ -29,6 +29,7 @@ from tests.support.everything_study import IMPORTED, RARE, TARGETS, everything_s
 from tests.support.graphs import Job, graph
 from tests.support.kills import Kill, Work, run_measured, run_with_kills
 from tests.support.sandbox import Sandbox, timed_files
+from tests.support.sharing import made_in, made_once
 
 RESULTS = "results/small/"
 
@@ -361,12 +362,16 @@ def test_the_same_command_after_kills_of_every_rule(
     seed = os.environ.get("SEED") or str(random.SystemRandom().randrange(10**6))
     print(f"\nSEED={seed} KILLS={folder}")
     name, make, other, targets = STUDIES[change]
-    finished, made, lines = folder / name, folder / f"{name}.made", folder / "cases.jsonl"
-    if not made.exists():
-        shutil.rmtree(finished, ignore_errors=True)
-        make(request.getfixturevalue(other), finished)
-        made.touch()
+    lines = folder / "cases.jsonl"
     lines.touch()
+
+    def make_finished(place: Path) -> None:
+        make(request.getfixturevalue(other), place)
+
+    if "KILLS" in os.environ:
+        finished = made_in(folder / name, make_finished)
+    else:
+        finished = made_once(tmp_path_factory, name, make_finished)
     campaign = Campaign(Sandbox.at(finished), folder, change, seed, targets)
     asked = os.environ.get("RULES", "").split() or (RARELY if "rare" in change else campaign.rules())
     if not any(map(os.environ.get, ("SEED", "RULES", "KILLS"))):
