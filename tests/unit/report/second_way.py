@@ -22,7 +22,7 @@ PACKAGE = ROOT / "workflow" / "scripts" / "ragrelay"
 WORDS = (
     "answers improve more where rankings improve more", "answers improve less where rankings improve more", "at most",
     "by more than the margin", "by less than the margin", "not worse", "not better", "better", "worse",
-    "equally good", "equivalent", "undecided", "we do not know", "not known", "cannot", "they are(?! scored| in )",
+    "equally good", "equivalent", "undecided", "we do not know", "not known", "cannot", "they do",
     "contexts differ", "above zero", "below zero", "above", "below", "higher", "lower", "highest", "lowest", "closer",
     "ahead", "behind", "beats?", "too few", "fewer than", "less than", "more than", "none", "all of them",
     "not significant", "significant", "would change", "stays the same", "adjusted", "unseen", "missing", "cut",

@@ -370,10 +370,11 @@ def the_answer_on_queries(a: Again) -> list[str]:
     if len(known) > 3:
         if not yes and not no:
             return [f"undecided {len(known)} {a.k} undecided"]
-        strong = "they are" if len(yes) == len(known) else f"they are {len(yes)} {len(known)}"
-        worse = f"{len(no)} they are worse" if no else ""
-        return [f"{strong} {worse} {f'{len(open_)} undecided' if open_ else ''} {'' if yes else a.k}"]
-    texts = ((yes, "they are"), (no, "they are worse"), (open_, "undecided"))
+        named = joined(yes) if len(yes) < 3 else ""
+        strong = "they do" if len(yes) == len(known) else f"they do {len(yes)} {len(known)} {named}"
+        worse = f"{len(no)} lower" if no else ""
+        return [f"{strong} {worse} {f'{len(open_)} undecided' if open_ else ''} {'5%' if yes else a.k}"]
+    texts = ((yes, "they do"), (no, "lower"), (open_, "undecided"))
     strong = joined(f"{text} {joined(some)}" for some, text in texts if some)
     strong = "undecided" if len(open_) == len(known) else strong
     rho = [f"{short(value, (row['low'], row['high']))} {name}" for name, (value, row) in known.items()]
@@ -473,7 +474,7 @@ def headings(a: Again) -> list[str]:
         f"{a.k} {RELAYED[a.relayed[0]]}",
         *([f"better higher {rho.count('above zero')} {len(rho)} {lower}"] if a.baseline else []),
         f"{a.ks[0]} {a.ks[-1]} {joined(moved)}",
-        *copied_in_rankings(a),
+        *(f"{a.k} {claim}" for claim in copied_in_rankings(a)),
         *[*lost(a), *ended(a)][:1],
     ]
 
@@ -499,7 +500,7 @@ def few_queries(a: Again) -> list[str]:
     + 1.5/n."""
     n, least = len(a.primary[0]), detectable(a)
     shown = num(least, 2 if round(least, 2) else 4)
-    return [f"{n} {shown} {f'fewer than 3 {n}' if n < 36 else ''}"] if n < 100 else []
+    return [f"{n} 80% {joined(a.pair)} {shown} {f'fewer than 3 {n}' if n < 36 else ''}"] if n < 100 else []
 
 
 @says("lead._pair")
@@ -538,7 +539,8 @@ def relay_left_open(a: Again) -> list[str]:
     value, found, _ = a.slope(a.k)
     if a.relayed != ("not known", ["adjusted"]) or found is None:
         return []
-    return [f"{ends(value / 10, tenth(found))} {'adjusted' if a.baseline else 'zero-shot cannot adjusted'}"]
+    slope = f"{short(value / 10, tenth(found))} 0.1 {a.k}"
+    return [f"{slope} {'adjusted' if a.baseline else 'zero-shot cannot adjusted'}"]
 
 
 def detectable(a: Again) -> float:
@@ -598,7 +600,7 @@ def ended(a: Again) -> list[str]:
 def answers_warning(a: Again) -> list[str]:
     """Share of the answers that ended so | all cells, one of orderings with one prompt, and zero-shot | queries x seeds
     | -."""
-    return [*lost(a), *ended(a)]
+    return [f"{value} zero-shot {text}" for value, text in (claim.split() for claim in [*lost(a), *ended(a)])]
 
 
 @says("verdict_sentences.how_relayed")
@@ -687,7 +689,10 @@ def correlation_counts(a: Again) -> list[str]:
     words = [row["word"] for row in rows]
     kept = sum(row["p_permutation_holm"] < 0.05 for row in rows if row["word"] != "undecided")
     counts = [f"{words.count(word)} {word.removesuffix(' zero')}" for word in ("below zero", "undecided")]
-    return [f"{len(rows)} {words.count('above zero')} above zero {joined(counts)} {kept} {chance(len(rows))}"]
+    names = {where[0] for where in a.cells(("lenient", "strict")) if a.rho_of(where)}
+    oracles = "oracle" if names - set(a.rankings) else ""
+    above = f"{words.count('above zero')} above zero"
+    return [f"{len(rows)} {oracles} {above} {joined(counts)} {kept} {chance(len(rows))}"]
 
 
 @says("verdict_sentences.gain_counts")
@@ -844,7 +849,7 @@ def marks(a: Again) -> list[str]:
                     found.setdefault((mark, quantity.__name__, grade), []).append(p)
     n, significant = sum(map(len, found.values())), sum((np.array(values) < 0.05).sum() for values in found.values())
     kept = sum((multipletests(values, method="holm")[1] < 0.05).sum() for values in found.values())
-    return [f"{n} 5% {chance(n)} significant {significant} {kept}"]
+    return [f"unseen {n} 5% {chance(n)} significant {significant} {kept}"]
 
 
 @says("findings._missing")
@@ -1013,8 +1018,12 @@ def summary(a: Again) -> list[str]:
     grid, one = a.measured.grid, a.section
     cells = len(a.retrievers) * len(a.orderings) * len(a.ks) * len(grid["seeds"])
     closer = ("higher" if a.measured.judged else "closer") if a.baseline else ""
-    named = [[one.dataset], [one.generator], a.retrievers, a.orderings, [one.scorer]]
-    sizes = joined(f"{len(names)} {joined(names)}" for names in named)
+    designed = [name for name in a.retrievers if name not in a.rankings]
+    named = [[one.dataset], [one.generator], a.rankings, ["oracle", *designed], a.orderings, [one.scorer]]
+    sizes = joined(
+        f"{len(designed)} {joined(names)}" if names[0] == "oracle" else f"{len(names)} {joined(names)}"
+        for names in named if names != ["oracle"]
+    )  # fmt: skip
     zero = "zero-shot" if a.baseline else ""
     return [closer, f"{sizes} {joined(a.ks)} {len(grid['seeds'])} {cells} {zero}"]
 

@@ -460,7 +460,7 @@ def test_without_a_baseline_p_and_its_differences_lead(browser: Any, tmp_path: P
         assert "zero-shot" not in tab.inner_text(".lead")
         assert tab.locator(".answer").count() == 2, "no question that needs them"
         assert "–" not in tab.inner_text("#s1-lead").split()
-        assert "P less bm25’s" in tab.inner_text("#s1-lead thead")
+        assert "P − bm25’s" in tab.inner_text("#s1-lead thead")
         assert tab.inner_text(".answer .said >> nth=0").startswith(
             "Answers from dense"
         ) or "not know" in tab.inner_text(".answer .said >> nth=0")

@@ -28,11 +28,13 @@ def summary(study: ReportedStudy) -> list[str]:
     scorers = list(dict.fromkeys(section.scorer for section in study.sections))
     pairs = {(section.dataset, section.generator) for section in study.sections}
     cells = len(pairs) * math.prod(map(len, (grid.retrievers, grid.contexts, grid.seeds)))
+    ranked = [name for name in grid.retrievers if not study.sections or name in study.sections[0].rankings]
+    designed = [name for name in grid.retrievers if name not in ranked]
     parts = [
-        (datasets, "dataset"), (generators, "generator"), (list(grid.retrievers), "retriever"),
+        (datasets, "dataset"), (generators, "generator"), (ranked, "retriever"), (designed, "oracle"),
         (list(grid.orderings), "ordering"), (scorers, "scorer"),
     ]  # fmt: skip
-    named = [f"{counted(len(names), noun)} ({', '.join(names)})" for names, noun in parts]
+    named = [f"{counted(len(names), noun)} ({', '.join(names)})" for names, noun in parts if names]
     ks = listing([str(k) for k in grid.k])
     closer = "how much closer the answer is to the query’s references than the answer made without any context"
     higher = "how much higher a judge scores the answer than the answer made without any context"
@@ -77,7 +79,7 @@ def findings(section: Section) -> Findings:
             *verdict_sentences.gains(gains[grade].to_dicts()),
             *lines,
             *verdict_sentences.correlations(headline, f"{measure}@{k}"),
-            *verdict_sentences.correlation_counts(of_grades, measure),
+            *verdict_sentences.correlation_counts(of_grades, measure, section.rankings),
             verdict_sentences.gain_counts(section),
         ]
     limits = [
@@ -89,8 +91,8 @@ def findings(section: Section) -> Findings:
         *_copying(section, cells, gains[grade], gains[grade + UNSEEN]),
         *_multiplicity(tests),
         *(_missing(cells, section.relative) if section.baseline else []),
-        *(["Only one seed was used, so it is unknown how much answers to the same prompt vary."] if len(grid.seeds) == 1
-          else []),
+        *(["Only one seed was used: how much answers to one prompt vary with the seed was not measured."]
+          if len(grid.seeds) == 1 else []),
         "A correlation over queries does not show causation: a query that is easy to retrieve for may also be easy to "
         f"answer. Comparing the contexts of one query rules out this cause alone; {verdict_sentences.CAUSE}.",
     ]  # fmt: skip
@@ -149,8 +151,10 @@ def _multiplicity(tests: pl.DataFrame) -> list[str]:
     tested = distinct(tests.drop_nulls(["significant", "p_value"]), TEST_CELLS)
     if tested.height < 2:
         return []
+    of = "P and of utility" if tested["quantity"].n_unique() > 1 else "P"
     return [
-        f"The marks † and ‡ come from {count(tested.height)} tests at an uncorrected 5%, of which "
+        f"The marks † and ‡, without those on unseen references, come from {count(tested.height)} tests of {of} at an "
+        f"uncorrected 5%, of which "
         f"{about(tested.height * ALPHA)} would be significant if nothing differed; "
         f"{count(tested.filter('significant').height)} are, and "
         f"{count(tested.filter(pl.col('p_holm') < ALPHA).height)} after Holm’s correction within their families."

@@ -34,7 +34,7 @@ REPRESENTATIVE, MANY = 36, 100
 """With fewer queries, rare kinds may be missing; with fewer than MANY, the page says which differences it can find."""
 UNDONE = "*"
 """Marks a verdict of the table that does not stand."""
-OF_ALL = "all answers (every k and retriever)"
+OF_ALL = "all answers (every k and retriever, zero-shot too)"
 COPIED = 0.5
 """The page warns if at least this share of answers had its nearest reference in the context."""
 
@@ -77,7 +77,7 @@ def facts(sections: Sequence[Section]) -> str:
 def scope(section: Section) -> str:
     """Say at which k, ordering and references the answers hold."""
     ordering, k, references, _ = section.lead.values()
-    left = "; oracles left out" if len(section.rankings) < len(section.grid.retrievers) else ""
+    left = "; without oracles" if len(section.rankings) < len(section.grid.retrievers) else ""
     where = f"k = {count(k)} unless said otherwise, {ordering} order, {references} references{left}"
     return f"{where}. Brackets: 95% intervals."
 
@@ -157,7 +157,7 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
     return {"rows": rankings, "designed": designed, "measure": f"{measure}@{k}", "title": title,
             "unjudged": any((cell.get("share_unjudged") or 0) > HOLES_ABOVE for cell in cells.values()),
             "remark": would_undo(f"a verdict with {UNDONE}") if fallen else "",
-            "last": f"P less {against}’s" if no_baseline else "gain over zero-shot", "compared": bool(gains),
+            "last": f"P − {against}’s" if no_baseline else "gain over zero-shot", "compared": bool(gains),
             "more": sum(bool(row.get("more")) for row in ranked), "all": len(rankings) + len(designed)}  # fmt: skip
 
 
@@ -189,7 +189,8 @@ def warnings(section: Section, left_out: Sequence[Mapping[str, Any]] = ()) -> li
             rare = f" Kinds of queries of which there are fewer than 3 in {n} may not be among them." if (
                 n < REPRESENTATIVE) else ""  # fmt: skip
             least = number(row["detectable_difference"], 2 if row["detectable_difference"] >= 0.005 else 4)
-            text = f"four of five such studies would find a true difference in P of {least}, fewer a smaller one.{rare}"
+            pair = f"between {row['retriever']} and {row['against_retriever']}"
+            text = f"80% of such studies would find a true difference in P {pair} of {least}.{rare}"
             lines.append((counted(n, "query", "queries"), text))
     lines += _other_orderings(section)
     lines += _copying(section)
@@ -221,7 +222,8 @@ def _pair(section: Section) -> list[Warning]:
         own = pair.reference == section.reference_retriever
         why = "the first retriever of the grid and the reference retriever" if own else "the first two of the grid"
         other = " Another can be named before there are answers: analysis.primary, with retriever and reference."
-    return [("Primary pair", f"{pair.retriever} and {pair.reference}, {why}. It is tested alone.{other}")]
+    alone = "Its interval is not corrected for other pairs."
+    return [("Primary pair", f"{pair.retriever} and {pair.reference}, {why}. {alone}{other}")]
 
 
 def _other_retrievers(section: Section) -> list[Warning]:
@@ -283,7 +285,8 @@ def _copying(section: Section) -> list[Warning]:
     if most.is_empty() or most["share_best_in_context"][0] < COPIED:
         return []
     names, copied = listing(most["retriever"].to_list()), share(most["share_best_in_context"][0])
-    text = f"with {names}, {copied} of the answers had the reference nearest to them in their context"
+    most_of = " (fewer with the others)" if most.height < known.height else ""
+    text = f"with {names}, {copied} of the answers had the reference nearest to them in their context{most_of}"
     return [("Copying", f"{text}; P rewards copying it.")]
 
 
@@ -322,17 +325,18 @@ def headings(section: Section) -> dict[str, str]:
         said = verdict_sentences.relayed(section).strong
         texts["relay"] = f"Relay at k = {section.lead['k']}: {said[0].lower()}{said[1:]}"
     if ranked.height:
-        texts["relayed"] = _share(ranked, "Queries ranked better have higher utility", (ABOVE,), "lower", (BELOW,))
+        text = "Queries with better rankings have higher utility"
+        texts["relayed"] = _share(ranked, text, (ABOVE,), "lower", (BELOW,))
     ends = (section.grid.k[0], section.grid.k[-1])
     shown = [name for name in coloured(section, lines) if (lines[name][0].k, lines[name][-1].k) == ends]
     changes = {name: _change(section, name) for name in lines if name in shown and len(section.grid.k) > 1}
     moved = [f"{signed(number(value, 2))} with {name}" for name, value in changes.items() if value is not None]
     if moved:
-        texts["table"] = f"From k = {section.grid.k[0]} to {section.grid.k[-1]}, P changes by {listing(moved)}"
+        from_to = f"From k = {section.grid.k[0]} to {section.grid.k[-1]}"
+        texts["table"] = f"{from_to}, P changes by {listing(moved)} (not tested)"
     copied = _copying(section)
     if copied:
-        said = copied[0][1].partition(";")[0]
-        texts["copying"] = said[0].upper() + said[1:]
+        texts["copying"] = f"At k = {section.lead['k']}, {copied[0][1].partition(';')[0]}"
     lost = answer_findings.missing(section)
     ended = {"are missing": lost} if lost else answer_findings.ends(section)
     for text, value in list(ended.items())[:1]:

@@ -12,18 +12,17 @@ import polars as pl
 from scipy import special
 
 from ragrelay.analysis.correlation import is_constant
-from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, WORDS_AT_LEAST
+from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
 from ragrelay.report.display.numbers import count, counted, number
 from ragrelay.report.display.palette import GREY
 from ragrelay.report.display.sections import Section
 from ragrelay.report.verdict_sentences import short, turned
+from ragrelay.report.verdict_tables import TOO_FEW_DIFFER, differ_too_little
 
 MOST_NAMED = 4
 """With more rankings than this, only the primary pair and the best one have a colour and a name."""
 SHORT = {"better, by less than the margin": "better", "worse, by less than the margin": "worse",
          "better by more than the margin": "better", "worse by more than the margin": "worse"}  # fmt: skip
-TOO_FEW_DIFFER = "too few differ"
-"""Of so many queries that a verdict would follow, too few have a difference."""
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 10.0)
 """Distances between the ticks of the scale; above these, twice, five times and ten times a power of ten."""
 LINE = 18
@@ -205,6 +204,7 @@ def _drawn(
     return {
         "size": size, "right": right, "floor": floor, "ticks": list(zip(map(y, ticks), written, strict=True)),
         "ks": [(round(at[k], 1), count(k)) for k in ks], "lines": drawn, "labels": labels, "paired": paired,
+        "level": "95% or more" if any((row["level"] or 0.0) > 0.95 for row in rows.values()) else "95% interval",
         "most": most, "zero": None if baseline is None else {
             "y": y(baseline.value), "said": f"zero-shot, no passages: P {baseline.words}",
             "band": None if baseline.low is None or baseline.high is None else (y(baseline.high), y(baseline.low))},
@@ -214,7 +214,7 @@ def _drawn(
 def verdict_in_short(row: Mapping[str, Any]) -> str:
     """Return the verdict of a row of systems.csv or gain.csv, which may be empty, in one to three words."""
     word = row.get("verdict") or ""
-    return TOO_FEW_DIFFER if word == TOO_FEW and row["n"] >= WORDS_AT_LEAST else SHORT.get(word, word)
+    return TOO_FEW_DIFFER if differ_too_little(row) else SHORT.get(word, word)
 
 
 def signed(text: str) -> str:

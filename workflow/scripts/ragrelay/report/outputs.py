@@ -405,7 +405,7 @@ OUTPUTS: tuple[Output, ...] = (
         "answers", "ragrelay.report.answer_tables:cost_table",
     ),
     Table(
-        "cells", "section", ("utility",), "Every cell of the study",
+        "cells", "section", ("utility",), "Every cell, with each set of references",
         "Mean P, mean utility and mean retrieval measures of every cell.",
         "all", "ragrelay.report.transmission_tables:cell_table", limited=True,
     ),

@@ -37,7 +37,7 @@ def over_all(pooled: pl.DataFrame) -> tuple[list[OverAll], list[str]]:
         place = f"{ALL_DATASETS} ({sizes})" if dataset == ALL_DATASETS else str(dataset)
         rows_of.append(OverAll(place, f"{scorer}, {over}, {ordering} order, k = {k}", answers))
     if (pooled["n_generators"] > 1).any():
-        notes.append("P is averaged over the generators per query: the answers are about these generators, and about "
+        notes.append("P is averaged over the generators per query: the conclusions hold for these generators, and for "
                      "other queries like these.")  # fmt: skip
     datasets = pooled["dataset"].n_unique() - (ALL_DATASETS in pooled["dataset"])
     if 1 < datasets < DATASETS_AT_LEAST:

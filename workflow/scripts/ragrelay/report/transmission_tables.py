@@ -94,11 +94,11 @@ def significance_table(section: Section, most_rows: int | None = None) -> Table:
     return table_of(
         section.rows("significance"), name("mark"), *OF_CELL,
         textual("against", lambda row: f"{row['against_retriever']} {row['against_ordering']}"),
-        name("quantity", chosen="utility"), numeric("n", "n", count), between("mean difference", "mean_difference"),
+        name("quantity", chosen="p"), numeric("n", "n", count), between("mean difference", "mean_difference"),
         numeric("Cohen’s dz", "d_z", number, 2), numeric("t", "t", number, 2), numeric("p", "p_value", p_value),
         numeric("p, Holm", "p_holm", p_value), numeric("p, BH", "p_bh", p_value),
         numeric("tests in family", "family_size", count), yes_no("p < 0.05", "significant"), REMARK,
-        most=most_rows, later=(pl.col("quantity") != "utility") | LATER,
+        most=most_rows, later=(pl.col("quantity") != "p") | LATER,
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """Write conclusions in sentences from the verdicts of tables: the study's answers, gains, correlations."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import polars as pl
@@ -207,7 +207,7 @@ def equal_length(section: Section) -> list[str]:
     """State the primary pair's difference at equal answer length, if there is one; it changes no verdict."""
     return [
         f"Answers with {row['retriever']} have {number(row['length_ratio'], 2)} times the tokens of those with "
-        f"{row['against_retriever']}. At equal length P differs by "
+        f"{row['against_retriever']} (geometric means). At equal length P differs by "
         f"{with_interval(*(row[f'equal_length_{end}'] for end in ('difference', 'low', 'high')))}, unless a better "
         "context itself changes the length; no conclusion is drawn from it."
         for row in section["systems"].filter(role=PRIMARY).drop_nulls("equal_length_low").to_dicts()
@@ -232,9 +232,9 @@ def _for_margin(row: Row) -> str:
 
 
 def ranked_well(section: Section) -> Conclusion:
-    """Conclude whether the queries that a retriever ranks well have higher utility, from rho's verdicts in one cell."""
+    """Conclude whether queries with better rankings have higher utility, from rho's verdicts in one cell."""
     lead = section.lead
-    heading = "Queries", "Are the queries that a retriever ranks well answered well?"
+    heading = "Queries", "Do queries with better rankings have higher utility?"
     cell = section["correlation"].filter(
         pl.col("coefficient") == DECIDES, subset="all", **{name: lead[name] for name in lead}
     )
@@ -248,14 +248,15 @@ def ranked_well(section: Section) -> Conclusion:
     groups = {word: known.filter(verdict=word)["retriever"].to_list() for word in (ABOVE, BELOW, UNDECIDED)}
     if known.height > MOST_NAMED:
         counts = {word: count(len(names)) for word, names in groups.items()}
-        strong = "They are, with all" if len(groups[ABOVE]) == known.height else (
-            f"They are with {counts[ABOVE]} of {known.height} retrievers")  # fmt: skip
+        named = f" ({listing(groups[ABOVE])})" if 0 < len(groups[ABOVE]) < MOST_NAMED else ""
+        strong = "They do, with all" if len(groups[ABOVE]) == known.height else (
+            f"They do with {counts[ABOVE]} of {known.height} retrievers{named}")  # fmt: skip
         strong = strong if groups[ABOVE] or groups[BELOW] else f"We do not know, for any of {known.height} retrievers"
-        worse = f"with {counts[BELOW]} they are answered worse, " if groups[BELOW] else ""
+        worse = f"with {counts[BELOW]} they have lower utility, " if groups[BELOW] else ""
         mixed = groups[UNDECIDED] and (groups[ABOVE] or groups[BELOW])
         unknown = f"with {counts[UNDECIDED]} we do not know; " if mixed else ""
         basis = (
-            "a query’s difficulty may cause both"
+            "each is tested at 5%, and difficulty may be the cause"
             if groups[ABOVE]
             else f"Spearman’s ρ of {lead['measure']}@{lead['k']} and utility{'' if groups[BELOW] else ' is undecided'}"
         )
@@ -265,7 +266,7 @@ def ranked_well(section: Section) -> Conclusion:
     rho += [f"none with {listing(none)}"] if none else []
     parts = [
         f"{text} with {listing(groups[word])}"
-        for word, text in ((ABOVE, "They are"), (BELOW, "They are answered worse"), (UNDECIDED, "We do not know"))
+        for word, text in ((ABOVE, "They do"), (BELOW, "They have lower utility"), (UNDECIDED, "We do not know"))
         if groups[word]
     ]
     if len(groups[UNDECIDED]) == known.height:
@@ -330,7 +331,8 @@ def relay_left_open(section: Section) -> list[str]:
     whole, adjusted = rows.get(""), rows.get("adjusted")
     if verdict != relay.NOT_KNOWN or not whole or whole["low"] is None or whole["low"] <= 0 <= whole["high"]:
         return []
-    measured = f"as measured, P changes by {slope_with_interval(whole)}"
+    slope = short(*(whole[name] / 10 for name in ("slope", "low", "high")))
+    measured = f"as measured, P changes by {slope} per 0.1 of {whole['measure']}@{whole['k']}"
     if adjusted is None or adjusted["slope"] is None:
         return [f"{measured}; without zero-shot answers it cannot be adjusted, and difficulty may cause it."]
     if adjusted["low"] is not None and not adjusted["low"] <= 0 <= adjusted["high"]:
@@ -452,15 +454,16 @@ def correlations(rows: list[Row], measure: str) -> list[str]:
     return [f"Over queries, Spearman’s ρ between {measure} and utility is {'; '.join(parts)}."] if parts else []
 
 
-def correlation_counts(frame: pl.DataFrame, measure: str) -> list[str]:
+def correlation_counts(frame: pl.DataFrame, measure: str, rankings: Collection[str]) -> list[str]:
     """Count the verdicts on rho over the whole grid; ``frame`` has the rows of rho at the grades."""
     cells = distinct(frame, ("retriever", "ordering", "references")).drop_nulls("p_permutation")
     if cells.is_empty():
         return []
     by_word = {word: cells.filter(verdict=word) for word in (ABOVE, BELOW, UNDECIDED)}
+    oracles = " (oracles included)" if set(cells["retriever"]) - set(rankings) else ""
     kept = sum(by_word[word].filter(pl.col("p_permutation_holm") < ALPHA).height for word in (ABOVE, BELOW))
     return [
-        f"{counted(cells.height, COMBINATION)} of retriever, ordering, k and grade "
+        f"{counted(cells.height, COMBINATION)} of retriever{oracles}, ordering, k and grade "
         f"{'has' if cells.height == 1 else 'have'} a ρ between {measure}@k and utility: "
         f"{count(by_word[ABOVE].height)} above zero, {count(by_word[BELOW].height)} below, "
         f"{count(by_word[UNDECIDED].height)} undecided; {count(kept)} after Holm’s correction, "

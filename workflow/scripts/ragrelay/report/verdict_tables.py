@@ -9,7 +9,7 @@ from ragrelay.analysis.pooled import COLUMNS as POOLED
 from ragrelay.analysis.pooled import RELAY
 from ragrelay.analysis.relay import ALL_RANKINGS
 from ragrelay.analysis.systems import EXPLORATORY, PRIMARY, REFERENCE
-from ragrelay.analysis.verdicts import UNDECIDED
+from ragrelay.analysis.verdicts import TOO_FEW, UNDECIDED, WORDS_AT_LEAST
 from ragrelay.base.vocabulary.columns import STUDY_PART, schema_of
 from ragrelay.report.display.numbers import count, number, p_value, share, with_interval
 from ragrelay.report.display.sections import Section
@@ -32,6 +32,8 @@ from ragrelay.report.display.tables import (
 from ragrelay.report.study import ReportedStudy
 
 AT_EQUAL_LENGTH = "at equal length"
+TOO_FEW_DIFFER = "too few differ"
+"""Of so many queries that a verdict would follow, too few have a difference."""
 ROLES = {REFERENCE: "with the reference retriever"}
 """What a role of systems.csv is called, where that is not its name; a *reference* is a text."""
 KEYS_OF_SLOPE = ("retrievers", "ordering", "k", "references", "measure", "labelling")
@@ -80,6 +82,11 @@ def beside_adjusted(frame: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
+def differ_too_little(row: Mapping[str, Any]) -> bool:
+    """Return whether a row of systems.csv or gain.csv has enough queries for a verdict, but too few that differ."""
+    return bool(row.get("verdict") == TOO_FEW and row["n"] >= WORDS_AT_LEAST)
+
+
 def systems_table(section: Section, most_rows: int | None = None) -> Table:
     """Show differences of mean P; the primary pair first, then pairs with the reference retriever."""
     roles = {role: place for place, role in enumerate((PRIMARY, REFERENCE, EXPLORATORY))}
@@ -90,7 +97,7 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
     for row in shown.iter_rows(named=True):
         pair = [*cell_values(row), row["against_retriever"]]
         rows.append(
-            [ROLES.get(row["role"], row["role"]), *pair, row["verdict"],
+            [ROLES.get(row["role"], row["role"]), *pair, TOO_FEW_DIFFER if differ_too_little(row) else row["verdict"],
              with_interval(row["mean_difference"], row["low"], row["high"]),
              "" if row["level"] is None else f"{number(100 * row['level'], 1)}%", p_value(row["p_bonferroni"]),
              count(row["family_size"]), count(row["n"]), REMARK.text(row)]
@@ -100,7 +107,8 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
             rows.append([AT_EQUAL_LENGTH, *pair, "", at_equal, "95%", "", "", "", row["equal_length_reason"] or ""])
     columns = [Column("role", filtered=True), *OF_CELL, Column("against", filtered=True),
                Column("verdict", filtered=True), Column("difference of P", True), Column("level", True),
-               Column("p, corrected", True), Column("pairs", True), Column("n", True), Column("remark")]  # fmt: skip
+               Column("p, corrected", True), Column("pairs corrected for", True), Column("n", True),
+               Column("remark")]  # fmt: skip
     return Table(columns, rows, frame.height - shown.height)
 
 
@@ -195,7 +203,7 @@ def equivalence_table(section: Section, most_rows: int | None = None) -> Table:
 
 def coupling_table(section: Section, most_rows: int | None = None) -> Table:
     """Show the dependence of utility on P_0."""
-    known = {"r of P₀ and U": "r_p0_utility", "r given P₀": "partial_r", "ρ given P₀": "partial_rho"}
+    known = {"r of P₀ and U": "r_p0_utility", "r of P, given P₀": "partial_r", "ρ of P, given P₀": "partial_rho"}
     return table_of(
         section.rows("coupling"), *OF_CELL, name("measure"), numeric("n", "n", count),
         *(between(title, column, 2, (f"{column}_low", f"{column}_high")) for title, column in known.items()),
