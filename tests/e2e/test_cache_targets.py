@@ -35,7 +35,7 @@ def test_all_that_the_study_made_is_needed_and_what_nobody_asked_for_is_removed(
         other = kind / NAME.sub(lambda name: "0" * len(name[0]), known.name)
         (shutil.copytree if known.is_dir() else shutil.copy2)(known, other)
         planted.add(other)
-    assert {path.parent.name for path in planted} == {*KINDS} - {"hashes", "models"}
+    assert {path.parent.name for path in planted} == {*KINDS} - {"hashes", "models", "processed"}
     listed = study.snakemake("cache_prune").stdout
     assert {path for path in entries(study) if f"{path.relative_to(study.folder)}: not needed" in listed} == planted
     study.snakemake("cache_prune", "--config", "prune=remove")

@@ -89,7 +89,7 @@ def test_a_study_with_everything_on(optional: Sandbox, tmp_path: Path) -> None:
     changed = {name for name in before if after.get(name) != before[name]}
     by_cluster = {f"{name}.csv" for name in (
         "utility", "correlation", "significance", "differences", "gain", "within", "relay", "holes", "systems",
-        "equivalence", "coupling", "clusters",
+        "equivalence", "coupling", "clusters", "intervention_effects",
     )}  # fmt: skip
     assert {Path(name).name for name in changed if "/analysis/" in name} <= by_cluster
     for folder in ("annotations", "prediction", "acu", "scores", "utility"):

@@ -40,8 +40,10 @@ class Changes:
         self.grid(retrievers=[*self.config["grid"]["retrievers"], name])
 
     def remove(self, name: str) -> None:
-        """Remove a retriever."""
+        """Remove a retriever, also from interventions."""
         self.grid(retrievers=[other for other in self.config["grid"]["retrievers"] if other != name])
+        for intervention, keys in self.config.get("interventions", {}).items():
+            self.entry("interventions", intervention, retrievers=[one for one in keys["retrievers"] if one != name])
 
     def edit(self, path: str, old: str, new: str, count: int = 1) -> None:
         """Replace a text that the file has, where it is first; a ``count`` of -1 replaces all."""

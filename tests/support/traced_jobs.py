@@ -18,12 +18,15 @@ ENGINE = ["ragrelay.generation.engines.vllm"]
 
 def code_digest(script, *modules, folder=SCRIPTS, without=()):
     digest = _of_code(script, *modules, folder=folder, without=without)
-    noted = {"digest": digest, "script": script, "modules": [*modules, *(ENGINE if without else [])]}
+    engine = ENGINE if without or script == "read_replies.py" else []
+    noted = {"digest": digest, "script": script, "modules": [*modules, *engine]}
     with (SCRIPTS / "digests.jsonl").open("a") as file:
         file.write(json.dumps(noted) + "\\n")
     return digest
 """
-"""The digest of questions leaves out the engine, whose kind no job names then; what it uses is checked all the same."""
+"""The digest of questions leaves out the engine, whose kind no job names then; what it uses is checked all the same.
+Jobs that read replies load the engine's kind, only to see whether it runs in a job.
+"""
 
 
 class Traced(Sandbox):

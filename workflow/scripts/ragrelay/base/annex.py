@@ -145,6 +145,10 @@ class Annex:
         """Return the inputs of its part on the page of another ``annex``; none if it is not shown there."""
         return {}
 
+    def page_modules(self, study: Any) -> list[str]:
+        """Return modules that its part loads by a name, such as those of kinds."""
+        return []
+
     @property
     def page_part(self) -> str:
         """The module of its part of the page."""

@@ -56,6 +56,10 @@ class Interventions(Annex):
     def page_patterns(self, study: Any) -> Mapping[str, Any]:
         return _in_rules(study).shown_patterns
 
+    def page_modules(self, study: Any) -> list[str]:
+        modules: list[str] = _in_rules(study).modules
+        return modules
+
     def generation(self, study: Any) -> list[dict[str, Any]]:
         retrievers = _in_rules(study).retrievers
         prompts, receipt = ("changed", self.files.changed_prompts), self.files.changed_receipt

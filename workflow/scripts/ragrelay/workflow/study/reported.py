@@ -331,7 +331,9 @@ class Reported:
     @property
     def page_modules(self) -> list[str]:
         """The modules of the functions that make all outputs, and of the parts of annexes."""
-        return [*modules(OUTPUTS), *(annex.page_part for annex in annexes() if annex.template)]
+        parts = [annex for annex in annexes() if annex.template]
+        loaded = [module for annex in parts for module in annex.page_modules(self.study)]
+        return [*modules(OUTPUTS), *(annex.page_part for annex in parts), *loaded]
 
     @functools.cached_property
     def annex_parts(self) -> list[dict[str, Any]]:
