@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from ragrelay.base.errors import InputError
-from ragrelay.base.vocabulary.columns import DOCNO, QID, integer
+from ragrelay.base.vocabulary.columns import DOCNO, QID
 from ragrelay.generation.answer_files import COLUMNS as OF_CELLS
 from ragrelay.generation.answer_files import check_refused
 from ragrelay.generation.store import KEY, THOUGHT, AnswerStore
@@ -15,10 +15,10 @@ PASSAGE = ["qid", "docno"]
 COLUMNS = {
     "qid": QID,
     "docno": DOCNO,
-    **{name: OF_CELLS[name] for name in ("prompt_id", "seed", "answer", "finish_reason", "prompt_tokens")},
-    "cached_tokens": integer("tokens of the prompt that the engine's prefix cache served", "tokens"),
-    **{name: OF_CELLS[name] for name in ("answer_tokens", "logprob", "dropped_passages")},
-}
+    **{name: OF_CELLS[name] for name in (
+        "prompt_id", "seed", "answer", "finish_reason", "prompt_tokens", "answer_tokens", "logprob", "dropped_passages",
+    )},
+}  # fmt: skip
 
 
 def read_single_passages(prompts: Sequence[str | Path]) -> pl.DataFrame:
@@ -35,10 +35,11 @@ def view_single_answers(
     thinking: Sequence[str] | None = None,
     receipts: Sequence[Path] = (),
 ) -> pl.DataFrame:
-    """Look up the answers to the prompts of ``passages`` (qid, docno, prompt_id): these columns, then the store's.
+    """Look up the answers to the prompts of ``passages`` (qid, docno, prompt_id): COLUMNS.
 
-    Rows are sorted by passage, then seed. ``thinking``, ``receipts``: see answer_files.view_answers. Raises InputError
-    for an answer that is not in the store.
+    Not how many tokens the engine's prefix cache served, which depends on what was answered before. Rows are sorted by
+    passage, then seed. ``thinking``, ``receipts``: see answer_files.view_answers. Raises InputError for an answer that
+    is not in the store.
     """
     keys = passages.join(pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64}), how="cross")
     stored = store.answers(keys, thinking).drop(THOUGHT)
@@ -48,4 +49,4 @@ def view_single_answers(
         check_refused(missing["prompt_id"], receipts)
         found = f"no answer to {len(missing)} of {len(answers)} prompts of one passage"
         raise InputError(store.folder, found, "all of them; run again with --forcerun generate_single_answers")
-    return answers.sort(*PASSAGE, "seed")
+    return answers.sort(*PASSAGE, "seed").select(*COLUMNS)
