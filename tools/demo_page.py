@@ -118,8 +118,8 @@ def readme(section: Section) -> str:
         f"F1 with the best judged passage). With {lead['k']} passages from BM25 they score {p['bm25']}, from a dense "
         f"retriever {p['dense']}, with relevant passages {p['rel']} and with non-relevant ones {p['nrel']}. The report "
         f"opens with three answers. {said} The model, SmolLM2-135M-Instruct, is small and the collection was made for "
-        "the demo: a study of yours may find something else. On another processor some answers differ; so may a verdict "
-        "whose interval ends near 0."
+        "the demo: a study of yours may find something else. On another processor some answers differ; so may a "
+        "verdict whose interval ends near 0."
     )
     return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
