@@ -188,6 +188,8 @@ def _end_after(run: Callable[[Mapping[str, Any]], None], asked: Mapping[str, Any
     finally:
         if isinstance(status, str):
             print(status, file=sys.stderr)
+        for end in reversed(threading._threading_atexits):  # type: ignore[attr-defined]
+            end()  # executors have their threads end, which would else be waited for without end
         for thread in threading.enumerate():
             if thread is not threading.main_thread() and not thread.daemon:
                 thread.join()
