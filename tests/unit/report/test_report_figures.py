@@ -218,6 +218,20 @@ def test_a_dose_is_the_mean_of_its_contexts(section: Section):
     assert not paper_figures.doses(section, "page")["data"]["values"]
 
 
+def test_all_points_and_the_zero_shot_level_of_a_panel_are_of_the_same_queries(section: Section):
+    table = section["per_query"]
+    lost = table["qid"].min()
+    gone = (pl.col("retriever") == "rel") & (pl.col("k") == 5) & (pl.col("qid") == lost)
+    tables = {**section.tables, "per_query": table.with_columns(p=pl.when(gone).then(None).otherwise("p"))}
+    dosed = replace(section.grid, doses={"nrel": JUDGED, "rel": JUDGED._replace(relevant=2)})
+    values = paper_figures.doses(replace(section, tables=tables, grid=dosed), "paper")["data"]["values"]
+    points = [row for row in values if row.get("retriever")]
+    assert {row["n"] for row in points} == {table["qid"].n_unique() - 1} and {row["k"] for row in points} == {1, 2, 5}
+    (level,) = {row["value"] for row in values if row.get("name") == "zero-shot"}
+    kept = table.filter(pl.col("qid") != lost, references=section.lead["references"], retriever="rel", k=1)
+    assert level == pytest.approx(kept["p0"].mean(), abs=1e-5)
+
+
 def test_sorts_of_other_passages_are_lines_over_the_same_queries(section: Section):
     names = {"nrel": JUDGED, "rel": JUDGED._replace(relevant=2), "bm25": Dose(0, "random"), "dense": Dose(2, "random")}
     table = section["per_query"]

@@ -125,6 +125,12 @@ def test_passages_that_the_collection_lacks_fill(name: str, rankings: Rankings, 
     assert build_contexts(run, QRELS, corpus, 4, "here")[1].height, "without the file, they have no text"
 
 
+def test_passages_for_queries_of_another_dataset_are_refused(rankings: Rankings, corpus: LocalCollection) -> None:
+    file = write_passages(corpus.path / "mine.jsonl", [{"doc_id": "p0", "text": "poison", "qid": "Q1"}])
+    with pytest.raises(InputError, match=r"mine\.jsonl: found no qid of the dataset, the first is 'Q1'"):
+        rankings({**GRADED, "filler": "file", "passages": str(file)}, passages=file)
+
+
 def test_a_run_may_list_passages_that_the_collection_lacks(corpus: LocalCollection, tmp_path: Path) -> None:
     file = write_passages(tmp_path / "mine.jsonl", [{"doc_id": "p0", "text": "poison"}])
     run = tmp_path / "mine.run"

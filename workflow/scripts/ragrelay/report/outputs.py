@@ -205,7 +205,7 @@ OUTPUTS: tuple[Output, ...] = (
         "95% intervals; a line per k or, where the other passages are of several sorts, per sort. As wide as one "
         "column of a paper, and as two.",
         "A line per k, a panel per ordering; with other passages of several sorts, a line per sort, a panel per k. All "
-        "points of one k are of the same queries. The doses are set by design: here, a difference is caused by them.",
+        "points of a panel are of the same queries. The doses are set by design: here, a difference is caused by them.",
         endings=SIZED, only_with="doses",
     ),
     Table(

@@ -11,7 +11,7 @@ from ragrelay.report.display import charts
 from ragrelay.report.display.charts import Choice, Spec, Theme
 from ragrelay.report.display.outputs import TWO_COLUMNS
 from ragrelay.report.display.palette import Look, looks
-from ragrelay.report.display.sections import Section
+from ragrelay.report.display.sections import Dose, Section
 from ragrelay.report.lead_figure import Mean, apart, mean_of, means, zero_shot
 from ragrelay.report.scatter import ends_of, fitted_points, thinned
 from ragrelay.report.verdict_tables import slope_with_interval
@@ -38,31 +38,35 @@ def doses(section: Section, theme: Theme, points: int = 0) -> Spec:
     """Draw mean P against the number of relevant passages in the context, a line per k, a panel per ordering.
 
     Where the others in the context are of several sorts, a line is a sort, and a panel an ordering and k. All points of
-    one ordering and k are over the same queries, those with every dose there; of two retrievers with the same contexts
-    but for their seed, a query's P is the mean.
+    a panel are over the same queries, those with every point; of two retrievers with the same contexts but for their
+    seed, a query's P is the mean.
     """
     doses, grid = section.grid.doses, section.grid
     sorts = list(dict.fromkeys(dose.others for dose in doses.values()))
-    one = len(sorts) < 2
+    one, of_k = len(sorts) < 2, pl.format("k = {}", "k")
+    dose = {name: pl.col("retriever").replace_strict({key: getattr(value, name) for key, value in doses.items()})
+            for name in Dose._fields}  # fmt: skip
     here = section["per_query"].filter(
         pl.col("retriever").is_in(list(doses)), pl.col("ordering").is_in(grid.drawn),
         references=section.lead["references"],
     ).drop_nulls("p")  # fmt: skip
     rows: list[dict[str, Any]] = []
     levels: dict[str, float] = {}
-    for (ordering, k), cell in here.group_by("ordering", "k", maintain_order=True):
-        answered = pl.col("retriever").n_unique().over("qid") == cell["retriever"].n_unique()
-        points_of: dict[tuple[str, int], list[pl.DataFrame]] = {}
-        for (name,), part in cell.filter(answered).group_by("retriever", maintain_order=True):
-            dose = doses[str(name)]
-            points_of.setdefault((dose.others, min(dose.relevant, int(str(k)))), []).append(part.select("qid", "p"))
-            if (level := mean_of(0, part["p0"])) is not None:
-                levels[str(ordering) if one else f"{ordering}, k = {k}"] = level.value
-        for (others, relevant), parts in points_of.items():
-            of_query = pl.concat(parts).group_by("qid", maintain_order=True).agg(pl.col("p").mean())
-            panel, line = (str(ordering), f"k = {k}") if one else (f"{ordering}, k = {k}", others)
+    if doses:
+        here = here.with_columns(
+            panel=pl.col("ordering") if one else pl.format("{}, {}", "ordering", of_k),
+            line=of_k if one else dose["others"], place=pl.min_horizontal(dose["relevant"], "k"),
+        )  # fmt: skip
+    cell = pl.struct("retriever", "k")
+    panels = here.group_by("panel", maintain_order=True) if doses else ()
+    for (panel,), part in panels:
+        kept = part.filter(cell.n_unique().over("qid") == part.select(cell.n_unique()).item())
+        if level := mean_of(0, kept["p0"]):
+            levels[str(panel)] = level.value
+        for (line, place, k), point in kept.group_by("line", "place", "k", maintain_order=True):
+            of_query = point.group_by("qid", maintain_order=True).agg(pl.col("p").mean())
             if mean := mean_of(int(str(k)), of_query["p"]):
-                rows.append(dict(zip(ROW, (panel, line, relevant, False), strict=False)) | vars(mean))
+                rows.append(dict(zip(ROW, (panel, line, place, False), strict=False)) | vars(mean))
     x = charts.k_axis(sorted({row["place"] for row in rows} or {0}), "relevant passages in the context")
     look = looks([f"k = {k}" for k in grid.k] if one else sorts)
     legend = "passages" if one else "the others"

@@ -87,6 +87,10 @@ class Judged(Bringing):
             sample = [docno for _, docno in heapq.nsmallest(OF_CORPUS, hashed)]
             return lambda qid, judged: [one for one in self._shuffled(sample, qid) if one not in judged][:FILLERS]
         if self.filler == "file":
+            own = [passage for passage in task.brought if passage.qid is not None]
+            if len(own) == len(task.brought) and not {one.qid for one in own} & set(task.queries["qid"]):
+                found = f"no qid of the dataset, the first is {own[0].qid!r}"
+                raise InputError(own[0].path, found, "qids of the dataset's queries, or passages without a qid")
             return lambda qid, judged: self._shuffled(
                 [passage.docno for passage in task.brought if passage.qid in (None, qid)], qid
             )[:FILLERS]
