@@ -107,8 +107,8 @@ class Retrieval:
     def brought_of(self, wildcards: Wildcards) -> list[str]:
         """Return the files of passages that the collection lacks, of a job's retriever and of those that it uses."""
         names = needed([wildcards.retriever], self.study.config["retrievers"])
-        files = [path for name in names for path in self.kind(name).brought(wildcards.dataset)]
-        return list(dict.fromkeys(files))
+        paths = (path for name in names for path in self.kind(name).brought(wildcards.dataset))
+        return list(dict.fromkeys(paths))
 
     def unprocessed_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
         """Return the inputs of a job that processes passages: those of the retriever whose ranking it has."""
