@@ -109,6 +109,32 @@ def test_what_any_passage_does_at_its_place_is_not_in_it() -> None:
         assert again[name] == pytest.approx(row[name]), name
 
 
+@pytest.mark.parametrize(
+    ("n", "k"), [(6, 2), (11, 7), (16, 7), (17, 6), (20, 5), (23, 7), (24, 3), (28, 5), (36, 10), (43, 5)]
+)
+def test_each_querys_part_is_its_part_of_the_regression(n: int, k: int) -> None:
+    """Places add up to 0 within a query, so their matrix is singular: its null direction must not be inverted."""
+    design = np.column_stack([np.repeat(np.eye(n), k, axis=0), np.tile(np.eye(k)[:, 1:], (n, 1))])
+    basis, _ = np.linalg.qr(design)
+
+    def rest(column: np.ndarray) -> np.ndarray:
+        return column - basis @ (basis.T @ column)
+
+    for seed in range(3):
+        random = np.random.default_rng([n, k, seed])
+        relevant = random.random((n, k)) < 0.4
+        relevant[:, 0] = np.arange(n) % 3 > 0
+        relevant[:, -1] = ~relevant[:, 0]
+        names = {"qid": [f"q{query:02}" for query in range(n) for _ in range(k)], "draw": 1,
+                 "place": [*range(1, k + 1)] * n,
+                 "side": ["relevant" if one else "other" for one in relevant.ravel()]}  # fmt: skip
+        columns = {"effect": random.normal(0, 0.1, n * k), "moved": random.normal(0, 0.1, n * k)}
+        sides, found = rest(relevant.ravel().astype(np.float64)), by_query(pl.DataFrame(names | columns))
+        for name, column in columns.items():
+            parts = (sides * rest(column)).reshape(n, k).sum(axis=1) / (sides**2).sum() * n
+            np.testing.assert_allclose(found[name].to_numpy(), parts, atol=1e-12)
+
+
 def test_without_a_place_that_both_have_nothing_is_compared() -> None:
     scores, contexts = made()
     at = {"unchanged": 0, "relevant": 1, "other": 2, "between": 3}

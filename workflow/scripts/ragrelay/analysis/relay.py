@@ -278,7 +278,7 @@ def pairs(cell: Cell, adjusted: bool) -> Iterator[RankingPair]:
         if n >= QUERIES_AT_LEAST:
             design = np.column_stack([np.ones(n), cell.mean_x[differs], cell.p0[differs]][: 3 if adjusted else 1])
             residuals = np.column_stack([x[differs], p[differs]])
-            residuals -= design @ np.linalg.lstsq(design, residuals)[0]
+            residuals -= design @ np.linalg.lstsq(design, residuals, rcond=ROUNDING)[0]
             # A column that the regression explains fully leaves only rounding errors.
             residuals[:, np.abs(residuals).max(axis=0) < ROUNDING] = 0.0
         yield RankingPair(first, second, differs, int(known.sum()), design, residuals)
@@ -309,7 +309,7 @@ def seed_noise(by_seed: Array, design: Array) -> float:
     variance = np.full(len(seeds), np.nan)
     variance[several] = np.nanvar(by_seed[:, several], axis=0, ddof=1)
     variance[~several] = variance[several].mean()
-    leverage = np.einsum("nd,dn->n", design, np.linalg.pinv(design))
+    leverage = np.einsum("nd,dn->n", design, np.linalg.pinv(design, rcond=ROUNDING))
     return float((variance / np.maximum(seeds, 1) * (1.0 - leverage)).sum())
 
 

@@ -92,6 +92,8 @@ PASSAGE_COLUMNS = {**STUDY_PART, **PASSAGES}
 OF_CELL = ["references", "k"]
 COMPARABLE = 1e-9
 """Least sum of squares of relevance, less the means of queries and places, that is more than rounding."""
+SINGULAR = 1e-9
+"""Eigenvalues below this share of the largest are rounding: places, less the queries' means, add up to 0."""
 NOT_COMPARABLE = "relevant and non-relevant passages have no place in common"
 
 
@@ -196,7 +198,7 @@ def _compared(rows: pl.DataFrame) -> pl.DataFrame:
         return values - np.stack([np.bincount(query, column) / counts for column in values.T])[:, query].T
 
     places = within(np.eye(place.max() + 1)[place])
-    inverse = np.linalg.pinv(np.einsum("ij,ik->jk", places, places), hermitian=True)
+    inverse = np.linalg.pinv(np.einsum("ij,ik->jk", places, places), rcond=SINGULAR, hermitian=True)
 
     def rest(values: Array) -> Array:
         own = within(values[:, None])
