@@ -9,8 +9,10 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 from ragrelay.base.errors import InputError
+from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.io.parquet_parts import PartStore
 from ragrelay.scoring import query_scores, store_filling
+from ragrelay.scoring.reference_sets import QueryReferences, read_references, references_for
 from ragrelay.scoring.store import KEY, SCHEMA, ScoreStore
 
 from tests.support.score_study import OVERLAP, Overlap, score_table, write_study
@@ -62,6 +64,28 @@ def test_pairs_are_scored_once_within_and_across_runs(tmp_path: Path, overlap: O
     assert sorted(overlap.seen) == ["all2", "new"]
 
 
+def test_composed_and_decomposed_letters_are_one_text(tmp_path: Path, overlap: Overlap) -> None:
+    """A score stored for the decomposed text, before, isn't read: its hash is asked for no more."""
+    written = {1: {"q0": "both caf\u00e9"}, 2: {"q0": "both cafe\u0301"}}
+    files = study(tmp_path, written)
+    score_table(**files)
+    assert overlap.seen == ["both caf\u00e9"]
+    assert pl.read_parquet(files["output"]).filter(references="lenient")["f1"].n_unique() == 1
+    [row] = pl.concat([pl.read_parquet(part) for part in store(tmp_path).parts()]).to_dicts()
+    assert row["answer_hash"] == text_hash("both caf\u00e9")
+
+
+def test_decomposed_references_are_composed(tmp_path: Path) -> None:
+    def references(text: str) -> QueryReferences:
+        table = {"qid": ["q"], "docno": ["d"], "label": [2], "text": [text]}
+        pl.DataFrame(table).write_parquet(tmp_path / "references.parquet")
+        return references_for({"kind": "bertscore"}, tmp_path / "references.parquet")["q"]
+
+    composed, decomposed = references("caf\u00e9"), references("cafe\u0301")
+    assert decomposed.texts == composed.texts == ["caf\u00e9"] and decomposed.hash == composed.hash
+    assert read_references(tmp_path / "references.parquet")["q"].texts == ["cafe\u0301"], "what a judge reads"
+
+
 def test_an_answer_to_many_queries_is_looked_at_once_whatever_the_blocks(
     tmp_path: Path, overlap: Overlap, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -91,6 +115,7 @@ import os, signal, sys
 sys.path.insert(0, "workflow/scripts")
 from pathlib import PosixPath
 from tests.support.score_study import Overlap, score_table
+from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.io.parquet_parts import PartStore
 from ragrelay.scoring import query_scores, store_filling
 

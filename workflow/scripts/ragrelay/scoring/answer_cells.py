@@ -114,8 +114,13 @@ class AnswerCells:
         unexplained = table.filter(pl.col("answer").is_null() & pl.col("reason").is_null())
         _refuse(unexplained, "no answer for query {qid}", "a text, maybe empty, or a reason")
         table = table.drop_nulls("answer")
-        hashes = pl.Series("answer_hash", [text_hash(answer) for answer in table["answer"]], dtype=pl.String)
-        return table.with_columns(hashes).select(*_KEYS)
+        return table.with_columns(answer_hashes(table["answer"])).select(*_KEYS)
+
+
+def answer_hashes(answers: pl.Series) -> pl.Series:
+    """Return the hash of each text, composed: composed and decomposed letters are scored as one text."""
+    hashes = [text_hash(answer) for answer in answers.str.normalize("NFC")]
+    return pl.Series("answer_hash", hashes, dtype=pl.String)
 
 
 def _parts(cells: Sequence[Cell]) -> Iterator[Sequence[Cell]]:

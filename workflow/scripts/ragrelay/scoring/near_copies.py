@@ -11,6 +11,7 @@ from typing import TypeVar
 import numpy as np
 import polars as pl
 
+from ragrelay.base.io.characters import plain
 from ragrelay.collection.words import WORDS
 from ragrelay.scoring.reference_sets import QueryReferences
 
@@ -32,7 +33,7 @@ def of_context(values: Mapping[Shown, T], docno: str, k: int) -> T:
 
 def grams(text: str) -> frozenset[tuple[str, ...]]:
     """Return the distinct N-grams of lower-cased words. A text with fewer words is one gram; one without has none."""
-    words = WORDS.findall(text.lower())
+    words = WORDS.findall(plain(text).lower())
     if len(words) < N:
         return frozenset([tuple(words)] if words else [])
     return frozenset(zip(*(words[start:] for start in range(N)), strict=False))

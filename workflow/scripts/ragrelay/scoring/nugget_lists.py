@@ -1,6 +1,5 @@
 """Read files of lists of nuggets, and declare the lists' columns."""
 
-import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.base.errors import InputError
-from ragrelay.base.io.characters import ZERO_WIDTH, check_id, check_text
+from ragrelay.base.io.characters import ZERO_WIDTH, check_id, check_text, composed
 from ragrelay.base.io.json_values import json_record
 from ragrelay.base.io.parquet_files import read_parquet
 from ragrelay.base.io.text_lines import numbered_lines
@@ -51,8 +50,8 @@ def read_nuggets(path: Path) -> pl.DataFrame:
 
 def folded(text: str) -> str:
     """Return a nugget's text as it is compared with others: casefolded NFC, visible characters, single spaces."""
-    seen = ZERO_WIDTH.sub("", unicodedata.normalize("NFC", text))
-    return " ".join(unicodedata.normalize("NFC", seen.casefold()).split())
+    seen = ZERO_WIDTH.sub("", composed(text))
+    return " ".join(composed(seen.casefold()).split())
 
 
 def of_queries(place: str | Path, nuggets: pl.DataFrame, qids: Collection[str]) -> tuple[pl.DataFrame, int]:

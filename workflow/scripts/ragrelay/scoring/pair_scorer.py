@@ -1,25 +1,35 @@
 """Define base classes of scorers that compare one answer with one reference at a time."""
 
-from collections.abc import Callable, Iterable, Sequence
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
+from ragrelay.base.display.terminal import tell
+from ragrelay.base.io.characters import composed, plain
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.collection.words import Tokens, check_words
 from ragrelay.scoring.scorer import COMPARED, MeasuredScorer, References, Scores, Task
+
+log = logging.getLogger(__name__)
 
 Values = tuple[float, float, float] | float
 """Precision, recall and F1, or a single value."""
 Pair = Callable[[str, str], Values]
 Pairs = Callable[[Sequence[str], Sequence[str]], Sequence[Values]]
 """A function of many pairs: answers, and as many references."""
-SQUAD = 1
+SQUAD = 2
 """To be raised by hand when a change in squad.py changes scores."""
 OTHER_SCORERS = "chrf without words, or bertscore or cosine with a model of the language"
 """What sees words that others do not."""
+LOOK_ALIKES = (
+    "typographic quotes or dashes, full-width or invisible characters, which its published definition tells apart from "
+    "ordinary ones"
+)
 
 
 class PairScorer(MeasuredScorer):
@@ -27,6 +37,8 @@ class PairScorer(MeasuredScorer):
 
     drops_letters: ClassVar[bool] = False
     """Whether it does not see some letters, so that answers are checked, too, and not only references."""
+    as_published: ClassVar[bool] = False
+    """Whether its definition tells look-alike characters apart, so that answers with such characters are counted."""
 
     def decisive(self) -> dict[str, Any]:
         """Return everything that determines its scores, including the kind."""
@@ -69,13 +81,28 @@ class PairMeasure:
         return {"texts": len(set(references)), "decisive": self.decisive}
 
     def check_answers(self, answers: Iterable[str]) -> None:
-        """Raise InputError for answers whose letters the scorer drops."""
+        """Raise InputError for answers whose letters the scorer drops, and warn of characters that look like others."""
+        if not self.scorer.as_published:
+            return
+        tokens, alike = self.scorer.words() or list, list[bool]()
+
+        def noted() -> Iterator[str]:
+            for answer in map(composed, answers):
+                alike.append(not answer.isascii() and tokens(answer) != tokens(plain(answer)))
+                yield answer
+
         if self.scorer.drops_letters:
-            self._check_words("answers", answers)
+            self._check_words("answers", noted())
+        else:
+            deque(noted(), maxlen=0)
+        if any(alike):
+            line = f"scorer of kind {self.decisive['kind']}: {sum(alike)} of {len(alike)} answers have {LOOK_ALIKES}"
+            log.warning("%s", line)
+            tell(f"ragrelay: warning: {line}")
 
     def _check_words(self, what: str, texts: Iterable[str]) -> None:
         if (words := self.scorer.words()) is not None:
-            check_words(f"scorer of kind {self.decisive['kind']}", what, texts, words, OTHER_SCORERS)
+            check_words(f"scorer of kind {self.decisive['kind']}", what, map(composed, texts), words, OTHER_SCORERS)
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
         """Return scores per task. Precision and recall are NaN if the measure is a single value."""

@@ -1,7 +1,7 @@
 """Read the references of every query from the collection's table."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ragrelay.base.errors import InputError
+from ragrelay.base.io.characters import composed
 from ragrelay.base.io.hashing import text_hash, value_hash
 
 
@@ -64,8 +65,13 @@ def read_gold(path: str | Path) -> dict[str, QueryReferences]:
 
 
 def references_for(scorer: Mapping[str, Any], path: str | Path) -> dict[str, QueryReferences]:
-    """Read what ``scorer`` compares answers with: gold answers if its key ``references`` is `gold`, else references."""
-    return read_gold(path) if scorer.get("references") == "gold" else read_references(path)
+    """Read what ``scorer`` compares answers with: gold answers if its key ``references`` is `gold`, else references.
+
+    Texts are composed (NFC).
+    """
+    queries = read_gold(path) if scorer.get("references") == "gold" else read_references(path)
+    texts = {qid: list(map(composed, query.texts)) for qid, query in queries.items()}
+    return {qid: replace(query, texts=texts[qid], hash=_hash(texts[qid])) for qid, query in queries.items()}
 
 
 def _hash(texts: list[str]) -> str:

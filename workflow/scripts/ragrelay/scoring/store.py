@@ -17,8 +17,8 @@ SCHEMA = pl.Schema([(name, pl.String()) for name in KEY] + [(name, pl.List(pl.Fl
 class ScoreStore(PartStore):
     """The scores of one scorer, in folder ``<cache_dir>/scores/<fingerprint>``.
 
-    Columns: answer_hash (text_hash of the answer), references_hash (of the ordered texts of a query's references);
-    precision, recall, f1: lists of float32, one value per reference in that order.
+    Columns: answer_hash (text_hash of the composed answer), references_hash (of the ordered texts of a query's
+    references); precision, recall, f1: lists of float32, one value per reference in that order.
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:

@@ -11,6 +11,7 @@ import polars as pl
 from ragrelay.base.display.progress import Progress
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.cache_mode import check_writable
+from ragrelay.base.io.characters import composed
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.scorer import Measure, Task
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore
@@ -106,8 +107,9 @@ def _blocks(missing: pl.DataFrame, answers_at_once: int) -> Iterator[pl.DataFram
 
 
 def _texts(missing: pl.DataFrame, cells: Answers) -> dict[str, str]:
-    """Return the text of each answer_hash."""
-    return dict(cells.texts(missing.unique("answer_hash", keep="first", maintain_order=True)))
+    """Return the composed text of each answer_hash."""
+    texts = cells.texts(missing.unique("answer_hash", keep="first", maintain_order=True))
+    return {answer_hash: composed(text) for answer_hash, text in texts}
 
 
 def _score(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.base.io.hashing import text_hash
+from ragrelay.scoring.answer_cells import answer_hashes
 
 
 class TableAnswers:
@@ -17,8 +17,7 @@ class TableAnswers:
     def __init__(self, path: str | Path, qids: Sequence[str], columns: Sequence[str]) -> None:
         table = pl.read_parquet(path, columns=[*columns, "answer"], glob=False)
         table = table.filter(pl.col("qid").is_in(list(qids))).drop_nulls("answer")
-        hashes = pl.Series("answer_hash", [text_hash(answer) for answer in table["answer"]], dtype=pl.String)
-        self._table = table.with_columns(hashes)
+        self._table = table.with_columns(answer_hashes(table["answer"]))
         self.keys = self._table.drop("answer")
 
     def texts(self, keys: pl.DataFrame) -> Iterator[tuple[str, str]]:

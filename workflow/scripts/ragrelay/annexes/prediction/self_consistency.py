@@ -35,7 +35,7 @@ def score_agreement(answers: KeyedFiles, definition: Mapping[str, Any], threads:
     prompts = read.group_by(keys, maintain_order=True).agg("answer").filter(pl.col("answer").list.len() > 1)
     consistencies: list[float] = []
     for part in prompts.iter_slices(AT_ONCE):
-        texts = part["answer"].to_list()
+        texts = part["answer"].list.eval(pl.element().str.normalize("NFC")).to_list()
         # Scorers keep references in a folder, which nothing else needs here.
         with TemporaryDirectory() as folder:
             consistencies += _means(make_scorer(definition, Path(folder), threads), texts)

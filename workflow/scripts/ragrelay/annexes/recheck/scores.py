@@ -42,7 +42,8 @@ def score_recheck(
     queries, (name, grade) = references_for(scorer, references), next(iter(grades.items()))
     measure = make_scorer(scorer, cache_dir, threads)
     members = {qid: query.labels >= grade for qid, query in queries.items() if (query.labels >= grade).any()}
-    by_query = answers.filter(pl.col("qid").is_in(list(members))).partition_by("qid", as_dict=True)
+    composed = answers.with_columns(pl.col(f"answer_{side}").str.normalize("NFC") for side in SIDES)
+    by_query = composed.filter(pl.col("qid").is_in(list(members))).partition_by("qid", as_dict=True)
     asked = [(queries[str(qid)], members[str(qid)], rows) for (qid,), rows in by_query.items()]
     texts = [_texts(rows) for _, _, rows in asked]
     measure.check_answers(text for some in texts for text in some)

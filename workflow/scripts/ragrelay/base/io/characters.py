@@ -1,6 +1,7 @@
-"""Find invisible characters: refuse them in ids, and count them in texts."""
+"""Find invisible characters, refuse them in ids, and map characters that look alike to one form."""
 
 import re
+import unicodedata
 from collections.abc import Iterable
 
 from ragrelay.base.errors import InputError
@@ -17,6 +18,32 @@ _LETTER = re.compile("[^\\W_\u115f\u1160\u3164\uffa0]")
 NO_BLANK = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 """Control characters except blanks."""
 _BLANK_BRAILLE = "\u2800"
+# Superscripts, subscripts, fractions and circled characters keep their meaning: 10² is not 102.
+_RAISED = re.compile(
+    "([\u00aa\u00b2\u00b3\u00b9\u00ba\u00bc-\u00be\u02b0-\u02b8\u02e0-\u02e4\u1d2c-\u1d6a\u1d78\u1d9b-\u1dbf\u2070-\u209f"
+    "\u2120\u2122\u2150-\u215f\u2189\u2460-\u24ff]+)"
+)
+_QUOTES_AND_DASHES = str.maketrans(
+    dict.fromkeys("‘’‚‛′´ʼʹ", "'") | dict.fromkeys("“”„‟″«»〝〞〟", '"') | dict.fromkeys("‐‑‒–—―−", "-")
+)
+
+
+def composed(text: str) -> str:
+    """Return ``text`` in Unicode's form NFC: a letter and its accents are one character if Unicode has one."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def plain(text: str) -> str:
+    """Return ``text`` with one form for characters that look alike.
+
+    Letters are composed; typographic quotes and dashes become ASCII; full-width and half-width forms, ligatures and
+    blanks become ordinary characters (NFKC); characters without width are left out.
+    """
+    if text.isascii():
+        return text
+    parts = _RAISED.split(text.translate(_QUOTES_AND_DASHES))
+    ordinary = "".join(part if number % 2 else unicodedata.normalize("NFKC", part) for number, part in enumerate(parts))
+    return composed(ZERO_WIDTH.sub("", ordinary))
 
 
 def check_id(place: str, name: str, value: str) -> None:

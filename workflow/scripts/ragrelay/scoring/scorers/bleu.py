@@ -1,8 +1,9 @@
 """Score answers by sentence BLEU, computed with sacrebleu."""
 
 from importlib import metadata
-from typing import Any
+from typing import Any, ClassVar
 
+from ragrelay.base.io.characters import composed
 from ragrelay.collection.words import Tokens, between_blanks
 from ragrelay.scoring.pair_scorer import Pair, PairScorer
 
@@ -14,6 +15,8 @@ class Bleu(PairScorer):
     their mean), not BLEU's own pooling. Source of the package: Post, A Call for Clarity in Reporting BLEU Scores, WMT
     2018.
     """
+
+    as_published: ClassVar[bool] = True
 
     def decisive(self) -> dict[str, Any]:
         """Return the version of the library."""
@@ -28,4 +31,4 @@ class Bleu(PairScorer):
         from sacrebleu.metrics.bleu import BLEU
 
         metric = BLEU(effective_order=True)
-        return lambda answer, reference: metric.sentence_score(answer, [reference]).score / 100
+        return lambda answer, reference: metric.sentence_score(composed(answer), [composed(reference)]).score / 100

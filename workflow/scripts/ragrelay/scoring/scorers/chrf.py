@@ -1,10 +1,11 @@
 """Score answers by chrF, computed with sacrebleu."""
 
 from importlib import metadata
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import Field
 
+from ragrelay.base.io.characters import composed
 from ragrelay.collection.words import Tokens, between_blanks
 from ragrelay.scoring.pair_scorer import Pair, PairScorer
 
@@ -14,6 +15,8 @@ class Chrf(PairScorer):
 
     F2 over character 6-grams; with two words, chrF++ (Popović, WMT 2017).
     """
+
+    as_published: ClassVar[bool] = True
 
     word_order: int = Field(
         0, ge=0, le=4, description="Longest word n-gram counted in addition to characters; 2 is chrF++."
@@ -32,4 +35,4 @@ class Chrf(PairScorer):
         from sacrebleu.metrics.chrf import CHRF
 
         metric = CHRF(word_order=self.word_order)
-        return lambda answer, reference: metric.sentence_score(answer, [reference]).score / 100
+        return lambda answer, reference: metric.sentence_score(composed(answer), [composed(reference)]).score / 100

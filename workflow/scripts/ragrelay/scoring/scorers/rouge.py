@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from ragrelay.base.io.characters import composed
 from ragrelay.collection.words import Tokens
 from ragrelay.scoring.pair_scorer import Pair, PairScorer
 
@@ -21,6 +22,7 @@ class Rouge(PairScorer):
     """
 
     drops_letters: ClassVar[bool] = True
+    as_published: ClassVar[bool] = True
 
     variant: Literal["rouge1", "rouge2", "rougeL"] = Field(
         description="Words, pairs of words, or longest common subsequence, whose time grows with the product of the "
@@ -51,7 +53,9 @@ class Rouge(PairScorer):
         class Tokenizer(tokenizers.DefaultTokenizer):  # type: ignore[misc]
             """A tokenizer that splits every text once, for all its pairs."""
 
-            tokenize = functools.lru_cache(maxsize=1 << 14)(tokenizers.DefaultTokenizer.tokenize)
+            tokenize = functools.lru_cache(maxsize=1 << 14)(
+                lambda self, text: tokenizers.DefaultTokenizer.tokenize(self, composed(text))
+            )
 
         tokenizer = Tokenizer(self.stemmer)
         scorer = rouge_scorer.RougeScorer([self.variant], tokenizer=tokenizer)
