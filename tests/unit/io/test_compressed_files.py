@@ -49,6 +49,50 @@ def test_damaged_data(tmp_path: Path, ending: str, damage: Callable[[bytes], byt
         list(numbered_lines(path))
 
 
+def lines(content: str) -> bytes:
+    return "".join(f"{content} {number}\n" for number in range(6)).encode()
+
+
+@ENDINGS
+def test_several_streams(tmp_path: Path, ending: str) -> None:
+    """Files by pbzip2, pixz, pigz or cat, one stream of which is empty; all formats but .zst allow padding."""
+    compress, path = COMPRESS[ending], tmp_path / f"mine.txt{ending}"
+    padding = b"" if ending == ".zst" else bytes(70_000)
+    path.write_bytes(compress(lines("one")) + padding + compress(b"") + compress(lines("two") * 9000) + padding)
+    assert [line for _, line in numbered_lines(path)] == [*lines("one").decode().split("\n")[:6],
+                                                          *lines("two").decode().split("\n")[:6] * 9000]  # fmt: skip
+
+
+@ENDINGS
+@pytest.mark.parametrize("rest", [lines("two"), b"\n", bytes(70_000) + b"x"])
+def test_bytes_after_the_last_stream(tmp_path: Path, ending: str, rest: bytes) -> None:
+    path = tmp_path / f"mine.txt{ending}"
+    path.write_bytes(COMPRESS[ending](lines("one")) + rest)
+    with pytest.raises(InputError, match=rf"mine\.txt{ending}, after line \d+: found damaged \{ending.lower()} data"):
+        list(numbered_lines(path))
+
+
+@pytest.mark.parametrize("ending", [".gz", ".bz2", ".xz"])
+def test_a_flipped_bit_loses_no_line(tmp_path: Path, ending: str) -> None:
+    """Wherever the bit is; .zst files have a checksum only if their writer wanted one."""
+    compress, path, refused = COMPRESS[ending], tmp_path / f"mine.txt{ending}", 0
+    data = compress(lines("one")) + compress(lines("two"))
+    for place in range(len(data)):
+        path.write_bytes(data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :])
+        try:
+            assert [line for _, line in numbered_lines(path)] == (lines("one") + lines("two")).decode().split("\n")[:12]
+        except InputError:
+            refused += 1
+    assert refused > len(data) / 2
+
+
+@ENDINGS
+def test_an_empty_file(tmp_path: Path, ending: str) -> None:
+    (tmp_path / f"mine.txt{ending}").touch()
+    with pytest.raises(InputError, match=rf"after line 0: found damaged \{ending.lower()} data \(an empty file\)"):
+        list(numbered_lines(tmp_path / f"mine.txt{ending}"))
+
+
 @ENDINGS
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl"])
 def test_answers(tmp_path: Path, ending: str, kind: str) -> None:
