@@ -37,8 +37,8 @@ half-written, and existing answers are kept. At the end of a run, Snakemake repe
 `.gz` passages and runs.
 
 **Not noticed:** a plain text file, CSV among them, that was cut at the end of a line: it is a whole, shorter file. One
-that was cut within a line is refused if a column or a bracket is missing. A compressed file is refused wherever it was cut,
-and if a bit of it has flipped; a `.zst` file needs the checksum that the program zstd writes.
+that was cut within a line is refused if a column or a bracket is missing. A compressed file is refused wherever it was
+cut or a bit has flipped, though a `.zst` file needs zstd's checksum for the latter.
 A flipped bit in a Parquet file may give another value, since few are written with checksums (as pyarrow's
 `write_page_checksum` does); one that gives no value is refused.
 

@@ -13,7 +13,7 @@ from ir_measures import RR
 from ragrelay.base.errors import InputError
 from ragrelay.collection.local import LocalCollection
 from ragrelay.retrieval.build import build_run
-from ragrelay.retrieval.trec import RUN, check_run, count_doubts, ranked, read_ranks, read_run, write_run
+from ragrelay.retrieval.trec import RUN, check_ids, check_run, count_doubts, ranked, read_ranks, read_run, write_run
 
 QUERIES = pl.DataFrame({"qid": ["q2", "q10", "q1"], "query": ["two", "ten", "one"]})
 
@@ -225,6 +225,91 @@ def test_a_reversed_run_is_refused_unless_its_key_says_what_is_meant(
     assert order(path, ranked_by="scores") == ["d", "c", "a", "b"]
     path.write_text("".join(f"{line} t\n" for line in [*REVERSED, *FALLING]))
     assert order(path) == ["d", "c", "a", "b"], "as many queries fall as rise: a warning"
+
+
+RANKED = ["a", "b", "c"]
+"""Passages of each query, the best first."""
+RANKS = {
+    "pandas": "1.0 2.0 3.0", "padded": "01 02 03", "exponent": "1e0 2e0 3e0", "from 0": "0 1 2", "signed": "+1 +2 +3",
+    "ties": "1.5 1.5 3.0", "in all queries": "17 18 19", "point": "1. 2. 3.",
+}  # fmt: skip
+NO_RANKS = {"zeros": "0 0 0", "ones": "1 1 1", "NaN": "nan nan nan", "words": "NA NA NA", "dashes": "- - -",
+            "text": "#1 #2 #3", "gap": "1 nan 3", "Q0": "Q0 Q0 Q0", "thousands": "999 1,000 1,001"}  # fmt: skip
+
+
+def with_ranks(path: Path, ranks: str, scores: str, columns: str = "{qid} Q0 {docno} {rank} {score} t") -> Path:
+    """A run of all queries with these ranks and scores of RANKED."""
+    rows = list(zip(RANKED, ranks.split(), scores.split(), strict=True))
+    named = [{"qid": qid, "docno": d, "rank": r, "score": s} for qid in QUERIES["qid"] for d, r, s in rows]
+    path.write_text("".join(columns.format(**row) + "\n" for row in named))
+    return path
+
+
+@pytest.mark.parametrize("ranks", [*RANKS.values(), *NO_RANKS.values()], ids=[*RANKS, *NO_RANKS])
+def test_distances_are_refused_whatever_the_ranks(tmp_path: Path, ranks: str) -> None:
+    """Without usable ranks, the lines are in the order of the ranking."""
+    how = "with the rank" if ranks in RANKS.values() else "from line to line, without usable ranks,"
+    path = with_ranks(tmp_path / "x.run", ranks, "0.11 0.25 0.61")
+    with pytest.raises(InputError, match=f"scores that rise {how} in 3 of 3 queries; expected .*distances, ranks or"):
+        order(path)
+    assert order(path, ranked_by="distances") == RANKED
+    assert order(with_ranks(path, ranks, "0.61 0.25 0.11")) == RANKED
+
+
+def test_scores_without_ranks_may_be_in_any_order(tmp_path: Path) -> None:
+    rows = [f"q1 Q0 {docno} 0 {score} t\n" for docno, score in zip("abcd", [2, 1, 4, 3], strict=True)]
+    (tmp_path / "x.run").write_text("".join(rows) + "q2 Q0 a 0 1 t\nq2 Q0 b 0 2 t\n")
+    assert order(tmp_path / "x.run") == ["c", "d", "a", "b"]
+
+
+@pytest.mark.parametrize("name", RANKS)
+def test_ranks_that_count(tmp_path: Path, name: str) -> None:
+    path = with_ranks(tmp_path / "x.run", RANKS[name], "1 2 3")
+    if name != "ties":
+        assert order(path, ranked_by="ranks") == RANKED
+
+
+EXCHANGED = "found ranks in the column {} in 3 of 3 queries, and '{}' as a rank; expected qid, Q0, docno, rank, score"
+
+
+@pytest.mark.parametrize("ranks", ["1 2 3", "0 1 2", "1.0 2.0 3.0"])
+@pytest.mark.parametrize("scores", ["9.5 8.5 8.1", "9 8 7", "-0.1 -0.5 -0.9", "0.9 0.9 0.2"])
+def test_exchanged_ranks_and_scores(tmp_path: Path, ranks: str, scores: str) -> None:
+    path = with_ranks(tmp_path / "x.run", ranks, scores, "{qid} Q0 {docno} {score} {rank} t")
+    with pytest.raises(InputError) as error:
+        order(path)
+    assert EXCHANGED.format("score", scores.split()[0]) in str(error.value)
+    assert order(path, ranked_by="scores") == RANKED[::-1]
+
+
+def test_exchanged_ranks_and_docnos(tmp_path: Path) -> None:
+    """As in MS MARCO, whose docnos are numbers, so that other passages than those of the run would be found."""
+    lines = [f"{qid} Q0 {rank} {7187158 - rank} {9 - rank} t\n" for qid in ("q1", "q2", "q10") for rank in (1, 2, 3)]
+    (tmp_path / "x.run").write_text("".join(lines))
+    with pytest.raises(InputError) as error:
+        order(tmp_path / "x.run")
+    assert EXCHANGED.format("docno", "7187157") in str(error.value)
+
+
+@pytest.mark.parametrize("scores", ["3 2 1", "2 1 0"])
+def test_scores_that_count_down_are_scores(tmp_path: Path, scores: str) -> None:
+    for ranks in ("1 2 3", "0 0 0", "0.0 1.0 2.0"):
+        assert order(with_ranks(tmp_path / "x.run", ranks, scores)) == RANKED
+
+
+@pytest.mark.parametrize("qids", ["q{}", "{}"])
+@pytest.mark.parametrize("ranked", [True, False])
+def test_exchanged_qids_and_docnos(tmp_path: Path, qids: str, ranked: bool) -> None:
+    """With names of their own, and with numbers that are both; with ranks, and without."""
+    queries = pl.DataFrame({"qid": [qids.format(number) for number in range(1, 5)]})
+    rows = [(qid, docno, rank * ranked) for qid in queries["qid"] for rank, docno in enumerate("492", start=1)]
+    path, found = tmp_path / "x.run", "qids of the dataset as docnos in 100% of the lines, and as qids in"
+    path.write_text("".join(f"{docno} Q0 {qid} {rank} {9 - rank} t\n" for qid, docno, rank in rows))
+    with pytest.raises(InputError, match=f"{found} .*; expected qid, Q0, docno, rank, score, tag in this order"):
+        check_ids(read_ranks(path), str(path), queries)
+    path.write_text("".join(f"{qid} Q0 {docno} {rank} {9 - rank} t\n" for qid, docno, rank in rows))
+    check_ids(read_ranks(path), str(path), queries)
+    check_ids(read_ranks(path), str(path), queries.head(1))
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ from ragrelay.collection.prepare import judged_queries
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.retrieval.trec import check_run
 
+VERSION = 2
+"""Counts up when a check refuses more, so that files are checked again."""
 Run = Mapping[str, Any]
 """An imported run: the ``path`` of its file, the ``name`` and ``definition`` of its retriever, and its files of
 ``passages`` that the collection lacks."""
@@ -98,4 +100,4 @@ def _measures_mark(limits: Mapping[str, int], dataset: Mapping[str, Any], cache_
 def _mark(files: list[Path], checked: list[Any], dataset: Mapping[str, Any], cache_dir: str | Path) -> Path:
     present = [*files, *DATASET_KINDS.of(dataset).files(Path())]
     versions = [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in present]
-    return Path(cache_dir) / "run_checks" / f"{value_hash([versions, *checked])}.json"
+    return Path(cache_dir) / "run_checks" / f"{value_hash([VERSION, versions, *checked])}.json"

@@ -72,10 +72,12 @@ def check_run(
 ) -> None:
     """Read an imported run file of the retriever ``name`` as its kind does, and check that it belongs to this dataset.
 
-    Also raises InputError if it has no result for any of ``queries``, or no docno with a text in ``collection``.
-    Reports the counts of count_doubts in the log, and on the terminal those with a warning.
+    Also raises InputError if qids and docnos are exchanged, if it has no result for any of ``queries``, or no docno
+    with a text in ``collection``. Reports the counts of count_doubts in the log, those with a warning on the terminal
+    too.
     """
     ranks = read_ranks(path)
+    check_ids(ranks, str(path), queries)
     scored = RETRIEVER_KINDS.of(definition).scored(ranks, str(path), name)
     doubts = count_doubts(ranks, queries, definition)
     for doubt in doubts:
@@ -102,7 +104,7 @@ def count_doubts(
     retriever's ``definition`` says what orders its results.
     """
     known = run.join(queries.select("qid"), on="qid", how="semi")
-    several = order_by_query(known)
+    several = order_by_query(known).filter("ranked")
     counts = {
         "queries whose results all have one score, though their ranks differ (scores count)": (
             several.filter(pl.col("scores") == 1).height
@@ -115,32 +117,85 @@ def count_doubts(
     return [unknown, *({"what": w, "count": n, **({"warning": ASKED} if n else {})} for w, n in counts.items())]
 
 
-def order_by_query(run: pl.DataFrame) -> pl.DataFrame:
-    """Compare scores with ranks: qid, scores (different ones), rises and falls of the score from a rank to the next.
+def rank_number() -> pl.Expr:
+    """Return the column ``given`` of a run's ranks as numbers, such as 1.0 and 01; null for one that is no number."""
+    number = pl.col("given").cast(pl.Float64, strict=False)
+    return pl.when(number.is_finite()).then(number)
 
-    ``run`` has qid, given (the rank, a number or its text), score. Queries without two ranks have no row.
+
+def order_by_query(run: pl.DataFrame) -> pl.DataFrame:
+    """Compare scores with ranks: qid, ranked, scores (different ones), rises and falls of the score to the next rank.
+
+    ``run`` has qid, given (the rank as text), score. Queries with one result have no row. If ``ranked`` is false, the
+    query's ranks are all equal or not all numbers: its results then are in the order of their lines.
     """
-    by_rank = run.with_columns(pl.col("given").cast(pl.Int64, strict=False), pl.col("score").cast(pl.Float32)).sort(
-        "qid", "given", "score", descending=[False, False, True], maintain_order=True
+    numbers = run.with_row_index("line").with_columns(number=rank_number(), score=pl.col("score").cast(pl.Float32))
+    several = (pl.col("number").n_unique() > 1) & pl.col("number").is_not_null().all()
+    place = pl.when("ranked").then("number").otherwise("line")
+    in_order = (
+        numbers.with_columns(ranked=several.over("qid"))
+        .with_columns(place=place)
+        .sort("qid", "place", "score", descending=[False, False, True], maintain_order=True)
     )
-    per_query = by_rank.group_by("qid", maintain_order=True).agg(
-        ranks=pl.col("given").n_unique() * pl.col("given").is_not_null().all(),
+    later, change = pl.col("place").diff() > 0, pl.col("score").diff()
+    per_query = in_order.group_by("qid", maintain_order=True).agg(
+        results=pl.len(),
+        ranked=pl.col("ranked").first(),
         scores=pl.col("score").n_unique(),
-        rises=(pl.col("score").diff() > 0).sum(),
-        falls=(pl.col("score").diff() < 0).sum(),
+        rises=(later & (change > 0)).sum(),
+        falls=(later & (change < 0)).sum(),
     )
-    return per_query.filter(pl.col("ranks") > 1).drop("ranks")
+    return per_query.filter(pl.col("results") > 1).drop("results")
 
 
 def check_falling(run: pl.DataFrame, place: str, expected: str) -> None:
     """Raise InputError if in most queries of ``run`` (qid, given, score) the scores rise with the rank.
 
-    They do in a query where the score rises from a rank to the next more often than it falls.
+    They do in a query where the score rises from a rank to the next more often than it falls. Nine in ten queries
+    without ranks must rise from line to line, since lines need not be in the order of the ranking.
     """
     ordered = order_by_query(run).filter(pl.col("scores") > 1)
-    rising = ordered.filter(pl.col("rises") > pl.col("falls")).height
-    if 2 * rising > ordered.height:
-        raise InputError(place, f"scores that rise with the rank in {rising} of {ordered.height} queries", expected)
+    for ranked, tenths, how in ((True, 5, "with the rank"), (False, 9, "from line to line, without usable ranks,")):
+        queries = ordered.filter(pl.col("ranked") == ranked)
+        rising = queries.filter(pl.col("rises") > pl.col("falls")).height
+        if 10 * rising > tenths * queries.height:
+            raise InputError(place, f"scores that rise {how} in {rising} of {queries.height} queries", expected)
+
+
+def check_columns(run: pl.DataFrame, place: str, expected: str) -> None:
+    """Raise InputError if in most queries of ``run`` docnos or scores count the results, as only ranks should."""
+    numbers = run.with_columns(rank=rank_number(), number=pl.col("docno").cast(pl.Float64, strict=False))
+    counted = numbers.group_by("qid").agg(
+        pl.len(), docno=_counts("number"), score=_counts("score"),
+        rank=_counts("rank") | (pl.col("given").n_unique() == 1), given=pl.col("given").first(),
+    ).filter(pl.col("len") > 1)  # fmt: skip
+    for column in ("docno", "score"):
+        exchanged = counted.filter(pl.col(column) & ~pl.col("rank"))
+        if 2 * exchanged.height > counted.height:
+            found = (
+                f"ranks in the column {column} in {exchanged.height} of {counted.height} queries, and "
+                f"{exchanged['given'][0]!r} as a rank"
+            )
+            raise InputError(place, found, expected)
+
+
+def check_ids(run: pl.DataFrame, place: str, queries: pl.DataFrame) -> None:
+    """Raise InputError if docnos of ``run`` are qids of ``queries``, and more often than its qids are."""
+    (of_qids, in_qids), (of_docnos, in_docnos) = (
+        (run[column].is_in(queries["qid"].implode()).sum() / max(run.height, 1),
+         run.with_columns(rank=rank_number()).group_by(column).agg(of=_counts("rank"))["of"].sum())
+        for column in ("qid", "docno")
+    )  # fmt: skip
+    if of_docnos > of_qids and (of_qids == 0 or in_docnos + (of_docnos == 1) > in_qids):
+        found = f"qids of the dataset as docnos in {of_docnos:.0%} of the lines, and as qids in {of_qids:.0%}"
+        raise InputError(place, found, "qid, Q0, docno, rank, score, tag in this order")
+
+
+def _counts(column: str) -> pl.Expr:
+    """Return whether the values of several results are the whole numbers from 0 or 1 on, in any order."""
+    values = pl.col(column)
+    whole = values.is_not_null().all() & (values.floor() == values).all() & (values.n_unique() == pl.len())
+    return whole & (pl.len() > 1) & values.min().is_between(0, 1) & (values.max() - values.min() == pl.len() - 1)
 
 
 def without_identical_ids(rows: pl.DataFrame) -> pl.DataFrame:

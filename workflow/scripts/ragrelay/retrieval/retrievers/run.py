@@ -11,7 +11,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.settings import DatasetFile, file_of
 from ragrelay.retrieval.retriever import Bringing, RunTask
-from ragrelay.retrieval.trec import check_falling
+from ragrelay.retrieval.trec import check_columns, check_falling, rank_number
 
 
 class Run(Bringing):
@@ -23,8 +23,8 @@ class Run(Bringing):
     ranked_by: Literal["scores", "ranks", "distances"] | None = Field(
         None,
         description="What orders a query's results: `scores`, the highest first; `ranks`; or `distances` in the column "
-        "of scores, the lowest first. Where absent, scores do, and a file whose scores rise with the rank in most "
-        "queries is refused.",
+        "of scores, the lowest first. Without the key, scores do, and ragrelay refuses a file whose scores rise with "
+        "the rank in most queries, or whose rank and score columns look exchanged.",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
@@ -42,15 +42,15 @@ class Run(Bringing):
     def scored(self, ranks: pl.DataFrame, place: str, name: str) -> pl.DataFrame:
         """Return the rows with negated distances or ranks as scores, if these are meant.
 
-        Raises InputError if nothing says what is meant and most queries' scores rise with the rank, and for a rank that
-        is no number or is there twice.
+        Raises InputError if nothing says what is meant and most queries' scores rise with the rank or are ranks
+        themselves, and for a rank that counts but is no number or is there twice.
         """
         if self.ranked_by == "distances":
             return ranks.with_columns(score=0.0 - pl.col("score"))
         if self.ranked_by == "ranks":
-            numbers = ranks.with_columns(score=0.0 - pl.col("given").cast(pl.Int64, strict=False))
+            numbers = ranks.with_columns(score=0.0 - rank_number())
             same = pl.struct("qid", "score").is_duplicated()
-            wrong = numbers.filter(same | pl.col("score").is_null())
+            wrong = numbers.filter(same | pl.col("score").is_null() | (pl.col("score").floor() != pl.col("score")))
             if wrong.height:
                 qid, docno, given = wrong.select("qid", "docno", "given").row(0)
                 found = f"rank {given!r} of docno {docno!r} for qid {qid!r}"
@@ -58,7 +58,9 @@ class Run(Bringing):
             return numbers
         if self.ranked_by is None:
             key = f"config key 'retrievers.{name}.ranked_by'"
-            check_falling(ranks, place, f"{key} to say what is meant: distances, ranks or scores")
+            meant = f"{key} to say what is meant: distances, ranks or scores"
+            check_columns(ranks, place, f"qid, Q0, docno, rank, score, tag in this order, or {meant}")
+            check_falling(ranks, place, meant)
         return ranks
 
     def run(self, task: RunTask) -> pl.DataFrame:
