@@ -52,7 +52,9 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     double = [pl.col(name) * 2 for name in ("before", "after", "difference")]
     queries = pl.concat([queries, queries.with_columns(*double, quantity=pl.lit("utility"))])
     pair = Pair(("demo", "demo"), ("lm", "other"), ("minilm", "minilm"))
-    compared = Compared(pair, ["lenient", "strict"], {}, queries, paired_tests(queries), ["mine"], {"text": 2})
+    compared = Compared(
+        pair, ["lenient", "strict"], {}, queries, paired_tests(queries), [("mine", "after")], {"text": 2}
+    )
 
     cells = {
         key: part.sort("qid")["difference"].to_numpy()
@@ -122,15 +124,20 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     strong = f"two {joined(told)}" if told else f"{'too few' if few else 'undecided'} two one better"
     changed = int((np.abs([cells[key] for key in here.values()]) > 0).any(axis=0).sum())
     where = "5 ascending lenient"
-    claim = f"{changed} {len(values)} {strong} {ends(values.mean(), between(values))} {most} {where} {fallen}"
+    scope = f"{len(here)} {len(here) + 1}"
+    claim = (
+        f"{changed} {len(values)} {scope} {strong} {ends(values.mean(), between(values))} {most} {where} {fallen} mine"
+    )
     agree([answer], [claim], {*names, "one", "two"})
     undoes = [pl.when(quantity="p", retriever="bm25").then(pl.lit(False)).alias("stands")]
     fallen = replace(compared, tests=compared.tests.with_columns(undoes))
     sentences = [comparison_answer(fallen, "one", "two").sentence, *comparison_sentences(fallen).sentences]
+    partners = "To compare mine too, name counterparts under compare.pairs."
     undo = "One more query with a difference of 0.25 against it would undo the verdict"
-    assert [text.partition(" One more")[0] for text in sentences] == [answer, *found.sentences]
+    kept = [answer.removesuffix(f" {partners}"), *found.sentences]
+    assert [text.partition(" One more")[0] for text in sentences] == kept
     of_bm25 = sum(key[0] == "bm25" for key in once)
-    ends_ = [f"{undo} for bm25.", f"{undo} for bm25.", "", f"{undo} in {of_bm25} cells."]
+    ends_ = [f"{undo} for bm25. {partners}", f"{undo} for bm25.", "", f"{undo} in {of_bm25} cells."]
     assert all(map(str.endswith, sentences, ends_)) and undo not in sentences[2]
     others = [
         comparison_answer(replace(compared, tests=tests.with_columns(verdict=pl.lit(word))), "one", "two").sentence
@@ -146,6 +153,13 @@ def test_no_answer_changed_only_where_all_are_the_same_as_approved() -> None:
     pair = Pair(("demo", "demo"), ("lm", "lm"), ("minilm", "minilm"))
     compared = Compared(pair, ["lenient"], {}, queries, paired_tests(queries))
     assert comparison_answer(compared, "one", "two").sentence == "No answer’s P changed."
+    of_bm25 = queries.filter(retriever="bm25")
+    without = [("new", "after"), ("other", "after")]
+    alone = Compared(pair, ["lenient"], {}, of_bm25, paired_tests(of_bm25), without)
+    assert comparison_answer(alone, "one", "two").sentence == (
+        "No answer’s P changed with bm25 alone, 1 of 3 retrievers. "
+        "To compare new and other too, name counterparts under compare.pairs."
+    )
     unknown = pl.when(retriever="bm25").then(None).otherwise("after")
     queries = queries.with_columns(after=unknown, difference=unknown - pl.col("before"))
     compared = replace(compared, tests=paired_tests(queries), clusters=10)

@@ -19,8 +19,8 @@ class Compared:
     """By retriever as shown, in the order of the grid of the study before."""
     queries: pl.DataFrame
     tests: pl.DataFrame
-    left_out: Sequence[str] = ()
-    """Retrievers of either study without a partner."""
+    left_out: Sequence[tuple[str, str]] = ()
+    """Retrievers without a counterpart, each with the study that has it: before or after."""
     changed: Mapping[str, int] = field(default_factory=dict)
     """Numbers of queries whose text, judgements or gold answers differ; no rows have these queries."""
     clusters: int = 0

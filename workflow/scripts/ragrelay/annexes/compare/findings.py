@@ -30,8 +30,10 @@ def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusi
     retrievers = {word: rows.filter(verdict=word)["retriever"].to_list() for word in (BETTER, WORSE)}
     verdicts = [f"{word} with {listing(names)}" for word, names in retrievers.items() if names]
     moved = rows.drop_nulls("mean_difference").filter(pl.col("reason").is_null() | (pl.col("reason") != STILL))
+    scope, partners = _scope(compared)
     if moved.is_empty():
-        return Conclusion(*heading, "No answer’s P changed" if (rows["reason"] == STILL).all() else "We do not know")
+        strong = f"No answer’s P changed{scope}" if (rows["reason"] == STILL).all() else "We do not know"
+        return Conclusion(*heading, strong, remark=partners)
     decided = moved.filter(pl.col("verdict").is_in([BETTER, WORSE]))
     row = (decided if verdicts else moved).sort(pl.col("mean_difference").abs(), descending=True).row(0, named=True)
     change = with_interval(row["mean_difference"], row["low"], row["high"])
@@ -40,8 +42,19 @@ def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusi
     strong = f"answers of {after} are {' and '.join(verdicts)}" if verdicts else (
         f"too few to say whether answers of {after} or {before} are better" if few else
         f"we do not know whether answers of {after} or {before} are better")  # fmt: skip
-    changed = f"{_changed(compared)} queries changed: {strong}"
-    return Conclusion(*heading, changed, numbers, remark=undone(rows.to_dicts()))
+    changed = f"{_changed(compared)} queries changed{scope}: {strong}"
+    return Conclusion(*heading, changed, numbers, remark=with_remark(undone(rows.to_dicts()), partners).lstrip())
+
+
+def _scope(compared: "Compared") -> tuple[str, str]:
+    """Say how many retrievers were compared, and how to compare the others; both empty if all were compared."""
+    if not compared.left_out:
+        return "", ""
+    names = compared.tests["retriever"].unique(maintain_order=True).to_list()
+    share = f"{count(len(names))} of {counted(len(names) + len(compared.left_out), 'retriever')}"
+    scope = f" with {names[0]} alone, {share}" if len(names) == 1 else f" with {share}"
+    others = listing([name for name, _ in compared.left_out])
+    return scope, f"To compare {others} too, name counterparts under compare.pairs."
 
 
 def shown_first(compared: "Compared") -> str:
@@ -150,5 +163,6 @@ def _limits(compared: "Compared") -> list[str]:
         limits.append(f"Up to {counted(unpaired, 'query', 'queries')} of a cell have no value in one study or "
                       "in both, and are left out of its test.")  # fmt: skip
     if compared.left_out:
-        limits.append(f"Not compared, because the other study has no counterpart: {listing(list(compared.left_out))}.")
+        names = listing([f"{name} ({side})" for name, side in compared.left_out])
+        limits.append(f"Not compared, because the other study has no counterpart: {names}.")
     return limits

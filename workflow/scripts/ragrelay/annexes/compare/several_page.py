@@ -13,7 +13,7 @@ from ragrelay.analysis.verdicts import BETTER, TOO_FEW, UNDECIDED, WORSE
 from ragrelay.annexes.compare.compared import Compared, SideStudy
 from ragrelay.annexes.compare.findings import comparison_answer
 from ragrelay.annexes.compare.paired import STILL
-from ragrelay.annexes.compare.studies import Finished, common_references, flattened, tests_of
+from ragrelay.annexes.compare.studies import Finished, common_references, flattened, tests_of, without_counterpart
 from ragrelay.base.annex import annexes
 from ragrelay.base.vocabulary.columns import STUDY_PART
 from ragrelay.base.vocabulary.names import UNSEEN
@@ -70,7 +70,8 @@ def _answer(baseline: SideStudy, side: SideStudy) -> Conclusion:
     pair, tests, queries = side.pairs[0], side.tests, side.queries
     assert tests is not None and queries is not None
     references = common_references(baseline.study, side.study, pair)
-    shown = Compared(pair, references, {}, tests_of(pair, queries), tests_of(pair, tests))
+    left_out = without_counterpart(baseline.study, side.study, side.retrievers)
+    shown = Compared(pair, references, {}, tests_of(pair, queries), tests_of(pair, tests), left_out)
     topic = f"{side.label}, {pair.title}" if len(side.pairs) > 1 else side.label
     return comparison_answer(shown, baseline.label, side.label)._replace(topic=topic)
 

@@ -119,6 +119,14 @@ def matched(before: Finished, after: Finished, section: str, pairs: Pairs) -> li
     return matches
 
 
+def without_counterpart(
+    before: Finished, after: Finished, retrievers: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """Return the retrievers in neither place of ``retrievers``, each with ``before`` or ``after``."""
+    sides = (("before", before, {name for name, _ in retrievers}), ("after", after, {name for _, name in retrievers}))
+    return [(name, side) for side, study, names in sides for name in study.grid["retrievers"] if name not in names]
+
+
 def pairs_of(after: Finished, pairs: Pairs) -> Pairs:
     """Return of ``pairs`` those whose second name ``after`` has, as where several studies are compared."""
     return {

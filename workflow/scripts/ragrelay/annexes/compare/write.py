@@ -19,6 +19,7 @@ from ragrelay.annexes.compare.studies import (
     paired_queries,
     pairs_of,
     section_pairs,
+    without_counterpart,
 )
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import write_spreadsheet, write_text
@@ -65,13 +66,7 @@ def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Co
         expected = "some query with the same text and judgements in both, over which a change can be tested"
         raise InputError(f"queries of {pair.title} of {before.name} and {after.name}", _changes(changed), expected)
     grades = common_references(before, after, pair)
-    used = [{name for name, _ in retrievers}, {name for _, name in retrievers}]
-    left_out = [
-        f"{name} ({side})"
-        for side, study, names in (("before", before, used[0]), ("after", after, used[1]))
-        for name in study.grid["retrievers"]
-        if name not in names
-    ]
+    left_out = without_counterpart(before, after, retrievers)
     of_before = looks(before.grid["retrievers"])
     drawn = {before_and_after(name, partner): of_before[name] for name, partner in retrievers}
     known = queries.filter(pl.col("references").str.strip_suffix(UNSEEN).is_in(grades))

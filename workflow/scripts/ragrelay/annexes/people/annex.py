@@ -23,7 +23,7 @@ class People(Annex):
     shows: ClassVar = {"people": "draw_people"}
     hashes = "ragrelay.annexes.people.data_hashes:score_hashes"
     template = "people.html.j2"
-    link = ("people", "People")
+    link = ("people", "Human scores")
 
     def check(self, study: Any) -> None:
         name, place = study.config.get("people", {}).get("scorer"), "config key 'people.scorer'"
