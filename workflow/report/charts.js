@@ -80,6 +80,7 @@
       renderer: "svg",
       ast: true, // expressions are interpreted: the page allows no eval
       actions: false,
+      logLevel: 1, // errors: Vega warns of a choice that has no interval
       tooltip: { theme: dark ? "dark" : "light" },
     });
     before?.finalize();

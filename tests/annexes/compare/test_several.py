@@ -95,6 +95,46 @@ def test_each_study_is_a_row_of_the_table_per_cell_and_quantity(three: tuple[Pat
     assert set(of_relay["verdict"]) == {"it is"}
 
 
+def test_both_pages_name_the_retrievers_that_were_compared(tmp_path: Path) -> None:
+    """Two new retrievers have no counterpart, so only bm25's answers were compared."""
+    one, two = write_analysed(tmp_path, "one", ("bm25",)), write_analysed(tmp_path, "two", ("bm25", "new", "newer"))
+    set_side_by_side(tmp_path / "out", one, two)
+    expected = (
+        "No answer’s P changed with bm25 alone, 1 of 3 retrievers "
+        "To compare new and newer too, name counterparts under compare.pairs."
+    )
+    for page in ("one-to-two/index.html", "all/studies.html"):
+        said = html.fromstring((tmp_path / "out" / page).read_text(encoding="utf-8")).xpath("//p[@class='said']")
+        assert [" ".join(line.text_content().split()) for line in said] == [expected], page
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [1400, 390])
+def test_the_header_shows_every_link_and_the_tools(three: tuple[Path, pl.DataFrame], browser: Any, width: int) -> None:
+    titles = [
+        "Report",
+        "Queries",
+        "Human scores",
+        "Labels",
+        "one → two, three",
+        *(f"one → study-{n}" for n in range(6)),
+    ]
+    listed = [(title, f"page{place}.html#main") for place, title in enumerate(titles)]
+    with opened(browser, three[0] / "all/studies.html", width, listed=listed) as tab:
+        outside = """(all) => all.filter((one) => one.getBoundingClientRect().right > innerWidth
+          || one.scrollWidth > one.clientWidth && one.clientWidth).map((one) => one.outerHTML)"""
+        assert tab.eval_on_selector_all(".bar, .bar nav, .bar li, .bar button", outside) == []
+        assert tab.locator(".bar nav").first.locator("a").all_text_contents()[:4] == titles[:4]
+
+
+@needs_browser
+def test_a_chart_without_any_interval_writes_nothing_to_the_console(tmp_path: Path, browser: Any) -> None:
+    one, two = (write_analysed(tmp_path, name) for name in ("one", "two"))
+    set_side_by_side(tmp_path / "out", one, two)
+    with opened(browser, tmp_path / "out/one-to-two/index.html") as tab:
+        assert tab.locator(".chart svg").count() == 2
+
+
 def test_p_values_are_corrected_over_all_studies(three: tuple[Path, pl.DataFrame]) -> None:
     """Orderings with the same prompts count once: at k = 1 both, so 3 cells of 2 retrievers and 2 studies."""
     family = three[1].filter(quantity="change", references="lenient")
