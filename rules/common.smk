@@ -24,6 +24,7 @@ with on_terminal():
 snakemake_internals.look_at_jobs_when_needed()
 snakemake_internals.collect_garbage_rarely()
 snakemake_internals.escape_log_messages()
+snakemake_internals.shorten_reasons()
 snakemake_internals.check_submissions(workflow)
 snakemake_internals.import_this_package_in_jobs()
 

@@ -169,6 +169,7 @@ rule write_page:
     params:
         **reported.of_study,
         judges=study.judged_by,
+        prompts=reported.prompt_words,
         annexes=reported.annex_parts,
         questions=shown_questions,
         patterns=reported.page_patterns,

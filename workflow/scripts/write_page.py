@@ -33,6 +33,7 @@ with job_log(snakemake.log[0], snakemake.input):
         study,
         notices=[*params.notices, *study.notices],
         judges=params.judges,
+        prompts=params.prompts,
         parts=parts,
         questions=read_questions(params.questions, inputs.asked),
     )

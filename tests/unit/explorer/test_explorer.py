@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from lxml import html
 from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.report import explorer as explorer_module
 from ragrelay.report.display.script_json import script_json
@@ -70,6 +71,21 @@ def test_thoughts_are_written_once_and_only_where_there_are_any(folder: Path, tm
             thoughts = [answer[5:] for answer in cell["answers"]]
             assert thoughts == ([[0, 4, "mark"], [1, None, "budget"]] if cell["retriever"] == "bm25" else [[], []])
             assert {**cell, "answers": [answer[:5] for answer in cell["answers"]]} == of_before
+
+
+def test_the_explorer_shows_each_generators_prompt_template(folder: Path, tmp_path: Path) -> None:
+    study = read_study(**write_study(tmp_path / "study", n=8))
+    study = replace(study, explorer=[folder / "explorer/demo"] * len(study.sections))
+    assert "The prompt template" not in render_page(study)
+    prompts = {"lm": {"kshot": f"{{contexts}} Answer {SCRIPT}:"}, "other": {"zeroshot": "Answer:"}}
+    tree = html.fromstring(render_page(replace(study, prompts=prompts)))
+    shown = {
+        fold.findtext("summary"): [pre.text for pre in fold.iter("pre")]
+        for fold in tree.xpath("//details[@id='explorer']//details[dl]")
+    }
+    assert shown == {
+        "The prompt template of lm": [f"{{contexts}} Answer {SCRIPT}:"], "The prompt template of other": ["Answer:"],
+    }  # fmt: skip
 
 
 @needs_browser

@@ -26,7 +26,7 @@ def benchmarks(tmp_path: Path) -> Path:
 def test_time_and_memory_of_each_rule_with_what_to_ask_for(benchmarks: Path) -> None:
     used = jobs_used(Benchmarks(str(benchmarks)))
     assert used.select("rule", "jobs", "hours", "longest", "memory", "runtime", "mem_mb").rows() == [
-        ("build_run", 1, 0.0, 0.0, None, 10, None),
+        ("build_run", 1, 0.00014, 0.0, None, 10, None),
         ("generate_answers", 2, 2.0, 100.0, 10000, 150, 13000),
     ]
 
@@ -49,6 +49,8 @@ def test_beside_what_was_asked_and_planned(benchmarks: Path) -> None:
         "memory (MB)", "requested (MB)",
     ]  # fmt: skip
     assert [cell.strip() for cell in line.split("|")[1:-1]][3:] == ["8.0", "8.5", "100.0", "480", "10,000", "32,000"]
+    [short] = [line for line in lines if line.startswith("| build_run")]
+    assert [cell.strip() for cell in short.split("|")[1:-1]] == ["build_run", "1", "0.00014", "", "", "0.0", "", "", ""]
 
 
 def test_the_lines_are_those_of_a_profile(benchmarks: Path) -> None:

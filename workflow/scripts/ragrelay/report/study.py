@@ -44,6 +44,8 @@ class ReportedStudy:
     """The generators whose judgements are a scorer's scores, by scorer."""
     pooled: pl.DataFrame | None = None
     """The answers over all generators and datasets (analysis.pooled); None if there is one of each."""
+    prompts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """The parts of each generator's prompt template."""
     questions: Sequence[ShownQuestion] = ()
     """Tables of questions to a model that have no other place on the page."""
 

@@ -90,8 +90,8 @@ def _row(rule: str, jobs: list[_Job], asked: Mapping[str, int], planned: float |
     return {
         "rule": rule,
         "jobs": len(jobs),
-        "hours": round(sum(job.seconds for job in jobs) / 3600, 2),
-        "gpu_hours": round(sum(gpu_seconds) / 3600, 2) if gpu_seconds else None,
+        "hours": _hours(sum(job.seconds for job in jobs)),
+        "gpu_hours": _hours(sum(gpu_seconds)) if gpu_seconds else None,
         "planned": None if planned is None else round(planned, 2),
         "longest": round(longest, 1),
         "asked_runtime": asked.get("runtime"),
@@ -100,6 +100,12 @@ def _row(rule: str, jobs: list[_Job], asked: Mapping[str, int], planned: float |
         "runtime": max(LEAST_MINUTES, math.ceil(longest * TIME_MARGIN / 10) * 10),
         "mem_mb": None if memory is None else max(LEAST_MB, math.ceil(memory * MEMORY_MARGIN / 100) * 100),
     }
+
+
+def _hours(seconds: float) -> float:
+    """Return hours to two decimals, and less than an hour to two significant digits."""
+    hours = seconds / 3600
+    return round(hours, 2) if hours >= 1 else float(f"{hours:.2g}")
 
 
 def show_used(table: pl.DataFrame, by_rule: Mapping[str, Mapping[str, float]]) -> str:

@@ -16,7 +16,7 @@ MADE = ("report", "benchmarks", "fetched", "indexes", "*/collection", "plan.csv"
 """What a study's folder has some of, from the first job on."""
 PREVIEW = "preview.html"
 RUNNING = "A run is at work on it, or was killed: the study’s command goes on where it stopped."
-UNFINISHED = "No page yet: its run has not ended, failed or was killed. The study’s command goes on where it stopped."
+UNFINISHED = "No page yet: no run has made one, or the run stopped early. The study’s command makes it."
 MOST_ANSWERS = 6
 MOST_NAMED = 12
 OPENINGS = ('<div class="answers-of">', '<table class="over">')

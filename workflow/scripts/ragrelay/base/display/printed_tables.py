@@ -1,10 +1,12 @@
 """Print tables on a terminal in Markdown."""
 
+import re
+
 import polars as pl
 
 
 def printed(table: pl.DataFrame) -> str:
-    """Return the whole ``table`` in Markdown, with numbers right-aligned and with commas."""
+    """Return ``table`` in Markdown: all rows, numbers right-aligned and with commas, empty cells for nulls."""
     with pl.Config(
         tbl_formatting="MARKDOWN",
         tbl_hide_dataframe_shape=True,
@@ -16,4 +18,4 @@ def printed(table: pl.DataFrame) -> str:
         tbl_cell_numeric_alignment="RIGHT",
         fmt_str_lengths=80,
     ):
-        return str(table)
+        return re.sub(r"(?<=\| )( *)null( *)(?= \|)", r"\1    \2", str(table))

@@ -24,7 +24,9 @@ from typing import Any
 from snakemake.common import NOTHING_TO_BE_DONE_MSG, __version__
 from snakemake.dag import DAG
 from snakemake.io import _IOFile, is_flagged
+from snakemake.jobs import Reason
 from snakemake.logging import logger
+from snakemake.persistence import ParamsChange
 from snakemake.resources import GroupResources, Resource, Resources
 from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -42,6 +44,7 @@ from ragrelay.workflow.jobs.cluster import (
     placeholders,
     submission_table,
 )
+from ragrelay.workflow.jobs.reasons import changed_params, shortened_reason
 from ragrelay.workflow.jobs.scripts import on_terminal
 
 LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact", "cache_prune"}
@@ -87,6 +90,7 @@ _TOLD: set[str] = set()
 _OURS: list[tuple[Mapping[str, Any], Path]] = []
 _SOURCE_FILES: dict[str, "_SourceFile"] = {}
 _check_incomplete, _update_needrun = DAG.check_incomplete, DAG.update_needrun
+_whole_reason = Reason.__str__
 _checksum_of, _is_eligible = _IOFile.checksum, _IOFile.is_checksum_eligible
 
 
@@ -158,6 +162,17 @@ class _Look(threading.Timer):
     def __init__(self, scheduler: JobScheduler, delay: float) -> None:
         super().__init__(delay, scheduler._open_jobs.release)
         self.daemon, self.due = True, time.monotonic() + delay
+
+
+def shorten_reasons() -> None:
+    """Have Snakemake name the part of a param that changed, and a few files, instead of 8 kB of params and paths."""
+    if Reason.__str__ is not _reason:
+        ParamsChange.__str__ = lambda change: changed_params(change.only_old, change.only_new)
+        Reason.__str__ = _reason
+
+
+def _reason(reason: Reason) -> str:
+    return shortened_reason(_whole_reason(reason))
 
 
 def collect_garbage_rarely() -> None:

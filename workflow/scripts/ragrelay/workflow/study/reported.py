@@ -311,6 +311,17 @@ class Reported:
         }
 
     @functools.cached_property
+    def prompt_words(self) -> dict[str, dict[str, str]]:
+        """The parts of each generator's prompt template, as far as it has them."""
+        templates = {
+            name: self.study.template_parts(self.study.template_of(name)) for name in self.study.asked_generators()
+        }
+        return {
+            name: {part: words for part, words in parts.items() if words and part != "code"}
+            for name, parts in templates.items()
+        }
+
+    @functools.cached_property
     def page_inputs(self) -> dict[str, Any]:
         """Inputs of the page besides those of its sections."""
         return {
