@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from ragrelay.base.io.hashing import value_hash
+from ragrelay.generation.engines import vllm
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
@@ -70,7 +71,11 @@ GENERATOR_HASHES: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("given", "expected"), GENERATOR_HASHES)
-def test_generators(config: dict[str, Any], tmp_path: Path, given: dict[str, Any], expected: str) -> None:
+def test_generators(
+    config: dict[str, Any], tmp_path: Path, given: dict[str, Any], expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With vLLM's CUDA build; tests/unit/generation/test_number_type.py has its CPU build."""
+    monkeypatch.setattr(vllm, "is_cpu_build", lambda: False)
     config["generators"]["lm"] = given
     assert fingerprint(study_of(config, tmp_path).generator("lm")) == expected
 

@@ -66,7 +66,8 @@ class Study(CheckedStudy):
             self.config[section] = {name: kinds.completed(entries[name], self.folder) for name in entries}
         # Keys of other engines would be shown as if they had an effect.
         generators = self.config["generators"]
-        self.config["generators"] = {n: d if is_asked(d) else GENERATOR_KINDS.own(d) for n, d in generators.items()}
+        completed = {name: GENERATOR_KINDS.completed(d, self.folder) for name, d in generators.items()}
+        self.config["generators"] = {n: d if is_asked(d) else GENERATOR_KINDS.own(d) for n, d in completed.items()}
         self.asked = [name for name in self.grid.generators if is_asked(self.generator(name))]
         self._check_reference_retriever(config)
         self._check_primary()

@@ -6,12 +6,15 @@ from typing import Any, TypeVar
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.io.part_links import link_parts
 from ragrelay.generation.generator import GENERATOR_KINDS, PENALTIES
 
 Started = TypeVar("Started")
 
 # Keys added later. Their defaults are the earlier behaviour and don't change the fingerprint, so old answers serve.
 LATER = ("chat", "chat_template_kwargs", "date", *PENALTIES)
+# Kinds of stores that have a folder per fingerprint.
+STORES = ("answers", "likelihoods")
 
 
 def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_dir: str | Path | None = None) -> str:
@@ -20,12 +23,19 @@ def fingerprint(generator: Mapping[str, Any], folder: str | Path = ".", cache_di
     Models, adapters and tokenizers count by a hash of their files (local folder) or by id and revision (hub), so a
     folder can be moved and keep its answers. The engine decides which keys count. The prompt template does not count,
     since prompts are part of the key. ``thinking`` counts where thoughts are requests of their own
-    (GeneratorKind.thought_budget).
+    (GeneratorKind.thought_budget). Where earlier versions had another fingerprint for the same answers
+    (GeneratorKind.earlier), the stores in ``cache_dir`` of the one that is returned get their parts.
     """
     engine = GENERATOR_KINDS[generator["engine"]]
     defaults = {key: engine.model_fields[key].default for key in LATER if key in engine.model_fields}
     later = {key: generator[key] for key, value in defaults.items() if generator.get(key, value) not in (value, None)}
-    return value_hash({**later, **engine.decisive(generator, Path(folder), Path(cache_dir) if cache_dir else None)})
+    decisive = {**later, **engine.decisive(generator, Path(folder), Path(cache_dir) if cache_dir else None)}
+    current = value_hash(decisive)
+    if cache_dir and (values := engine.earlier(generator, Path(folder))):
+        earlier = value_hash({**decisive, **values})
+        for kind in STORES:
+            link_parts(Path(cache_dir, kind, earlier), Path(cache_dir, kind, current), "cpu")
+    return current
 
 
 def checked_start(

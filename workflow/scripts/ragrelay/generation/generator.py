@@ -109,6 +109,11 @@ class GeneratorKind(Kind):
         raise NotImplementedError
 
     @classmethod
+    def earlier(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+        """Return values under which earlier versions stored the same answers on a CPU, where they differ now."""
+        return {}
+
+    @classmethod
     def check_address(cls, definition: Mapping[str, Any]) -> None:
         """Raise InputError if a model that is served elsewhere has no address."""
 

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from ragrelay.base.errors import InputError
+from ragrelay.base.io.json_values import json_object
 from ragrelay.base.models.gguf_files import is_gguf
-from ragrelay.base.models.locations import PACKAGED, is_local, model_config
+from ragrelay.base.models.locations import PACKAGED, is_local, local_path, model_config
 
 FETCHED = "`snakemake prefetch` first, on a machine that can reach the hub"
 DESCRIPTIONS = ("config.json", "tokenizer_config.json", "adapter_config.json", "modules.json")
@@ -40,6 +41,16 @@ def model_description(model: str, revision: str | None, place: str) -> dict[str,
     check_cached(model, revision, place)
     folder = fetch(model, revision, place, allow_patterns=["config.json"])
     return model_config(place, str(folder)) if (folder / "config.json").is_file() else {}
+
+
+def cached_description(model: str, revision: str | None, folder: Path) -> dict[str, Any]:
+    """Return the config.json of a model that is here; empty if it has none or is only on a hub."""
+    if local_path(model, folder) is None:
+        from huggingface_hub import try_to_load_from_cache
+
+        path = try_to_load_from_cache(model, "config.json", revision=revision)
+        return json_object(Path(path), model, "a model's configuration") if isinstance(path, str) else {}
+    return model_config(model, model, folder)
 
 
 def on_hub(model: str) -> bool:

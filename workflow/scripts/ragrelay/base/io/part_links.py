@@ -1,0 +1,45 @@
+"""Give a store the parts of another one, by hard links, where the same rows have another name now."""
+
+import json
+import logging
+import os
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from ragrelay.base.io.atomic_files import atomic, make_folder, write_json
+from ragrelay.base.io.cache_mode import read_only
+from ragrelay.base.io.parquet_parts import damage
+
+log = logging.getLogger(__name__)
+
+SEEN = "linked.json"
+"""File in a store: the names of the other store's parts that were looked at."""
+
+
+def link_parts(source: Path, target: Path, device: str) -> None:
+    """Link the undamaged parts in the folder ``source`` that were made on ``device`` into the folder ``target``.
+
+    Each part is read once: later calls only look at new names. With a read-only cache, nothing is linked.
+    """
+    names = {part.name for part in source.glob("part-*.parquet")}
+    seen = set(json.loads((target / SEEN).read_text(encoding="utf-8"))) if (target / SEEN).is_file() else set()
+    if names <= seen or read_only():
+        return
+    make_folder(target)
+    for part in sorted(source / name for name in names - seen):
+        if not damage(part) and (pq.read_metadata(part).metadata or {}).get(b"device") == device.encode():
+            _link(part, target / part.name)
+    write_json(sorted(names | seen), target / SEEN)
+
+
+def _link(part: Path, path: Path) -> None:
+    """Link ``part`` as ``path``, or copy it where the file system has no hard links."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        log.info("%s: another process was first", path)
+    except OSError:
+        with atomic(path) as temporary:
+            shutil.copyfile(part, temporary)
