@@ -7,6 +7,7 @@ from ragrelay.base.annex import annexes
 from ragrelay.workflow.jobs import snakemake_internals
 from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
+from ragrelay.config.given_texts import with_types
 from ragrelay.config.start import start, with_own_kinds
 from ragrelay.workflow.jobs.scripts import collect_input_errors, on_terminal
 from ragrelay.report.missing import last_remarks
@@ -35,7 +36,7 @@ with on_terminal():
     given = workflow.config_settings.overwrite_config
     check_overlays(workflow.overwrite_configfiles, given, config.get("study"))
     study, fingerprints = start(
-        with_own_kinds(config, given, CATALOGUE),
+        with_types(with_own_kinds(config, given, CATALOGUE), workflow.config_settings.config),
         files=workflow.configfiles,
         prompts=["config/prompts", ROOT / "config" / "prompts"],
         of=StudyOfRules,

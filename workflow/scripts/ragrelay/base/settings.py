@@ -31,8 +31,7 @@ JsonSchema = dict[str, Any]
 TYPES = {
     "int_type": "an integer", "float_type": "a number", "finite_number": "a number", "string_type": "a text",
     "string_unicode": "a text in Unicode", "list_type": "a list", "dict_type": "a mapping", "model_type": "a mapping",
-    # Snakemake reads --config key=true as a text.
-    "bool_type": "true or false (after --config: True or False)",
+    "bool_type": "true or false",
 }  # fmt: skip
 """What is expected, by pydantic's error for a wrong type."""
 
