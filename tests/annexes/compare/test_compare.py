@@ -193,6 +193,40 @@ def test_whole_clusters_change(tmp_path: Path):
         assert (alike["verdict"], alike["p_t"], alike["d_z"]) == ("too few queries", "", ""), "10 clusters"
 
 
+@pytest.mark.parametrize("sizes", [(20, 12), (12, 20)])
+@pytest.mark.parametrize("clustered", [("before",), ("after",), ("before", "after")])
+def test_clusters_of_studies_with_other_queries(tmp_path: Path, sizes: tuple[int, int], clustered: tuple[str, ...]):
+    """Queries that one study lacks have no cluster there; the common ones alone count."""
+    sides = {
+        side: write_finished(tmp_path, side, ("bm25",), gain=gain, n=n)
+        for side, gain, n in zip(("before", "after"), (0.0, 0.2), sizes, strict=True)
+    }
+    for side in clustered:
+        qids = pl.read_parquet(sides[side] / "demo/collection/queries.parquet")["qid"]
+        names = pl.DataFrame({"qid": qids, "cluster": [str(int(qid) // 3) for qid in qids]})
+        names.write_parquet(sides[side] / "demo/collection/clusters.parquet")
+        provenance = json.loads((sides[side] / "report/provenance.json").read_text())
+        provenance["config"]["datasets"]["demo"]["clusters"] = "turns.tsv"
+        (sides[side] / "report/provenance.json").write_text(json.dumps(provenance))
+    rows = [row for row in compare(tmp_path, sides["before"], sides["after"]) if row["quantity"] == "p"]
+    assert rows and {(row["n"], row["n_unpaired"]) for row in rows} == {("12", "8")}
+    qids = pl.read_parquet(sides["before" if sizes[0] == 12 else "after"] / "demo/collection/queries.parquet")["qid"]
+    common = len({int(qid) // 3 for qid in qids})
+    assert f"The queries come in {common} clusters" in (tmp_path / "out/index.html").read_text(encoding="utf-8")
+
+
+def test_scores_of_people_in_files_of_other_names(tmp_path: Path):
+    """A file's path says nothing about the meaning of its scores; its scale and measure do."""
+    of_file = {"kind": "file", "model": None, "layer": None, "references": "judged", "scale": [0.0, 1.0]}
+    before, after, other = (
+        write_finished(tmp_path, name, ("bm25",), **{**of_file, "path": f"{name}.csv", "measure": measure})
+        for name, measure in (("one", "good"), ("two", "good"), ("three", "bad"))
+    )
+    assert compare(tmp_path, before, after)
+    with pytest.raises(InputError, match="measure: good and bad; expected the same, for P to be comparable"):
+        compare(tmp_path, before, other)
+
+
 def test_data_of_annexes_that_differ_are_listed(tmp_path: Path):
     """Labels of a source that only one study has, or that changed."""
     before, after = (write_finished(tmp_path, name, ("bm25",)) for name in ("one", "two"))

@@ -142,7 +142,8 @@ def section_pairs(before: Finished, after: Finished, pairs: Pairs) -> list[Pair]
         definitions = before.config["scorers"][first], after.config["scorers"][second]
         for key in dict.fromkeys([*definitions[0], *definitions[1]]):
             values = [definition.get(key) for definition in definitions]
-            if values[0] != values[1] and key not in HOW_COMPUTED:
+            where = key == "path" and definitions[0]["kind"] == definitions[1]["kind"] == "file"
+            if values[0] != values[1] and key not in HOW_COMPUTED and not where:
                 place = f"scorers {first} of {before.name} and {second} of {after.name}"
                 raise InputError(place, f"{key}: {values[0]} and {values[1]}", "the same, for P to be comparable")
     return [

@@ -83,7 +83,7 @@ def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Co
         if study.config["datasets"][name].get("clusters")
     ]
     clusters = numbered_clusters(tables[-1] if tables else None)
-    used_clusters = {clusters[qid] for qid in placed["qid"]} if clusters else set()
+    used_clusters = {clusters[qid] for qid in placed.drop_nulls("difference")["qid"]} if clusters else set()
     counts = {kind: len(qids) for kind, qids in changed.items() if qids}
     return Compared(
         pair, grades, drawn, placed, paired_tests(placed, clusters=clusters), left_out, counts, len(used_clusters)
