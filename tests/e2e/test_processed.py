@@ -21,9 +21,16 @@ import re
 def every_second(query, passages, first=0):
     sentences = ((docno, re.split(r"(?<=[.!?])\\s+", text)) for docno, text in passages)
     return [(docno, " ".join(some[first::2])) for docno, some in sentences]
+
+def backwards(query, passages):
+    return passages[::-1]
+
+def fails(query, passages):
+    return passages[0].title
 """
 RETRIEVERS = {
     "halved": {"kind": "processed", "of": "bm25", "processor": {"kind": "python", "function": "halves:every_second"}},
+    "turned": {"kind": "processed", "of": "bm25", "processor": {"kind": "python", "function": "halves:backwards"}},
     "short": {"kind": "processed", "of": "bm25", "processor": {"kind": "nearest_sentences", "tokens": 60}},
 }
 OPTIONAL = {"annotation_depth": 2}
@@ -60,6 +67,37 @@ def test_prompts_show_the_processed_texts_and_measures_are_the_ranking_s(study: 
     assert receipt["made"] == receipt["asked"] == 16 and receipt["same_again"] is True
     passages = table(study, "contexts/halved.parquet").drop("shown")
     assert passages.equals(table(study, "contexts/bm25.parquet"))
+
+
+def test_the_returned_order_is_shown_and_measured_nowhere(study: Sandbox) -> None:
+    for k in (1, 2):
+        path = f"descending/k{k}.parquet"
+        before, after = (
+            table(study, f"prompts/tian2025/{name}/{path}")["docnos"].to_list() for name in ("bm25", "turned")
+        )
+        assert after == [docnos[::-1] for docnos in before] and (k == 1 or after != before)
+    assert table(study, "retrieval/turned.parquet").equals(table(study, "retrieval/bm25.parquet"))
+    contexts = table(study, "contexts/turned.parquet").drop("shown", "places")
+    assert contexts.sort("qid", "rank").equals(table(study, "contexts/bm25.parquet").sort("qid", "rank"))
+    page = (study.results / "report/index.html").read_text(encoding="utf-8")
+    assert "turned, k = 2: of 16 passages of bm25, 0 are shown with another text" in page
+    assert "8 show their passages in another order" in page
+    exported = study.results / "export/small/demo-lm/pyterrier/turned.descending.k2.seed1.parquet"
+    whole = pl.read_parquet(exported.with_name("bm25.descending.k2.seed1.parquet"))
+    turned = pl.read_parquet(exported)
+    assert turned["qcontext"].to_list() == ["\n".join(text.split("\n")[::-1]) for text in whole["qcontext"]]
+
+
+def test_a_function_that_raises_is_to_be_corrected(study: Sandbox, tmp_path: Path) -> None:
+    failing = study.copied_to(tmp_path / "study")
+    processor = {"kind": "python", "function": "halves:fails"}
+    failing.config["retrievers"] = {**RETRIEVERS, "turned": {"kind": "processed", "of": "bm25", "processor": processor}}
+    failing.write_config()
+    run = failing.snakemake(check=False)
+    line = HALVED.splitlines().index("    return passages[0].title") + 1
+    end = (run.stdout + run.stderr).rpartition("To be corrected:")[2]
+    assert run.returncode == 1 and f"halves.py, line {line}, for query " in end
+    assert "processor halves:fails: found AttributeError: 'Passage' object has no attribute 'title' in " in end
 
 
 def test_the_page_says_what_the_processors_did(study: Sandbox) -> None:

@@ -36,6 +36,15 @@ def test_by_hand() -> None:
     assert (one["n_tokens"], one["tokens_before"], one["same_again"]) == (0, None, False)
 
 
+def test_contexts_in_another_order_are_not_the_same() -> None:
+    whole, made = contexts()
+    texts = [[{"k": 2, "text": row["text"]}] for row in whole.to_dicts()]
+    turned = made.with_columns(pl.Series("shown", texts, dtype=SHOWN), places=pl.Series([[2], [1], [1], [2], [1]]))
+    none = pl.DataFrame(schema={"retriever": pl.String, "k": pl.Int64, "qid": pl.String, "prompt_tokens": pl.Int64})
+    row = describe_processing({"ends": (whole, turned)}, {"ends": "bm25"}, [2], none, {"ends": True}).row(0, named=True)
+    assert (row["n_contexts"], row["n_contexts_same"], row["n_reordered"], row["n_changed"]) == (3, 2, 1, 0)
+
+
 def test_without_the_other_retriever_s_answers_there_are_no_tokens() -> None:
     none = pl.DataFrame(schema={"retriever": pl.String, "k": pl.Int64, "qid": pl.String, "prompt_tokens": pl.Int64})
     row = describe_processing({"cut": contexts()}, {"cut": "bm25"}, [2], none, {"cut": None}).row(0, named=True)

@@ -35,6 +35,7 @@ STATES: dict[str, list[dict[str, Any]]] = {
     "longer": [ROW | {"k": 5, "tokens_after": 300.0, "same_again": False}],
     "nothing-changed": [ROW | {"k": 5, "n_contexts_same": 36, "n_changed": 0, "tokens_after": 200.4}],
     "alone": [ROW | {"k": 5, "of": "gone", "n_tokens": 0, "tokens_before": None, "tokens_after": None}],
+    "reordered": [ROW | {"k": 5, "n_contexts_same": 1, "n_changed": 0, "n_reordered": 35}],
     "the-other-way": [ROW | {"k": 5, "retriever": "bm25", "of": "dense"}],
 }
 
@@ -44,7 +45,7 @@ def read(folder: Path, rows: list[dict[str, Any]]) -> tuple[list[ProcessingStudy
     written = write_study(folder)
     (section,) = written["sections"]
     keys = {name: section[name] for name in ("dataset", "generator", "scorer")}
-    table = named(pl.DataFrame(rows, schema=schema_of(EFFECTS)), keys)
+    table = named(pl.DataFrame(rows, schema_overrides=schema_of(EFFECTS)), keys)
     write_csv(table, folder / "processing.csv")
     paths = {**section["files"], "processing": folder / "processing.csv"}
     files = {name: KeyedFiles(Path(path).name, (Path(path),)) for name, path in paths.items()}

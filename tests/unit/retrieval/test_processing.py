@@ -7,8 +7,10 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.base.errors import InputError
+from ragrelay.prompting.layout import kshot_prompts
+from ragrelay.prompting.templates import Template
 from ragrelay.retrieval.contexts import shown_texts
-from ragrelay.retrieval.processed_store import ProcessedStore
+from ragrelay.retrieval.processed_store import SCHEMA, ProcessedStore
 from ragrelay.retrieval.processing import process_contexts
 from ragrelay.retrieval.processor import PROCESSOR_KINDS, Passage
 from ragrelay.retrieval.processors.nearest_sentences import chosen
@@ -55,6 +57,49 @@ def stops(query, passages):
     if query == "third":
         raise RuntimeError("stopped")
     return passages
+
+def backwards(query, passages):
+    return passages[::-1]
+
+def ends(query, passages):
+    return [*passages[::2], *passages[1::2][::-1]]
+
+def ends_of_three(query, passages):
+    return ends(query, passages) if len(passages) == 3 else passages
+
+def random_at_three(query, passages):
+    return [(docno, f"text {next(count)}") for docno, text in passages] if len(passages) == 3 else passages
+
+def as_set(query, passages):
+    return set(passages)
+
+def divides(query, passages):
+    for docno, text in passages:
+        yield docno, text * (1 // (query != "third"))
+
+def rerank():
+    import pyterrier as pt
+    return pt.apply.doc_score(lambda row: -row["score"])
+
+def rows_alone():
+    import pyterrier as pt
+    return pt.apply.generic(lambda rows: rows.iloc[::-1])
+
+def scores_alone():
+    import pyterrier as pt
+    return pt.apply.generic(lambda rows: rows.assign(score=-rows["score"]))
+
+def ranks_alone():
+    import pyterrier as pt
+    return pt.apply.generic(lambda rows: rows.assign(rank=-rows["rank"]))
+
+def without_ranks():
+    import pyterrier as pt
+    return pt.apply.generic(lambda rows: rows.iloc[::-1][["docno", "text"]])
+
+def fails():
+    import pyterrier as pt
+    return pt.apply.generic(lambda rows: rows.assign(text=rows["txt"]))
 
 def cut(words=2):
     import pyterrier as pt
@@ -145,6 +190,7 @@ def test_emptied_passages_are_not_shown(run: Run) -> None:
         ("twice", "docno 'd1' twice"),
         ("number", "a int as the text of docno 'd1'"),
         ("no_pairs", "None returned"),
+        ("as_set", "a set returned, which has no order"),
     ],
 )
 def test_what_is_no_text_of_a_given_passage_is_refused(run: Run, function: str, found: str) -> None:
@@ -160,8 +206,87 @@ def test_texts_that_come_out_otherwise_are_marked(run: Run) -> None:
     assert again == once_more and again["same_again"] is False, "and kept"
 
 
+def layout(table: pl.DataFrame, ordering: str, k: int, qid: str = "q1") -> list[str]:
+    """The docnos of a query's prompt, whose texts have the same order."""
+    template = Template(zeroshot="{query}", kshot="{contexts}{query}", context="{text}")
+    prompts = kshot_prompts(QUERIES, table, template, ordering, k).filter(qid=qid)
+    [docnos] = prompts["docnos"].to_list()
+    at = [prompts["prompt"][0].index(text) for docno in docnos for text in table.filter(docno=docno)["text"].head(1)]
+    assert at == sorted(at)
+    return list(docnos)
+
+
+def test_orderings_lay_out_the_returned_order_and_ranks_stay(run: Run) -> None:
+    table, receipt = run("ends", (1, 2, 3))
+    assert layout(table, "descending", 3) == ["d1", "d3", "d2"] and layout(table, "descending", 2) == ["d1", "d2"]
+    assert layout(table, "ascending", 3) == ["d2", "d3", "d1"] and layout(table, "permutation_231", 3)[0] == "d3"
+    assert table["docno"].to_list() == ["d1", "d3", "d2"] * 3, "as the largest context shows them"
+    assert table.drop("shown", "places").sort("qid", "rank").equals(contexts()), "ranks, scores, texts stay"
+    again, receipt = run("ends", (1, 2, 3))
+    assert again.equals(table) and receipt["made"] == 0 and receipt["same_again"] is True
+    assert layout(run("backwards")[0], "descending", 2) == ["d2", "d1"]
+    assert "places" not in run("whole")[0].columns, "the same bytes as without an order"
+
+
+def test_the_next_processor_gets_the_returned_order(run: Run, own: Path) -> None:
+    turned, _ = run("backwards", (2, 3))
+    for function, alone, expected in (("backwards", False, ["d1", "d2", "d3"]), ("whole", True, ["d3", "d2", "d1"])):
+        definition = {"kind": "python", "function": f"shortening:{function}", "code": {"function": "1"}}
+        definition["one_at_a_time"] = alone
+        table, _ = process_contexts(QUERIES, turned, (2, 3), definition, own / "cache", "")
+        assert layout(table, "descending", 3) == expected
+
+
+def unordered(folder: Path, fingerprint: str) -> None:
+    """Write a store's rows as earlier versions did: in the ranking's order, in a part that does not say so."""
+    store = ProcessedStore(folder / "cache", fingerprint)
+    [part] = store.parts()
+    rows = [
+        (key, *map(list, zip(*sorted(zip(docnos, texts, strict=True)), strict=True)))
+        for key, docnos, texts in pl.read_parquet(part).iter_rows()
+    ]
+    part.unlink()
+    store.add(pl.DataFrame(rows, schema=SCHEMA, orient="row"), {"same_again": "true"})
+
+
+@pytest.mark.parametrize(("function", "made"), [("whole", 0), ("backwards", 6), ("ends_of_three", 6)])
+def test_contexts_kept_without_their_order_serve_where_it_was_right(
+    run: Run, own: Path, function: str, made: int
+) -> None:
+    table, receipt = run(function, (1, 2, 3))
+    unordered(own, receipt["fingerprint"])
+    again, receipt = run(function, (1, 2, 3))
+    assert again.equals(table) and receipt["made"] == made, "of one text each, contexts have one order"
+    assert run(function, (1, 2, 3))[1]["made"] == 0, "and only once"
+
+
+def test_a_processor_of_single_passages_is_not_asked_for_its_order(run: Run, own: Path) -> None:
+    _, receipt = run("first_word", (1, 2), one_at_a_time=True)
+    unordered(own, receipt["fingerprint"])
+    (own / "shortening.py").unlink()
+    assert run("first_word", (1, 2), one_at_a_time=True)[1]["made"] == 0
+
+
+def test_the_sample_made_twice_is_of_all_k(own: Path) -> None:
+    queries = pl.DataFrame({"qid": [f"q{n}" for n in range(30)], "query": [f"query {n}" for n in range(30)]})
+    many = pl.concat([contexts().filter(qid="q1").with_columns(qid=pl.lit(qid)) for qid in queries["qid"]])
+    definition = {"kind": "python", "function": "shortening:random_at_three", "code": {"function": "1"}}
+    for ks, same in (((1, 2), True), ((1, 2, 3), False)):
+        _, receipt = process_contexts(queries, many, ks, definition, own / "cache", "")
+        assert receipt["same_again"] is same
+
+
+def test_a_function_that_raises_is_named_with_its_line_and_the_query(run: Run, own: Path) -> None:
+    line = next(n for n, text in enumerate(MODULE.splitlines(), 1) if "1 // (query" in text)
+    with pytest.raises(InputError) as error:
+        run("divides", (1,))
+    said = str(error.value)
+    assert f"ZeroDivisionError: integer division or modulo by zero in {own}/shortening.py, line {line}, for" in said
+    assert "for query 'third'; expected docnos with texts" in said
+
+
 def test_what_was_made_before_an_error_is_kept(run: Run, own: Path) -> None:
-    with pytest.raises(RuntimeError):
+    with pytest.raises(InputError, match="RuntimeError: stopped"):
         run("stops", (1,))
     definition = {"kind": "python", "function": "shortening:stops", "code": {"function": "1"}}
     two = process_contexts(QUERIES.head(2), contexts().filter(pl.col("qid") != "q3"), (1,), definition, "cache", "")
@@ -198,6 +323,30 @@ def test_a_transformer_of_pyterrier(own: Path) -> None:
             "cache",
             "",
         )
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "expected"),
+    [
+        ("rerank", ["d2", "d1"]),
+        ("ranks_alone", ["d2", "d1"]),
+        ("without_ranks", ["d2", "d1"]),
+        ("rows_alone", "rows in another order than the ranks for query"),
+        ("scores_alone", "scores in another order than the ranks for query"),
+        ("fails", "KeyError: 'txt' in"),
+    ],
+)
+def test_the_ranks_of_a_transformer_s_results_are_their_order(
+    own: Path, pipeline: str, expected: list[str] | str
+) -> None:
+    pytest.importorskip("pyterrier")
+    definition = {"kind": "pyterrier", "pipeline": f"shortening:{pipeline}", "code": {"pipeline": "1"}}
+    if isinstance(expected, list):
+        table, _ = process_contexts(QUERIES, contexts(), (1, 2), definition, own / "cache", "")
+        assert layout(table, "descending", 2) == expected
+    else:
+        with pytest.raises(InputError, match=expected):
+            process_contexts(QUERIES, contexts(), (1, 2), definition, own / "cache", "")
 
 
 def test_sentences_are_chosen_from_the_nearest_down_as_far_as_they_fit() -> None:

@@ -7,7 +7,9 @@ them.
 import ast
 import importlib
 import importlib.util
+import logging
 import sys
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +18,8 @@ from typing import Any
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.hashing import file_hash
+
+log = logging.getLogger(__name__)
 
 
 def check_function(place: str, name: str, folder: Path, kind: str = "function") -> None:
@@ -51,6 +55,25 @@ def function_named(name: str) -> Callable[..., Any]:
     if not callable(loaded):
         raise InputError(f"module {module}", f"no function {function!r}", "the one that the config names")
     return loaded
+
+
+@contextmanager
+def user_errors(place: str, name: str, given: str, expected: str) -> Iterator[None]:
+    """Turn an error that the user's function ``name`` raises into an InputError with its file, line and ``given``.
+
+    The traceback goes to the log. ``expected``: what the function returns.
+    """
+    try:
+        yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:
+        log.exception("%s: the function failed", place)
+        frames = traceback.extract_tb(error.__traceback__)
+        at = [frame for frame in frames if frame.filename == str(_module_file(name, Path.cwd()))] or frames
+        where = f"in {at[-1].filename}, line {at[-1].lineno}, for {given}"
+        message = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+        raise InputError(place, f"{message} {where}", expected) from error
 
 
 def module_of(name: str) -> ModuleType:

@@ -30,12 +30,12 @@ def zeroshot_prompts(queries: pl.DataFrame, template: Template) -> pl.DataFrame:
 def kshot_prompts(
     queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, ordering: str, k: int
 ) -> pl.DataFrame:
-    """Return prompts with the top k of ``contexts`` (qid, rank, docno, text[, shown]) in ``ordering``.
+    """Return prompts with the top k of ``contexts`` (qid, rank, docno, text[, shown, places]) in ``ordering``.
 
     Columns COLUMNS, in the order of ``queries``. A query with fewer than k passages gets all it has; a query without
     passages gets no row. If a processor emptied all passages of a query, its prompt is the one without context.
     """
-    top = shown_texts(contexts, k).sort("rank").group_by("qid", maintain_order=True).agg("docno", "text")
+    top = shown_texts(contexts, k).sort("place").group_by("qid", maintain_order=True).agg("docno", "text")
     passages = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in top.iter_rows()}
     found = set(contexts["qid"])
     rows = []

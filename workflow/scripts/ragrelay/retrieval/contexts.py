@@ -21,6 +21,8 @@ PROCESSED_COLUMNS = {
     "shown": Column(pl.List(pl.Struct({"k": pl.Int64, "text": pl.String})), "of retrievers of the kind `processed`: "
                     "the text that a context of k passages shows, for each k of the grid; a passage that the "
                     "processor emptied has none", optional=True),
+    "places": Column(pl.List(pl.Int64), "where a processor moved passages: the place, from 1, of each text of `shown` "
+                     "in its context; a query's rows then come in the order of its largest context", optional=True),
 }  # fmt: skip
 SKIPPED_COLUMNS = {
     "qid": QID,
@@ -36,12 +38,14 @@ def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
     """Return the rows of the first ``k`` passages (rank, text) whose text a context of k shows, with this text.
 
     It is the passage's, or what a processor made of it (column ``shown``); then passages that it emptied have no row.
+    Orderings lay out the column ``place``: the rank, or the place in the order that a processor returned.
     """
     top = contexts.filter(pl.col("rank") <= k)
     if "shown" not in contexts.columns:
-        return top
-    of_k = top.drop("text").explode("shown", empty_as_null=False, keep_nulls=False).unnest("shown")
-    return of_k.filter(k=k).drop("k")
+        return top.with_columns(place="rank")
+    lists = [name for name in ("shown", "places") if name in contexts.columns]
+    of_k = top.drop("text").explode(lists, empty_as_null=False, keep_nulls=False).unnest("shown").filter(k=k).drop("k")
+    return of_k.with_columns(place="places" if "places" in lists else "rank").drop("places", strict=False)
 
 
 def build_contexts(

@@ -1,7 +1,10 @@
 """Process the contexts of a retriever: the texts of the first k passages, for every k of the grid."""
 
+import functools
+import itertools
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +15,15 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.cache_mode import check_writable
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.retrieval.contexts import PROCESSED_COLUMNS, shown_texts
-from ragrelay.retrieval.processed_store import KEY, SAME_AGAIN, SCHEMA, ProcessedStore
-from ragrelay.retrieval.processor import PROCESSOR_KINDS, Passage, Process, Processor
+from ragrelay.retrieval.processed_store import KEY, ORDER, SAME_AGAIN, SCHEMA, ProcessedStore
+from ragrelay.retrieval.processor import PROCESSOR_KINDS, Passage, Process
 
 FLUSH_SECONDS = 60.0
-SAMPLE = 5
-"""Results that a job makes a second time, to see whether they come out the same."""
+SAMPLE = 20
+"""Results that a job makes a second time, to see whether they come out the same.
+
+A processor that changes one in seven of its results escapes it in 5% of jobs.
+"""
 
 Given = tuple[str, tuple[Passage, ...]]
 """What a processor gets at a time: a query's text and passages."""
@@ -32,39 +38,46 @@ def process_contexts(
     place: str,
     threads: int = 1,
 ) -> tuple[pl.DataFrame, dict[str, Any]]:
-    """Return ``contexts`` with the column ``shown``, and a receipt.
+    """Return ``contexts`` with the column ``shown``, ``places`` if the processor moved a passage, and a receipt.
 
     ``queries``: qid, query; ``contexts``: PROCESSED_COLUMNS, of the retriever whose passages are processed. Each
-    context is processed for itself, so that what it shows depends on k. What the store has is not made again; new texts
-    are written to it about every minute. The receipt: fingerprint; asked, cached, made (calls of the processor);
-    seconds; same_again: whether a sample came out the same when made again (None if nothing was ever made). ``place``
-    names the processor in messages. Raises InputError for texts of passages that the processor was not given, and for
-    what is no text.
+    context is processed for itself, so that what it shows depends on k. What the store has is not made again, apart
+    from rows that lack the order of a processor that moves passages; new texts are written to it about every minute.
+    The receipt: fingerprint; asked, cached, made (calls of the processor); seconds; same_again: whether a sample came
+    out the same when made again (None if nothing was ever made). ``place`` names the processor in messages. Raises
+    InputError for texts of passages that the processor was not given, and for what is no text.
     """
     processor = PROCESSOR_KINDS.of(definition)
     fingerprint = value_hash([definition["kind"], processor.decisive(Path(cache_dir))])
     store = ProcessedStore(cache_dir, fingerprint)
     query_of = dict(queries.select("qid", "query").iter_rows())
+    start = functools.cache(lambda: processor.start(threads))
     distinct: dict[str, Given] = {}
     asked: list[tuple[str, int, str]] = []
     for qid, k, passages in _asked(contexts, sorted(ks), processor.alone):
         key = given_hash((query_of[qid], passages))
         distinct[key] = query_of[qid], passages
         asked.append((qid, k, key))
-    keys = pl.DataFrame({KEY[0]: list(distinct)}, schema={KEY[0]: pl.String})
-    cached = set(store.held(keys)[KEY[0]])
-    missing = {key: given for key, given in distinct.items() if key not in cached}
     began = time.monotonic()
+    keys = pl.DataFrame({KEY[0]: list(distinct)}, schema={KEY[0]: pl.String})
+    held, unordered = store.held_in_order(keys)
+    tried = () if processor.alone or processor.keeps_order else _sampled(asked, unordered)
+    if any(_moved(_processed(start(), distinct[key], place), distinct[key]) for key in tried):
+        held = held.filter(~pl.col(KEY[0]).is_in(unordered))
+    cached = set(held[KEY[0]])
+    missing = {key: given for key, given in distinct.items() if key not in cached}
     if missing:
         check_writable(f"{len(missing)} of {len(distinct)} contexts are not in", store.folder)
-        _fill(store, missing, processor, place, threads)
-    held = store.held(keys)
+        _fill(store, missing, _sampled(asked, missing), start(), place)
+        held = pl.concat([held, store.held_in_order(keys.join(held, on=KEY, how="anti"))[0]])
     texts = {key: dict(zip(*lists, strict=True)) for key, *lists in store.read(held).select(*SCHEMA).iter_rows()}
-    shown: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    shown: dict[tuple[str, str], list[tuple[dict[str, Any], int]]] = {}
+    last = Counter[tuple[str, int]]()
     for qid, k, key in asked:
         for docno, text in texts[key].items():
-            shown.setdefault((qid, docno), []).append({"k": k, "text": text})
-    column = [shown.get(passage, []) for passage in contexts.select("qid", "docno").iter_rows()]
+            last[qid, k] += 1
+            shown.setdefault((qid, docno), []).append(({"k": k, "text": text}, last[qid, k]))
+    rows = [shown.get(passage, []) for passage in contexts.select("qid", "docno").iter_rows()]
     same = {store.metadata(part).get(SAME_AGAIN) for part in held["part"].unique()}
     receipt = {
         "fingerprint": fingerprint,
@@ -74,8 +87,36 @@ def process_contexts(
         "seconds": round(time.monotonic() - began, 2),
         "same_again": same == {"true"} if same else None,
     }
-    dtype = PROCESSED_COLUMNS["shown"].dtype
-    return contexts.with_columns(pl.Series("shown", column, dtype=dtype)), receipt
+    columns = [
+        pl.Series(name, [[cell[part] for cell in row] for row in rows], dtype=PROCESSED_COLUMNS[name].dtype)
+        for part, name in enumerate(("shown", "places"))
+    ]
+    return _in_returned_order(contexts.with_columns(columns), ks), receipt
+
+
+def _in_returned_order(contexts: pl.DataFrame, ks: Sequence[int]) -> pl.DataFrame:
+    """Sort each query's rows as its largest context shows them; without ``places`` if every context keeps the ranks."""
+    falls = (pl.col("rank").diff().over("qid") < 0).any()
+    if not any(shown_texts(contexts, k).sort("place").select(falls).item() for k in ks):
+        return contexts.drop("places")
+    deepest = shown_texts(contexts, max(ks)).select("qid", "docno", "place")
+    placed = contexts.join(deepest, on=["qid", "docno"], how="left", maintain_order="left")
+    return placed.select(pl.all().sort_by("place", "rank", nulls_last=True).over("qid")).drop("place")
+
+
+def _moved(texts: Mapping[str, str], given: Given) -> bool:
+    return [passage.docno for passage in given[1] if passage.docno in texts] != list(texts)
+
+
+def _sampled(asked: Iterable[tuple[str, int, str]], of: Collection[str]) -> set[str]:
+    """Draw SAMPLE keys ``of`` those ``asked`` (qid, k, key): of each k in turn, the largest first, by their hashes."""
+    of_k: dict[int, set[str]] = {}
+    for _, k, key in asked:
+        if key in of:
+            of_k.setdefault(k, set()).add(key)
+    turns = itertools.zip_longest(*(sorted(of_k[k]) for k in sorted(of_k, reverse=True)))
+    distinct = dict.fromkeys(key for turn in turns for key in turn if key is not None)
+    return set(itertools.islice(distinct, SAMPLE))
 
 
 def given_hash(given: Given) -> str:
@@ -87,27 +128,33 @@ def given_hash(given: Given) -> str:
 def _asked(contexts: pl.DataFrame, ks: Sequence[int], alone: bool) -> Iterator[tuple[str, int, tuple[Passage, ...]]]:
     """Yield what the processor gets at a time, of every query and k: all passages, best first, or each ``alone``."""
     for k in ks:
-        top = shown_texts(contexts, k).sort("rank").group_by("qid", maintain_order=True).agg("docno", "text")
+        top = shown_texts(contexts, k).sort("place").group_by("qid", maintain_order=True).agg("docno", "text")
         for qid, docnos, texts in top.iter_rows():
             passages = tuple(map(Passage, docnos, texts))
             yield from ((qid, k, (passage,)) for passage in passages) if alone else [(qid, k, passages)]
 
 
-def _fill(store: ProcessedStore, missing: Mapping[str, Given], processor: Processor, place: str, threads: int) -> None:
-    """Add the texts of ``missing`` to the store, a part about every minute and at the end, even after an error."""
-    process, progress = processor.start(threads), Progress(len(missing), "contexts processed")
+def _fill(
+    store: ProcessedStore, missing: Mapping[str, Given], twice: Collection[str], process: Process, place: str
+) -> None:
+    """Add the texts of ``missing`` to the store, a part about every minute and at the end, even after an error.
+
+    Those of the keys ``twice`` are made two times.
+    """
+    progress = Progress(len(missing), "contexts processed")
     rows: list[tuple[str, list[str], list[str]]] = []
     same, flushed = True, time.monotonic()
 
     def flush() -> None:
         if rows:
-            store.add(pl.DataFrame(rows, schema=SCHEMA, orient="row"), {SAME_AGAIN: str(same).lower()})
+            described = {SAME_AGAIN: str(same).lower(), ORDER: "returned"}
+            store.add(pl.DataFrame(rows, schema=SCHEMA, orient="row"), described)
             rows.clear()
 
     try:
-        for number, (key, given) in enumerate(missing.items()):
+        for key, given in missing.items():
             texts = _processed(process, given, place)
-            same &= number >= SAMPLE or list(_processed(process, given, place).items()) == list(texts.items())
+            same &= key not in twice or list(_processed(process, given, place).items()) == list(texts.items())
             rows.append((key, list(texts), list(texts.values())))
             progress.add(1)
             if time.monotonic() - flushed >= FLUSH_SECONDS:
@@ -118,7 +165,7 @@ def _fill(store: ProcessedStore, missing: Mapping[str, Given], processor: Proces
 
 
 def _processed(process: Process, given: Given, place: str) -> dict[str, str]:
-    """Return the texts that are not blank by docno, in the order of the given passages.
+    """Return the texts that are not blank by docno, in the returned order.
 
     Raises InputError for a docno that was not given or comes twice, and for what is no text.
     """
@@ -133,4 +180,4 @@ def _processed(process: Process, given: Given, place: str) -> dict[str, str]:
         if not isinstance(text, str):
             raise InputError(place, f"a {type(text).__name__} as the text of docno {docno!r}", "a text")
         texts[docno] = text
-    return {passage.docno: texts[passage.docno] for passage in passages if texts.get(passage.docno, "").strip()}
+    return {docno: text for docno, text in texts.items() if text.strip()}

@@ -17,17 +17,19 @@ class Passage(NamedTuple):
 Process = Callable[[str, Sequence[Passage]], Sequence[tuple[str, str]]]
 """A processor ready for work: takes a query's text and its passages, best first, and returns docnos with new texts.
 
-A passage that is left out, or whose text is blank, is not shown. The order of what it returns counts for nothing.
+A passage that is left out, or whose text is blank, is not shown. Orderings lay out what it returns, first to last.
 """
 
 
 class Processor(Kind):
-    """Changes the texts of the first k passages of a ranking; it adds none, and nothing takes the place of a passage
-    that it empties.
+    """Changes the texts or the order of the first k passages of a ranking; it adds none, and nothing takes the place
+    of a passage that it empties.
     """
 
     alone: ClassVar[bool] = False
     """Whether it gets one passage at a time, so that each is processed once for all k."""
+    keeps_order: ClassVar[bool] = False
+    """Whether it always returns passages in the order in which it gets them."""
     threads: ClassVar[int] = 1
     """CPU threads of its job."""
 

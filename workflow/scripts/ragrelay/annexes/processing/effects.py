@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from ragrelay.base.vocabulary.columns import ANSWERS_PART, CONTEXT_COLUMNS, boolean, integer, number, schema_of, text
+from ragrelay.base.vocabulary.columns import ANSWERS_PART, CONTEXT_COLUMNS, boolean, integer, number, text
 from ragrelay.retrieval.contexts import shown_texts
 
 EFFECTS = {
@@ -13,7 +13,7 @@ EFFECTS = {
     "of": text("the retriever whose passages are processed"),
     "k": CONTEXT_COLUMNS["k"],
     "n_contexts": integer("queries with a context before it was processed", "queries"),
-    "n_contexts_same": integer("contexts of which no text was changed", "queries"),
+    "n_contexts_same": integer("contexts of which no text was changed or moved", "queries"),
     "n_contexts_emptied": integer("contexts of which nothing was left: their prompts are those without context",
                                   "queries"),
     "n_passages": integer("passages of these contexts", "passages"),
@@ -24,6 +24,8 @@ EFFECTS = {
                             "the grid's first ordering", "tokens"),
     "tokens_after": number("the same of the prompt with the processed texts", "tokens"),
     "same_again": boolean("whether a sample of the texts came out the same when it was made again"),
+    "n_reordered": integer("contexts that show their passages in another order than the ranking; only where a "
+                           "processor returns one", "queries")._replace(optional=True),
 }  # fmt: skip
 COLUMNS = {**ANSWERS_PART, **EFFECTS}
 """Columns of processing.csv."""
@@ -49,17 +51,22 @@ def describe_processing(
         for name in contexts
         for k in ks
     ]
-    return pl.DataFrame(rows, schema=schema_of(EFFECTS))
+    table = pl.DataFrame(rows, schema={name: column.dtype for name, column in EFFECTS.items()})
+    return table if table["n_reordered"].sum() else table.drop("n_reordered")
 
 
 def _texts(before: pl.DataFrame, after: pl.DataFrame, k: int) -> Iterator[tuple[str, int]]:
-    made = shown_texts(after, k).select("qid", "docno", made="text")
-    given = shown_texts(before, k).select("qid", "docno", "text").join(made, on=["qid", "docno"], how="left")
+    made = shown_texts(after, k).select("qid", "docno", made="text", made_place="place")
+    given = shown_texts(before, k).sort("place").select("qid", "docno", "text").join(
+        made, on=["qid", "docno"], how="left", maintain_order="left"
+    )  # fmt: skip
     same = pl.col("text").eq(pl.col("made")).fill_null(value=False)
     both = given.with_columns(emptied=pl.col("made").is_null(), same=same)
-    of_query = both.group_by("qid").agg(pl.col("same", "emptied").all())
+    moved = (pl.col("made_place").drop_nulls().diff() < 0).any().alias("moved")
+    of_query = both.group_by("qid").agg(pl.col("same", "emptied").all(), moved)
     yield "n_contexts", of_query.height
-    yield "n_contexts_same", int(of_query["same"].sum())
+    yield "n_contexts_same", of_query.filter("same", ~pl.col("moved")).height
+    yield "n_reordered", int(of_query["moved"].sum())
     yield "n_contexts_emptied", int(of_query["emptied"].sum())
     yield "n_passages", both.height
     yield "n_changed", both.filter(~pl.col("same") & ~pl.col("emptied")).height

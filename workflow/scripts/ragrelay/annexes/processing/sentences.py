@@ -64,10 +64,11 @@ def _changed(row: Row) -> str:
         f"of {counted(row['n_passages'], 'passage')} of {row['of']}, {count(row['n_changed'])} are shown with another "
         f"text and {count(row['n_emptied'])} not at all"
     )
-    same, emptied = row["n_contexts_same"], row["n_contexts_emptied"]
+    same, emptied, moved = row["n_contexts_same"], row["n_contexts_emptied"], row.get("n_reordered")
     contexts = [
         f"{count(same)} {_have(same)} the same texts as before" if same else "",
         f"{count(emptied)} {_have(emptied)} none left, as in prompts without context" if emptied else "",
+        f"{count(moved)} {_show(moved)} passages in another order" if moved else "",
     ]
     told = listing([text for text in contexts if text])
     of_contexts = f"; of {counted(row['n_contexts'], 'context')}, {told}" if any(contexts) else ""
@@ -76,6 +77,10 @@ def _changed(row: Row) -> str:
 
 def _have(amount: int) -> str:
     return "has" if amount == 1 else "have"
+
+
+def _show(amount: int) -> str:
+    return "shows its" if amount == 1 else "show their"
 
 
 def _tokens(study: ProcessingStudy, row: Row) -> str:

@@ -25,6 +25,8 @@ class NearestSentences(Processor):
     in their passages and in their order.
     """
 
+    keeps_order = True
+
     tokens: int = Field(
         ge=1,
         description="Most tokens of a context, by the encoder's tokenizer. Sentences are taken from the nearest down; "

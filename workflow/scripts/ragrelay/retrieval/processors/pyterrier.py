@@ -8,19 +8,20 @@ from pydantic import Field
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.settings import Function
-from ragrelay.base.user_code import function_named
+from ragrelay.base.user_code import function_named, user_errors
 from ragrelay.retrieval.processor import Passage, Process, Processor
 
 
 class Pyterrier(Processor):
-    """A PyTerrier transformer of results with text, whose `text` is shown; its scores and ranks count for nothing."""
+    """A PyTerrier transformer of results with text, whose `text` is shown in the order of its ranks."""
 
     threads = 2
 
     pipeline: Function = Field(
         description="`module:function`, in a file in the working folder or an installed module. Called with the "
         "`options`; returns a transformer, which gets qid, query, docno, text, score (falling with the rank) and rank "
-        "of a query's first k passages."
+        "of a query's first k passages. The grid's orderings lay out what it returns by `rank`, or by rows if it has "
+        "no such column."
     )
     options: dict[str, Any] = Field({}, description="Keyword arguments of the pipeline's function.")
 
@@ -29,21 +30,43 @@ class Pyterrier(Processor):
         return {"pipeline": self.pipeline, "code": self.code["pipeline"], "options": self.options}
 
     def start(self, threads: int) -> Process:
-        """Make the transformer. It raises InputError unless it returns docno and text."""
+        """Make the transformer.
+
+        It raises InputError where it fails, returns no docno or text, or rows or scores in an order of their own.
+        """
         import pandas as pd
         import pyterrier as pt
 
-        place = f"pipeline {self.pipeline}"
-        transformer = function_named(self.pipeline)(**self.options)
+        place, expected = f"pipeline {self.pipeline}", "a PyTerrier transformer"
+        with user_errors(place, self.pipeline, "its start", expected):
+            transformer = function_named(self.pipeline)(**self.options)
         if not isinstance(transformer, pt.Transformer):
-            raise InputError(place, f"a {type(transformer).__name__} returned", "a PyTerrier transformer")
+            raise InputError(place, f"a {type(transformer).__name__} returned", expected)
 
         def process(query: str, passages: Sequence[Passage]) -> list[tuple[str, str]]:
             rows = [("1", query, *passage, float(-rank), rank) for rank, passage in enumerate(passages)]
             given = pd.DataFrame(rows, columns=["qid", "query", "docno", "text", "score", "rank"])
-            results: Any = transformer(given)
+            with user_errors(place, self.pipeline, f"query {query!r}", "results with docno and text"):
+                results: Any = transformer(given)
             if missing := [column for column in ("docno", "text") if column not in results.columns]:
                 raise InputError(place, f"results without {', '.join(missing)}", "columns docno and text")
-            return list(results[["docno", "text"]].itertuples(index=False, name=None))
+            return _in_order(place, query, results, [passage.docno for passage in passages])
 
         return process
+
+
+def _in_order(place: str, query: str, results: Any, given: Sequence[str]) -> list[tuple[str, str]]:
+    """Return docnos and texts by rank, or in the order of the rows without ranks.
+
+    PyTerrier need not sort rows by rank, and a pipeline may leave the scores: both may have the ``given`` order too.
+    Raises InputError for a third order, since it may be the one that is meant.
+    """
+    by_rank = results.sort_values("rank", kind="stable") if "rank" in results.columns else results
+    by_score = by_rank.sort_values("score", ascending=False, kind="stable") if "score" in results.columns else by_rank
+    rows, scores, ranks = (frame["docno"].tolist() for frame in (results, by_score, by_rank))
+    before = [*(docno for docno in given if docno in rows), *(docno for docno in rows if docno not in given)]
+    for what, order in (("rows", rows), ("scores", scores)):
+        if order not in (before, ranks):
+            found = f"{what} in another order than the ranks for query {query!r}"
+            raise InputError(place, found, "one order, as pt.model.add_ranks and then sort_values('rank') make it")
+    return list(by_rank[["docno", "text"]].itertuples(index=False, name=None))

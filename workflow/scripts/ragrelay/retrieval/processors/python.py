@@ -1,6 +1,6 @@
 """Process passages by a user's own function."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ragrelay.base.errors import InputError
 from ragrelay.base.settings import Function
-from ragrelay.base.user_code import function_named
+from ragrelay.base.user_code import function_named, user_errors
 from ragrelay.retrieval.processor import Passage, Process, Processor
 
 
@@ -18,8 +18,8 @@ class Python(Processor):
     function: Function = Field(
         description="`module:function`, in a file in the working folder or an installed module. Called with a query's "
         "text, its passages from the first rank on (each a tuple of docno and text) and the `options`; returns docnos "
-        "with their new texts, as tuples or as a mapping. A passage that it leaves out is not shown; a docno that it "
-        "was not given is an error."
+        "with their new texts, as tuples or as a mapping, in the order in which the grid's orderings lay them out. A "
+        "passage that it leaves out is not shown; a docno that it was not given is an error."
     )
     one_at_a_time: bool = Field(
         False, description="Call the function with one passage at a time: each is then processed once for all k."
@@ -41,15 +41,21 @@ class Python(Processor):
         }
 
     def start(self, threads: int) -> Process:
-        """Import the function. It raises InputError unless it returns docnos with texts."""
-        function, place = function_named(self.function), f"processor {self.function}"
+        """Import the function. It raises InputError where the function fails or returns no docnos with texts."""
+        place, expected = f"processor {self.function}", "docnos with texts, as tuples or as a mapping"
+        with user_errors(place, self.function, "its import", expected):
+            function = function_named(self.function)
 
         def process(query: str, passages: Sequence[Passage]) -> list[tuple[str, str]]:
-            returned = function(query, list(passages), **self.options)
+            with user_errors(place, self.function, f"query {query!r}", expected):
+                returned = function(query, list(passages), **self.options)
+                returned = list(returned) if isinstance(returned, Iterator) else returned
+            if isinstance(returned, set | frozenset):
+                raise InputError(place, "a set returned, which has no order", expected)
             try:
                 return [(docno, text) for docno, text in (returned.items() if isinstance(returned, dict) else returned)]
             except (TypeError, ValueError):
                 found = f"{' '.join(repr(returned).split())[:80]} returned"
-                raise InputError(place, found, "docnos with texts, as tuples or as a mapping") from None
+                raise InputError(place, found, expected) from None
 
         return process

@@ -16,8 +16,9 @@ from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, RunTask
 
 
 class Processed(Retriever):
-    """The ranking of another retriever, whose first k passages a processor shortens, filters or rewrites before they
-    enter a prompt, for each k. Measures, labels and predictors of a ranking are those of the other retriever's.
+    """The ranking of another retriever, whose first k passages a processor shortens, filters, rewrites or reorders
+    before they enter a prompt, for each k. Measures, labels and predictors of a ranking are those of the other
+    retriever's.
     """
 
     of: Name = Field(description="Name of the retriever whose passages are processed.")
