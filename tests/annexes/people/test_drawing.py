@@ -8,7 +8,7 @@ import pytest
 from ragrelay.annexes.people.drawing import SYSTEM, drawn, scores_for, width_lines
 from ragrelay.annexes.people.powered import PartlyScored, influences, powered
 from ragrelay.base.errors import InputError
-from ragrelay.scoring.score_files import ROWS, answer_key
+from ragrelay.scoring.score_files import ROWS, row_key
 
 CELLS = [("lm", "bm25", "descending", 3), ("lm", "dense", "descending", 3), ("lm", "zeroshot", "none", 0)]
 QIDS = [f"q{number:02}" for number in range(30)]
@@ -30,9 +30,9 @@ def test_every_cell_gets_as_many_of_the_same_queries() -> None:
     table = drawn(ANSWERS, NONE, QUERIES, OF, [1, 5], 24, 1)
     assert Counter(table["retriever"]) == {"bm25": 8, "dense": 8, "zeroshot": 8}
     assert table["qid"].n_unique() == 8 and table["value"].null_count() == 24
-    assert set(table["probability"]) == {8 / 30}
+    assert set(table["probability"]) == {0.266667}, "as spreadsheets show it, too"
     [first] = table.head(1).to_dicts()
-    assert first["key"] == answer_key(first["qid"], first["answer"]) and first["query"] == f"what is {first['qid']}"
+    assert first["key"] == row_key(first) and first["query"] == f"what is {first['qid']}"
 
 
 def test_scores_that_there_are_come_first_and_count() -> None:
@@ -48,7 +48,7 @@ def test_the_same_seed_draws_the_same_and_each_answer_is_as_likely() -> None:
     one, same, other = (drawn(ANSWERS, NONE, QUERIES, OF, [0, 1], 12, seed)["key"].to_list() for seed in (1, 1, 2))
     assert one == same and set(one) != set(other)
     times = Counter(key for seed in range(150) for key in drawn(ANSWERS, NONE, QUERIES, OF, [0, 1], 30, seed)["key"])
-    counts = np.array([times[answer_key(qid, answer)] for qid, answer in ANSWERS.select("qid", "answer").iter_rows()])
+    counts = np.array([times[row_key(row | {"probability": 0.333333})] for row in ANSWERS.to_dicts()])
     # 90 answers, each with 50 expected and a standard deviation of 5.8.
     assert counts.sum() == 4500 and counts.min() > 25 and counts.max() < 75
 

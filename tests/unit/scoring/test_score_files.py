@@ -1,6 +1,7 @@
 """Scores of answers from files: what is read, which answers it is of, and what is refused."""
 
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import polars as pl
 import pytest
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.scoring.filed_scores import UNKNOWN, WITHOUT_SCORE, filed_scores
+from ragrelay.scoring.filed_scores import FAILED, UNKNOWN, WITHOUT_SCORE, filed_scores
 from ragrelay.scoring.score_files import (
     ScoreCells,
     ScoreScale,
@@ -99,9 +100,15 @@ REFUSED: list[tuple[list[dict[str, Any]], str]] = [
     ([ONE | {"value": 6}], "line 1: found value 6; expected a number from 0 to 1"),
     ([ONE | {"value": "good"}], "value 'good'"),
     ([ONE | {"value": True}], "value True"),
-    ([ONE | {"value": "nan"}], "value 'nan'"),
-    ([ONE], "value None"),
-    ([{"retriever": "bm25", "value": 1}], "no qid"),
+    ([ONE | {"value": "inf"}], "value 'inf'"),
+    ([ONE | {"value": "0.5 of 1"}], "value '0.5 of 1'"),
+    ([ONE], "no value, but qid, retriever, k; expected"),
+    ([ONE | {"rating": 4}], "no value, but qid, retriever, k, rating; expected"),
+    ([{"retriever": "bm25", "value": 1}], "no qid, but retriever, value"),
+    ([ONE | {"value": 1, "key": "lm=x"}], "key 'lm=x'; expected the key that to_score wrote, or none"),
+    ([ONE | {"value": 1, "Value": 0, "VALUE": 1}, ONE | {"value": 0}], "line 2: found a second score"),
+    ([ONE | {"VALUE": 1, "Value": 0}], "column 'value' twice"),
+    ([ONE | {"value": 1, "assessor": "Ann"}, ONE | {"value": 0, "assessor": "ann "}], "a second score of qid q1, bm25"),
     ([ONE | {"topic_id": "q2", "value": 1}], "qid and topic_id"),
     ([{"qid": "q1", "k": 1, "value": 1}], "no retriever, and no run of this study"),
     ([{"qid": "q1", "retriever": "bm25", "value": 1}], "no k, and no run"),
@@ -119,6 +126,102 @@ def test_what_has_no_meaning_is_refused_with_its_line(tmp_path: Path, rows: list
     with pytest.raises(InputError) as error:
         placed(tmp_path, rows)
     assert message in str(error.value)
+
+
+HEADER, ROW = "qid,retriever,k,value", "q1,bm25,3,4"
+FILES: dict[str, tuple[str, list[float | None]]] = {
+    "semicolons.csv": ("\ufeffqid;retriever;k;value\r\nq1;bm25;3;4\r\n", [0.75]),
+    "decimal-commas.csv": ("qid;retriever;k;value\nq1;bm25;3;4,5\nq2;bm25;3,0;3\n", [0.875, 0.5]),
+    "quoted-commas.csv": (f'{HEADER}\nq1,bm25,3,"4,5"\n', [0.875]),
+    "tabs.csv": ("qid\tretriever\tk\tvalue\nq1\tbm25\t3\t4\n", [0.75]),
+    "sep.csv": ("\ufeffsep=;\r\nqid;retriever;k;value\r\nq1;bm25;3;4\r\n", [0.75]),
+    "saved-sep.csv": (f'"sep=,",,,\n{HEADER}\n{ROW}\n', [0.75]),
+    "carriage-returns.csv": (f"{HEADER}\r{ROW}\r", [0.75]),
+    "blank-rows.csv": (f"{HEADER}\n{ROW}\n,,,\n , ,,\n\n", [0.75]),
+    "blank-rows.tsv": ("qid\tretriever\tk\tvalue\nq1\tbm25\t3\t4\n\t\t\t\n", [0.75]),
+    "capitals.csv": ("QID,Retriever, K ,VALUE\nq1,bm25,3,4\n", [0.75]),
+    "capitals.tsv": ("Topic ID\tRun_ID\tk\tValue\nq1\tbm25\t3\t4\n", [0.75]),
+    "missing.csv": (f"{HEADER}\n{ROW}\nq2,bm25,3,nan\nq3,bm25,3,NA\nq4,bm25,3, \n", [0.75, None, None, None]),
+    "missing.jsonl": (json.dumps(ONE | {"value": float("nan"), "assessor": float("nan")}), [None]),
+    "capitals.jsonl": ('{"QID": "q1", "Retriever": "bm25", "k": 3, "Value": "4,5"}', [0.875]),
+    "array.json": (json.dumps([ONE | {"value": 4}, ONE | {"qid": "q2", "value": None}], indent=2), [0.75, None]),
+    "array.jsonl": (json.dumps([ONE | {"value": 4}]), [0.75]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_files_are_read_as_programs_write_them(tmp_path: Path, name: str) -> None:
+    text, values = FILES[name]
+    (tmp_path / name).write_text(text, encoding="utf-8", newline="")
+    found = placed_scores(read_score_rows(tmp_path / name, ScoreScale((1, 5))), CELLS)
+    assert found["value"].to_list() == values and set(found["retriever"]) == {"bm25"} and set(found["k"]) == {3}
+    assert set(found["assessor"]) == {None}
+
+
+def test_parquet_has_nulls_nan_decimals_and_categories(tmp_path: Path) -> None:
+    rows = {"qid": ["q1", "q2"], "retriever": ["bm25", "bm25"], "k": [3, 3]}
+    for name, values, expected in (
+        ("null", pl.Series([4.0, None]), [0.75, None]),
+        ("nan", pl.Series([4.0, float("nan")]), [0.75, None]),
+        ("decimal", pl.Series([Decimal("4.0"), Decimal("3.5")]), [0.75, 0.625]),
+        ("text", pl.Series(["4", "3,5"], dtype=pl.Categorical), [0.75, 0.625]),
+    ):
+        pl.DataFrame({**rows, "value": values, "assessor": [None, None]}).write_parquet(tmp_path / f"{name}.parquet")
+        found = read_score_rows(tmp_path / f"{name}.parquet", ScoreScale((1, 5)))
+        assert found["value"].to_list() == expected
+
+
+UNREADABLE = {
+    "scores.xlsx": (b"PK", "a spreadsheet program's own format; expected the sheet saved as CSV (in Excel, CSV UTF-8)"),
+    "scores.txt": (b"qid,value\n", "line 1: found 'qid,value', which is no JSON; expected JSON, or a name"),
+    "unicode.csv": ("qid,retriever,value\nq1,bm25,4\n".encode("utf-16"), "byte 0xff in "),
+    "ansi.csv": ("qid,k,value,assessor\nq1,3,4,J\xf6rg\n".encode("latin-1"), "line 2: found byte 0xf6 in"),
+    "cut.json": (b'[{"qid": "q1", "value": 1}', "invalid JSON ("),
+    "thousands.csv": (b'qid,k,value\nq1,3,"1,500"\n', "value '1,500'; expected 1.5 or 1500 without a comma"),
+    "numbers.json": (b"[1, 2]", "record 1: found JSON int; expected one JSON object"),
+    "short.csv": (b"qid;retriever;value\nq1;4,5\n", "line 2: found a row with another number of fields"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_file_that_can_not_be_read_has_the_cause_in_its_message(tmp_path: Path, name: str) -> None:
+    content, message = UNREADABLE[name]
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError) as error:
+        read_score_rows(tmp_path / name, ScoreScale((0, 2000)))
+    assert message in str(error.value)
+
+
+def test_texts_that_do_not_count_may_have_any_encoding(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_bytes("qid,retriever,k,value,answer\nq1,bm25,3,1,\xe9t\xe9\n".encode("latin-1"))
+    assert read_score_rows(tmp_path / "s.csv", ScoreScale())["value"].to_list() == [1.0]
+
+
+def test_names_of_one_person_are_one(tmp_path: Path) -> None:
+    names = ["Ann", "ann ", "ANN", "Jo\u0308rg  K.", "j\xf6rg k.", "Bob", 0]
+    rows = [ONE | {"qid": f"q{place}", "value": 1, "assessor": name} for place, name in enumerate(names)]
+    assert placed(tmp_path, rows)["assessor"].to_list() == ["Ann"] * 3 + ["Jo\u0308rg K."] * 2 + ["Bob", "0"]
+
+
+def test_one_can_be_the_best_grade(tmp_path: Path) -> None:
+    rows = [ONE | {"qid": f"q{grade}", "value": grade} for grade in (1, 2, 6)]
+    assert placed(tmp_path, rows, ScoreScale((6, 1)))["value"].to_list() == pytest.approx([1.0, 0.8, 0.0])
+    with pytest.raises(InputError, match="value 7; expected a number from 6 to 1"):
+        placed(tmp_path, [ONE | {"value": 7}], ScoreScale((6, 1)))
+
+
+def test_nuggets_without_a_label_count_as_in_nuggetizer_s_scores(tmp_path: Path) -> None:
+    nuggets = [
+        {"text": "a", "importance": "vital", "assignment": "support"},
+        {"text": "b", "importance": "okay", "assignment": "failed"},
+        {"text": "c", "importance": "failed", "assignment": "partial_support"},
+    ]
+    row = {"qid": "q1", "run_id": "bm25", "k": 1, "nuggets": nuggets}
+    found = [
+        placed(tmp_path, [row], ScoreScale(measure=name)) for name in ("vital_strict", "all_strict", "all_lenient")
+    ]
+    assert [rows["value"][0] for rows in found] == pytest.approx([1.0, 1 / 3, 1.5 / 3])
+    assert found[0]["failed"].to_list() == [2]
 
 
 def answers_of(texts: dict[str, str | None]) -> pl.DataFrame:
@@ -157,5 +260,9 @@ def test_tables_have_the_scored_answers_alone_and_the_rest_is_counted(tmp_path: 
     by_what = {row["what"]: row for row in counts}
     assert by_what[UNKNOWN]["count"] == 1
     assert by_what[WITHOUT_SCORE] == {"what": WITHOUT_SCORE, "count": 3, "of": {"file": "s.jsonl", "needed": 4}}
+    assert FAILED not in by_what
+    unsure = scores.with_columns(failed=pl.lit(2, pl.Int64))
+    _, counts = filed_scores("s.jsonl", unsure, files, "lm", "given", ["bm25"])
+    assert {"what": FAILED, "count": 4} in counts
     with pytest.raises(InputError, match="no score of an answer of lm"):
         filed_scores("s.jsonl", scores.filter(qid="q8"), files, "lm", "given", ["bm25"])

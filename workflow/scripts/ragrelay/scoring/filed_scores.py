@@ -15,6 +15,7 @@ from ragrelay.scoring.score_files import ScoreCells, ScoreScale, mean_scores, of
 WITHOUT_SCORE = "answers without a score in the file (left out)"
 UNKNOWN = "scores of answers that the study does not have (left alone)"
 CHANGED = "scores of answers whose text is another now (left out)"
+FAILED = "nuggets without a label since nuggetizer's model failed (they count as not supported, as in its own scores)"
 EMPTY = "records without a score yet, or with an empty list of nuggets (left out)"
 
 
@@ -64,6 +65,8 @@ def filed_scores(
         {"what": WITHOUT_SCORE, "count": counted["unscored"],
          "of": {"file": str(place), "needed": counted["scored"] + counted["unscored"]}},
     ]  # fmt: skip
+    if failed := own["failed"].sum():
+        counts.insert(3, {"what": FAILED, "count": failed})
     return {name: _table(known.filter(retriever=name), references) for name in retrievers}, counts
 
 

@@ -1,11 +1,13 @@
 """Read files of scores of answers, made by people or by another program, and find the study's answers that they are of.
 
-Formats: CSV, TSV, Parquet and JSON lines with a score per record; AutoJudge's records (run_id, topic_id, measure,
-value); nuggetizer's assignments (qid, run_id, nuggets with importance and assignment).
+Formats: CSV, TSV, Parquet and JSON with a score per record; AutoJudge's records (run_id, topic_id, measure, value);
+nuggetizer's assignments (qid, run_id, nuggets with importance and assignment).
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,23 +15,25 @@ import polars as pl
 
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.characters import check_id
-from ragrelay.base.io.compressed_files import plain_name
 from ragrelay.base.io.hashing import value_hash
-from ragrelay.base.io.json_values import json_record
-from ragrelay.base.io.parquet_files import read_parquet
-from ragrelay.base.io.text_lines import numbered_lines
 from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.base.vocabulary.orderings import DESCENDING
-from ragrelay.collection.answer_formats.records import csv_records, name_of, tsv_records, whole_number
-from ragrelay.scoring.nugget_lists import IMPORTANCE
+from ragrelay.collection.answer_formats.records import name_of, whole_number
+from ragrelay.scoring.nugget_lists import IMPORTANCE, folded
 from ragrelay.scoring.nugget_scores import VALUES, nugget_score
+from ragrelay.scoring.score_records import score_records
 
 KEYS = ("qid", "topic_id", "value", "run", "run_id", "generator", "retriever", "ordering", "k", "seed", "assessor",
         "measure", "probability", "key", "nuggets")  # fmt: skip
 """Keys of a record that count. All others, such as the texts of query and answer, are ignored."""
 FORMAT = '{"qid": ..., "retriever": ..., "value": ...}'
-ASSIGNMENTS = {"support": 0, "partial_support": 1, "not_support": 2}
+FAILED = "failed"
+"""What nuggetizer writes where its model gave no label. Its own scores count such a nugget as not supported."""
+VITAL = {**IMPORTANCE, FAILED: False}
+ASSIGNMENTS = {"support": 0, "partial_support": 1, "not_support": 2, FAILED: 2}
 """nuggetizer's assignments, by their place in nugget_scores.WORDS."""
+NO_VALUE = ("", "nan", "na", "n/a", "#n/a", "null", "none")
+"""Texts, in small letters, that stand for a missing value."""
 MEANS = "all"
 """The topic_id of AutoJudge's means over topics, which are no scores of an answer."""
 ROWS: dict[str, Any] = {
@@ -45,17 +49,19 @@ ROWS: dict[str, Any] = {
     "value": pl.Float64,
     "probability": pl.Float64,
     "key": pl.String,
+    "failed": pl.Int64,
 }
-"""``place`` is file and line. What a record doesn't have is null."""
+"""``place`` is file and line, ``failed`` the nuggets with a label FAILED. What a record doesn't have is null."""
 OF_CELL = ["generator", "retriever", "ordering", "k", "seed"]
 ANSWER = [*OF_CELL, "qid"]
+DRAWN = [*ANSWER, "probability"]
 
 
 class ScoreScale(NamedTuple):
     """How a file's values become scores."""
 
     scale: tuple[float, float] = (0.0, 1.0)
-    """The lowest and the highest value, which become 0 and 1."""
+    """The worst and the best value, which become 0 and 1."""
     measure: str | None = None
     """The measure that counts, of a file with several; of nuggets, one of nugget_scores.VALUES."""
 
@@ -73,20 +79,21 @@ class ScoreCells(NamedTuple):
 def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
     """Return the scores in the file ``path``, a row each, in their order: columns ROWS, values from 0 to 1.
 
-    A record without a value, as `to_score` writes them, has none; AutoJudge's MEANS are left out. Raises
-    InputError for the first malformed record, a value outside the scale, a probability of being drawn that is not above
-    0 and at most 1, records with and without one, several measures of which none is chosen, and a file without scores.
+    A record without a value, as `to_score` writes them, has none; AutoJudge's MEANS are left out. Names of assessors
+    that differ in capitals or blanks are one person's. Raises InputError for the first malformed record, a value
+    outside the scale, a probability of being drawn that is not above 0 and at most 1, records with and without one,
+    several measures of which none is chosen, and a file without scores.
     """
-    kept, measures = list[tuple[Any, ...]](), dict[str, str]()
-    for place, record in _records(path):
+    kept, measures, people = list[tuple[Any, ...]](), dict[str, str](), dict[str, str]()
+    for place, record in score_records(path, KEYS, FORMAT):
         if record.get("topic_id") == MEANS:
             continue
         measure = name_of(place, "measure", record.get("measure"))
-        if "nuggets" not in record and measure is not None:
+        if record.get("nuggets") is None and measure is not None:
             measures.setdefault(measure, place)
             if scored.measure is not None and measure != scored.measure:
                 continue
-        kept.append(_row(place, record, scored))
+        kept.append(_row(place, _as_drawn(place, record), scored, people))
     if len(measures) > 1 and scored.measure is None:
         expected = f"key measure in the scorer's entry: {one_of(measures)}"
         raise InputError(path, f"{len(measures)} measures", expected)
@@ -100,57 +107,56 @@ def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
     return rows
 
 
-def _records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    if path.name.endswith(".parquet"):
-        table = read_parquet(path, f"a Parquet file with columns as in {FORMAT}", (), KEYS)
-        for number, record in enumerate(table.iter_rows(named=True), start=1):
-            yield f"{path}, row {number}", {name: value for name, value in record.items() if value is not None}
-    elif not path.is_file():
-        raise InputError(
-            path, "no such file", "a file of scores (to_score draws answers to score, without this scorer)"
-        )
-    elif plain_name(path.name).endswith(".csv"):
-        yield from csv_records(path, KEYS, (), "a header, then a row per score")
-    elif plain_name(path.name).endswith(".tsv"):
-        yield from tsv_records(path, KEYS)
-    else:
-        for number, line in numbered_lines(path):
-            yield f"{path}, line {number}", json_record(path, number, line)
-
-
-def _row(place: str, record: Mapping[str, Any], scored: ScoreScale) -> tuple[Any, ...]:
+def _row(place: str, record: Mapping[str, Any], scored: ScoreScale, people: dict[str, str]) -> tuple[Any, ...]:
     ids = {str(record[key]) for key in ("qid", "topic_id") if record.get(key) not in (None, "")}
     if len(ids) != 1:
-        raise InputError(place, "no qid" if not ids else f"qid and topic_id {sorted(ids)}", FORMAT)
+        raise InputError(place, _lacks("qid", record) if not ids else f"qid and topic_id {sorted(ids)}", FORMAT)
     (qid,) = ids
     check_id(place, "qid", qid)
+    value = _value(place, record, scored)
     names = {key: name_of(place, key, record.get(key)) for key in ("run", "run_id", "generator", "retriever",
                                                                    "ordering", "key")}  # fmt: skip
     numbers = [whole_number(place, key, record.get(key)) for key in ("k", "seed")]
-    assessor = record.get("assessor")
+    assessor = " ".join(str("" if record.get("assessor") is None else record["assessor"]).split())
+    failed = sum(FAILED in (each["importance"], each["assignment"]) for each in record.get("nuggets") or ())
     return (
         place, qid, names["run"] or names["run_id"], names["generator"], names["retriever"], names["ordering"],
-        *numbers, None if assessor in (None, "") else str(assessor), _value(place, record, scored),
-        _probability(place, record.get("probability")), names["key"],
+        *numbers, people.setdefault(folded(assessor), assessor) or None, value,
+        _probability(place, record.get("probability")), names["key"], failed,
     )  # fmt: skip
 
 
+def _lacks(key: str, record: Mapping[str, Any]) -> str:
+    return f"no {key}, but {', '.join(map(str, record))}"
+
+
 def _value(place: str, record: Mapping[str, Any], scored: ScoreScale) -> float | None:
-    if "nuggets" in record:
+    if record.get("nuggets") is not None:
         return _nugget_value(place, record["nuggets"], scored.measure)
-    if record.get("value") in (None, "") and "value" in record:
+    if "value" not in record:
+        raise InputError(place, _lacks("value", record), FORMAT)
+    if record["value"] is None or str(record["value"]).strip().casefold() in NO_VALUE:
         return None
-    number, (low, high) = _number(record.get("value")), scored.scale
-    if number is None or not low <= number <= high:
-        raise InputError(place, f"value {record.get('value')!r}", f"a number from {low:g} to {high:g} (key scale)")
+    number, (low, high) = _number(record["value"]), scored.scale
+    if number is None or not min(low, high) <= number <= max(low, high):
+        raise InputError(place, f"value {record['value']!r}", f"a number from {low:g} to {high:g} (key scale)")
+    if _GROUPED.fullmatch(text := str(record["value"]).strip()):
+        grouped = float(text.replace(",", ""))
+        if min(low, high) <= grouped <= max(low, high):
+            raise InputError(place, f"value {text!r}", f"{number:g} or {grouped:g} without a comma")
     return (number - low) / (high - low)
 
 
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2},[0-9]{3}")
+"""A number with a comma that may group its thousands."""
+
+
 def _number(value: Any) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    """Return a record's number, maybe a text with a decimal comma; None for all else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Decimal):
         return None
     try:
-        number = float(value)
+        number = float(value.replace(",", ".") if isinstance(value, str) else value)
     except ValueError:
         return None
     return number if math.isfinite(number) else None
@@ -172,10 +178,10 @@ def _nugget_value(place: str, nuggets: Any, measure: str | None) -> float | None
     if not isinstance(nuggets, list) or not all(isinstance(nugget, dict) for nugget in nuggets):
         raise InputError(place, "nuggets that are no list of records", "a list of nuggets")
     for nugget in nuggets:
-        for key, known in (("importance", IMPORTANCE), ("assignment", ASSIGNMENTS)):
+        for key, known in (("importance", VITAL), ("assignment", ASSIGNMENTS)):
             if not isinstance(nugget.get(key), str) or nugget[key] not in known:
                 raise InputError(place, f"{key} {nugget.get(key)!r}", one_of(known))
-    rows = [(ASSIGNMENTS[nugget["assignment"]], IMPORTANCE[nugget["importance"]]) for nugget in nuggets]
+    rows = [(ASSIGNMENTS[nugget["assignment"]], VITAL[nugget["importance"]]) for nugget in nuggets]
     frame = pl.DataFrame(rows, schema={"label": pl.Int64, "vital": pl.Boolean}, orient="row")
     value: float | None = frame.select(nugget_score(measure, pl.col("label"), pl.col("vital"))).item()
     return value
@@ -269,18 +275,38 @@ def answer_key(qid: str, answer: str) -> str:
     return value_hash([qid, answer], digits=12)
 
 
-def current(rows: pl.DataFrame, answers: pl.DataFrame) -> pl.DataFrame:
-    """Return the ``rows`` of the ``answers`` (ANSWER, answer) that there are, with the text that they have now."""
-    keys = [
-        answer_key(qid, answer) for qid, answer in answers.select("qid", pl.col("answer").fill_null("")).iter_rows()
-    ]
-    known = answers.select(*ANSWER, pl.Series("own_key", keys, pl.String)).filter(answers["answer"].is_not_null())
-    found = rows.join(known, on=ANSWER, how="inner", maintain_order="left")
-    return found.filter(pl.col("key").is_null() | (pl.col("key") == pl.col("own_key"))).drop("own_key")
+def row_key(row: Mapping[str, Any]) -> str:
+    """Return the key of a row of `to_score` (DRAWN, answer): the answer that it is of, which no spreadsheet changes.
+
+    A spreadsheet takes a qid or a name such as 007, 1e5 or 3-4 for a number or a date, but no text like this.
+    """
+    return " ".join([*(f"{name}={row[name]}" for name in DRAWN), f"text={answer_key(row['qid'], row['answer'])}"])
+
+
+def _as_drawn(place: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a ``record`` with the answer that its row_key names, whatever a spreadsheet made of other columns.
+
+    A file of before has answer_key alone as the key, and an apostrophe before a qid that begins as a formula does.
+    """
+    key = str(record.get("key") or "")
+    if "=" not in key:
+        qid = re.sub("^'(?=[=+@-])", "", str(record.get("qid") or ""))
+        return {**record, "key": key, "qid": qid} if key else record
+    named = dict(part.partition("=")[::2] for part in key.split())
+    if [*named] != [*DRAWN, "text"]:
+        raise InputError(place, f"key {key!r}", "the key that to_score wrote, or none")
+    return {**record, **named, "topic_id": None, "run": None, "run_id": None, "key": named["text"]}
+
+
+def _same_text(key: str | None, own: str) -> bool:
+    """Return whether ``key`` is ``own``, an answer_key, or what a spreadsheet makes of its digits, such as 1.2E+11."""
+    number, own_number = (_number(text) for text in (key, own))
+    same = number is not None and own_number is not None and math.isclose(number, own_number, rel_tol=1e-5)
+    return key in (None, own) or same
 
 
 def of_answers(scores: pl.DataFrame, answers: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Return the ``scores`` (of mean_scores) of ``answers`` (ANSWER, answer), and counts by what is wrong with others.
+    """Return the ``scores`` (ANSWER, key) of ``answers`` (ANSWER, answer), and counts by what is wrong with others.
 
     ``unknown``: scores of answers that there are not; ``changed``: scores whose key is that of another text; ``scored``
     and ``unscored``: answers.
@@ -289,7 +315,8 @@ def of_answers(scores: pl.DataFrame, answers: pl.DataFrame) -> tuple[pl.DataFram
     keys = [answer_key(qid, answer) for qid, answer in texts.select("qid", "answer").iter_rows()]
     known = texts.select(*ANSWER, pl.Series("own_key", keys, pl.String))
     found = scores.join(known, on=ANSWER, how="inner", maintain_order="left")
-    same = found.filter(pl.col("key").is_null() | (pl.col("key") == pl.col("own_key"))).drop("own_key")
+    kept = [_same_text(*keys) for keys in found.select("key", "own_key").iter_rows()]
+    same = found.filter(pl.Series(kept, dtype=pl.Boolean)).drop("own_key")
     counts = {
         "unknown": scores.height - found.height,
         "changed": found.height - same.height,

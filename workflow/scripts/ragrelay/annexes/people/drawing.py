@@ -10,11 +10,10 @@ import polars as pl
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, STUDY_PART, number, schema_of, text
-from ragrelay.scoring.score_files import ANSWER, answer_key
+from ragrelay.scoring.score_files import ANSWER, row_key
 
 SYSTEM = [name for name in ANSWER if name not in ("qid", "seed")]
 COLUMNS = {
-    "key": text("ties the score to the answer's text: if the study's answer changes, the score is left out"),
     "query": text("the query's text"),
     "answer": text("the answer's text"),
     "value": number("to be filled in: the score; empty rows are ignored", "the scorer's scale"),
@@ -25,6 +24,8 @@ COLUMNS = {
     "seed": SEED,
     "probability": number("probability with which the answer was drawn from its cell, this draw and earlier ones "
                           "together"),
+    "key": text("what the columns from `qid` on say, which are not read, since spreadsheets change some values, and a "
+                "hash of the answer's text: if the study's answer changes, the score is left out"),
 }  # fmt: skip
 """Columns of the file. Hide those from ``qid`` on from people who score."""
 
@@ -86,8 +87,9 @@ def drawn(
         queries.select("qid", "query"), on="qid", maintain_order="left"
     )
     whole = whole.join(sizes, on=SYSTEM, maintain_order="left")
-    keys = [answer_key(qid, answer) for qid, answer in whole.select("qid", "answer").iter_rows()]
-    whole = whole.with_columns(pl.Series("key", keys, pl.String))
+    # Spreadsheets save numbers as they show them.
+    whole = whole.with_columns(pl.col("probability").round_sig_figs(6), pl.col("value").round_sig_figs(9))
+    whole = whole.with_columns(pl.Series("key", map(row_key, whole.to_dicts()), pl.String))
     return whole.select(pl.col(name).cast(dtype) for name, dtype in schema_of(COLUMNS).items())
 
 

@@ -10,7 +10,7 @@ from ragrelay.annexes.people.compare import answers_of
 from ragrelay.annexes.people.drawing import SYSTEM, drawn, width_lines
 from ragrelay.base.io.atomic_files import write_spreadsheet
 from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.scoring.score_files import ROWS, ScoreCells, ScoreScale, current, placed_scores, read_score_rows
+from ragrelay.scoring.score_files import ROWS, ScoreCells, ScoreScale, of_answers, placed_scores, read_score_rows
 
 
 def to_score(
@@ -38,9 +38,12 @@ def to_score(
         rows = pl.DataFrame(schema=ROWS)
         if file is not None and scorer and cells and Path(file).is_file():
             of_file = read_score_rows(Path(file), ScoreScale((scale[0], scale[1]), scorer.get("measure")))
-            rows = current(placed_scores(of_file, ScoreCells(**cells)).drop_nulls("value"), answers)
+            rows, _ = of_answers(placed_scores(of_file, ScoreCells(**cells)).drop_nulls("value"), answers)
         table = drawn(answers, rows, pl.read_parquet(path, columns=["qid", "query"]), of, scale, number, seed)
-        write_spreadsheet(table, outputs[dataset])
+        # 3.0 is 30 in a country with decimal commas.
+        value = pl.col("value").cast(pl.String).str.strip_suffix(".0")
+        texts = table.with_columns(_as_text("query"), _as_text("answer"), value)
+        write_spreadsheet(texts, outputs[dataset], bom=True)
         new = table["value"].null_count()
         of_cell = min(answers.drop_nulls("answer").group_by(SYSTEM).len()["len"].to_list(), default=1)
         lines += [
@@ -48,3 +51,11 @@ def to_score(
             *width_lines(dataset, rows["value"].to_numpy(), of_cell),
         ]
     return lines
+
+
+def _as_text(column: str) -> pl.Expr:
+    """Put an apostrophe before texts that a spreadsheet would show as a number, a date or a truth value."""
+    text = pl.col(column)
+    words = text.str.count_matches(r"\p{L}{2,}")
+    changed = text.str.contains(r"\d") & (words <= 1) & (text.str.len_chars() <= 30)
+    return pl.when(changed | text.str.contains(r"(?i)^(true|false)$")).then("'" + text).otherwise(text).alias(column)

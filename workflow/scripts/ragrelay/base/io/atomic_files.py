@@ -100,20 +100,24 @@ def write_parquet(frame: pl.DataFrame, path: str | Path, metadata: Mapping[str, 
         frame.write_parquet(temporary, compression="zstd", metadata=dict(metadata) if metadata else None)
 
 
-def write_csv(frame: pl.DataFrame, path: str | Path) -> None:
-    """Write ``frame`` as CSV with a header, atomically; null is an empty field."""
+def write_csv(frame: pl.DataFrame, path: str | Path, bom: bool = False) -> None:
+    """Write ``frame`` as CSV with a header, atomically; null is an empty field.
+
+    ``bom``: begin with a byte-order mark, without which Excel reads no UTF-8.
+    """
     with atomic(path) as temporary:
-        frame.write_csv(temporary)
+        frame.write_csv(temporary, include_bom=bom)
 
 
-def write_spreadsheet(frame: pl.DataFrame, path: str | Path) -> None:
+def write_spreadsheet(frame: pl.DataFrame, path: str | Path, bom: bool = False) -> None:
     """Do as write_csv, with an apostrophe before texts such as ``=1+1`` that spreadsheet programs take for formulas.
 
     Numbers stay as they are, also in columns of text.
     """
     text = pl.col(pl.String)
-    formula = text.str.contains(r"^[=+\-@\t\r\n]") & ~text.str.contains(r"^[+-](\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
-    write_csv(frame.with_columns(pl.when(formula).then("'" + text).otherwise(text).name.keep()), path)
+    starts = r"^[=+\-@\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}\t\r\n]"
+    formula = text.str.contains(starts) & ~text.str.contains(r"^[+-](\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$")
+    write_csv(frame.with_columns(pl.when(formula).then("'" + text).otherwise(text).name.keep()), path, bom)
 
 
 def write_text(text: str, path: str | Path) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import itertools
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -13,7 +14,10 @@ from ragrelay.base.io.compressed_files import DAMAGE, open_bytes
 from ragrelay.base.io.text_lines import tsv_rows
 
 # pandas writes whole numbers of a column with gaps as 3.0.
-_WHOLE = re.compile(r"([0-9]{1,9})(?:\.0+)?")
+_WHOLE = re.compile(r"([0-9]{1,9})(?:[.,]0+)?")
+_SEPARATOR = re.compile(r'"?sep=(.)"?[,;\t]*\s*', re.IGNORECASE)
+_NO_UTF8 = re.compile("[\udc80-\udcff]")
+"""A byte that is no UTF-8, as it is decoded."""
 
 
 def tsv_records(
@@ -24,8 +28,8 @@ def tsv_records(
     Raises InputError as tsv_rows does, and for a header with one of ``keys`` twice.
     """
     rows = tsv_rows(path)
-    _, names = next(rows, (0, []))
-    _check_header(path, names, keys)
+    _, header = next(rows, (0, []))
+    names = named_keys(f"{path}, line 1", header, keys)
     for number, fields in rows:
         record = dict(zip(names, fields, strict=True))
         yield f"{path}, line {number}", record | {name: None for name in nullable if record.get(name) == ""}
@@ -36,11 +40,12 @@ def csv_records(
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """Yield place and the rows after the header as texts; an empty ``nullable`` field without quotation marks is None.
 
-    A row's line number is that of its end, since a row may contain line ends. Raises InputError for a table that can't
-    be read (``expected``), a row of another length than the header, and a header with one of ``keys`` twice.
+    Fields are separated by commas, semicolons or tabs: by what Excel's line ``sep=`` says, else by what separates the
+    header's ``keys``. Bytes that are no UTF-8 are allowed outside the columns ``keys``. A row's line number is that of
+    its end, since a row may contain line ends. Raises InputError for a table that can't be read (``expected``), a row
+    of another length than the header, and a header with one of ``keys`` twice.
     """
     csv.field_size_limit(sys.maxsize)
-    field = re.compile(r'(?:^|,)("[^"]*(?:""[^"]*)*"|[^,\r\n]*)')
     lines: list[str] = []
     reader = None
 
@@ -50,18 +55,26 @@ def csv_records(
         return not field.findall("".join(lines).lstrip("\r\n"))[names.index(name)]
 
     try:
-        with io.TextIOWrapper(open_bytes(path), encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(_recorded(file, lines), strict=True)
-            _check_header(path, reader.fieldnames or (), keys)
+        with io.TextIOWrapper(open_bytes(path), "utf-8-sig", "surrogateescape", newline="") as file:
+            first = file.readline()
+            said = _SEPARATOR.fullmatch(first)
+            head = file.readline() if said else first
+            separator = said[1] if said else _separator(head, keys)
+            field = re.compile(r'(?:^|{0})("[^"]*(?:""[^"]*)*"|[^{0}\r\n]*)'.format(re.escape(separator)))
+            rows = itertools.chain([head], file)
+            reader = csv.DictReader(_recorded(rows, lines), delimiter=separator, strict=True)
+            _check_utf8(f"{path}, line 1", reader.fieldnames or ())
+            reader.fieldnames = named_keys(f"{path}, line 1", reader.fieldnames or (), keys)
             lines.clear()
             for record in reader:
-                place = f"{path}, line {reader.line_num}"
+                place = f"{path}, line {reader.line_num + bool(said)}"
+                _check_utf8(place, [record[key] for key in keys if record.get(key)])
                 if None in record or None in record.values():
                     fields = f"{len(reader.fieldnames or ())} as in the header"
                     raise InputError(place, "a row with another number of fields", fields)
                 yield place, record | {name: None for name in nullable if record.get(name) == "" and bare(name)}
                 lines.clear()
-    except (csv.Error, UnicodeDecodeError, *DAMAGE) as error:
+    except (csv.Error, *DAMAGE) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         place = f"{path}, after line {reader.line_num if reader else 0}"
@@ -74,10 +87,31 @@ def _recorded(file: Iterable[str], lines: list[str]) -> Iterator[str]:
         yield line
 
 
-def _check_header(path: Path, names: Sequence[str], keys: Collection[str]) -> None:
-    for name in keys:
-        if names.count(name) > 1:
-            raise InputError(f"{path}, line 1", f"column {name!r} twice", "each column once")
+def _separator(head: str, keys: Collection[str]) -> str:
+    """Return the separator that finds the most of ``keys`` in a header, the comma unless another finds more."""
+    found = {each: set(named_keys("", next(csv.reader([head], delimiter=each), []), keys, once=False)) & {*keys}
+             for each in ",;\t"}  # fmt: skip
+    return max(found, key=lambda each: len(found[each]))
+
+
+def _check_utf8(place: str, texts: Iterable[str]) -> None:
+    for text in texts:
+        if escaped := _NO_UTF8.search(text):
+            expected = "UTF-8 text (in Excel, CSV UTF-8 under Save As)"
+            raise InputError(place, f"byte {ord(escaped[0]) - 0xDC00:#04x} in {text!r}", expected)
+
+
+def named_keys(place: str, names: Sequence[str], keys: Collection[str], once: bool = True) -> list[str]:
+    """Return the ``names`` of columns, those of ``keys`` in other capitals or with blanks as the key.
+
+    Raises InputError for one of ``keys`` twice, unless ``once`` is false.
+    """
+    known = {key.casefold(): key for key in keys if key not in names}
+    found = [known.get("_".join(name.split()).casefold(), name) for name in names]
+    for name in keys if once else ():
+        if found.count(name) > 1:
+            raise InputError(place, f"column {name!r} twice", "each column once")
+    return found
 
 
 def name_of(place: str, key: str, value: Any) -> str | None:

@@ -24,13 +24,14 @@ class File(Scorer):
         SET, description="Name of the one set of references, which are in the minds of those who gave the scores."
     )
     path: DatasetFile = Field(
-        description="The file, `{dataset}` for its place: CSV, TSV, JSON lines or Parquet with `qid` and `value`, the "
+        description="The file, `{dataset}` for its place: CSV, TSV, JSON or Parquet with `qid` and `value`, the "
         "cell (`retriever`, `ordering`, `k`, `generator`, where the grid has several; or `run`), and maybe `seed`, "
         "`assessor` and `probability`; AutoJudge's records (`run_id`, `topic_id`, `measure`, `value`); or nuggetizer's "
         "assignments. Of several assessors the mean counts."
     )
     scale: Annotated[list[float], Field(min_length=2, max_length=2)] = Field(
-        [0.0, 1.0], description="The lowest and the highest value, which become 0 and 1."
+        [0.0, 1.0],
+        description="The worst and the best value, which become 0 and 1; `[6, 1]` if 1 is the best grade.",
     )
     measure: Text | None = Field(
         None,
@@ -41,8 +42,8 @@ class File(Scorer):
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check the scale, and that each dataset of the grid has a readable file whose scores have a place."""
         super().check(place, study)
-        if not self.scale[0] < self.scale[1]:
-            raise InputError(f"{place}.scale'", str(self.scale), "the lowest value, then a higher one")
+        if self.scale[0] == self.scale[1]:
+            raise InputError(f"{place}.scale'", str(self.scale), "the worst value, then the best one")
         for dataset in study.grid.datasets:
             self.rows(dataset, study.grid, study.folder)
 

@@ -1,0 +1,69 @@
+"""Read the records of files of scores as programs write them: CSV, TSV, Parquet, JSON lines or a JSON array."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.compressed_files import plain_name
+from ragrelay.base.io.json_values import DECODER, FAULTS, json_fault, json_record
+from ragrelay.base.io.parquet_files import read_parquet
+from ragrelay.base.io.text_lines import numbered_lines
+from ragrelay.collection.answer_formats.records import csv_records, named_keys, tsv_records
+
+SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
+
+
+def score_records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield place and record of the file ``path``, NaN as None, without records in which all is empty.
+
+    ``keys`` are found in any capitals. Raises InputError for a file that can't be read; ``expected``: a record.
+    """
+    for place, record in _records(path, keys, expected):
+        values = [None if isinstance(value, float) and math.isnan(value) else value for value in record.values()]
+        if any(value is not None and str(value).strip() for value in values):
+            yield place, dict(zip(named_keys(place, list(record), keys), values, strict=True))
+
+
+def _records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    name = plain_name(path.name)
+    if not path.is_file():
+        raise InputError(
+            path, "no such file", "a file of scores (to_score draws answers to score, without this scorer)"
+        )
+    if name.endswith(SPREADSHEETS):
+        raise InputError(path, "a spreadsheet program's own format", "the sheet saved as CSV (in Excel, CSV UTF-8)")
+    if name.endswith(".parquet"):
+        table = read_parquet(path, f"a Parquet file with columns as in {expected}", (), keys)
+        for number, record in enumerate(table.iter_rows(named=True), start=1):
+            yield f"{path}, row {number}", record
+    elif name.endswith(".csv"):
+        yield from csv_records(path, keys, (), "a header, then a row per score")
+    elif name.endswith(".tsv"):
+        yield from tsv_records(path, keys)
+    else:
+        yield from _json_records(path)
+
+
+def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    lines = numbered_lines(path)
+    for number, line in lines:
+        if line.lstrip().startswith("["):
+            yield from _array_records(path, "\n".join([line, *(other for _, other in lines)]))
+        elif not line.lstrip().startswith("{"):
+            found = f"{line.strip()[:60]!r}, which is no JSON"
+            raise InputError(f"{path}, line {number}", found, "JSON, or a name that ends in .csv, .tsv or .parquet")
+        else:
+            yield f"{path}, line {number}", json_record(path, number, line)
+
+
+def _array_records(path: Path, text: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    try:
+        records = DECODER.decode(text)
+    except FAULTS as error:
+        raise InputError(path, json_fault(error), "one JSON array of records, or a record a line") from None
+    for number, record in enumerate(records, start=1):
+        if not isinstance(record, dict):
+            raise InputError(f"{path}, record {number}", f"JSON {type(record).__name__}", "one JSON object")
+        yield f"{path}, record {number}", record
