@@ -7,9 +7,10 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.prompting.layout import kshot_prompts
 from ragrelay.prompting.templates import Template
-from ragrelay.retrieval.contexts import shown_texts
+from ragrelay.retrieval.contexts import SKIPPED_COLUMNS, count_left_out, shown_texts
 from ragrelay.retrieval.processed_store import SCHEMA, ProcessedStore
 from ragrelay.retrieval.processing import process_contexts
 from ragrelay.retrieval.processor import PROCESSOR_KINDS, Passage
@@ -362,9 +363,55 @@ def test_the_nearest_sentences_by_the_packaged_encoder() -> None:
     for tokens in (8, 16, 1000):
         processor = PROCESSOR_KINDS.of({"kind": "nearest_sentences", "tokens": tokens})
         kept[tokens] = dict(processor.start(1)(QUERY, PASSAGES))
-    assert kept[8] == {"d1": "The heart pumps blood."}
+    assert kept[8] == {"d1": "The heart pumps blood.", "d2": "pumped by the"}, "a sentence over the budget is cut"
     assert kept[16] == {"d1": "The heart pumps blood.", "d2": "Blood is pumped by the heart through the body."}
     assert kept[1000] == dict(PASSAGES), "in their order"
+
+
+CHINESE = "灯塔建于一八九一年。守塔人的名字叫林。夏天有许多游客来这里看日落。"
+HINDI = "घर नदी के पास है। घर में मीरा रहती है। सर्दियों में ठंड पड़ती है।"
+TRANSCRIPT = " and ".join(["so we came to the house", "the walls are made of stone", "mister brown lives there"] * 6)
+
+
+@pytest.mark.parametrize("text", [CHINESE, HINDI, TRANSCRIPT])
+def test_no_passage_is_emptied_for_want_of_full_stops(text: str) -> None:
+    """Sentences of other scripts are kept whole; a text without full stops is cut, between words if it has blanks."""
+    process = PROCESSOR_KINDS.of({"kind": "nearest_sentences", "tokens": 24}).start(1)
+    found = dict(process("who lives in the house", [Passage("d1", text), Passage("d2", text)]))
+    assert found.keys() == {"d1", "d2"}
+    for shown in found.values():
+        assert 0 < len(shown) < len(text)
+        ends = "。", "।"
+        assert shown.endswith(ends) or not text.endswith(ends)
+        assert text is not TRANSCRIPT or set(shown.split()) <= set(text.split())
+    whole = PROCESSOR_KINDS.of({"kind": "nearest_sentences", "tokens": 999}).start(1)("", [Passage("d", text)])
+    assert whole == [("d", text)], "no blank is put between sentences"
+
+
+def test_emptied_contexts_and_passages_are_counted() -> None:
+    """At k = 1 one of two is left, which is not most; at k = 2 one of four passages."""
+    kept = [{"k": 1, "text": "tea"}, {"k": 2, "text": "tea"}]
+    contexts = pl.DataFrame(
+        {
+            "qid": ["q1", "q1", "q2", "q2"],
+            "rank": [1, 2, 1, 2],
+            "docno": ["a", "b", "c", "d"],
+            "label": [1, 1, 1, 1],
+            "text": ["tea"] * 4,
+            "shown": pl.Series([kept, [], [], []], dtype=pl.List(pl.Struct({"k": pl.Int64, "text": pl.String}))),
+        }
+    )
+    skipped = pl.DataFrame({"qid": [], "docno": [], "before": []}, schema=schema_of(SKIPPED_COLUMNS))
+    queries = pl.DataFrame({"qid": ["q1", "q2"]})
+    counts = count_left_out(contexts, skipped, queries, [1, 2])
+    found = {row["what"]: (row["count"], "warning" in row) for row in counts if "emptied" in row["what"]}
+    assert found == {
+        "contexts emptied by the processor at k = 1": (1, False),
+        "passages emptied by the processor at k = 1": (1, False),
+        "contexts emptied by the processor at k = 2": (1, False),
+        "passages emptied by the processor at k = 2": (3, True),
+    }
+    assert not any("emptied" in row["what"] for row in count_left_out(contexts.drop("shown"), skipped, queries, [1, 2]))
 
 
 def test_budget_and_encoder_decide_the_fingerprint(tmp_path: Path) -> None:

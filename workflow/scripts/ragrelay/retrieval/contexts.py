@@ -1,5 +1,6 @@
 """Select context candidates: the best passages with text of each query's ranking, to a depth independent of k."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
@@ -32,6 +33,8 @@ SKIPPED_COLUMNS = {
 
 IDENTICAL_IDS = "the dataset's key drop_identical_ids says whether to leave it out"
 """The warning where a query's own passage may be in its context."""
+EMPTIED = "prompts show little of what was retrieved: see the processor's budget"
+"""The warning where a processor leaves nothing of most contexts or passages."""
 
 
 def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
@@ -94,7 +97,19 @@ def count_left_out(
     identical = contexts.filter(pl.col("rank") <= deepest, pl.col("qid") == pl.col("docno")).height
     what = f"queries with the passage of their own id in the top {deepest}"
     warned = [{"what": what, "count": identical, "warning": IDENTICAL_IDS}] if identical_ids and identical else []
-    return [*({"what": what, "count": count} for what, count in counts.items()), *warned]
+    emptied = [row for k in sorted(ks) for row in _emptied(contexts, k)] if "shown" in contexts.columns else []
+    return [*({"what": what, "count": count} for what, count in counts.items()), *warned, *emptied]
+
+
+def _emptied(contexts: pl.DataFrame, k: int) -> Iterator[dict[str, Any]]:
+    """Yield counts of contexts and passages that a processor emptied, with a warning if these are most."""
+    given, left = contexts.filter(pl.col("rank") <= k), shown_texts(contexts, k)
+    for what, before, after in (
+        ("contexts", given["qid"].n_unique(), left["qid"].n_unique()),
+        ("passages", given.height, left.height),
+    ):
+        row = {"what": f"{what} emptied by the processor at k = {k}", "count": before - after}
+        yield {**row, "warning": EMPTIED} if after < before / 2 else row
 
 
 def _with_text(run: pl.DataFrame, collection: Collection, depth: int) -> pl.DataFrame:

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from ragrelay.base.settings import Name
 from ragrelay.scoring.scorer import SCORER_KINDS, Scorer
-from ragrelay.scoring.sentences import Sentence
+from ragrelay.scoring.sentences import Sentence, cited_sentences
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,8 @@ class JudgeCase:
     """An answer, with the texts that a judge may need.
 
     ``references``: the texts of one set, best label first; ``passages``: the passages of the answer's context, in
-    prompt order; ``own``: the value of the scorer's ``own`` for the query. ``sentences``: the sentences of an answer
-    with citations outside its text; None for other answers.
+    prompt order, and ``docnos`` their ids; ``own``: the value of the scorer's ``own`` for the query. ``sentences``: the
+    sentences of an answer with citations outside its text; None for other answers.
     """
 
     qid: str
@@ -29,6 +29,11 @@ class JudgeCase:
     passages: Sequence[str] = ()
     own: Any = None
     sentences: Sequence[Sentence] | None = None
+    docnos: Sequence[str] | None = None
+
+    def read_sentences(self) -> list[Sentence]:
+        """Return the answer's sentences, with the citations in its text."""
+        return cited_sentences(self.answer, self.docnos or [""] * len(self.passages))
 
 
 @dataclass(frozen=True)

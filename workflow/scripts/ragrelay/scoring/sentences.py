@@ -1,16 +1,46 @@
-"""Split an answer into sentences, and read the passages that each cites by numbers in brackets."""
+"""Split an answer into sentences, and read the passages that each cites (forms: docs/judged-answers.md)."""
 
 import re
+import unicodedata
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from ragrelay.collection.answer_formats.trec_rag import split_sentences
+from ragrelay.base.io.characters import plain
+from ragrelay.collection.sentences import split_sentences
 
-CITATION = re.compile(r"(?<!\s)\s*\[(\d+(?:\s*[,;]\s*\d+)*)\]")
-"""One or several passages, such as ``[1]`` or ``[1, 3]``, with the white space before.
-
-The look-behind keeps a search through a long run of white space linear."""
-NUMBER = re.compile(r"\d+")
+_TAG = "(?:cite|ref|citation|source|doc|document|passage)"
+_RAISED = "[⁰¹²³⁴-⁹]+(?:[,⁻–-]?[⁰¹²³⁴-⁹]+)*"
+_FORM = re.compile(
+    r"(?<![ \t\u00a0])[ \t\u00a0]*(?:"  # the look-behind keeps a search through a long run of blanks linear
+    r"(?:\\\w{0,9}cite\w{0,9}|\^)?(?P<sure>\[{1,2}\^?[^\[\]\n]+\]{1,2}(?:\((?:https?:|\#)[^()\s]{0,300}\))?"
+    r"|【[^【】\n]{1,100}】|〔[^〔〕\n]{1,100}〕|［[^［］\n]{1,100}］"
+    rf"|\\\w{{0,9}}cite\w{{0,9}}\{{[^{{}}\n]{{1,100}}\}}|<{_TAG}>[^<>\n]{{1,100}}</{_TAG}>|<{_TAG}\b[^<>\n]{{1,100}}>)\^?"
+    rf"|(?P<tag></?{_TAG}>)"
+    r"|(?P<loose>\{[^{}\n]{1,100}\}|[(（][^()（）\n]{1,100}[)）]"
+    r"|(?:(?<=[^\W\d_]{3})|(?<![^\s.,;:!?)\]\"'”’。！？]))"
+    rf"(?:{_RAISED}|<sup>[^<>\n]{{1,100}}</sup>|\^[\d, -]{{1,20}}\^))"
+    r"|(?P<mention>\b(?:passage|document|context|source|excerpt|snippet|chunk)s?[ ]\#?\d{1,3}\b"
+    r"(?:(?:,[ ]?\d{1,3})*,?[ ](?:and|&)[ ]\d{1,3}\b)?))",
+    re.IGNORECASE,
+)
+"""What may be a citation: ``sure`` is seldom anything else; ``loose`` and ``mention`` often are. ``tag``: no number."""
+_TOKEN = re.compile(
+    r"\s*(?:(?P<n>\d+)|(?P<r>-|~|\.{2,3}|(?:to|through)\b)|(?P<s>[,;/&+|、·]|(?:and|und|et|y)\b)"
+    r"|(?P<l>(?:see|cf|from|according to|documents?|docs?|passages?|contexts?|sources?|references?|refs?|citations?"
+    r"|cite[ds]?|chunks?|snippets?|excerpts?|results?|evidence|footnotes?|fn|id|dokumente?|quellen?|fuentes?"
+    r"|documentos?|文档|文献|段落|资料|来源|引用|[dpscr](?=[\d_\#]))(?![^\W\d_])[.:\#_\s-]*|\#))"
+)
+_LIST = re.compile("l*n(?:(?:[sr]+l*|l+)n)*")
+_CLOSES = re.compile(r"\s*(?:[.,;:!?)\]。，；！？…\[(（【]|$|\n)")
+_LINE_ENDS = re.compile(r"[ \t]*(?:\n|$)")
+_BARE = re.compile(r"[({（]\d{1,3}[)}）]")
+_LAST = re.compile(rf"{_BARE.pattern}[.。]?\s*\Z")
+_BETWEEN = re.compile(r"[ \t]*(?:[,;&]|and)?[ \t]*")
+_ENDS = (".", "!", "?", "。", "！", "？")
+MOST = 999
+"""The largest number that is read where the number of passages is not known."""
 MOST_DIGITS = 9
 """A longer number is no passage's number, and neither is 0."""
 
@@ -22,19 +52,60 @@ class Sentence(NamedTuple):
     cited: tuple[int, ...]
 
 
-def cited_sentences(answer: str) -> list[Sentence]:
-    """Return the sentences of ``answer`` that have a word, with their citations, also those after the full stop."""
-    collected: list[tuple[str, dict[int, None]]] = []
-    for part in split_sentences(answer):
-        # Citations before the first word belong to the preceding sentence.
-        leading = re.match(rf"(?:{CITATION.pattern})+[.,;]?", part)
-        if leading and collected:
-            collected[-1][1].update(dict.fromkeys(_numbers(leading[0])))
-            part = part[leading.end() :]
-        text = CITATION.sub("", part).strip()
-        if re.search(r"\w", text):
-            collected.append((text, dict.fromkeys(_numbers(part))))
-    return [Sentence(text, tuple(cited)) for text, cited in collected]
+class Citations(NamedTuple):
+    """An answer's ``text`` without its citations, their ``places`` in it and ``numbers``, and brackets not read."""
+
+    text: str
+    places: list[int]
+    numbers: list[list[int]]
+    unread: list[str]
+
+
+def read_citations(answer: str, docnos: Sequence[str] | None = None) -> Citations:
+    """Read citations of the passages ``docnos`` (None: unknown), by their numbers from 1 or by docno."""
+    kept, places, cited, unread = [""], list[int](), list[list[int]](), list[str]()
+    size = start = done = counted = 0
+    while form := _FORM.search(answer, start):
+        numbers = [] if form["tag"] else _numbers(form, docnos)
+        if numbers is None:
+            start = form.end() - len(form[0].lstrip()) + 1
+            if form.start() >= counted and _is_doubtful(form):
+                unread.append(form[0].strip())
+                counted = form.end()
+            continue
+        before = answer[done : form.end() if form["mention"] else form.start()]
+        kept.append("" if done and _BETWEEN.fullmatch(before) else before)
+        size += len(kept[-1])
+        start = done = form.end()
+        if numbers:
+            places.append(size)
+            cited.append(numbers)
+        if kept[-1].endswith(_ENDS):
+            done += answer.startswith((".", ",", ";"), done)  # "Tea. [1]." has one end
+            kept.append(" " if answer[done : done + 1].isalpha() else "")
+            size += len(kept[-1])
+    return Citations("".join([*kept, answer[done:]]), places, cited, unread)
+
+
+def cited_sentences(answer: str, docnos: Sequence[str] | None = None) -> list[Sentence]:
+    """Return the sentences of ``answer`` that have a word, with their citations (see read_citations).
+
+    Citations after a full stop belong to the sentence before it. They belong to the next sentence at the beginning of
+    a line with text, and everywhere if the answer begins with one.
+    """
+    text, places, numbers, _ = read_citations(answer, docnos)
+    starts = accumulate(map(len, split_sentences(text)), initial=0)
+    spans = [(start, text[start:end].strip()) for start, end in pairwise(starts)]
+    spans = [(start, sentence) for start, sentence in spans if re.search(r"\w", sentence)]
+    cited: list[dict[int, None]] = [{} for _ in spans]
+    leads = bool(places) and not text[: places[0]].strip()
+    for at, some in zip(places, numbers, strict=True) if spans else ():
+        here = max(0, bisect_left(spans, (at, "")) - 1)
+        stop = spans[here][0] + len(spans[here][1])
+        begins_line = text.find("\n", stop, at) >= 0 and not _LINE_ENDS.match(text, at)
+        here += at >= stop and here + 1 < len(spans) and (leads or begins_line)
+        cited[here] |= dict.fromkeys(some)
+    return [Sentence(sentence, tuple(some)) for (_, sentence), some in zip(spans, cited, strict=True)]
 
 
 def numbered_citations(cited: Sequence[Mapping[str, Any]] | None, docnos: Sequence[str]) -> list[Sentence] | None:
@@ -47,7 +118,7 @@ def numbered_citations(cited: Sequence[Mapping[str, Any]] | None, docnos: Sequen
     place = {docno: number for number, docno in enumerate(docnos, start=1)}
     sentences = []
     for sentence in cited:
-        text = CITATION.sub("", sentence["text"]).strip()
+        text = read_citations(sentence["text"], docnos).text.strip()
         if re.search(r"\w", text):
             sentences.append(
                 Sentence(text, tuple(dict.fromkeys(place.get(docno, 0) for docno in sentence["citations"])))
@@ -55,6 +126,47 @@ def numbered_citations(cited: Sequence[Mapping[str, Any]] | None, docnos: Sequen
     return sentences
 
 
-def _numbers(text: str) -> list[int]:
-    numbers = [number for citation in CITATION.findall(text) for number in NUMBER.findall(citation)]
-    return [int(number) if len(number) <= MOST_DIGITS else 0 for number in numbers]
+def _numbers(form: re.Match[str], docnos: Sequence[str] | None) -> list[int] | None:
+    """Return the numbers that a form cites, or None if it is no citation."""
+    sure = form["sure"] or ""
+    inside = re.sub(r"\]\(\S*$|^\\\w+", "", sure or form["loose"] or form["mention"])
+    if "<" in inside:
+        inside = re.sub(r"</?\w+|[\w:]+\s*=|[\"'/<>]", " ", inside)
+    inside = inside.strip("[]【】〔〕［］(){}（）^ \t")
+    most = MOST if docnos is None else len(docnos)
+    numbers, labelled = _listed(inside)
+    known = bool(numbers) and all(1 <= number <= most for number in numbers)
+    items = re.split(r"\s*[,;]\s*", inside)
+    if docnos and not known and set(items) <= set(docnos):
+        return [docnos.index(item) + 1 for item in items]
+    year = not labelled and all(number > max(most, MOST) for number in numbers)
+    closes = labelled or form[0].strip()[0] not in "(（" or _CLOSES.match(form.string, form.end()) or _is_suffix(form)
+    return numbers if (known and closes) or (sure and numbers and not year) else None
+
+
+def _listed(text: str) -> tuple[list[int], bool]:
+    """Return the numbers in a list of numbers and ranges, and whether it has a label; no numbers for other texts."""
+    text = re.sub(r"†.*|(?<=\d)\s*:\s.*|\.$", "", plain(unicodedata.normalize("NFKC", text)).lower())
+    kinds, end, numbers, ranged = list[str](), 0, list[int](), False
+    while token := _TOKEN.match(text, end):
+        kinds.append(str(token.lastgroup))
+        end = token.end()
+        if token["n"]:
+            number = int(token["n"]) if len(token["n"]) <= MOST_DIGITS else 0
+            between = range(numbers[-1] + 1, number) if ranged and numbers else ()
+            numbers += [*(between if len(between) < MOST else ()), number]
+        ranged = bool(token["r"] or (ranged and token["l"]))
+    whole = _LIST.fullmatch("".join(kinds)) and not text[end:].strip()
+    return (numbers, "l" in kinds) if whole else ([], False)
+
+
+def _is_suffix(form: re.Match[str]) -> bool:
+    """Return whether a number in parentheses follows a full stop, in an answer that ends with such a number."""
+    before = form.string[max(0, form.start() - 1) : form.start()]
+    return before in _ENDS and _LAST.search(form.string, max(0, len(form.string) - 20)) is not None
+
+
+def _is_doubtful(form: re.Match[str]) -> bool:
+    """Return whether a form that is not read may be a citation: a bracket that is no link, or a number in others."""
+    link = form.string.startswith("(", form.end()) or "](" in form[0]
+    return bool(form["sure"] and re.search(r"\w", form[0]) and not link) or bool(_BARE.fullmatch(form[0].strip()))

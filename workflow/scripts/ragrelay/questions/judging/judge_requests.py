@@ -1,5 +1,6 @@
 """Make the questions to a judge about answers: one row per answer, set of references and question."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from ragrelay.scoring.judge_scorer import JudgeCase, JudgeScorer
 from ragrelay.scoring.near_copies import PassageTexts, Shown, of_context, shown_references
 from ragrelay.scoring.reference_sets import QueryReferences, read_gold, read_references
 from ragrelay.scoring.retriever_table import SCORE_COLUMNS, query_sets, shown_by_context
-from ragrelay.scoring.sentences import numbered_citations
+from ragrelay.scoring.sentences import numbered_citations, read_citations
 
 ASKED_COLUMNS = {
     **{name: SCORE_COLUMNS[name] for name in (*COLUMNS, "references", "n_references", "n_near_copies")},
@@ -29,6 +30,8 @@ ASKED_COLUMNS = {
 SCHEMA = schema_of(ASKED_COLUMNS)
 PROMPTS = {"prompt_id": pl.String, "prompt": pl.String, "system": pl.String}
 QUERIES_AT_ONCE = 500
+EXAMPLES, MOST_SHOWN = 5, 30
+"""Brackets that are shown where citations are not read, and the characters of each."""
 
 Contexts = Mapping[tuple[str, int], Mapping[str, Sequence[str]]]
 """By ordering and k: the docnos of each query's context, in the order of the prompt."""
@@ -114,6 +117,22 @@ def asked_about(
     return pl.DataFrame(rows, schema=SCHEMA, orient="row"), pl.DataFrame(distinct, schema=PROMPTS, orient="row")
 
 
+def bracket_counts(answers: pl.DataFrame, contexts: Contexts) -> dict[str, Any]:
+    """Count citations in the ``answers`` with a context (see asked_about), and brackets that are read as none.
+
+    Returns read, unread, and a few unread ones as ``such_as``. Citations outside the text need not be read.
+    """
+    read, unread = 0, Counter[str]()
+    columns = "qid", "ordering", "k", "answer", "cited_sentences"
+    for qid, ordering, k, answer, cited in answers.select(columns).iter_rows():
+        if cited is None and (docnos := contexts.get((ordering, k), {}).get(qid)):
+            found = read_citations(answer, docnos)
+            read += len(found.numbers)
+            unread.update(bracket[:MOST_SHOWN] for bracket in found.unread)
+    such_as = sorted(unread, key=lambda bracket: (-unread[bracket], bracket))[:EXAMPLES]
+    return {"read": read, "unread": unread.total(), "such_as": such_as}
+
+
 def _rows(
     answers: pl.DataFrame, contexts: Contexts, passages: PassageTexts, baseline_cells: set[Cell], by: Judging
 ) -> Iterator[ScoreRow]:
@@ -145,7 +164,7 @@ def _of_query(
             # Zero-shot answers in a retriever's job are the baseline of its unseen sets, and belong to no other set.
             if not is_baseline if unseen_at_k is None else is_baseline or k == unseen_at_k:
                 key = (qid, ordering, k if unseen_at_k is None else unseen_at_k, seed, name)
-                case = JudgeCase(qid, by.queries[qid], answer, references, own, by.own.get(qid), sentences)
+                case = JudgeCase(qid, by.queries[qid], answer, references, own, by.own.get(qid), sentences, docnos)
                 yield ScoreRow(key, near, case)
 
 

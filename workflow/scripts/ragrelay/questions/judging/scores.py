@@ -15,6 +15,8 @@ from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.retriever_table import SCHEMA as SCORES
 
 KEY = [*COLUMNS, "references"]
+MOST_UNREAD = 0.05
+"""Share of the brackets in answers above which a warning tells of those that are read as no citation."""
 
 
 def judged_scores(
@@ -38,8 +40,18 @@ def judged_scores(
     of_others = (pl.col("ordering") == NO_ORDERING) & (pl.col("k") > 0)
     scored = scores.filter(pl.col("f1").is_not_null() & ~of_others).select(COLUMNS).n_unique()
     unscored = {"what": UNSCORED, "count": receipt["answers"] - scored}
-    counts = [unscored, *mass_counts(shares["mass"], receipt["words"], scorer.generator)]
+    counts = [unscored, *mass_counts(shares["mass"], receipt["words"], scorer.generator), *_brackets(receipt)]
     return table, counts, replies.select(*asked.columns, "mass")
+
+
+def _brackets(receipt: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the count of brackets that are read as no citation, with a warning if they are many of all."""
+    if not (found := receipt.get("brackets")):
+        return []
+    warning = f"such as {', '.join(found['such_as'])}; docs/judged-answers.md has the forms that are read"
+    many = found["unread"] > MOST_UNREAD * (found["read"] + found["unread"])
+    row = {"what": "brackets in answers that are read as no citation", "count": found["unread"]}
+    return [{**row, "warning": warning} if many else row]
 
 
 def judged_shares(asked: pl.DataFrame, receipt: Mapping[str, Any], cache_dir: str | Path) -> pl.DataFrame:

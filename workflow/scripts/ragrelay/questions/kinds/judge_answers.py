@@ -105,11 +105,15 @@ class JudgeAnswers(Question):
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
-    """Add counts to the receipt: answers (without baselines), and unasked (score table rows without a question)."""
+    """Add counts to the receipt.
+
+    These are answers (without baselines), unasked (rows of the score table without a question) and, for a scorer that
+    reads citations, brackets (see bracket_counts).
+    """
     import polars as pl
 
     from ragrelay.generation.likelihoods.word_questions import ask_words
-    from ragrelay.questions.judging.judge_requests import asked_about
+    from ragrelay.questions.judging.judge_requests import asked_about, bracket_counts
     from ragrelay.questions.judging.scores import KEY
     from ragrelay.scoring.near_copies import PassageTexts
 
@@ -121,7 +125,9 @@ def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]
         receipt = ask_words(questions, scorer.words(), scorer.prefix, asker, certain)
     unasked = asked.group_by(KEY).agg(pl.col("prompt_id").is_null().all())["prompt_id"].sum()
     own = answers.keys.filter(pl.col("ordering") != NO_ORDERING) if answers.baseline_cells else answers.keys
-    return asked, {**receipt, "answers": own.height, "unasked": int(unasked)}
+    cites = scorer.references == "context"
+    brackets = {"brackets": bracket_counts(some, answers.contexts)} if cites else dict[str, Any]()
+    return asked, {**receipt, "answers": own.height, "unasked": int(unasked), **brackets}
 
 
 plan = ask

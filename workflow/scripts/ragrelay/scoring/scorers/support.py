@@ -7,7 +7,6 @@ from pydantic import Field
 
 from ragrelay.base.settings import Name
 from ragrelay.scoring.judge_scorer import JudgeCase, JudgeQuestion, JudgeScorer
-from ragrelay.scoring.sentences import cited_sentences
 
 CITED, UNCITED = "cited", "uncited"
 WORTH = {"full": 1.0, "partial": 0.5, "none": 0.0}
@@ -49,7 +48,7 @@ class Support(JudgeScorer):
         if not case.passages:
             return []
         questions = []
-        for text, cited in cited_sentences(case.answer) if case.sentences is None else case.sentences:
+        for text, cited in case.read_sentences() if case.sentences is None else case.sentences:
             chosen = cited[:1] if self.citations == "first" else cited
             passages = [case.passages[number - 1] for number in chosen if 1 <= number <= len(case.passages)]
             texts = {"passages": passages, "sentence": text} if passages else None
