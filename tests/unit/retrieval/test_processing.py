@@ -21,7 +21,7 @@ RAIN = "Rain falls on hills. Blood is pumped by the heart through the body."
 PASSAGES = [Passage("d1", HEART), Passage("d2", RAIN)]
 QUERY = "how does the heart pump blood"
 MODULE = """
-import itertools
+import itertools, json
 count = itertools.count()
 
 def second(query, passages, every=2):
@@ -74,9 +74,9 @@ def random_at_three(query, passages):
 def as_set(query, passages):
     return set(passages)
 
-def divides(query, passages):
+def parses(query, passages):
     for docno, text in passages:
-        yield docno, text * (1 // (query != "third"))
+        yield docno, json.loads("{") if query == "third" else text
 
 def rerank():
     import pyterrier as pt
@@ -273,17 +273,17 @@ def test_the_sample_made_twice_is_of_all_k(own: Path) -> None:
     many = pl.concat([contexts().filter(qid="q1").with_columns(qid=pl.lit(qid)) for qid in queries["qid"]])
     definition = {"kind": "python", "function": "shortening:random_at_three", "code": {"function": "1"}}
     for ks, same in (((1, 2), True), ((1, 2, 3), False)):
-        _, receipt = process_contexts(queries, many, ks, definition, own / "cache", "")
-        assert receipt["same_again"] is same
+        _, receipt = process_contexts(queries, many, ks, definition, own / f"cache{len(ks)}", "")
+        assert receipt["same_again"] is same and receipt["made"] == 30 * len(ks)
 
 
 def test_a_function_that_raises_is_named_with_its_line_and_the_query(run: Run, own: Path) -> None:
-    line = next(n for n, text in enumerate(MODULE.splitlines(), 1) if "1 // (query" in text)
+    line = next(n for n, text in enumerate(MODULE.splitlines(), 1) if "json.loads" in text)
     with pytest.raises(InputError) as error:
-        run("divides", (1,))
+        run("parses", (1,))
     said = str(error.value)
-    assert f"ZeroDivisionError: integer division or modulo by zero in {own}/shortening.py, line {line}, for" in said
-    assert "for query 'third'; expected docnos with texts" in said
+    assert "found JSONDecodeError: Expecting property name" in said, "raised in a library"
+    assert f" in {own}/shortening.py, line {line}, for query 'third'; expected docnos with texts" in said
 
 
 def test_what_was_made_before_an_error_is_kept(run: Run, own: Path) -> None:
