@@ -7,7 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis.clusters import NOT_BY_CLUSTER, effective_number
+from ragrelay.analysis.equivalence import equivalences
+from ragrelay.analysis.gain import gains
 from ragrelay.analysis.mean_tests import ClusterMeans, Means, cautious, enough
+from ragrelay.analysis.systems import systems as systems_of
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.report.display.sections import Section
 from ragrelay.workflow.study.files import modules_of
@@ -145,11 +148,35 @@ def test_a_false_word_is_rare_where_queries_as_units_say_it_often() -> None:
     assert by_cluster <= 0.06 and by_query > 0.3
 
 
+def test_an_unbounded_interval_says_why() -> None:
+    """One cluster has most queries: all tables name the effective number of clusters."""
+    sizes = np.array([60, *(1,) * 15])
+    cluster = np.repeat(np.arange(16), sizes)
+    qids = [f"q{number:02}" for number in range(75)]
+    random, clusters = np.random.default_rng(8), dict(zip(qids, cluster.tolist(), strict=True))
+    p = {"bm25": random.normal(0.5, 0.1, 75), "dense": random.normal(0.6, 0.1, 75)}
+    cell = {"ordering": "descending", "k": 1, "references": "lenient"}
+    utility = pl.concat([
+        pl.DataFrame({"retriever": name, **cell, "qid": qids, "p": values, "p0": p["bm25"][::-1], "utility": 0.1})
+        for name, values in p.items()
+    ])  # fmt: skip
+    reason = "the interval is unbounded: the clusters of queries count as 1.6 equal ones"
+    assert f"{sizes.sum() ** 2 / (sizes**2).sum():.1f}" == "1.6"
+    systems = systems_of(utility, ["bm25", "dense"], None, None, 0.02, clusters=clusters)
+    equivalent = equivalences(utility, "bm25", 0.02, clusters=clusters)
+    gained = gains(utility, 99, 0, clusters=clusters)
+    for table in (systems, equivalent, gained):
+        assert set(table["reason"]) == {reason} and table["low"].null_count() == table.height
+        assert set(table["verdict"]) == {"too few queries"}
+
+
 def test_the_page_says_so(sections: dict[bool, Section]) -> None:
     from ragrelay.report import lead
 
     (line,) = [text for title, text in lead.warnings(sections[True]) if title == "Clusters"]
     assert line.startswith("36 queries in 15 clusters, the largest with 28% of them.")
+    size = sum(size**2 for size in SIZES) / 36
+    assert line.endswith(f"Remarks on one more query mean one more cluster of {size:.1f} such queries.")
     assert not [text for title, text in lead.warnings(sections[False]) if title == "Clusters"]
     assert sections[False]["clusters"].is_empty()
     assert NOT_BY_CLUSTER in set(sections[True]["significance"]["reason"])

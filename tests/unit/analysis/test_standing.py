@@ -19,8 +19,9 @@ from ragrelay.analysis.verdicts import (
     WORSE,
     of_difference,
 )
+from scipy import stats
 
-from tests.unit.report.second_way import between, undone
+from tests.unit.report.second_way import between, both_statistics, undone
 
 MARGIN = 0.02
 RANDOM = np.random.default_rng(0)
@@ -88,3 +89,32 @@ def test_words_of_several_retrievers_stand_as_computed_a_second_way() -> None:
                 found.add((row["verdict"], row["stands"]))
     assert {(EQUIVALENT, True), (EQUIVALENT, False), (TOO_FEW, None), (UNDECIDED, None)} < found
     assert {(MUCH_BETTER, True), (MUCH_BETTER, False), (LITTLE_BETTER, False)} < found
+
+
+def above_zero(sums: np.ndarray, sizes: np.ndarray) -> bool:
+    """Whether both statistics of the clusters' sums put the mean above 0, computed a second way."""
+    df = sizes.sum() ** 2 / (sizes**2).sum() - 1
+    return all(value > stats.t.ppf(0.975, df) for value in both_statistics(sums, 0.0))
+
+
+def test_of_clusters_one_more_of_their_own_size_counts() -> None:
+    """A cluster of one query undoes fewer verdicts than one of the size that queries are in: (sum m²) / (sum m)."""
+    random, found = np.random.default_rng(6), []
+    for _ in range(200):
+        sizes = np.minimum(random.zipf(2.5, 30), 12).astype(float)
+        cluster = np.repeat(np.arange(30), sizes.astype(int))
+        differences = random.normal(0.08, 0.04, 30)[cluster] + random.normal(0, 0.1, len(cluster))
+        sums = np.bincount(cluster, differences)
+        size = (sizes**2).sum() / sizes.sum()
+        one, own = (above_zero(np.append(sums, -AGAINST * m), np.append(sizes, m)) for m in (1.0, size))
+        if above_zero(sums, sizes):
+            assert stands(differences, BETTER, cluster=cluster) is own
+            assert stands(-differences, WORSE, cluster=cluster) is own
+            found.append((one, own))
+    assert {(True, True), (True, False)} <= set(found) and (False, True) not in found
+
+
+def test_clusters_of_one_query_stand_as_queries_do() -> None:
+    for scale in (0.02, 0.1, 0.2):
+        differences = np.random.default_rng(7).normal(scale, 0.1, 60)
+        assert stands(differences, BETTER, cluster=np.arange(60)) is stands(differences, BETTER)

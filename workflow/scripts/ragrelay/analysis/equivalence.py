@@ -211,6 +211,7 @@ def _test(difference: Array, cluster: Indexes | None, margin: float | None) -> d
         "low": mean_tests.end(low),
         "high": mean_tests.end(high),
         "method": mean_tests.METHOD if cluster is None else mean_tests.METHOD_OF_CLUSTERS,
+        "reason": mean_tests.unbounded(mean_tests.end(low), difference, cluster),
     }
     if margin is None:
         return row

@@ -166,7 +166,8 @@ def _test_of_clusters(differences: Array, cluster: Indexes) -> dict[str, Any]:
     (low,), (high,) = means.interval()
     ends = {"low": mean_tests.end(low), "high": mean_tests.end(high)}
     verdict = of_interval(**ends) if mean_tests.enough(differences, cluster) else TOO_FEW
-    words = {"verdict": verdict, "stands": stands(differences, verdict, cluster=cluster)}
+    reason = mean_tests.unbounded(ends["low"], differences, cluster)
+    words = {"verdict": verdict, "stands": stands(differences, verdict, cluster=cluster), "reason": reason}
     return ends | words | {"p_verdict": float(means.p_value()[0]), "method": mean_tests.METHOD_OF_CLUSTERS}
 
 

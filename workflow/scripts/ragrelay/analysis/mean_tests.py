@@ -183,6 +183,14 @@ def end(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
+def unbounded(low: float | None, column: Array, cluster: npt.NDArray[np.intp] | None) -> str | None:
+    """Return why the interval of the mean of ``column`` (n,) has no lower end ``low``; None if it has one."""
+    if low is not None or cluster is None:
+        return None
+    effective = ClusterMeans.of(column, cluster).effective
+    return f"the interval is unbounded: the clusters of queries count as {effective:.1f} equal ones"
+
+
 def ratio_interval(
     above: Array,
     below: Array,

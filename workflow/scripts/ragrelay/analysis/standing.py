@@ -4,14 +4,15 @@ import numpy as np
 
 from ragrelay.analysis.clusters import Indexes
 from ragrelay.analysis.coefficients import Array
-from ragrelay.analysis.mean_tests import cautious
+from ragrelay.analysis.mean_tests import ClusterMeans, Means, cautious
 from ragrelay.analysis.verdicts import EQUIVALENT, NOT_BETTER, NOT_WORSE, SAY_BETTER, SAY_WORSE
 from ragrelay.base.vocabulary.columns import boolean
 
 AGAINST = 0.25
 """Difference of the query that is added, in the scorer's unit."""
 STANDS = boolean(
-    f"whether the verdict stands with one more query whose difference is {AGAINST} against it; empty if nothing is said"
+    f"whether the verdict would survive one more query whose difference is {AGAINST} against it (where queries come in "
+    "clusters, one more cluster of n / n_eff such queries); empty if nothing is said"
 )
 
 
@@ -20,7 +21,7 @@ def stands(
 ) -> bool | None:
     """Return whether ``verdict`` on the mean of ``differences`` (n,) stands with one more query; None if undecided.
 
-    ``cluster``: the number of each query's, if they come in clusters; the query that is added is then one of its own.
+    ``cluster``: each query's cluster, where queries come in clusters: see ``with_one_more``.
 
     Every kind of better must stay above 0 with a difference of -AGAINST, every kind of worse below 0 with AGAINST, by
     the same test at the same ``level``; whether by more or less than the margin does not count. Not worse must stay
@@ -32,7 +33,19 @@ def stands(
     if not above and not below:
         return None
     bound = 0.0 if margin is None or verdict in (*SAY_BETTER, *SAY_WORSE) else margin
-    more = None if cluster is None else np.append(cluster, cluster.max() + 1)
-    (low,), _ = cautious(np.append(differences, -AGAINST), more).interval(level)
-    _, (high,) = cautious(np.append(differences, AGAINST), more).interval(level)
+    (low,), _ = with_one_more(differences, -AGAINST, cluster).interval(level)
+    _, (high,) = with_one_more(differences, AGAINST, cluster).interval(level)
     return bool((low > -bound or not above) and (high < bound or not below))
+
+
+def with_one_more(differences: Array, value: float, cluster: Indexes | None) -> Means | ClusterMeans:
+    """Return the moments of ``differences`` (n,) and one more query with the difference ``value``.
+
+    If queries come in clusters, a cluster of (sum m²) / (sum m) such queries is added, where m are the clusters' sizes:
+    the mean size of the cluster that a query is in.
+    """
+    if cluster is None:
+        return cautious(np.append(differences, value))
+    means = ClusterMeans.of(differences, cluster)
+    size = means.sizes.sum() / means.effective
+    return ClusterMeans(np.append(means.sums, value * size), np.append(means.sizes, size))

@@ -14,7 +14,7 @@ from ragrelay.analysis.clusters import CLUSTER, Clusters, cluster_column, indexe
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.equivalence import difference, known, testable, untestable, words_of
-from ragrelay.analysis.mean_tests import cautious, end
+from ragrelay.analysis.mean_tests import cautious, end, unbounded
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.paired_tests import POWER, detectable_effect
 from ragrelay.analysis.standing import STANDS
@@ -164,7 +164,9 @@ def _rows(
                 of_lengths = tokens.get(first), tokens.get(second)
                 row |= _equal_length(difference(p[first], p[second]), cluster, *of_lengths)
             test = {name: word.get(of_words) for name, of_words in WORDS.items()}
-            reason = untestable(differences, of_queries) if test["p_value"] is None else None
+            reason = unbounded(test["low"], differences, of_queries)
+            if test["p_value"] is None:
+                reason = untestable(differences, of_queries)
             yield {**cell, **row, **test, "reason": reason}
 
 
@@ -207,7 +209,8 @@ def _equal_length(differences: Array, cluster: Array, tokens: Array | None, agai
     if not testable(pseudo, of_pairs):
         return row | {"equal_length_reason": untestable(pseudo, of_pairs)}
     (low,), (high,) = cautious(pseudo, of_pairs).interval()
-    return row | {"equal_length_low": end(low), "equal_length_high": end(high)}
+    reason = unbounded(end(low), pseudo, of_pairs)
+    return row | {"equal_length_low": end(low), "equal_length_high": end(high), "equal_length_reason": reason}
 
 
 def detectable_difference(n: int, sd: float) -> float:

@@ -136,7 +136,7 @@ def compared(section: Section) -> Conclusion:
     if row["verdict"] in SAY_BETTER and measured and measured[0] < measured[1]:
         strong += f", although {other} ranks better"
     few = [] if row["verdict"] == TOO_FEW else [counted(row["n"], "query", "queries")]
-    why = [row["reason"]] if row["verdict"] == UNDECIDED and row["low"] is None and row["reason"] else []
+    why = [row["reason"]] if row["low"] is None and row["reason"] else []
     difference = f"difference {short(row['mean_difference'], row['low'], row['high'], row['margin'] or 0.0)}"
     numbers = ", ".join([difference, *few, *why])
     means = means_of(section, row, "mean_p") if not row["n_unpaired"] else None
@@ -416,7 +416,8 @@ def clustered(section: Section) -> list[tuple[str, str]]:
     return [
         ("Clusters", f"{counted(row['queries'], 'query', 'queries')} in {counted(row['clusters'], 'cluster')}, the "
          f"largest with {share(row['share_largest'])} of them. Words, and intervals of systems, gain, relay and "
-         "correlations, take whole clusters; other intervals are left out, or take queries as independent.")
+         "correlations, take whole clusters; other intervals are left out, or take queries as independent. Remarks "
+         f"on one more query mean one more cluster of {number(row['queries'] / row['n_eff'], 1)} such queries.")
         for row in section["clusters"].to_dicts()
     ]  # fmt: skip
 

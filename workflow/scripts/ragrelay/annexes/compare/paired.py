@@ -7,7 +7,7 @@ import polars as pl
 
 from ragrelay.analysis.clusters import Clusters, of_queries
 from ragrelay.analysis.equivalence import testable, untestable
-from ragrelay.analysis.mean_tests import cautious, end, enough
+from ragrelay.analysis.mean_tests import cautious, end, enough, unbounded
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.analysis.paired_tests import PERMUTATIONS, all_tests
 from ragrelay.analysis.standing import STANDS, stands
@@ -115,5 +115,6 @@ def _test(part: pl.DataFrame, seed: int, clusters: Clusters | None) -> dict[str,
     ends = {"low": end(low), "high": end(high)}
     moved = np.where(np.abs(differences) <= SAME, 0.0, differences)
     verdict = of_interval(**ends) if enough(moved, cluster) else TOO_FEW
-    words = {"verdict": verdict, "stands": stands(differences, verdict, cluster=cluster)}
+    reason = unbounded(ends["low"], differences, cluster)
+    words = {"verdict": verdict, "stands": stands(differences, verdict, cluster=cluster), "reason": reason}
     return row | ends | {"p_verdict": float(p_verdict)} | words
