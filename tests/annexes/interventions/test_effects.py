@@ -9,11 +9,18 @@ from ragrelay.annexes.interventions.effects import by_query, intervention_effect
 from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS
 
 from tests.annexes.interventions.made_effects import DEFINITIONS, effects_of, made, relay_table
+from tests.unit.report.second_way import between
 
 
 def row_of(effects: pl.DataFrame, **where: object) -> dict[str, object]:
     (row,) = effects.filter(**where).to_dicts()
     return row
+
+
+def interval(values: np.ndarray) -> tuple[float, float]:
+    found = between(values)
+    assert found
+    return found
 
 
 OVERALL = {"part": "overall", "references": "lenient"}
@@ -37,6 +44,19 @@ def test_the_effect_of_a_swap_is_the_mean_over_queries_of_both_arms_difference()
     assert (row["n"], row["n_queries"], row["n_changes"], row["level"]) == (20, 24, 60, 0.95)
     assert row["verdict"] == "better by more than the margin"
     assert row["p_relevant"] - row["p_other"] == pytest.approx(row["effect"])  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(("noise", "stays"), [(0.01, False), (0.03, False), (0.2, True)])
+def test_a_slope_stays_where_one_more_query_hardly_moves_its_interval(noise: float, stays: bool) -> None:
+    tables = made(n=24, noise=noise)
+    row = row_of(effects_of(tables), intervention="swap", k=3, **OVERALL)
+    differences = columns(tables[0], 3).mean(axis=1)
+    low, high = interval(differences)
+    less, more = (interval(np.append(differences, differences.mean() + sign * 0.25)) for sign in (-1, 1))
+    assert row["slope_stands"] is stays
+    assert stays is bool(max(low - less[0], more[1] - high) <= (high - low) / 2)
+    alone = row_of(effects_of(tables), intervention="twice", k=3, **OVERALL)
+    assert alone["slope"] is None and alone["slope_stands"] is None
 
 
 def test_what_any_exchange_costs_is_in_no_effect() -> None:

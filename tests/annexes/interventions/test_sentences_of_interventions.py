@@ -1,5 +1,6 @@
 """What the page says of interventions: approved texts of every state, and each claim against its table."""
 
+import re
 from pathlib import Path
 
 import polars as pl
@@ -57,10 +58,38 @@ def test_the_population_and_the_effect_are_those_of_the_table(state: str) -> Non
         assert (f"; the other {rest} say nothing here" in of_k) == (rest > 0)
         assert ("would undo" in of_k) == (row["stands"] is False)
         if row["slope"] is not None:
-            assert f"at k = {row['k']} {num(row['slope'] / 10)}" in " ".join(said)
+            (of_slope,) = [one for one in said if one.startswith(f"{row['intervention']} on") and ", per 0.1" in one]
+            assert f"at k = {row['k']} {num(row['slope'] / 10)}" in of_slope
+            fallen = of_slope.partition("would move the slope’s interval at k = ")[2].partition(" by ")[0]
+            assert (str(row["k"]) in re.findall(r"\d+", fallen)) == (row["slope_stands"] is False)
 
 
-def test_a_word_of_the_first_answer_is_that_of_its_row() -> None:
-    better, worse = (effect_answer(study_of(STATES[name])).strong for name in ("better", "worse"))
-    assert "makes the answer better in contexts of 3 by bm25" in better
-    assert "makes the answer worse" in worse
+@pytest.mark.parametrize("state", [name for name in STATES if name != "none"])
+def test_the_first_answer_has_the_word_of_every_k(state: str) -> None:
+    rows = STATES[state].filter(part="overall", references="lenient").to_dicts()
+    said = effect_answer(study_of(STATES[state])).strong
+    first, *rest = said.split("; ")
+    short = {"better": "better", "more": "better", "worse": "worse", "less": "worse", "no difference": "equivalent",
+             "as much": "equivalent", "we do not know": "other"}  # fmt: skip
+    sentences = {"answer better": "better", "does more for": "better", "answer worse": "worse", "does less": "worse",
+                 "beyond the margin": "equivalent", "as much for": "equivalent", "We do not know": "other"}  # fmt: skip
+    (word,) = {word for text, word in sentences.items() if text in first and ("We" in text or "We" not in first)}
+    known = dict.fromkeys(re.findall(r"\d+", first.split("in contexts of ")[1].split(" by ")[0]), word)
+    for clause in rest:
+        parts = re.fullmatch(r"in contexts of ((?:\d+(?:, | and )?)+) (\D+)", clause)
+        assert parts, clause
+        ks, text = parts.groups()
+        known |= dict.fromkeys(re.findall(r"\d+", ks), short[text])
+    of_first = {str(row["k"]): row["verdict"] for row in rows if row["intervention"] == rows[0]["intervention"]}
+    decided = ("better", "worse", "equivalent")
+    assert known == {k: next((one for one in decided if said.startswith(one)), "other") for k, said in of_first.items()}
+
+
+def test_several_verdicts_share_a_title() -> None:
+    frame = effects_of(made(), definitions=SWAP)
+    words = {1: "worse", 3: "better"}
+    mixed = frame.with_columns(verdict=pl.col("k").replace_strict(words, return_dtype=pl.String))
+    better = "One relevant passage instead of a non-relevant one makes the answer better in contexts of 3 by bm25"
+    assert effect_answer(study_of(mixed)).strong == f"{better}; in contexts of 1 worse"
+    unknown = mixed.with_columns(verdict=pl.col("verdict").replace("worse", "too few queries"))
+    assert effect_answer(study_of(unknown)).strong == f"{better}; in contexts of 1 we do not know"

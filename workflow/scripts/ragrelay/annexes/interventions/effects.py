@@ -10,10 +10,11 @@ import numpy as np
 import polars as pl
 
 from ragrelay.analysis import mean_tests
-from ragrelay.analysis.clusters import Clusters, of_queries
+from ragrelay.analysis.clusters import Clusters, Indexes, of_queries
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.equivalence import difference, testable, untestable, words_of
 from ragrelay.analysis.relay import ALL_RANKINGS
+from ragrelay.analysis.standing import AGAINST, STANDS, with_one_more
 from ragrelay.analysis.verdicts import OF_DIFFERENCE
 from ragrelay.annexes.interventions.columns import KEY
 from ragrelay.annexes.interventions.intervention import BETWEEN, INTERVENTION_KINDS, OTHER, RELEVANT, ROW, Intervention
@@ -59,12 +60,15 @@ EFFECTS = {
     "high": number("upper end of this interval", "the scorer's"),
     "level": number("95%; for places 1 - 5% / places, so that those of one k hold together"),
     "p_value": number("two-sided p-value of an effect of 0, uncorrected"),
-    "stands": boolean("whether the verdict would survive one more query with a difference of .25 against it"),
+    "stands": STANDS,
     "measure": text("the grid's first retrieval measure"),
     "moved": number("mean over queries of the same difference of the measure"),
     "slope": number("effect over moved: what P gains per unit of the measure, by cause", "the scorer's"),
     "slope_low": number("lower end of its 95% interval (Fieller's); empty if unbounded", "the scorer's"),
     "slope_high": number("upper end of this interval", "the scorer's"),
+    "slope_stands": boolean(f"whether one more query (or cluster, as for `stands`) with an effect {AGAINST} above or "
+                            "below the mean would move neither end of the interval outwards by more than half its "
+                            "width; empty without an interval"),
     "relay": number("relay's slope over all rankings in the same cell, a correlation; empty without one",
                     "the scorer's"),
     "relay_low": number("lower end of its interval", "the scorer's"),
@@ -258,7 +262,8 @@ def _means(tables: Sequence[pl.DataFrame], margin: float, clusters: Clusters | N
             "effect": float(column.mean()) if len(column) else None,
             "verdict": word["verdict"], "low": word.get("verdict_low"), "high": word.get("verdict_high"),
             "level": word.get("verdict_level"), "p_value": word.get("p_difference"), "stands": word.get("stands"),
-            "reason": None if testable(column, cluster) else untestable(column, cluster),
+            "reason": mean_tests.unbounded(word.get("verdict_low"), column, cluster) if testable(column, cluster)
+            else untestable(column, cluster),
         })  # fmt: skip
     return rows
 
@@ -270,20 +275,35 @@ def _rounded(column: pl.Series) -> Array:
 
 
 def _slope(queries: pl.DataFrame, clusters: Clusters | None) -> dict[str, Any]:
-    """Return the ratio of the mean effect and the mean difference of the measure, with Fieller's interval."""
+    """Return the ratio of the mean effect and the mean difference of the measure, with Fieller's interval.
+
+    It stands if the interval of the mean effect, on which it rests, does with one more query: a sample of alike effects
+    may just lack rare and large ones (analysis.standing).
+    """
     known = queries.drop_nulls("moved")
     above, below = (known[name].to_numpy().astype(np.float64) for name in ("effect", "moved"))
     if not len(below) or not below.sum() > 0:
         return {}
     row: dict[str, Any] = {"slope": float(above.sum() / below.sum())}
     cluster, degrees = of_queries(known["qid"], clusters), None
-    if not testable(_rounded(known["effect"]), cluster):
+    effects = _rounded(known["effect"])
+    if not testable(effects, cluster):
         return row
     if cluster is not None:
         degrees = mean_tests.ClusterMeans.of(above, cluster).effective - 1
         above, below = (mean_tests.ClusterMeans.of(column, cluster).sums for column in (above, below))
     ends = mean_tests.ratio_interval(above, below, skewness=mean_tests.SKEWNESS, degrees=degrees)
-    return row if ends is None else row | {"slope_low": ends[0], "slope_high": ends[1]}
+    if ends is None:
+        return row
+    return row | {"slope_low": ends[0], "slope_high": ends[1], "slope_stands": stays(effects, cluster)}
+
+
+def stays(effects: Array, cluster: Indexes | None) -> bool:
+    """Return whether the interval of the mean of ``effects`` (n,) stays with one more query: see slope_stands."""
+    (low,), (high,) = mean_tests.cautious(effects, cluster).interval()
+    (less,), _ = with_one_more(effects, effects.mean() - AGAINST, cluster).interval()
+    _, (more,) = with_one_more(effects, effects.mean() + AGAINST, cluster).interval()
+    return bool(max(low - less, more - high) <= (high - low) / 2)
 
 
 def _relay(relay: pl.DataFrame, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,8 +23,13 @@ def effect_table(study: EffectStudy, most_rows: int | None = None) -> Table:
         between(f"per {PER} {measure}", "slope", 3, ("slope_low", "slope_high")),
         between(f"relay, per {PER} {measure}", "relay", 3, ("relay_low", "relay_high")),
         numeric("p", "p_value", p_value), numeric("queries", "n", count), numeric("of", "n_queries", count),
-        numeric("changes", "n_changes", count), REMARK, most=most_rows, later=LATER,
+        numeric("changes", "n_changes", count), textual("remark", _remark), most=most_rows, later=LATER,
     )  # fmt: skip
+
+
+def _remark(row: Row) -> str:
+    moved = "one more query would move the slope’s interval" if row["slope_stands"] is False else ""
+    return "; ".join(filter(None, [REMARK.text(row), moved]))
 
 
 def _place(row: Row) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from ragrelay.analysis.standing import AGAINST
 from ragrelay.analysis.verdicts import (
     EQUIVALENT,
     NOT_BETTER,
@@ -16,7 +17,7 @@ from ragrelay.annexes.interventions.page_tables import PER
 from ragrelay.annexes.interventions.study import EffectStudy
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.report.display.findings import Conclusion, with_remark, would_undo
-from ragrelay.report.display.numbers import count, counted, with_interval
+from ragrelay.report.display.numbers import count, counted, listing, number, with_interval
 from ragrelay.report.display.tables import Row
 
 WORDS = {
@@ -29,39 +30,44 @@ DOES_NOT_KNOW = "we do not know"
 BY_CAUSE = "by cause"
 BY_PASSAGES = "of the context's own passages, which may differ in more than relevance"
 SWAPPED = (
-    "One relevant passage instead of a non-relevant one makes the answer better",
-    "One relevant passage instead of a non-relevant one makes the answer worse",
-    "One relevant passage instead of a non-relevant one makes no difference beyond the margin",
-    "We do not know what one relevant passage instead of a non-relevant one does",
+    ("One relevant passage instead of a non-relevant one makes the answer better", "better"),
+    ("One relevant passage instead of a non-relevant one makes the answer worse", "worse"),
+    ("One relevant passage instead of a non-relevant one makes no difference beyond the margin", "no difference"),
+    ("We do not know what one relevant passage instead of a non-relevant one does", DOES_NOT_KNOW),
 )
 OWN = (
-    "A relevant passage does more for the answer than a non-relevant one at the same place",
-    "A relevant passage does less for the answer than a non-relevant one at the same place",
-    "A relevant passage does as much for the answer, within the margin, as a non-relevant one at the same place",
-    "We do not know whether a relevant passage does more for the answer than a non-relevant one at the same place",
-)
-"""What the answer says of a passage that is put in, and of one of the context's own: better, worse, no difference, not
-known."""
+    ("A relevant passage does more for the answer than a non-relevant one at the same place", "more"),
+    ("A relevant passage does less for the answer than a non-relevant one at the same place", "less"),
+    ("A relevant passage does as much for the answer, within the margin, as a non-relevant one at the same place",
+     "as much"),
+    ("We do not know whether a relevant passage does more for the answer than a non-relevant one at the same place",
+     DOES_NOT_KNOW),
+)  # fmt: skip
+"""What the answer says of an inserted passage, and of one of the context's own: better, worse, no difference, unknown.
+Each has a sentence, and a word for further values of k."""
 
 
 def effect_answer(study: EffectStudy) -> Conclusion:
-    """Conclude from the first intervention and retriever at its largest k, over places."""
+    """Conclude from the first intervention and retriever at every k, over places."""
     heading = "One passage", "What does one relevant passage do?"
     rows = _first(study)
     if not rows:
         return Conclusion(*heading, "No context could be changed")
-    row = rows[-1]
-    kind: type[Intervention] = INTERVENTION_KINDS[row["kind"]]
-    where = f"in contexts of {row['k']} by {row['retriever']}"
-    names = (row["retriever"],)
-    better, worse, equivalent, unknown = SWAPPED if kind.needs_pairs else OWN
-    if row["verdict"] in SAY_BETTER:
-        said = better
-    elif row["verdict"] in SAY_WORSE:
-        said = worse
-    else:
-        said = equivalent if row["verdict"] == EQUIVALENT else unknown
-    return Conclusion(*heading, f"{said} {where}", names=names)
+    kind: type[Intervention] = INTERVENTION_KINDS[rows[0]["kind"]]
+    retriever = rows[0]["retriever"]
+    known = [
+        (said, word, f"in contexts of {listing(ks)}")
+        for place, (said, word) in enumerate(SWAPPED if kind.needs_pairs else OWN)
+        if (ks := [count(row["k"]) for row in rows if _place(row["verdict"]) == place])
+    ]
+    (said, _, where), *others = known
+    rest = "".join(f"; {place} {word}" for _, word, place in others)
+    return Conclusion(*heading, f"{said} {where} by {retriever}{rest}", names=(retriever,))
+
+
+def _place(verdict: str) -> int:
+    """Return the place of a verdict's sentence in SWAPPED and OWN."""
+    return next((n for n, words in enumerate((SAY_BETTER, SAY_WORSE, (EQUIVALENT,))) if verdict in words), 3)
 
 
 def effect_sentences(study: EffectStudy) -> list[str]:
@@ -86,10 +92,16 @@ def effect_sentences(study: EffectStudy) -> list[str]:
             sentences.append(f"{where}, effect at the first place less that at the last: {'; '.join(places)}.")
         if slopes := [_slopes(row) for row in of_k if row["slope"] is not None]:
             by = BY_CAUSE if INTERVENTION_KINDS[of_k[0]["kind"]].needs_pairs else BY_PASSAGES
-            sentences.append(
+            said = (
                 f"{where}, per {PER} of {of_k[0]['measure']}: {by}, and beside it the slope of relay, which is a "
                 f"correlation over all rankings of the study: {'; '.join(slopes)}."
             )
+            fallen = [count(row["k"]) for row in of_k if row["slope_stands"] is False]
+            remark = (
+                f"One more query with an effect {number(AGAINST, 2)} above or below the mean would move the slope’s "
+                f"interval at k = {listing(fallen)} by more than half its width."
+            )
+            sentences.append(with_remark(said, remark if fallen else ""))
     return sentences
 
 
