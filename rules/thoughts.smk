@@ -28,6 +28,7 @@ rule describe_thoughts:
         patterns={"answers": files.answers},
         order=study.order,
         base=of_job(thoughts.base_of),
+        budget=of_job(thoughts.budget_of),
         code=code_of("describe_thoughts.py"),
     script:
         "../workflow/scripts/describe_thoughts.py"

@@ -1,4 +1,4 @@
-"""Write the error rates of words in docs/error-rates.md from word_errors.json and cluster_errors.json: `make docs`."""
+"""Write the tables of docs/error-rates.md from the records of words, clusters and thoughts: `make docs`."""
 
 import sys
 from pathlib import Path
@@ -7,20 +7,22 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "error-rates.md"
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
-from benchmarks import cluster_errors  # noqa: E402
+from benchmarks import cluster_errors, thought_errors  # noqa: E402
 from benchmarks.shared import model_columns  # noqa: E402
 from benchmarks.word_errors import PARTS, part_of, read, table  # noqa: E402
 from tools.blocks import replaced  # noqa: E402
 
 
 def page(text: str) -> str:
-    """Replace the tables in ``text``, docs/error-rates.md: those of words, of remarks, of relay and of clusters."""
+    """Replace the tables in ``text``, docs/error-rates.md: of words, remarks, relay, thoughts and clusters."""
     rates = read(ROOT / "benchmarks" / "results" / "word_errors.json")
     for part in PARTS:
         made = table([one for one in rates if part_of(one) == part])
         text = replaced(text, f"<!-- error rates of {part}, by tools/error_rates.py -->", made)
     columns = "<!-- a language model's answers, by tools/error_rates.py -->"
     text = replaced(text, columns, model_columns.table())
+    of_thoughts = thought_errors.table(ROOT / "benchmarks" / "results" / "thought_errors.json")
+    text = replaced(text, "<!-- error rates of thoughts, by tools/error_rates.py -->", of_thoughts)
     clustered = cluster_errors.table(ROOT / "benchmarks" / "results" / "cluster_errors.json")
     return replaced(text, "<!-- error rates by cluster, by tools/error_rates.py -->", clustered)
 

@@ -12,5 +12,5 @@ with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params
     answers = read_answers(of_pattern(params.patterns["answers"], [*inputs.answers, *inputs.zeroshot]), TOKENS)
     clusters = numbered_clusters(*inputs.clusters or [None])
-    for name, table in describe_thoughts(answers, params.base, clusters).items():
+    for name, table in describe_thoughts(answers, params.base, clusters, params.budget).items():
         write_csv(named(table, snakemake.wildcards), snakemake.output[name])

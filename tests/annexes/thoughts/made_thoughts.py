@@ -44,9 +44,9 @@ def made(n: int = 36, budget: int = 10**6, grid: dict[str, Any] = GRID, seed: in
     return answers(rows)
 
 
-def study_of(frame: pl.DataFrame, grid: dict[str, Any] = GRID, **keys: str) -> ThoughtStudy:
+def study_of(frame: pl.DataFrame, grid: dict[str, Any] = GRID, budget: int = 4096, **keys: str) -> ThoughtStudy:
     """The study that a page shows of these answers; one retriever has no primary comparison."""
     primary = PRIMARY._asdict() if len(grid["retrievers"]) > 1 else None
-    tables = describe_thoughts(frame, primary and primary["reference"], None)
+    tables = describe_thoughts(frame, primary and primary["reference"], None, budget)
     keys = {**KEYS, **keys}
     return ThoughtStudy(keys, {name: named(table, keys) for name, table in tables.items()}, Grid.of(grid), primary)

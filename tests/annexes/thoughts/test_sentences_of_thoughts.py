@@ -42,6 +42,8 @@ STATES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "all-unknown": (made().with_columns(thought_tokens=pl.lit(None, pl.Int64), thought_end=pl.lit("mark")), GRID),
 }
 
+BUDGETS = {"cut": 250}
+
 
 def tokens(value: float, interval: tuple[float, float] | None = None) -> str:
     ends = [value, *(interval or ())]
@@ -52,11 +54,11 @@ def tokens(value: float, interval: tuple[float, float] | None = None) -> str:
 class Counted:
     """The rows of made answers, counted without the package."""
 
-    def __init__(self, frame: pl.DataFrame, grid: dict[str, Any]) -> None:
+    def __init__(self, frame: pl.DataFrame, grid: dict[str, Any], budget: int) -> None:
         self.cells: dict[tuple[str, str, int], list[tuple[str, int | None, str]]] = {}
         for retriever, ordering, k, qid, _, count, end in frame.iter_rows():
             self.cells.setdefault((retriever, ordering, k), []).append((qid, count, end))
-        self.grid = grid
+        self.grid, self.budget = grid, budget
         # All orderings of one passage have one prompt.
         self.once = [cell for cell in self.cells if cell[2] != 1 or cell[1] == "descending"]
 
@@ -81,6 +83,17 @@ class Counted:
         own = self.means(cell)
         return np.array([own[qid] - other[qid] for qid in sorted(own.keys() & other.keys())])
 
+    def undone(self, cell: tuple[str, str, int], against: str) -> bool:
+        """Whether a query with a mean thought on one side, and one to the budget on the other, undoes the verdict."""
+        values, word = self.difference(cell, against), self.verdict(self.difference(cell, against))
+        if word not in ("more", "fewer"):
+            return False
+        other = self.means(("zeroshot", "none", 0) if against == "zeroshot" else (against, *cell[1:]))
+        both = sorted(self.means(cell).keys() & other.keys())
+        own, its = (float(np.mean([means[qid] for qid in both])) for means in (self.means(cell), other))
+        low, high = between(np.append(values, own - self.budget if word == "more" else self.budget - its)) or (0.0, 0.0)
+        return low <= 0 if word == "more" else high >= 0
+
     def verdict(self, values: np.ndarray) -> str:
         if len(values) >= 5 and np.ptp(values) < 1e-9:
             return "no test"
@@ -102,11 +115,13 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
         by_word = {word: [n for n in others if said[n] == word] for word in WORDS}
         named = "" if against == "zeroshot" else against
         left = [*by_word["undecided"], *by_word["too few"]]
+        fallen = [n for n in others if counted.undone((n, "descending", 5), against)]
+        remark = f" more would undo {joined(fallen)}" if fallen else ""
         if by_word["more"] or by_word["fewer"]:
             groups = [f"{word} {joined(by_word[word])}" for word in ("more", "fewer") if by_word[word]]
-            answer = f"demo-lm {joined(groups)} {named} {joined(left)} undecided"
+            answer = f"demo-lm {joined(groups)} {named} {joined(left)} undecided{remark}"
         else:
-            answer = f"undecided demo-lm more fewer {named}"
+            answer = f"undecided demo-lm more fewer {joined(others)} {named}"
         if not any(map(len, lead.values())):
             claimed.append(f"{named} demo demo-lm descending 5")
             continue
@@ -121,7 +136,7 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
         mean = float(np.mean(list(counted.means(here).values())))
         claimed.append(
             f"demo demo-lm descending 5 {named} {tokens(mean)}{counted.beside(here)} "
-            f"{max(map(len, lead.values()))} {joined(parts)}"
+            f"{max(map(len, lead.values()))} {joined(parts)}{remark}"
         )
         cells = [cell for cell in counted.once if cell[0] in others]
         values = [counted.difference(cell, against) for cell in cells]
@@ -153,8 +168,9 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
 @pytest.mark.parametrize("state", STATES)
 def test_sentences_say_what_the_answers_say_and_are_approved(state: str) -> None:
     frame, grid = STATES[state]
-    study = study_of(frame, grid)
-    answer, claimed, warned = claims_of(Counted(frame, grid))
+    budget = BUDGETS.get(state, 4096)
+    study = study_of(frame, grid, budget)
+    answer, claimed, warned = claims_of(Counted(frame, grid, budget))
     found = of_thoughts.thought_answer(study)
     said, warnings = of_thoughts.thought_sentences(study), of_thoughts.thought_warnings(study)
     agree([found.sentence], [answer], NAMES, state)
@@ -165,8 +181,9 @@ def test_sentences_say_what_the_answers_say_and_are_approved(state: str) -> None
 
 def test_the_states_are_what_their_names_say() -> None:
     """Every word is among them: more, fewer, what we do not know, too few, and a warning with and without need."""
-    whole, cut = (study_of(*STATES[name]) for name in ("whole", "cut"))
+    whole, cut = (study_of(*STATES[name], BUDGETS.get(name, 4096)) for name in ("whole", "cut"))
     assert set(whole["thought_differences"]["verdict"]) == {"more", "fewer", "undecided"}
+    assert {*whole["thought_differences"]["stands"], *cut["thought_differences"]["stands"]} == {True, False, None}
     assert of_thoughts.thought_warnings(cut) and not of_thoughts.thought_warnings(whole)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis.mean_tests import METHOD_OF_CLUSTERS, ClusterMeans
-from ragrelay.annexes.thoughts.lengths import COLUMNS, DIFFERENCE_COLUMNS, WORDS_FROM, describe_thoughts
+from ragrelay.annexes.thoughts.lengths import COLUMNS, DIFFERENCE_COLUMNS, WORDS_FROM, compared, describe_thoughts
 from ragrelay.base.vocabulary.columns import ANSWERS_PART, schema_of
 from statsmodels.stats.multitest import multipletests
 
@@ -33,7 +33,7 @@ def test_a_cell_has_its_means_over_queries_and_counts_how_thoughts_end() -> None
         (*BM25, "q2", 2, None, "mark"), (*BM25, "q3", 1, None, "mark"), (*BM25, "q3", 2, None, None),
         (*BM25, "q4", 1, None, "none"), (*BM25, "q4", 2, 40, "mark"),
     ])  # fmt: skip
-    (row,) = describe_thoughts(frame, None, None)["thoughts"].to_dicts()
+    (row,) = describe_thoughts(frame, None, None, 10**6)["thoughts"].to_dicts()
     assert row["mean_tokens"] == (20 + 100 + 20) / 3, "a seed counts as much as a query has seeds; none is 0 tokens"
     assert (row["n"], row["n_unknown"], row["n_queries"]) == (8, 3, 3), "unknown tokens are counted, and in no mean"
     assert [row[end] for end in ("mark", "budget", "unfinished", "none")] == [4, 1, 1, 1]
@@ -41,7 +41,7 @@ def test_a_cell_has_its_means_over_queries_and_counts_how_thoughts_end() -> None
 
 
 def test_tables_have_their_declared_columns() -> None:
-    tables = describe_thoughts(made(), "bm25", None)
+    tables = describe_thoughts(made(), "bm25", None, 10**6)
     for name, columns in (("thoughts", COLUMNS), ("thought_differences", DIFFERENCE_COLUMNS)):
         declared = {column: kind for column, kind in schema_of(columns).items() if column not in ANSWERS_PART}
         assert dict(tables[name].schema) == declared
@@ -56,7 +56,7 @@ def test_intervals_and_verdicts_are_those_of_paired_differences(seeds: list[int]
     }
     grid["seeds"] = seeds
     frame = made(n=44, grid=grid)
-    tables = describe_thoughts(frame, "bm25", None)
+    tables = describe_thoughts(frame, "bm25", None, 10**6)
     for row in tables["thoughts"].iter_rows(named=True):
         values = np.array(list(means(frame, tuple(row[name] for name in CELL)).values()))
         assert row["n_queries"] == len(values)
@@ -91,13 +91,13 @@ def test_intervals_and_verdicts_are_those_of_paired_differences(seeds: list[int]
 
 def test_orderings_of_one_passage_are_one_test() -> None:
     grid = {"retrievers": ["bm25", "dense"], "orderings": ["descending", "ascending"], "k": [1, 2], "seeds": [1]}
-    found = describe_thoughts(made(grid=grid), "bm25", None)["thought_differences"]
+    found = describe_thoughts(made(grid=grid), "bm25", None, 10**6)["thought_differences"]
     assert found.filter(against_retriever="zeroshot")["family_size"].unique().to_list() == [6]
     assert found.filter(against_retriever="bm25")["family_size"].unique().to_list() == [3]
 
 
 def test_a_thought_that_was_cut_counts_as_long_as_it_got() -> None:
-    whole, cut = (describe_thoughts(made(budget=budget), None, None)["thoughts"] for budget in (10**6, 150))
+    whole, cut = (describe_thoughts(made(budget=budget), None, None, 10**6)["thoughts"] for budget in (10**6, 150))
     assert cut["budget"].sum() > 0 == whole["budget"].sum()
     assert (cut["mean_tokens"] < whole["mean_tokens"]).all()
 
@@ -110,10 +110,10 @@ def test_few_queries_and_equal_thoughts_have_no_verdict() -> None:
             for cell in (BM25, NONE)
             for q in range(n)
         ]
-        (row,) = describe_thoughts(answers(rows), None, None)["thought_differences"].to_dicts()
+        (row,) = describe_thoughts(answers(rows), None, None, 10**6)["thought_differences"].to_dicts()
         assert row["verdict"] == expected or (row["reason"] == "fewer than 5 queries" and n == 4)
     equal = answers([(*cell, f"q{q}", 1, 8, "budget") for cell in (BM25, DENSE, NONE) for q in range(20)])
-    tables = describe_thoughts(equal, "bm25", None)
+    tables = describe_thoughts(equal, "bm25", None, 10**6)
     assert set(tables["thoughts"]["reason"]) == {"all queries have as many tokens"}
     assert set(tables["thought_differences"]["reason"]) == {"all differences are equal"}
     assert tables["thought_differences"]["verdict"].to_list() == ["too few queries"] * 3
@@ -122,7 +122,7 @@ def test_few_queries_and_equal_thoughts_have_no_verdict() -> None:
 def test_queries_that_come_in_clusters_are_tested_by_cluster() -> None:
     frame = made(n=40)
     clusters = {f"q{number}": number // 2 for number in range(40)}
-    (row,) = describe_thoughts(frame, None, clusters)["thought_differences"].filter(
+    (row,) = describe_thoughts(frame, None, clusters, 10**6)["thought_differences"].filter(
         retriever="nrel", ordering="descending", k=5
     ).to_dicts()  # fmt: skip
     one, other = means(frame, ("nrel", "descending", 5)), means(frame, NONE)
@@ -135,5 +135,43 @@ def test_queries_that_come_in_clusters_are_tested_by_cluster() -> None:
 
 def test_without_thoughts_to_compare_there_are_no_differences() -> None:
     alone = answers([(*NONE, f"q{q}", 1, q, "mark") for q in range(9)])
-    tables = describe_thoughts(alone, "bm25", None)
+    tables = describe_thoughts(alone, "bm25", None, 10**6)
     assert tables["thoughts"].height == 1 and tables["thought_differences"].is_empty()
+
+
+@pytest.mark.parametrize("budget", [150, 900])
+def test_no_interval_goes_beyond_the_budget(budget: int) -> None:
+    """Of 6 queries, all but one at the budget, Student's interval ends above it; differences end at the budget, too."""
+    rows = [
+        (*cell, f"q{q}", 1, budget if (q > 0) == (cell == BM25) else 3, "budget")
+        for cell in (BM25, NONE)
+        for q in range(6)
+    ]
+    tables = describe_thoughts(answers(rows), None, None, budget)
+    own, without = tables["thoughts"].sort("k", descending=True).to_dicts()
+    values = np.array([3.0, *[budget] * 5])
+    low, high = between(values) or (0.0, 0.0)
+    assert own["high"] == budget < high and own["low"] == pytest.approx(max(low, 0.0))
+    assert without["low"] == 0.0 and without["high"] <= budget
+    (row,) = tables["thought_differences"].to_dicts()
+    assert row["high"] == budget < (between(2 * values - 3 - budget) or (0, 0))[1] and row["low"] >= -budget
+    unknown = describe_thoughts(answers(rows), None, None, None)["thoughts"].sort("k", descending=True)
+    assert unknown["high"][0] == pytest.approx(high), "without a budget nothing is cut"
+
+
+def test_a_verdict_stands_if_one_more_thought_that_runs_to_the_budget_leaves_it() -> None:
+    random, found = np.random.default_rng(9), set()
+    for budget, factor in product((350, 2000, 4096), (0.4, 0.6, 1.7, 4.0)):
+        own, other = (np.round(random.lognormal(5, 0.3, 40) * by) for by in (factor, 1.0))
+        row = compared(own, other, None, budget)
+        more = row["verdict"] == "more"
+        most = max(budget, own.max(), other.max())
+        one = own.mean() - most if more else most - other.mean()
+        low, high = between(np.append(own - other, one)) or (0.0, 0.0)
+        assert row["verdict"] in ("more", "fewer") and row["stands"] is bool(low > 0 if more else high < 0)
+        assert compared(own, other, None, None)["stands"] is None
+        one_each = compared(own, other, np.arange(40), budget)
+        assert one_each["stands"] is row["stands"], "a cluster per query is no cluster"
+        found.add((row["verdict"], row["stands"]))
+    assert found == {("more", True), ("more", False), ("fewer", True), ("fewer", False)}
+    assert compared(other, other[::-1].copy(), None, 4096)["stands"] is None

@@ -11,10 +11,11 @@ import polars as pl
 
 from ragrelay.analysis import mean_tests, multiplicity
 from ragrelay.analysis.cells import by_cell
-from ragrelay.analysis.clusters import CLUSTER, Clusters, Indexes, cluster_column
+from ragrelay.analysis.clusters import CLUSTER, Clusters, Indexes, cluster_column, indexes
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.equivalence import difference, known, testable, untestable
+from ragrelay.analysis.standing import with_one_more
 from ragrelay.analysis.verdicts import BETTER, QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, WORSE, of_interval
 from ragrelay.base.vocabulary.columns import (
     ANSWERS_PART,
@@ -23,6 +24,7 @@ from ragrelay.base.vocabulary.columns import (
     INTERVAL_METHOD,
     REASON,
     adjusted,
+    boolean,
     integer,
     number,
     schema_of,
@@ -73,22 +75,28 @@ DIFFERENCES = {
         "p-value of the test of the verdict: the larger of Student's and of Hall's with 1.75 times the skewness"
     ),
     "verdict": text(f"`{MORE}` or `{FEWER}` tokens, `{UNDECIDED}` or `{TOO_FEW}`"),
+    "stands": boolean("whether the verdict would survive one more query whose thoughts go against it: one has the mean "
+                      "length, the other runs to the budget (where queries come in clusters, one more cluster of "
+                      "n / n_eff such queries); empty if nothing is said"),
     "reason": REASON,
 }  # fmt: skip
 DIFFERENCE_COLUMNS = {**ANSWERS_PART, **DIFFERENCES, **adjusted(P_VALUES)}
 """Columns of thought_differences.csv."""
 
 
-def describe_thoughts(answers: pl.DataFrame, base: str | None, clusters: Clusters | None) -> dict[str, pl.DataFrame]:
+def describe_thoughts(
+    answers: pl.DataFrame, base: str | None, clusters: Clusters | None, budget: int | None
+) -> dict[str, pl.DataFrame]:
     """Make both tables from the rows of answer files: retriever, ordering, k and TOKENS.
 
     ``base``: the retriever that others are compared with, if any. ``clusters``: the number of each query's cluster;
-    None if queries are independent.
+    None if queries are independent. ``budget``: the most tokens of a thought, None if unknown. No interval goes beyond
+    it.
     """
     queries = tokens_by_query(answers).with_columns(cluster_column(clusters))
     return {
-        "thoughts": thought_lengths(answers, queries),
-        "thought_differences": thought_differences(queries, base),
+        "thoughts": thought_lengths(answers, queries, budget),
+        "thought_differences": thought_differences(queries, base, budget),
     }
 
 
@@ -101,7 +109,7 @@ def tokens_by_query(answers: pl.DataFrame) -> pl.DataFrame:
     return answers.group_by(*OF_CONTEXT, "qid", maintain_order=True).agg(tokens=tokens.mean())
 
 
-def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFrame:
+def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame, budget: int | None) -> pl.DataFrame:
     """Compute a row per cell (columns LENGTHS). ``queries``: of tokens_by_query, with the column ``cluster``."""
     end = pl.col("thought_end")
     counts = answers.group_by(OF_CONTEXT, maintain_order=True).agg(
@@ -110,7 +118,7 @@ def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFram
         **{name: (end == name).sum().cast(pl.Int64) for name in (ENDED, CUT, UNFINISHED, NO_END)},
     )
     means = [
-        dict(zip(OF_CONTEXT, key, strict=True)) | _mean(*known(tokens, cluster))
+        dict(zip(OF_CONTEXT, key, strict=True)) | _mean(*known(tokens, cluster), budget)
         for key, (tokens, cluster) in by_cell(queries.sort(*OF_CONTEXT, "qid"), OF_CONTEXT, ["tokens", CLUSTER])
     ]
     schema = {
@@ -119,7 +127,7 @@ def thought_lengths(answers: pl.DataFrame, queries: pl.DataFrame) -> pl.DataFram
     return counts.join(pl.DataFrame(means, schema=schema), on=OF_CONTEXT, maintain_order="left").select(*LENGTHS)
 
 
-def thought_differences(queries: pl.DataFrame, base: str | None) -> pl.DataFrame:
+def thought_differences(queries: pl.DataFrame, base: str | None, budget: int | None) -> pl.DataFrame:
     """Compare every cell with the thoughts without context, then with ``base``, over the same queries.
 
     Columns DIFFERENCES and those of the adjusted p-values: a family is all cells that are compared with the same.
@@ -134,13 +142,15 @@ def thought_differences(queries: pl.DataFrame, base: str | None) -> pl.DataFrame
     rows = [
         row
         for against, compared, other, on in sides
-        for row in _compare(compared.join(other.select(*on, against="tokens"), on=on, how="left"), against, cells)
+        for row in _compare(
+            compared.join(other.select(*on, against="tokens"), on=on, how="left"), against, cells, budget
+        )
     ]
     table = pl.DataFrame(rows, schema=schema_of(DIFFERENCES))
     return multiplicity.with_adjusted(table, FAMILY, P_VALUES, cells=("retriever", "ordering"))
 
 
-def _compare(paired: pl.DataFrame, against: str, order: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def _compare(paired: pl.DataFrame, against: str, order: pl.DataFrame, budget: int | None) -> Iterator[dict[str, Any]]:
     """Yield a row per cell of ``paired`` (OF_CONTEXT, qid, tokens, against, cluster), in the order of ``order``."""
     places = order.select(OF_CONTEXT).unique(maintain_order=True).with_row_index("place")
     laid = paired.join(places, on=OF_CONTEXT).sort("place", "qid")
@@ -149,38 +159,55 @@ def _compare(paired: pl.DataFrame, against: str, order: pl.DataFrame) -> Iterato
         n = int(both.sum())
         row = dict(zip(OF_CONTEXT, key, strict=True)) | {"against_retriever": against, "n": n}
         row["n_unpaired"] = int(either.sum()) - n
-        differences, of_queries = known(difference(tokens, other), cluster)
         if n:
             means = {"mean_tokens": tokens[both].mean(), "against_tokens": other[both].mean()}
             row |= {name: float(value) for name, value in means.items()}
-            row["mean_difference"] = float(differences.mean())
-        yield row | _test(differences, of_queries)
+            row["mean_difference"] = float(difference(tokens[both], other[both]).mean())
+        yield row | compared(tokens[both], other[both], indexes(cluster[both]), budget)
 
 
-def _mean(tokens: Array, cluster: Indexes | None) -> dict[str, Any]:
+def _mean(tokens: Array, cluster: Indexes | None, budget: int | None) -> dict[str, Any]:
     """Return n_queries, mean_tokens and its interval, or the reason why it has none."""
     row: dict[str, Any] = {"n_queries": len(tokens)}
     if len(tokens):
         row["mean_tokens"] = float(tokens.mean())
     if testable(tokens, cluster):
-        return row | _interval(mean_tests.cautious(tokens, cluster), cluster)
+        most = None if budget is None else max(budget, tokens.max())
+        return row | _interval(mean_tests.cautious(tokens, cluster), cluster, 0.0, most)
     equal = len(tokens) >= QUERIES_AT_LEAST and is_constant(tokens)
     return row | {"reason": "all queries have as many tokens" if equal else untestable(tokens, cluster)}
 
 
-def _test(differences: Array, cluster: Indexes | None) -> dict[str, Any]:
+def compared(tokens: Array, other: Array, cluster: Indexes | None, budget: int | None) -> dict[str, Any]:
+    """Test the mean of ``tokens`` less ``other`` (n,): interval, p_verdict, verdict, stands, reason, as DIFFERENCES."""
+    differences = difference(tokens, other)
     size = len(differences) if cluster is None else mean_tests.ClusterMeans.of(differences, cluster).effective
     enough = size >= WORDS_FROM and mean_tests.enough(differences, cluster)
     if not testable(differences, cluster):
         return {"verdict": UNDECIDED if enough else TOO_FEW, "reason": untestable(differences, cluster)}
     means = mean_tests.cautious(differences, cluster)
-    row = _interval(means, cluster)
+    most = None if budget is None else max(budget, tokens.max(), other.max())
+    row = _interval(means, cluster, None if most is None else -most, most)
     word = of_interval(row["low"], row["high"])
     verdict = WORDS.get(word, word) if enough else TOO_FEW
-    return row | {"p_verdict": float(means.p_value()[0]), "verdict": verdict}
+    row["stands"] = (
+        None if most is None else _stands(verdict, differences, cluster, tokens.mean() - most, most - other.mean())
+    )
+    reason = mean_tests.unbounded(row["low"], differences, cluster)
+    return row | {"p_verdict": float(means.p_value()[0]), "verdict": verdict, "reason": reason}
 
 
-def _interval(means: mean_tests.Means | mean_tests.ClusterMeans, cluster: Indexes | None) -> dict[str, Any]:
-    (low,), (high,) = means.interval()
+def _stands(verdict: str, differences: Array, cluster: Indexes | None, least: float, most: float) -> bool | None:
+    """Return whether ``verdict`` stands with one more query, whose difference is the ``least`` or the ``most``."""
+    if verdict == MORE:
+        return bool(with_one_more(differences, least, cluster).interval()[0][0] > 0)
+    return bool(with_one_more(differences, most, cluster).interval()[1][0] < 0) if verdict == FEWER else None
+
+
+def _interval(
+    means: mean_tests.Means | mean_tests.ClusterMeans, cluster: Indexes | None, least: float | None, most: float | None
+) -> dict[str, Any]:
+    """Return low, high and method; ends are cut at the ``least`` and ``most`` that a mean can be."""
+    (low,), (high,) = (np.clip(ends, least, most) for ends in means.interval())
     method = mean_tests.METHOD if cluster is None else mean_tests.METHOD_OF_CLUSTERS
     return {"low": mean_tests.end(low), "high": mean_tests.end(high), "method": method}

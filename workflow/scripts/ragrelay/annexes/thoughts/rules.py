@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.workflow.study.files import made_by
 from ragrelay.workflow.study.study import Key, StudyOfRules
 
@@ -47,6 +48,11 @@ class Thoughts:
         grid = self.study.grid
         primary = {name: self.study.primary(name) for name in grid.datasets}
         return {"grid": grid.mapping() | {"kinds": self.study.retriever_kinds}, "primary": primary}
+
+    def budget_of(self, generator: str) -> int | None:
+        """Return the most tokens that a thought can have: its budget, or max_tokens where the answer shares them."""
+        definition = self.study.generator(generator)
+        return GENERATOR_KINDS.of(definition).thought_budget(definition) or definition.get("max_tokens")
 
     def base_of(self, dataset: str) -> str | None:
         """Return the retriever that others are compared with, the reference of the primary pair; None without one."""

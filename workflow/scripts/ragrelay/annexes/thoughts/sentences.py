@@ -11,7 +11,7 @@ from ragrelay.annexes.thoughts.lengths import FEWER, MORE, OF_CONTEXT
 from ragrelay.annexes.thoughts.study import CENSORED, THOUGHTS, ThoughtStudy
 from ragrelay.base.vocabulary.names import SET_BY_DESIGN, ZEROSHOT
 from ragrelay.generation.thought_marks import CUT, UNFINISHED
-from ragrelay.report.display.findings import Conclusion
+from ragrelay.report.display.findings import Conclusion, with_remark
 from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.report.display.tables import Row
 
@@ -39,8 +39,11 @@ def thought_answer(study: ThoughtStudy) -> Conclusion:
         said = [f"{word} with {listing(named[word])}" for word in (MORE, FEWER) if named[word]]
         open_with = [*named[UNDECIDED], *named[TOO_FEW]]
         left = f"; with {listing(open_with)} we do not know" if open_with else ""
-        return Conclusion(*heading, f"Tokens of {generator}’s thoughts: {' and '.join(said)} {than}{left}")
-    return Conclusion(*heading, f"We do not know whether {generator}’s thoughts have more or fewer tokens {than}")
+        strong = f"Tokens of {generator}’s thoughts: {' and '.join(said)} {than}{left}"
+        return Conclusion(*heading, strong, remark=_remark(rows))
+    compared = f" with {listing([row['retriever'] for row in rows])}" if rows else ""
+    strong = f"We do not know whether {generator}’s thoughts have more or fewer tokens{compared} {than}"
+    return Conclusion(*heading, strong)
 
 
 def thought_sentences(study: ThoughtStudy) -> list[str]:
@@ -68,7 +71,8 @@ def _compared(study: ThoughtStudy, against: str) -> list[str]:
     if not rows:
         return [f"No thoughts can be compared with those {_of(study, against)} ({_where(study)})."]
     parts = []
-    untested = {row["reason"]: f"with {{}} there is no test ({row['reason']})" for row in rows if row["reason"]}
+    reasons = [row["reason"] for row in rows if row["reason"] and row["p_verdict"] is None]
+    untested = {reason: f"with {{}} there is no test ({reason})" for reason in reasons}
     for word, text in {**BY_VERDICT, **untested}.items():
         named = [f"{row['retriever']} ({_difference(study, row)})" for row in rows if _said(row) == word]
         parts += [text.format(listing(named))] if named else []
@@ -80,7 +84,7 @@ def _compared(study: ThoughtStudy, against: str) -> list[str]:
         f"{f' ({cut})' if (cut := _share(study, here)) else ''}. Over the same queries (up to {count(most)}), by the "
         f"mean difference: {'; '.join(parts)}."
     )
-    return [said, *_counts(study, against)]
+    return [with_remark(said, _remark(rows)), *_counts(study, against)]
 
 
 def _counts(study: ThoughtStudy, against: str) -> list[str]:
@@ -126,7 +130,15 @@ def _lead(study: ThoughtStudy, against: str) -> Sequence[Row]:
 
 def _said(row: Row) -> str:
     """Return the verdict, or why there is no test of enough queries."""
-    return str(row["reason"] if row["reason"] and row["n"] >= QUERIES_AT_LEAST else row["verdict"])
+    untested = row["reason"] and row["p_verdict"] is None and row["n"] >= QUERIES_AT_LEAST
+    return str(row["reason"] if untested else row["verdict"])
+
+
+def _remark(rows: Sequence[Row]) -> str:
+    """Name the retrievers whose verdict does not stand; empty if all do."""
+    fallen = [row["retriever"] for row in rows if row["stands"] is False]
+    undone = f"One more query with a thought that runs to the budget would undo the verdict for {listing(fallen)}."
+    return undone if fallen else ""
 
 
 def _where(study: ThoughtStudy) -> str:
