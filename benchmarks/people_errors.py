@@ -6,7 +6,8 @@ Draws studies whose true value is known, at the smallest numbers of scores by pe
 for, takes the workflow's own intervals and tests, and prints and writes the share that covers the truth, the width
 compared with people's scores alone, and how often a test finds a difference that there is or is not. Parts: estimates
 from people's scores and a scorer's; the bias of answers that are chosen; r, rho and biases over answers; tau and tau_AP
-over systems; alpha of two assessors. Seeded. ``--parts`` chooses what is drawn.
+over systems; alpha of two assessors; gains whose cells have unequal numbers of scores, or were scored by different
+people. Seeded. ``--parts`` chooses what is drawn.
 """
 
 import json
@@ -21,11 +22,13 @@ from ragrelay.analysis.orders import AT_LEAST as SYSTEMS_AT_LEAST
 from ragrelay.analysis.orders import TAU, TAU_AP, Families, order_agreement, order_difference
 from ragrelay.analysis.verdicts import EFFECTIVE_AT_LEAST
 from ragrelay.annexes.people.assessors import alpha_interval, krippendorff
+from ragrelay.annexes.people.estimates import few_of_a_cell, unlike_assessors
 from ragrelay.annexes.people.following import FAMILIES, RHO, bias, coefficient, rho_difference
 from ragrelay.annexes.people.powered import (
     DIFFERENT_AT_LEAST,
     LABELS_AT_LEAST,
     LABELS_OF_SLOPE,
+    OF_CELL_AT_LEAST,
     PartlyScored,
     different,
     influences,
@@ -460,17 +463,80 @@ def assessor_figures(draws: int) -> Iterator[tuple[str, Figure]]:
             yield f"coverage of alpha of two assessors: {label}", figure(float(np.mean(covers)), "", COVERS)
 
 
+CELLS = ((6, 34), (8, 32), (20, 20), (20, 40), (20, 60))
+"""Scores by people of the two cells of a gain."""
+# Severity is a person's mean lead: of scores from 0 to 1 with a standard deviation of .3, its own is .15.
+SEVERITY = 0.5
+# Share of each cell's scores that are of the first of two people; at random, or all answers of a query by one of them.
+ASSESSED = {
+    "each cell by one": (1.0, 0.0), "70% and 30%": (0.7, 0.3), "60% and 40%": (0.6, 0.4), "at random": None,
+    "whole queries by one": (0.5, 0.5),
+}  # fmt: skip
+
+
+def of_cells(
+    random: np.random.Generator, draws: int, shape: str, scores: tuple[int, int], added: Array | None = None
+) -> tuple[Array, Array, Array]:
+    """Whether a gain's interval covers the truth, people's scores (draws, queries, 2), and whether there is one at all.
+
+    ``scores``: of each cell, of 100 queries' answers; ``added`` (draws, queries, 2): what is added to people's values.
+    """
+    people, scorer, cluster = study(random, draws, (100, 1, 2), 0.7)
+    ranks = random.random(people.shape).argsort(axis=1).argsort(axis=1)
+    shown = shaped(people, shape) + (0.0 if added is None else added)
+    known = np.where(ranks < np.array(scores), shown, np.nan)
+    with np.errstate(all="ignore"):
+        given = influences(PartlyScored(known, scorer, np.ones_like(known)), [[1.0, 0.0], [0.0, -1.0]], cluster)
+        found = powered(given)
+    true = truth(shape) - truth(shape, 1)
+    there = np.array([different(one[np.isfinite(one)]) >= DIFFERENT_AT_LEAST for one in known])
+    there &= ((given.of_people**2).sum(axis=-1) > 0) & (found.df + 1.0 >= EFFECTIVE_AT_LEAST)
+    return (found.low <= true) & (true <= found.high), known, there
+
+
+def cell_figures(draws: int) -> Iterator[tuple[str, Figure]]:
+    """Of gains whose cells have unequal numbers of scores, and of gains whose cells different people scored."""
+    shapes = ("normal", "grades", "counts", "0 or 1, rarely 1", "0 or 1, unequal cells", "skewed")
+    for scores, shape in product(CELLS, shapes):
+        random = np.random.default_rng([53, SHAPES.index(shape), *scores])
+        covers, known, there = of_cells(random, draws, shape, scores)
+        label = f"{shape}, r 0.7, {scores[0]} and {scores[1]} scores of the cells"
+        yield f"without a gate of its own, coverage of a gain: {label}", figure(covers[there].mean())
+        of_each = [[one[np.isfinite(one[:, cell]), cell] for cell in (0, 1)] for one in known]
+        passed = there & np.array([not few_of_a_cell(cells) for cells in of_each])
+        if min(scores) >= OF_CELL_AT_LEAST:
+            goal = COVERS if scores[1] <= 2 * scores[0] else ""
+            yield f"coverage of a gain: {label}", figure(covers[passed].mean(), "", goal)
+            yield f"share of studies with an interval, gain: {label}", figure(passed.mean())
+    for (how, shares), scores in product(ASSESSED.items(), (20, 40)):
+        random = np.random.default_rng([59, list(ASSESSED).index(how), scores])
+        first = random.random((draws, 100, 2)) < (0.5 if shares is None else np.array(shares))
+        if how == "whole queries by one":
+            first = np.repeat(first[..., :1], 2, axis=-1)
+        severity = SEVERITY * random.normal(size=(2, draws, 1, 1))
+        added = np.where(first, *severity)
+        covers, known, _ = of_cells(random, draws, "normal", (scores, scores), added)
+        there = np.isfinite(known)
+        counts = [(there & own).sum(axis=1) for own in (first, ~first)]
+        told = np.array([bool(unlike_assessors({"a": a, "b": b})) for a, b in zip(*counts, strict=True)])
+        label = f"scored {how}, {scores} scores of the cells each"
+        yield f"without a look at assessors, coverage of a gain of two people: {label}", figure(covers.mean())
+        yield f"false verdicts on a gain of two people: {label}", figure((~covers & ~told).mean(), "", FALSE)
+        yield f"share of studies without an interval, gain of two people: {label}", figure(told.mean())
+
+
 PARTS = {
     "powered": powered_figures, "chosen": chosen_figures, "agreement": agreement_figures, "orders": order_figures,
-    "assessors": assessor_figures,
+    "assessors": assessor_figures, "cells": cell_figures,
 }  # fmt: skip
 # What the labels of a part's figures have, and no others.
 LABELS = {
-    "powered": r"(a|over|interval,|alone,) (mean|gain|slope)\b",
+    "powered": r"^(?!.*of the cells).*(a|over|interval,|alone,) (mean|gain|slope)\b",
     "chosen": r"^a share of",
     "agreement": r" (rho|r|length)\b.*answers",
     "orders": r"\b(tau|tau_AP)\b",
     "assessors": r"two assessors",
+    "cells": r"of the cells",
 }
 
 

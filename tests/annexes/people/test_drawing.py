@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from ragrelay.annexes.people.drawing import SYSTEM, drawn, scores_for, width_lines
+from ragrelay.annexes.people.drawing import SYSTEM, drawn, few_lines, scores_for, width_lines
 from ragrelay.annexes.people.powered import PartlyScored, influences, powered
 from ragrelay.base.errors import InputError
 from ragrelay.scoring.score_files import ROWS, row_key
@@ -74,6 +74,19 @@ def test_another_draws_probabilities_are_refused() -> None:
     rows = scored(0, QIDS[:3]).with_columns(probability=pl.Series([0.1, 0.2, 0.2]), place=pl.lit("s.csv, line 2"))
     with pytest.raises(InputError, match="scores of one cell with different probabilities"):
         drawn(ANSWERS, rows, QUERIES, OF, [0, 1], 5, 1)
+
+
+@pytest.mark.parametrize(("most", "said"), [
+    (60, None), (57, "will have scored 19 answers of one of the cells, to 19 queries"), (3, "scored 1 answers"),
+])  # fmt: skip
+def test_too_few_scores_for_an_interval_are_said_before_people_begin(most: int, said: str | None) -> None:
+    lines = few_lines("demo", drawn(ANSWERS, NONE, QUERIES, OF, [0, 1], most, 1), OF)
+    assert len(lines) == (said is not None) and (said or "") in "".join(lines)
+    few = drawn(ANSWERS.filter(pl.col("qid") < "q12"), NONE, QUERIES, OF, [0, 1], 60, 1)
+    assert "12 answers of one of the cells, to 12 queries" in few_lines("demo", few, OF)[0], (
+        "36 answers are all there are"
+    )
+    assert few_lines("demo", few, OF.head(1)) == [], "one cell is compared with none"
 
 
 def test_the_plans_number_of_scores_gives_the_width() -> None:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from ragrelay.annexes.people.estimates import estimate
 from ragrelay.annexes.people.powered import Influences, PartlyScored, influences, powered, slope_influences
+from scipy import stats
 
 from benchmarks.people_errors import differs, intervals, orders
 
@@ -138,6 +139,52 @@ def test_too_few_scores_give_a_reason_and_no_interval() -> None:
     assert "reason" not in estimate(some, GAIN, np.arange(90))
     slope = estimate(some, GAIN, np.arange(90), np.arange(90.0))
     assert slope["reason"] == "fewer than 80 scores by people"
+
+
+def test_each_cell_needs_scores_of_its_own() -> None:
+    """Forty scores are not enough if one cell has few of them, or if hardly any of its scores differ."""
+    random = np.random.default_rng(3)
+    people, cluster = random.normal(size=(90, 2)), np.arange(90)
+
+    def scored(first: int, second: int, rare: int | None = None) -> dict[str, object]:
+        known = np.where(np.arange(90)[:, None] < [first, second], people, np.nan)
+        if rare is not None:
+            known[:, 0] = np.where(np.isfinite(known[:, 0]), (np.arange(90) < rare).astype(float), np.nan)
+        return estimate(PartlyScored(known, people + random.normal(size=people.shape), np.ones((90, 2))), GAIN, cluster)
+
+    few = "fewer than 20 scores by people in one of the cells"
+    alike = "fewer than 3 of people's scores of one of the cells are not its commonest one"
+    assert [scored(*sizes).get("reason") for sizes in ((6, 34), (34, 6), (19, 60), (20, 20))] == [few, few, few, None]
+    assert [scored(30, 30, rare).get("reason") for rare in (2, 3)] == [alike, None]
+    assert "low" not in scored(6, 34) and "alone" in scored(6, 34)
+
+
+@pytest.mark.parametrize(("shares", "unlike"), [
+    ((40, 0), True), ((28, 12), True), ((20, 20), False), ((21, 19), False), ((19, 21), False), ((12, 28), True),
+])  # fmt: skip
+def test_cells_that_different_people_scored_have_no_interval(shares: tuple[int, int], unlike: bool) -> None:
+    """Ada scores so many of the first cell's 40 answers, and as many of the second's as Bo leaves of 40."""
+    some = answers(scores=80)
+    places = [np.flatnonzero(np.isfinite(some.people[:, cell])) for cell in (0, 1)]
+    ada = np.zeros_like(some.people)
+    for cell, share in enumerate(shares):
+        ada[places[cell][:share], cell] = 1.0
+    known = np.isfinite(some.people)
+    parts = {"ada": ada, "bo": known - ada}
+    row = estimate(some, GAIN, np.arange(90), None, parts)
+    assert ("reason" in row) == unlike == ("low" not in row)
+    if unlike:
+        one, other = (f"{share / 40:.0%}" for share in shares)
+        assert (
+            row["reason"]
+            == f"different people scored the two cells: ada gave {one} of one's scores and {other} of the other's"
+        )
+        counts = np.array([shares, [40 - share for share in shares]])
+        assert stats.chi2_contingency(counts, correction=False).pvalue < 0.2
+    both = {"ada": known / 2, "bo": known / 2}
+    assert estimate(some, GAIN, np.arange(90), None, both) == estimate(some, GAIN, np.arange(90))
+    x = np.random.default_rng(1).normal(size=90)
+    assert "low" in estimate(some, GAIN, np.arange(90), x, parts), "severity leaves a slope as it is"
 
 
 @pytest.mark.simulation

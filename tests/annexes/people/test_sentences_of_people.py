@@ -23,13 +23,19 @@ PRIMARY = {"retriever": "dense", "reference": "bm25", "ordering": "descending", 
 NAMES = ["generator", "retriever", "ordering", "k", "seed", "qid"]
 
 
-def study_of(folder: Path, scored: int, generators: int = 1, assessors: int = 1, help: float = 1.0) -> PeopleStudy:
-    """``scored`` answers of each cell by people; `good` follows them if it has ``help``, `wordy` length."""
+def study_of(
+    folder: Path, scored: int, generators: int = 1, assessors: int = 1, help: float = 1.0, queries: int = 60,
+    own: bool = False,
+) -> PeopleStudy:  # fmt: skip
+    """``scored`` answers of each cell by people; `good` follows them if it has ``help``, `wordy` length.
+
+    With ``own``, each cell has an assessor of its own.
+    """
     random = np.random.default_rng(3)
     rows, scores, texts, measures = [], {"good": [], "wordy": []}, [], {}
     for generator in [f"lm{number}" for number in range(1, generators + 1)]:
         for place, cell in enumerate(CELLS):
-            for number in range(60):
+            for number in range(queries):
                 key = (generator, *cell, 1, f"q{number:02}")
                 value = float(np.clip(0.5 + 0.2 * (place < 2) + 0.2 * random.normal(), 0, 1))
                 words = int(random.integers(5, 100))
@@ -40,8 +46,11 @@ def study_of(folder: Path, scored: int, generators: int = 1, assessors: int = 1,
                 if (number + 20 * place) % 60 < scored:
                     for assessor in range(assessors):
                         noise = 0.1 * random.normal() * (assessors > 1)
-                        rows.append(dict(zip(NAMES, key, strict=True)) | {"value": float(np.clip(value + noise, 0, 1)),
-                                                                          "assessor": f"a{assessor}"})  # fmt: skip
+                        score = {
+                            "value": float(np.clip(value + noise, 0, 1)),
+                            "assessor": f"a{place if own else assessor}",
+                        }
+                        rows.append(dict(zip(NAMES, key, strict=True)) | score)
     answers = pl.DataFrame(texts, schema=[*NAMES, "answer"], orient="row")
     answers = answers.with_columns(words=pl.col("answer").str.split(" ").list.len().cast(pl.Int64))
     frames = {name: pl.DataFrame(of, schema=[*NAMES, "value"], orient="row") for name, of in scores.items()}
@@ -60,13 +69,19 @@ STATES = {
     "some": {"scored": 25},
     "many": {"scored": 50, "generators": 2, "assessors": 2},
     "useless": {"scored": 25, "help": 0.0},
+    "all": {"scored": 60, "queries": 12},
+    "own-people": {"scored": 50, "own": True},
 }
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_the_sentences_are_approved(state: str, tmp_path: Path) -> None:
     study = study_of(tmp_path, **STATES[state])
-    said = [of_people.people_answer(study).sentence, *of_people.people_sentences(study)]
+    said = [
+        of_people.people_answer(study).sentence,
+        *of_people.people_sentences(study),
+        *of_people.people_warnings(study),
+    ]
     approve(APPROVED / f"{state}.txt", said)
 
 
@@ -112,3 +127,23 @@ def test_the_best_of_several_scorers_is_corrected_for_their_pairs(tmp_path: Path
     ]
     assert answers[0].startswith("good follows people better than wordy")
     assert answers[1].startswith("We do not know which scorer follows people best; good has the highest ρ")
+
+
+def test_the_answer_points_to_the_section_where_people_scored_all_answers(tmp_path: Path) -> None:
+    remark = of_people.people_answer(study_of(tmp_path, 60, queries=12)).remark
+    assert remark.endswith("the sections scored by people have their intervals over queries.")
+    for scored, queries in ((60, 60), (10, 60)):
+        assert not of_people.people_answer(study_of(tmp_path, scored, queries=queries)).remark
+
+
+def test_different_people_are_warned_of(tmp_path: Path) -> None:
+    """Every cell has an assessor of its own: no comparison has a verdict, and the page counts them."""
+    study = study_of(tmp_path, 50, own=True)
+    compared = study["people_estimates"].filter(pl.col("quantity").is_in(["gain", "difference"]), scorer="good")
+    assert compared["verdict"].null_count() == compared["low"].null_count() == compared.height == 3
+    assert study["people_estimates"].filter(quantity="P")["low"].null_count() == 0
+    (warning,) = of_people.people_warnings(study)
+    assert warning.startswith(
+        "In 3 comparisons of answers on demo, different people scored the two cells: a0 gave 100%"
+    )
+    assert of_people.people_warnings(study_of(tmp_path, 50, assessors=2)) == []

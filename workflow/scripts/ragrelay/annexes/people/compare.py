@@ -14,6 +14,9 @@ from ragrelay.base.vocabulary.names import NO_ORDERING
 from ragrelay.scoring.filed_scores import generated
 from ragrelay.scoring.score_files import ANSWER, mean_scores, of_answers
 
+UNNAMED = "nobody named"
+"""The assessor of scores that name none."""
+
 
 def answers_of(files: KeyedFiles) -> pl.DataFrame:
     """Return score_files.ANSWER, answer and words of all answers, by generator, retriever, ordering and k."""
@@ -62,10 +65,15 @@ def compare_people(
     scorer's name; ``pairs`` of retrievers are compared. ``measures``: of measures_of.
     """
     own, _ = of_answers(mean_scores(rows), answers)
+    assessed = (
+        rows.drop_nulls("value")
+        .select(*ANSWER, pl.col("assessor").fill_null(UNNAMED), part=1.0 / pl.len().over(ANSWER))
+        .join(own, on=ANSWER, how="semi", maintain_order="left")
+    )
     paired = following.paired_answers(own, scores, answers.select(*ANSWER, "words"), clusters)
     named = {"people": people}
     estimated = [
-        estimates.estimates(laid_out(own, scores, generator, clusters), people, pairs, measures).with_columns(
+        estimates.estimates(laid_out(own, scores, generator, clusters, assessed), people, pairs, measures).with_columns(
             generator=pl.lit(generator)
         )
         for generator in answers["generator"].unique(maintain_order=True)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ragrelay.annexes.people.powered import LABELS_AT_LEAST, OF_CELL_AT_LEAST, QUERIES_AT_LEAST
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, STUDY_PART, number, schema_of, text
@@ -102,6 +103,24 @@ def _check_probabilities(rows: pl.DataFrame) -> None:
     for place in several.filter(pl.col("probability") > 1)["place"].head(1):
         expected = "one in each cell, as to_score draws; or other answers drawn by you"
         raise InputError(place, "scores of one cell with different probabilities", expected)
+
+
+def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame) -> list[str]:
+    """Return a line if the answers of ``table`` (COLUMNS), all scored, are too few for an interval of two cells.
+
+    ``of``: SYSTEM of the cells that are compared.
+    """
+    compared = table.join(of, on=SYSTEM, how="semi")
+    counts, queries = sorted(compared.group_by(SYSTEM).len()["len"]), compared["qid"].n_unique()
+    if of.height < 2 or (len(counts) == of.height and counts[0] >= OF_CELL_AT_LEAST and queries >= QUERIES_AT_LEAST
+                         and sum(counts[:2]) >= LABELS_AT_LEAST):  # fmt: skip
+        return []
+    least = counts[0] if len(counts) == of.height else 0
+    return [
+        f"{dataset}: with these, people will have scored {least} answers of one of the cells, to {queries} queries. "
+        "Comparisons with a scorer's help will have no interval: they need scores of "
+        f"{OF_CELL_AT_LEAST} answers of each cell, {LABELS_AT_LEAST} in all, to {QUERIES_AT_LEAST} queries."
+    ]
 
 
 WIDTHS = (0.2, 0.15, 0.1, 0.05)

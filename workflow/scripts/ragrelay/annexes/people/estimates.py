@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+from scipy import stats
 
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
@@ -13,9 +14,11 @@ from ragrelay.analysis.verdicts import EFFECTIVE_AT_LEAST, of_interval
 from ragrelay.annexes.people.layout import CONTEXT, Laid
 from ragrelay.annexes.people.powered import (
     DIFFERENT_AT_LEAST,
+    DIFFERENT_OF_CELL,
     LABELS_AT_LEAST,
     LABELS_OF_SLOPE,
     METHOD,
+    OF_CELL_AT_LEAST,
     QUERIES_AT_LEAST,
     PartlyScored,
     different,
@@ -39,6 +42,10 @@ from ragrelay.base.vocabulary.names import ZEROSHOT
 MEAN, GAIN, DIFFERENCE, SLOPE = "P", "gain", "difference", "slope"
 PER = 0.1
 """Slopes are per so much of the measure."""
+UNLIKE = 0.2
+"""Chance of assessors' shares as different as they are below which they count as different: high, as a test of few
+scores finds only large differences, and severity makes errors of smaller ones (benchmarks/people_errors.py)."""
+UNLIKE_ASSESSORS = "different people scored the two cells"
 Measures = Mapping[tuple[str, int], Mapping[str, float]]
 """The retrieval measure of each query, by retriever and k."""
 TABLE = {
@@ -108,7 +115,7 @@ def _of_scorer(
         if quantity == SLOPE:
             of_pair = [measures.get((each["retriever"], each["k"]), {}) for each in (cell, against or cell)]
             x = np.array([of_pair[0].get(q, np.nan) - of_pair[1].get(q, np.nan) for q in laid.qids]) / PER
-        row = estimate(answers, contrast, laid.cluster, x)
+        row = estimate(answers, contrast, laid.cluster, x, laid.assessors)
         if quantity == MEAN:
             row["p_value"] = None
         if quantity in (GAIN, DIFFERENCE) and row.get("low") is not None:
@@ -117,9 +124,17 @@ def _of_scorer(
 
 
 def estimate(
-    answers: PartlyScored, contrast: Sequence[Sequence[float]], cluster: npt.NDArray[np.intp], x: Array | None = None
+    answers: PartlyScored,
+    contrast: Sequence[Sequence[float]],
+    cluster: npt.NDArray[np.intp],
+    x: Array | None = None,
+    assessors: Mapping[str, Array] | None = None,
 ) -> dict[str, Any]:
-    """Estimate a sum of cells' means, or of their slopes on ``x`` (queries,): columns of TABLE, without the verdict."""
+    """Estimate a sum of cells' means, or of their slopes on ``x`` (queries,): columns of TABLE, without the verdict.
+
+    ``assessors``: see Laid. Cells that different people scored have no interval, since some people are more severe than
+    others; slopes have one, which severity leaves as they are.
+    """
     cells = np.array(contrast) != 0
     used = cells.any(axis=0) & (np.ones(len(cluster), bool) if x is None else np.isfinite(x))[:, None]
     answers = answers._replace(scorer=np.where(used, answers.scorer, np.nan))
@@ -143,6 +158,10 @@ def estimate(
     row["alone"] = float(given.alone)
     if reason := too_few(values, row["n_queries"], LABELS_AT_LEAST if x is None else LABELS_OF_SLOPE):
         return row | {"reason": reason}
+    parts = {name: [part[known & cell].sum() for cell in cells] for name, part in (assessors or {}).items()}
+    reason = "" if len(cells) == 1 else few_of_a_cell([answers.people[known & cell] for cell in cells])
+    if reason := reason or ("" if len(cells) == 1 or x is not None else unlike_assessors(parts)):
+        return row | {"reason": reason}
     if not (given.of_people**2).sum() > 0:
         return row | {"reason": "people gave all answers of a cell the same score"}
     found = powered(given)
@@ -151,6 +170,28 @@ def estimate(
     width, alone = (float(found.high - found.low), float(found.alone_high - found.alone_low))
     row |= {name: float(getattr(found, name)) for name in ESTIMATED}
     return row | {"width": width / alone, "as_many": (alone / width) ** 2, "method": METHOD}
+
+
+def few_of_a_cell(cells: Sequence[Array]) -> str:
+    """Return why one of the ``cells``, each people's scores (n,), has too few scores; empty if none has."""
+    if min(map(len, cells)) < OF_CELL_AT_LEAST:
+        return f"fewer than {OF_CELL_AT_LEAST} scores by people in one of the cells"
+    if min(map(different, cells)) < DIFFERENT_OF_CELL:
+        return f"fewer than {DIFFERENT_OF_CELL} of people's scores of one of the cells are not its commonest one"
+    return ""
+
+
+def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
+    """Return why the cells of a comparison were scored by different people; empty if chance may explain it.
+
+    ``parts``: by assessor, how many scores each cell has of theirs. A chi-squared test compares them.
+    """
+    counts = {name: np.array(of_cells) for name, of_cells in parts.items() if sum(of_cells) > 0}
+    if len(counts) < 2 or stats.chi2_contingency(list(counts.values()), correction=False).pvalue >= UNLIKE:
+        return ""
+    total = sum(counts.values())
+    name, (one, other) = max(((name, of / total) for name, of in counts.items()), key=lambda each: np.ptp(each[1]))
+    return f"{UNLIKE_ASSESSORS}: {name} gave {one:.0%} of the first's scores and {other:.0%} of the second's"
 
 
 def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str = "scores by people") -> str:

@@ -19,7 +19,8 @@ CONTEXT = ["retriever", "ordering", "k"]
 class Laid:
     """Scores (queries, columns): a column per cell and seed. ``people`` is NaN where people did not score.
 
-    ``scorers``: a scorer's scores by its name, NaN where there is none. ``weights``: inverse probabilities of being
+    ``scorers``: a scorer's scores by its name, NaN where there is none. ``assessors``: an assessor's part in people's
+    score of each answer by the assessor's name, 0 to 1. ``weights``: inverse probabilities of being
     drawn for people, 1 where unknown. ``cluster`` (queries,) numbers the clusters of queries.
     """
 
@@ -27,6 +28,7 @@ class Laid:
     people: Array
     weights: Array
     scorers: Mapping[str, Array]
+    assessors: Mapping[str, Array]
     cluster: npt.NDArray[np.intp]
     qids: tuple[str, ...]
 
@@ -37,11 +39,16 @@ class Laid:
 
 
 def laid_out(
-    people: pl.DataFrame, scores: Mapping[str, pl.DataFrame], generator: str, clusters: Clusters | None
+    people: pl.DataFrame,
+    scores: Mapping[str, pl.DataFrame],
+    generator: str,
+    clusters: Clusters | None,
+    assessed: pl.DataFrame,
 ) -> Laid:
     """Lay out the answers of ``generator`` that have a score.
 
-    ``people``: score_files.ANSWER, value, probability; ``scores`` by scorer: ANSWER, value.
+    ``people``: score_files.ANSWER, value, probability; ``scores`` by scorer: ANSWER, value; ``assessed``: ANSWER,
+    assessor, part, of the same answers.
     """
     own = people.filter(generator=generator)
     others = {name: frame.filter(generator=generator) for name, frame in scores.items()}
@@ -63,6 +70,10 @@ def laid_out(
         placed(own, "value"),
         placed(weighted, "weight", 1.0),
         {name: placed(frame, "value") for name, frame in others.items()},
+        {
+            name: placed(frame, "part", 0.0)
+            for (name,), frame in assessed.partition_by("assessor", as_dict=True).items()
+        },
         cluster.astype(np.intp),
         tuple(queries["qid"]),
     )

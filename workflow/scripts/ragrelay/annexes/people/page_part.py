@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragrelay.annexes.people.outputs import OUTPUTS, PARTS
-from ragrelay.annexes.people.sentences import people_answer, people_sentences
+from ragrelay.annexes.people.sentences import people_answer, people_sentences, people_warnings
 from ragrelay.annexes.people.study import TABLES, PeopleStudy, read_people
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.display.page import Page
@@ -18,3 +18,8 @@ def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[Peop
 def values(part: Sequence[PeopleStudy], page: Page, most_rows: int) -> dict[str, Any]:
     """Return the variables of ``people.html.j2``. Charts are added to those of ``page``."""
     return {"people": page.units("people", part, people_answer, people_sentences, OUTPUTS, PARTS, most_rows)}
+
+
+def warnings(part: Sequence[PeopleStudy]) -> list[str]:
+    """Warn of each dataset some of whose comparisons are of answers that different people scored."""
+    return [warning for study in part for warning in people_warnings(study)]

@@ -20,6 +20,8 @@ from ragrelay.analysis.mean_tests import SKEWNESS, Means
 METHOD = "prediction-powered (PPI++) over sums of clusters; Student's t and Hall's, the more cautious"
 LABELS_AT_LEAST, QUERIES_AT_LEAST, DIFFERENT_AT_LEAST = 40, 12, 5
 """An interval needs so many scores by people, so many queries with one, and so many that aren't the commonest."""
+OF_CELL_AT_LEAST, DIFFERENT_OF_CELL = 20, 3
+"""An interval of two cells needs so many scores of each, and so many of each that aren't its commonest."""
 LABELS_OF_SLOPE = 80
 """An interval of a slope needs so many scores by people."""
 

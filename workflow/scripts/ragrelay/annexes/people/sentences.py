@@ -7,7 +7,7 @@ import polars as pl
 
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.verdicts import UNDECIDED
-from ragrelay.annexes.people.estimates import DIFFERENCE, GAIN, MEAN, SLOPE
+from ragrelay.annexes.people.estimates import DIFFERENCE, GAIN, MEAN, SLOPE, UNLIKE_ASSESSORS
 from ragrelay.annexes.people.following import GENERATOR, LENGTH, ORDER, ORDER_AP, RHO, order_of
 from ragrelay.annexes.people.study import PeopleStudy
 from ragrelay.base.vocabulary.names import ZEROSHOT
@@ -15,12 +15,42 @@ from ragrelay.report.display.findings import Conclusion
 from ragrelay.report.display.numbers import count, counted, listing, number, p_value, share, with_interval
 from ragrelay.report.display.tables import Row
 
+CELLS = ["retriever", "ordering", "k", "against_retriever"]
 WORTH = 0.95
 """A scorer is worth it where it narrows the interval below this share of the width without it."""
 
 
 def people_answer(study: PeopleStudy) -> Conclusion:
-    """Conclude which scorer follows people best over answers, with its interval."""
+    """Conclude which scorer follows people best over answers, and point to the section that has people's intervals."""
+    return _followed(study)._replace(remark=_elsewhere(study))
+
+
+def _elsewhere(study: PeopleStudy) -> str:
+    """Say where gains and differences have intervals if people scored all answers of some that have none here."""
+    compared = study["people_estimates"].filter(pl.col("quantity").is_in([GAIN, DIFFERENCE]), pl.col("low").is_null())
+    if compared.filter(pl.col("n_scores") == pl.col("n_answers"), pl.col("n_scores") > 0).is_empty():
+        return ""
+    return (
+        f"People scored all answers of comparisons that have no interval here: the sections scored by {study.people} "
+        "have their intervals over queries."
+    )
+
+
+def people_warnings(study: PeopleStudy) -> list[str]:
+    """Warn of comparisons of answers that different people scored: the sections of people's scores test them, too."""
+    reasons = pl.col("reason").str.starts_with(UNLIKE_ASSESSORS)
+    rows = study["people_estimates"].filter(reasons).unique(["generator", *CELLS], maintain_order=True)
+    if rows.is_empty():
+        return []
+    row = rows.row(0, named=True)
+    of = f"{row['generator']}, {row['retriever']} against {row['against_retriever']}, k = {row['k']}"
+    return [
+        f"In {counted(rows.height, 'comparison')} of answers on {study.keys['dataset']}, {row['reason']} ({of}). "
+        f"Verdicts of the sections scored by {study.people} compare these people’s severity, too."
+    ]
+
+
+def _followed(study: PeopleStudy) -> Conclusion:
     heading = "People", "Would a person say so?"
     table = study["people_agreement"].filter(quantity=RHO).drop_nulls("value")
     if table.is_empty():

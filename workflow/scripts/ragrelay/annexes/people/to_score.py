@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from ragrelay.annexes.people.compare import answers_of
-from ragrelay.annexes.people.drawing import SYSTEM, drawn, width_lines
+from ragrelay.annexes.people.drawing import SYSTEM, drawn, few_lines, width_lines
 from ragrelay.base.io.atomic_files import write_spreadsheet
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.scoring.score_files import ROWS, ScoreCells, ScoreScale, of_answers, placed_scores, read_score_rows
@@ -48,6 +48,7 @@ def to_score(
         of_cell = min(answers.drop_nulls("answer").group_by(SYSTEM).len()["len"].to_list(), default=1)
         lines += [
             f"{new} answers of {dataset} to score, after {table.height - new} scores: {outputs[dataset]}",
+            *few_lines(dataset, table, of),
             *width_lines(dataset, rows["value"].to_numpy(), of_cell),
         ]
     return lines
