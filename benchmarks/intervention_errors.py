@@ -15,12 +15,17 @@ count at the first place alone. Leaving out compares relevant with non-relevant 
 The first place counts more whatever is in it, and relevant passages stand there more often: *adjusted* is less the
 means of queries and places, *relevant less others* of queries alone, and *against 0* tests the relevant ones alone.
 Clusters have four queries that share half of their variance.
+*Refused*: effects are steady but for some refused answers, which lack in many samples. Rates are the highest over
+steady effects of 0, .05 and .1 with a standard deviation of .01 to .12, and over refusals; *without a remark* counts
+the slopes that one more query hardly moves (effects.stays).
 """
 
+import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
 from ragrelay.analysis.mean_tests import ClusterMeans, Means
+from ragrelay.annexes.interventions.effects import stays
 
 from benchmarks.shared import model_columns, record
 
@@ -31,6 +36,8 @@ AT_FIRST = 0.08
 PLACES, COST, WORTH, SPREAD, NOISE_OF_P, OF_QUERY = 5, 0.03, 0.06, 0.08, 0.12, 0.1
 SLOPE = 0.2
 FALSE_AT_MOST, FOUND_AT_LEAST = 0.06, 0.7
+REFUSALS = ((0.0, 0.0), (0.08, -0.4), (0.08, 0.4), (0.05, 0.38), (0.08, 0.2))
+"""Share of queries with a refused answer, and what it adds to their effect."""
 DISCOUNT = 1.0 / np.log2(np.arange(PLACES) + 2.0)
 
 
@@ -163,6 +170,28 @@ def clustered(random: np.random.Generator, kind: str, n: int, draws: int) -> dic
     return {"by cluster": float(np.mean(ends)), "queries as units": sum(rejected(both))}
 
 
+def refused(random: np.random.Generator, n: int, draws: int, share: float, added: float) -> tuple[float, float]:
+    """How often the true slope is rejected, and rejected without a remark: the highest over steady effects."""
+    highest = np.zeros(2)
+    for steady, spread in itertools.product((0.0, 0.05, 0.1), (0.01, 0.03, 0.06, 0.12)):
+        effects = steady + added * (random.random((n, draws)) < share) + spread * random.standard_normal((n, draws))
+        moved = random.uniform(0.2, 0.6, (n, draws))
+        missed = Means.cautious(effects - (steady + share * added) / 0.4 * moved).p_value() < 0.05
+        without = sum(stays(column, None) for column in effects.T[missed])
+        highest = np.maximum(highest, [missed.mean(), without / draws])
+    return float(highest[0]), float(highest[1])
+
+
+def refused_figures(draws: int) -> Iterator[tuple[str, record.Figure]]:
+    """Of slopes where some answers are refused."""
+    for n, (share, added) in itertools.product(SIZES, REFUSALS):
+        random = np.random.default_rng([n, int(100 * share), int(100 * abs(added)), added > 0])
+        missed, without = refused(random, n, draws, share, added)
+        of = f"{n} queries, {share:.0%} refused ({added:+g})" if share else f"{n} queries, none refused"
+        yield f"slope per nDCG, true one rejected: {of}", record.figure(missed, goal="" if share else "<= 0.065")
+        yield f"slope per nDCG, true one rejected without a remark: {of}", record.figure(without, goal="<= 0.065")
+
+
 def second_draw(random: np.random.Generator, draws: int) -> float:
     """How much of the standard error is left with two pairs of passages for each query."""
     once = Answers(random, "normal", 36, draws, WORTH)
@@ -211,12 +240,18 @@ def figures(draws: int) -> Iterator[tuple[str, record.Figure]]:
     yield "standard error left with a second draw", record.figure(second_draw(np.random.default_rng(2), draws))
 
 
+PARTS = {"changes": figures, "refused": refused_figures}
+
+
 def main() -> None:
     parser = record.arguments(__doc__)
     parser.add_argument("--draws", type=int, default=4000)
+    parser.add_argument("--parts", nargs="*", choices=PARTS)
     given = parser.parse_args()
-    setting = f"{given.draws} data sets for each figure, a quarter with clusters"
-    record.write_record(given, setting, dict(figures(given.draws)), ["numpy", "polars", "scipy"], "docs/statistics.md")
+    setting = f"{given.draws} data sets for each figure of the parts drawn last, a quarter with clusters"
+    record.write_record(
+        given, setting, record.figures_of(given, PARTS), ["numpy", "polars", "scipy"], "docs/statistics.md"
+    )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -19,6 +19,7 @@ from ragrelay.base.io.atomic_files import write_text
 from benchmarks.shared.workflow import ROOT
 
 Figure = dict[str, Any]
+Figures = dict[str, Figure]
 INSTRUCTIONS = {"amx_tile": "AMX", "avx512f": "AVX-512", "avx2": "AVX2"}
 """By flag of the processor, the widest first."""
 
@@ -41,6 +42,18 @@ def arguments(description: str) -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, required=True, help="JSON file to write")
     parser.set_defaults(started=time.monotonic())
     return parser
+
+
+def figures_of(
+    given: argparse.Namespace, parts: Mapping[str, Callable[[int], Iterable[tuple[str, Figure]]]]
+) -> Figures:
+    """Draw the figures of ``given.parts`` with ``given.draws``; the record's figures of other parts stay."""
+    chosen = given.parts or list(parts)
+    known = set(chosen) < set(parts) and given.out.is_file()
+    figures: Figures = json.loads(given.out.read_text(encoding="utf-8"))["figures"] if known else {}
+    for part in chosen:
+        figures |= dict(parts[part](given.draws))
+    return figures
 
 
 def write_record(
