@@ -32,3 +32,11 @@ def test_what_the_page_leaves_out_fails() -> None:
     assert min(values("coverage of tau:", "one by one")) < 0.8
     assert max(values("false, 0.7 and 0.7, tau of", "one by one")) > 0.1
     assert max(values("where the scorer is unsure: with the scorer")) > 0.3
+    assert min(values("without a gate of its own", "6 and 34 scores")) < 0.75
+    assert max(values("without a look at assessors", "each cell by one")) < 0.55
+
+
+def test_different_people_are_found() -> None:
+    assert min(values("share of studies without an interval", "each cell by one")) == 1.0
+    assert max(values("false verdicts on a gain of two people")) <= 0.065
+    assert max(values("share of studies without an interval", "two people", "at random")) < 0.25

@@ -158,7 +158,8 @@ def _limits(compared: "Compared") -> list[str]:
                          "lower P₀ gains more easily; P compares the answers themselves.")  # fmt: skip
     if compared.clusters:
         clusters = counted(compared.clusters, "cluster")
-        limits.append(f"The queries come in {clusters}: words, intervals and their p-values take whole clusters.")
+        limits.append(f"The queries come in {clusters}: words, intervals and their p-values take whole clusters, and "
+                      "remarks on one more query mean one more cluster.")  # fmt: skip
     if unpaired:
         limits.append(f"Up to {counted(unpaired, 'query', 'queries')} of a cell have no value in one study or "
                       "in both, and are left out of its test.")  # fmt: skip

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy import special
 
 from ragrelay.annexes.people.powered import LABELS_AT_LEAST, OF_CELL_AT_LEAST, QUERIES_AT_LEAST
 from ragrelay.base.errors import InputError
@@ -135,14 +136,13 @@ def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | No
     """Return how many scores by people a difference of two cells takes for an interval of ± ``half_width``.
 
     ``answers`` of each cell are scored by a scorer whose scores correlate with people's by ``r``; half of the scores by
-    people are of each cell. Normal approximation of the variance of PPI++ with its best weight: 2 sd² ((1 - r²) / m +
-    r² / N) for m scores of N answers a cell. None if even all answers do not suffice.
+    people are of each cell. The width is Student's t times the error of PPI++ with its best weight, whose square is
+    about 2 sd² ((1 - r²) / m + r² / N) for m scores of N answers a cell. None if even all answers do not suffice.
     """
-    wanted = (half_width / 1.96) ** 2 / (2 * sd**2) - r**2 / answers
-    if wanted <= 0:
-        return None
-    needed = int(np.ceil((1 - r**2) / wanted))
-    return None if needed > answers else max(40, 2 * needed)
+    m = np.arange(2, answers + 1)
+    reach = special.stdtrit(m - 1, 0.975) * sd * np.sqrt(2 * ((1 - r**2) / m + r**2 / answers))
+    enough = m[reach <= half_width]
+    return max(LABELS_AT_LEAST, 2 * int(enough[0])) if len(enough) else None
 
 
 def width_lines(dataset: str, values: np.ndarray, answers: int) -> list[str]:
@@ -156,13 +156,13 @@ def width_lines(dataset: str, values: np.ndarray, answers: int) -> list[str]:
     for width in WIDTHS:
         needed = [scores_for(width, max(sd, 1e-3), r, answers) for r in (0.0, 0.5, 0.8)]
         if needed[-1] is None:
-            least = 1.96 * max(sd, 1e-3) * np.sqrt(2 / answers)
+            least = special.stdtrit(max(answers - 1, 1), 0.975) * max(sd, 1e-3) * np.sqrt(2 / answers)
             parts.append(f"less than ±{least:.2g}: more than there are answers")
             break
         alone, half, strong = ("all" if number is None else str(number) for number in needed)
         parts.append(f"±{width:g}: {alone} (with a scorer of r 0.5: {half}; of r 0.8: {strong})")
     basis = "their standard deviation so far" if known else "an assumed standard deviation"
     return [
-        f"{dataset}: scores by people, at most, for an interval of a gain or of a difference of two retrievers, by "
+        f"{dataset}: an interval of a gain or of a difference of two retrievers takes about these scores by people, by "
         f"{basis} of {sd:.2f}: {'; '.join(parts)}."
     ]
