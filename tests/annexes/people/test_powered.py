@@ -175,10 +175,8 @@ def test_cells_that_different_people_scored_have_no_interval(shares: tuple[int, 
     assert ("reason" in row) == unlike == ("low" not in row)
     if unlike:
         one, other = (f"{share / 40:.0%}" for share in shares)
-        assert (
-            row["reason"]
-            == f"different people scored the two cells: ada gave {one} of one's scores and {other} of the other's"
-        )
+        assert str(row["reason"]).startswith("different people scored the two cells: ada gave ")
+        assert str(row["reason"]).endswith(f"gave {one} of the first's scores and {other} of the second's")
         counts = np.array([shares, [40 - share for share in shares]])
         assert stats.chi2_contingency(counts, correction=False).pvalue < 0.2
     both = {"ada": known / 2, "bo": known / 2}
