@@ -153,7 +153,7 @@ def test_each_cell_needs_scores_of_its_own() -> None:
         return estimate(PartlyScored(known, people + random.normal(size=people.shape), np.ones((90, 2))), GAIN, cluster)
 
     few = "fewer than 20 scores by people in one of the cells"
-    alike = "fewer than 3 of people's scores of one of the cells are not its commonest one"
+    alike = "fewer than 3 scores of one of the cells are not its commonest"
     assert [scored(*sizes).get("reason") for sizes in ((6, 34), (34, 6), (19, 60), (20, 20))] == [few, few, few, None]
     assert [scored(30, 30, rare).get("reason") for rare in (2, 3)] == [alike, None]
     assert "low" not in scored(6, 34) and "alone" in scored(6, 34)

@@ -55,12 +55,11 @@ def effect_answer(study: EffectStudy) -> Conclusion:
         return Conclusion(*heading, "No context could be changed")
     kind: type[Intervention] = INTERVENTION_KINDS[rows[0]["kind"]]
     retriever = rows[0]["retriever"]
-    known = [
+    (said, _, where), *others = [
         (said, word, f"in contexts of {listing(ks)}")
         for place, (said, word) in enumerate(SWAPPED if kind.needs_pairs else OWN)
         if (ks := [count(row["k"]) for row in rows if _place(row["verdict"]) == place])
     ]
-    (said, _, where), *others = known
     rest = "".join(f"; {place} {word}" for _, word, place in others)
     return Conclusion(*heading, f"{said} {where} by {retriever}{rest}", names=(retriever,))
 

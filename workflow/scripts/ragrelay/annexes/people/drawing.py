@@ -107,21 +107,15 @@ def _check_probabilities(rows: pl.DataFrame) -> None:
 
 
 def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame) -> list[str]:
-    """Return a line if the answers of ``table`` (COLUMNS), all scored, are too few for an interval of two cells.
-
-    ``of``: SYSTEM of the cells that are compared.
-    """
-    compared = table.join(of, on=SYSTEM, how="semi")
-    counts, queries = sorted(compared.group_by(SYSTEM).len()["len"]), compared["qid"].n_unique()
-    if of.height < 2 or (len(counts) == of.height and counts[0] >= OF_CELL_AT_LEAST and queries >= QUERIES_AT_LEAST
-                         and sum(counts[:2]) >= LABELS_AT_LEAST):  # fmt: skip
-        return []
-    least = counts[0] if len(counts) == of.height else 0
-    return [
-        f"{dataset}: with these, people will have scored {least} answers of one of the cells, to {queries} queries. "
-        "Comparisons with a scorer's help will have no interval: they need scores of "
+    """Return a line if the answers of ``table`` (COLUMNS), once scored, are too few to compare cells ``of`` SYSTEM."""
+    queries = table.join(of, on=SYSTEM, how="semi")["qid"].n_unique()
+    counts = sorted(of.join(table.group_by(SYSTEM).len(), on=SYSTEM, how="left")["len"].fill_null(0))
+    enough = queries >= QUERIES_AT_LEAST and counts[0] >= OF_CELL_AT_LEAST and sum(counts[:2]) >= LABELS_AT_LEAST
+    return [] if len(counts) < 2 or enough else [
+        f"{dataset}: with these, people will have scored {counts[0]} answers of one of the cells, to {queries} "
+        "queries. Comparisons with a scorer's help will have no interval: they need scores of "
         f"{OF_CELL_AT_LEAST} answers of each cell, {LABELS_AT_LEAST} in all, to {QUERIES_AT_LEAST} queries."
-    ]
+    ]  # fmt: skip
 
 
 WIDTHS = (0.2, 0.15, 0.1, 0.05)

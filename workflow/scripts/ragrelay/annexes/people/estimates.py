@@ -43,8 +43,7 @@ MEAN, GAIN, DIFFERENCE, SLOPE = "P", "gain", "difference", "slope"
 PER = 0.1
 """Slopes are per so much of the measure."""
 UNLIKE = 0.2
-"""Chance of assessors' shares as different as they are below which they count as different: high, as a test of few
-scores finds only large differences, and severity makes errors of smaller ones (benchmarks/people_errors.py)."""
+"""Level of the test of assessors' shares: high, as few scores show large differences alone."""
 UNLIKE_ASSESSORS = "different people scored the two cells"
 Measures = Mapping[tuple[str, int], Mapping[str, float]]
 """The retrieval measure of each query, by retriever and k."""
@@ -158,10 +157,11 @@ def estimate(
     row["alone"] = float(given.alone)
     if reason := too_few(values, row["n_queries"], LABELS_AT_LEAST if x is None else LABELS_OF_SLOPE):
         return row | {"reason": reason}
-    parts = {name: [part[known & cell].sum() for cell in cells] for name, part in (assessors or {}).items()}
-    reason = "" if len(cells) == 1 else few_of_a_cell([answers.people[known & cell] for cell in cells])
-    if reason := reason or ("" if len(cells) == 1 or x is not None else unlike_assessors(parts)):
-        return row | {"reason": reason}
+    if len(cells) > 1:
+        parts = {name: [part[known & cell].sum() for cell in cells] for name, part in (assessors or {}).items()}
+        few = few_of_a_cell([answers.people[known & cell] for cell in cells])
+        if reason := few or (unlike_assessors(parts) if x is None else ""):
+            return row | {"reason": reason}
     if not (given.of_people**2).sum() > 0:
         return row | {"reason": "people gave all answers of a cell the same score"}
     found = powered(given)
@@ -176,21 +176,20 @@ def few_of_a_cell(cells: Sequence[Array]) -> str:
     """Return why one of the ``cells``, each people's scores (n,), has too few scores; empty if none has."""
     if min(map(len, cells)) < OF_CELL_AT_LEAST:
         return f"fewer than {OF_CELL_AT_LEAST} scores by people in one of the cells"
-    if min(map(different, cells)) < DIFFERENT_OF_CELL:
-        return f"fewer than {DIFFERENT_OF_CELL} of people's scores of one of the cells are not its commonest one"
-    return ""
+    alike = min(map(different, cells)) < DIFFERENT_OF_CELL
+    return f"fewer than {DIFFERENT_OF_CELL} scores of one of the cells are not its commonest" if alike else ""
 
 
 def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
-    """Return why the cells of a comparison were scored by different people; empty if chance may explain it.
+    """Return why cells were scored by different people, by a chi-squared test; empty if chance may explain it.
 
-    ``parts``: by assessor, how many scores each cell has of theirs. A chi-squared test compares them.
+    ``parts``: by assessor, how many scores each cell has of theirs.
     """
     counts = {name: np.array(of_cells) for name, of_cells in parts.items() if sum(of_cells) > 0}
     if len(counts) < 2 or stats.chi2_contingency(list(counts.values()), correction=False).pvalue >= UNLIKE:
         return ""
-    total = sum(counts.values())
-    name, (one, other) = max(((name, of / total) for name, of in counts.items()), key=lambda each: np.ptp(each[1]))
+    shares = {name: of_cells / sum(counts.values()) for name, of_cells in counts.items()}
+    name, (one, other) = max(shares.items(), key=lambda each: np.ptp(each[1]))
     return f"{UNLIKE_ASSESSORS}: {name} gave {one:.0%} of the first's scores and {other:.0%} of the second's"
 
 

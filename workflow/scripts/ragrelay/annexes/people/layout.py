@@ -43,11 +43,11 @@ def laid_out(
     scores: Mapping[str, pl.DataFrame],
     generator: str,
     clusters: Clusters | None,
-    assessed: pl.DataFrame,
+    by: pl.DataFrame,
 ) -> Laid:
     """Lay out the answers of ``generator`` that have a score.
 
-    ``people``: score_files.ANSWER, value, probability; ``scores`` by scorer: ANSWER, value; ``assessed``: ANSWER,
+    ``people``: score_files.ANSWER, value, probability; ``scores`` by scorer: ANSWER, value; ``by``: ANSWER,
     assessor, part, of the same answers.
     """
     own = people.filter(generator=generator)
@@ -70,10 +70,7 @@ def laid_out(
         placed(own, "value"),
         placed(weighted, "weight", 1.0),
         {name: placed(frame, "value") for name, frame in others.items()},
-        {
-            name: placed(frame, "part", 0.0)
-            for (name,), frame in assessed.partition_by("assessor", as_dict=True).items()
-        },
+        {name: placed(frame, "part", 0.0) for (name,), frame in by.partition_by("assessor", as_dict=True).items()},
         cluster.astype(np.intp),
         tuple(queries["qid"]),
     )

@@ -15,7 +15,6 @@ from ragrelay.report.display.findings import Conclusion
 from ragrelay.report.display.numbers import count, counted, listing, number, p_value, share, with_interval
 from ragrelay.report.display.tables import Row
 
-CELLS = ["retriever", "ordering", "k", "against_retriever"]
 WORTH = 0.95
 """A scorer is worth it where it narrows the interval below this share of the width without it."""
 
@@ -38,15 +37,15 @@ def _elsewhere(study: PeopleStudy) -> str:
 
 def people_warnings(study: PeopleStudy) -> list[str]:
     """Warn of comparisons of answers that different people scored: the sections of people's scores test them, too."""
-    reasons = pl.col("reason").str.starts_with(UNLIKE_ASSESSORS)
-    rows = study["people_estimates"].filter(reasons).unique(["generator", *CELLS], maintain_order=True)
-    if rows.is_empty():
-        return []
-    row = rows.row(0, named=True)
-    of = f"{row['generator']}, {row['retriever']} against {row['against_retriever']}, k = {row['k']}"
+    unlike = study["people_estimates"].filter(pl.col("reason").str.starts_with(UNLIKE_ASSESSORS))
+    rows = unlike.unique(
+        ["generator", "retriever", "ordering", "k", "against_retriever"], maintain_order=True
+    ).to_dicts()
     return [
-        f"In {counted(rows.height, 'comparison')} of answers on {study.keys['dataset']}, {row['reason']} ({of}). "
-        f"Verdicts of the sections scored by {study.people} compare these people’s severity, too."
+        f"In {counted(len(rows), 'comparison')} of answers on {study.keys['dataset']}, {row['reason']} "
+        f"({row['generator']}, {row['retriever']} against {row['against_retriever']}, k = {row['k']}). Verdicts of the "
+        f"sections scored by {study.people} compare these people’s severity, too."
+        for row in rows[:1]
     ]
 
 
