@@ -5,9 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
+
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.compressed_files import plain_name
 from ragrelay.base.io.json_values import DECODER, FAULTS, json_fault, json_record
+from ragrelay.base.io.parquet_files import FAULTS as FAULTS_OF_PARQUET
 from ragrelay.base.io.parquet_files import read_parquet
 from ragrelay.base.io.text_lines import numbered_lines
 from ragrelay.collection.answer_formats.records import csv_records, named_keys, tsv_records
@@ -35,7 +38,7 @@ def _records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[s
     if name.endswith(SPREADSHEETS):
         raise InputError(path, "a spreadsheet program's own format", "the sheet saved as CSV (in Excel, CSV UTF-8)")
     if name.endswith(".parquet"):
-        table = read_parquet(path, f"a Parquet file with columns as in {expected}", (), keys)
+        table = read_parquet(path, f"a Parquet file with columns as in {expected}", (), _columns(path, keys))
         for number, record in enumerate(table.iter_rows(named=True), start=1):
             yield f"{path}, row {number}", record
     elif name.endswith(".csv"):
@@ -44,6 +47,15 @@ def _records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[s
         yield from tsv_records(path, keys)
     else:
         yield from _json_records(path)
+
+
+def _columns(path: Path, keys: Sequence[str]) -> Sequence[str]:
+    """Return the columns of a Parquet file that are ``keys``; all of these for a file that can't be read."""
+    try:
+        names = pq.read_schema(path).names
+    except FAULTS_OF_PARQUET:
+        return keys
+    return [name for name, key in zip(names, named_keys(str(path), names, keys), strict=True) if key in keys]
 
 
 def _json_records(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
