@@ -28,6 +28,7 @@ snakemake_internals.escape_log_messages()
 snakemake_internals.shorten_reasons()
 snakemake_internals.check_submissions(workflow)
 snakemake_internals.import_this_package_in_jobs()
+snakemake_internals.keep_locks_of_other_runs()
 
 with on_terminal():
     if workflow.is_main_process:

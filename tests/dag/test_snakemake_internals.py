@@ -238,7 +238,9 @@ def test_the_functions_of_this_snakemake_are_known(internals: ModuleType) -> Non
 def test_what_is_replaced_is_among_them(internals: ModuleType) -> None:
     """Every assignment to an attribute of a class of Snakemake's, or of its persistence."""
     source = Path(internals.__file__).read_text(encoding="utf-8")
-    replaced = set(re.findall(r"\b(DAG|_IOFile|JobScheduler|persistence)\.(\w+)(?=[\w., ]* = )", source))
+    replaced = set(
+        re.findall(r"\b(DAG|_IOFile|JobScheduler|FilePersistence|persistence)\.(\w+)(?=[\w., ]* = )", source)
+    )
     names = {f"{owner}.{name}".replace("persistence", "PersistenceBase") for owner, name in replaced}
     assert {"DAG.check_incomplete", "_IOFile.checksum", "PersistenceBase.lock"} <= names
     assert names <= {name.partition(":")[2] for name in internals.DECIDING | internals.SCHEDULING}
@@ -290,6 +292,71 @@ def test_another_snakemake_is_one_line(tmp_path: Path, file: str, old: str, new:
     said = done.stdout + done.stderr
     assert done.returncode == 1 and "Traceback" not in said, said
     assert [one for one in said.splitlines() if one.startswith("ragrelay")] == [f"ragrelay: error: {line}"]
+
+
+TWO_RUNS = '''
+import time
+from pathlib import Path
+
+internals.keep_locks_of_other_runs()
+name = config["name"]
+
+def found_late(wildcards):
+    """As in a large workflow, whose jobs take time to find."""
+    if name == "second":
+        Path("second").touch()
+        while not Path("first.txt").exists() or list(Path(".snakemake/locks").glob("*.lock")):
+            time.sleep(0.05)
+    return []
+
+rule only:
+    input: found_late
+    output: f"{name}.txt"
+    shell: f"touch {name}.at; until [ -e {name}.end ]; do sleep .1; done; touch {{output}}"
+'''
+
+
+def test_two_runs_in_one_folder(tmp_path: Path) -> None:
+    """A run that ends while others look for their jobs, or are at work, leaves them their locks."""
+    (tmp_path / "Snakefile").write_text(BEFORE + TWO_RUNS, encoding="utf-8")
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "workflow/scripts")}
+
+    def started(name: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-m", "snakemake", "--cores", "1", "--config", f"name={name}"]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(
+            command, cwd=tmp_path, env=environment, text=True, stdout=pipe, stderr=subprocess.STDOUT
+        )
+
+    def locked() -> set[str]:
+        paths = (tmp_path / ".snakemake/locks").glob("*.output.lock")
+        return {line for path in paths for line in path.read_text().splitlines()}
+
+    def ended(run: subprocess.Popen[str], code: int) -> str:
+        said, _ = run.communicate(timeout=120)
+        assert run.returncode == code and "FileNotFoundError" not in said, said
+        return said
+
+    try:
+        first = started("first")
+        wait_for("the first job", lambda: (tmp_path / "first.at").exists(), 120)
+        second = started("second")
+        wait_for("the second run", lambda: (tmp_path / "second").exists(), 120)
+        (tmp_path / "first.end").touch()
+        ended(first, 0)
+        wait_for("the second job", lambda: (tmp_path / "second.at").exists(), 120, lambda: str(second.poll()))
+        third = started("third")
+        wait_for("the third job", lambda: (tmp_path / "third.at").exists(), 120)
+        assert locked() == {"second.txt", "third.txt"}
+        (tmp_path / "third.end").touch()
+        ended(third, 0)
+        assert locked() == {"second.txt"}
+        (tmp_path / "second.end").touch()
+        ended(second, 0)
+    finally:
+        for name in ("first", "second", "third"):
+            (tmp_path / f"{name}.end").touch()
+    assert locked() == set()
 
 
 LOOKS = """

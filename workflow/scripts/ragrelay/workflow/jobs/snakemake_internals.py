@@ -27,6 +27,7 @@ from snakemake.io import _IOFile, is_flagged
 from snakemake.jobs import Reason
 from snakemake.logging import logger
 from snakemake.persistence import ParamsChange
+from snakemake.persistence.file import FilePersistence
 from snakemake.resources import GroupResources, Resource, Resources
 from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake_interface_logger_plugins.common import LogEvent
@@ -59,6 +60,9 @@ DECIDING = {
     "snakemake.io:_IOFile.is_checksum_eligible": "7208419ab564b36e",
     "snakemake.io:_IOFile.is_same_checksum": "f5c26cf27ceb5304",
     "snakemake.jobs:Job.missing_output": "9951a6aa677bf433",
+    "snakemake.persistence.file:FilePersistence._delete_locks": "c7e6701b13e03e52",
+    "snakemake.persistence.file:FilePersistence._read_locks": "ed041bde94f5e629",
+    "snakemake.persistence.file:FilePersistence._write_locks": "61dcd3cb78d3d086",
     "snakemake.persistence:PersistenceBase.finished": "1e0cff88639c288a",
     "snakemake.persistence:PersistenceBase.input_checksums": "793d23385fe82e5e",
     "snakemake.persistence:PersistenceBase.lock": "15a9ea289c7fff45",
@@ -92,6 +96,11 @@ _SOURCE_FILES: dict[str, "_SourceFile"] = {}
 _check_incomplete, _update_needrun = DAG.check_incomplete, DAG.update_needrun
 _whole_reason = Reason.__str__
 _checksum_of, _is_eligible = _IOFile.checksum, _IOFile.is_checksum_eligible
+_delete_all, _read, _write = (
+    FilePersistence._delete_locks,
+    FilePersistence._read_locks,
+    FilePersistence._write_locks,
+)
 
 
 def check_snakemake() -> None:
@@ -471,6 +480,37 @@ def leave_unlocked(workflow: Any) -> list[str]:
     if set(workflow.dag_settings.targets) <= LOOKING:
         workflow.persistence.lock = workflow.persistence.noop
     return []
+
+
+def keep_locks_of_other_runs() -> None:
+    """Have a run that ends in a folder leave the locks of the others that are at work there, and their folder.
+
+    By itself Snakemake removes the folder of all locks. Then another run that is about to lock its files ends with a
+    FileNotFoundError, and a third could write the files of the second.
+    """
+    FilePersistence._delete_locks = _delete_own_locks
+    FilePersistence._read_locks = _read_locks
+    FilePersistence._write_locks = _write_locks
+
+
+def _delete_own_locks(persistence: FilePersistence) -> None:
+    if not persistence._lockfile:  # --unlock
+        _delete_all(persistence)
+    for path in persistence._lockfile.values():
+        Path(path).unlink(missing_ok=True)
+    persistence._lockfile.clear()
+
+
+def _read_locks(persistence: FilePersistence) -> list[tuple[str, str]]:
+    try:
+        return list(_read(persistence))
+    except FileNotFoundError:  # a run has just ended
+        return _read_locks(persistence)
+
+
+def _write_locks(persistence: FilePersistence, lock_type: str, keys: Iterable[str]) -> None:
+    Path(persistence._lockdir).mkdir(exist_ok=True)  # --unlock removes it
+    _write(persistence, lock_type, keys)
 
 
 def declare_makers(rules: Iterable[Any], makers: Mapping[Callable[..., Any], str]) -> None:
