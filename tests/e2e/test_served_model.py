@@ -57,7 +57,7 @@ def endpoint(model: Path) -> Iterator[dict[str, Any]]:
         patch.setenv("THE_KEY", KEY)
         yield {
             "engine": "openai", "model": "demo", "base_url": address, "api_key_env": "THE_KEY", "concurrency": 4,
-            "max_retries": 2, "request_seconds": 300.0, "half_characters": "error", "chat": False,
+            "max_retries": 2, "request_seconds": 300.0, "chat": False,
             "chat_template_kwargs": {}, "entropy": False, **DECODING,
         }  # fmt: skip
 
@@ -155,7 +155,7 @@ def test_thoughts_and_answers_are_those_of_vllm_in_the_job(tmp_path: Path, monke
     with served(folder, "demo", tmp_path / "server.log", KEY, 512) as address:
         endpoint = {
             "engine": "openai", "model": "demo", "base_url": address, "api_key_env": "THE_KEY", "concurrency": 4,
-            "max_retries": 2, "request_seconds": 300.0, "half_characters": "error", "chat": False,
+            "max_retries": 2, "request_seconds": 300.0, "chat": False,
             "chat_template_kwargs": {}, "entropy": False, **{key: job[key] for key in DECODING},
         }  # fmt: skip
         for budget, thought in zip((99, 2), expected, strict=True):

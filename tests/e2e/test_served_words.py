@@ -49,7 +49,7 @@ def endpoint(model: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[d
         patch.setenv("THE_KEY", KEY)
         yield {
             **COMMON, "engine": "openai", "model": "judge", "base_url": address, "api_key_env": "THE_KEY",
-            "concurrency": 4, "max_retries": 2, "request_seconds": 300.0, "half_characters": "error",
+            "concurrency": 4, "max_retries": 2, "request_seconds": 300.0,
             "entropy": False,
         }  # fmt: skip
 

@@ -158,6 +158,9 @@ DATA_CASES = {
         )),
         Case("An answer without text", answered('{"qid": "q2", "retriever": "rel", "k": 1}')),
         Case("An answer to an unknown query", answered('{"qid": "q7", "answer": "tea", "retriever": "rel", "k": 1}')),
+        Case("An answer that begins with its thought", answered(
+            '{"qid": "q2", "answer": "<think>a leaf?</think>tea", "retriever": "rel", "k": 1}'
+        )),
         Case("Two answers for one key", answered(
             '{"qid": "q1", "answer": "again", "retriever": "rel", "k": 1, "ordering": "descending", "seed": 1}'
         )),

@@ -10,7 +10,7 @@ from ragrelay.generation.generator import Request
 
 DEFINITION = {
     "engine": "openai", "model": "m", "concurrency": 3, "max_retries": 3, "request_seconds": 60.0, "chat": False,
-    "chat_template_kwargs": {}, "half_characters": "error",
+    "chat_template_kwargs": {},
     "temperature": 0.3, "top_k": 50, "top_p": 0.9, "min_p": 0.0, "max_tokens": 7, "stop": ["STOP"],
     "repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0, "min_tokens": 0, "entropy": False,
 }  # fmt: skip
@@ -53,7 +53,7 @@ class FakeServer:
                 with server.lock:
                     server.bodies.append(body)
                     server.keys.append(self.headers["Authorization"])
-                    raw = server.raw.pop(0) if server.raw else None
+                    raw = server.raw.pop(0) if server.raw else server.reply_to(body)
                     status = server.refusals.pop(0) if server.refusals else 200
                     server.under_way += 1
                     server.most = max(server.most, server.under_way)
@@ -90,6 +90,10 @@ class FakeServer:
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.address = f"http://127.0.0.1:{self.server.server_port}/v1"
         threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def reply_to(self, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes] | None:
+        """A reply in place of an answer; a test's own server has some."""
+        return None
 
     def said(self, body: dict[str, Any]) -> dict[str, Any]:
         asked = asked_of(body)

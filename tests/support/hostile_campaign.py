@@ -87,7 +87,7 @@ BOUNDS: list[Expected] = [
         ("generators.lm.tensor_parallel_size", 0), ("generators.lm.cpu_kvcache_gib", 0),
         ("generators.lm.thinking", ["<think>"]), ("generators.lm.thinking", ["a", "b", "c"]),
         ("generators.lm.dtype", "float12"), ("generators.lm.over_window", "cut"), ("generators.lm.engine", "llama.cpp"),
-        ("generators.lm.half_characters", "replace"), ("context_depth", 0), ("context_depth", -1), ("near_copy", 7),
+        ("context_depth", 0), ("context_depth", -1), ("near_copy", 7),
         ("analysis.resamples", 0), ("analysis.resamples", -1), ("grid.k", [-1]), ("grid.k", [51]),
     )
 ]  # fmt: skip

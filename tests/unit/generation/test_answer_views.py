@@ -101,7 +101,7 @@ def test_thinking_is_taken_off_the_view_and_stays_in_the_store(views: Views) -> 
     found = pl.read_parquet(views.outputs["descending", 1, 7])
     assert found["answer"].to_list() == ["px 7", "py 7", "px 7"]
     assert found["answer_tokens"].to_list() == [3, 3, 3]
-    views.write()
+    view_answers(views.prompts, views.store, views.outputs, "none")
     assert pl.read_parquet(views.outputs["descending", 1, 7])["answer"][0] == "<think>hm</think> px 7"
 
 

@@ -134,7 +134,7 @@ def test_key_comes_from_the_named_variable_and_is_never_told(
 ) -> None:
     with caplog.at_level(logging.INFO):
         rows()
-        assert set(server.keys) == {"Bearer none"}
+        assert set(server.keys) == {None}
         server.keys.clear()
         rows(api_key_env="MY_KEY")
         assert set(server.keys) == {"Bearer secret-123"}

@@ -11,8 +11,12 @@ from ragrelay.generation.endpoint import EndpointEngine
 from ragrelay.generation.endpoint_address import Servers, endpoint_addresses
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS, Request
+from ragrelay.generation.job import generate_answers
+from ragrelay.generation.requests import asked_keys
+from ragrelay.generation.store import AnswerStore
 
 from tests.support.fake_endpoint import DEFINITION, FakeServer
+from tests.unit.generation.test_requests import Prompts
 
 pytestmark = pytest.mark.process
 
@@ -57,6 +61,91 @@ def test_one_that_dies_is_replaced(two: list[FakeServer], monkeypatch: pytest.Mo
     assert len(asked) == len(set(asked)) and not set(asked) & set(dead.answered)
 
 
+@pytest.mark.parametrize("status", [0, 401, 403])
+def test_messages_name_the_address_that_failed(
+    two: list[FakeServer], status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A dead one is named once on the terminal, which says at the end who gave the replies."""
+    alive, failing = two
+    definition = {"base_url": [alive.address, failing.address]}
+    if status:
+        failing.refusals = [status] * 99
+        with pytest.raises(InputError, match=rf"^endpoint {failing.address}/, model 'm': found .*HTTP {status}"):
+            answers(definition)
+        return
+    failing.server.shutdown()
+    failing.server.server_close()
+    assert len(answers(definition)) == len(MANY)
+    named, shares = capsys.readouterr().err.splitlines()
+    assert named.startswith(f"ragrelay: warning: endpoint {failing.address}/, model 'm': APIConnectionError")
+    assert shares == (
+        f"ragrelay: warning: replies of model 'm': {alive.address}/ gave {len(MANY)}, {failing.address}/ gave 0"
+    )
+
+
+class Named(FakeServer):
+    """Its replies name a model and a system fingerprint."""
+
+    def __init__(self, model: str | None, fingerprint: str | None = None) -> None:
+        super().__init__()
+        self.names = {"model": model, "system_fingerprint": fingerprint}
+
+    def said(self, body: dict[str, Any]) -> dict[str, Any]:
+        return super().said(body) | self.names
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("chat", [False, True])
+def test_one_that_serves_another_model_ends_the_job(order: int, chat: bool) -> None:
+    """No answer of it is yielded, whichever address is the first."""
+    servers = [Named("m"), Named("other")][::order]
+    rows = EndpointEngine({**DEFINITION, "chat": chat, "base_url": [each.address for each in servers]})
+    found = []
+    with pytest.raises(InputError, match=r"a reply by model '(m|other)', while others, .* are by '(other|m)'"):
+        found += rows.answers(iter(MANY))
+    assert found == []
+
+
+def test_one_that_changes_its_model_later_ends_the_job() -> None:
+    """What the first model answered is kept."""
+    server = Named("m")
+    answers = EndpointEngine({**DEFINITION, "base_url": server.address}).answers(iter(MANY))
+    found = [next(answers)["prompt_id"] for _ in range(5)]
+    server.names["model"] = "m-2"
+    with pytest.raises(InputError, match=r"a reply by model 'm-2', while others, or cached answers, are by 'm'"):
+        found += [row["prompt_id"] for row in answers]
+    assert len(found) < len(MANY)
+
+
+@pytest.mark.parametrize("models", [("m", None), (None, None), (None, "m"), ("m", "m")])
+def test_a_reply_that_names_no_model_is_taken(models: tuple[str | None, str | None]) -> None:
+    servers = [Named(model, f"fp_{number}") for number, model in enumerate(models)]
+    engine = EndpointEngine({**DEFINITION, "base_url": [each.address for each in servers]})
+    assert len(list(engine.answers(iter(MANY)))) == len(MANY)
+    assert engine.settings == {"system_fingerprint": "fp_0 + fp_1"} | ({"served_model": "m"} if any(models) else {})
+
+
+def test_another_model_than_that_of_cached_answers_ends_the_job(tmp_path: Path) -> None:
+    """Answers of earlier runs count, those of several systems are counted by system."""
+    prompts = Prompts(tmp_path, {f"q{number}": f"question {number}" for number in range(4)})
+    store, server = AnswerStore(tmp_path, "f"), Named("m", "fp_1")
+    definition = {**DEFINITION, "flush_seconds": 0.0, "base_url": server.address}
+
+    def run(seeds: list[int]) -> dict[str, Any]:
+        asked = asked_keys({"bm25": prompts.files}, seeds)
+        return generate_answers(asked, store, definition, prompts.layout, lambda one, _: EndpointEngine(one))
+
+    first = run([1])
+    server.names["system_fingerprint"] = "fp_2"
+    assert run([1, 2])["settings"] == {
+        "served_model": {"m": 2 * first["made"]}, "system_fingerprint": {"fp_1": first["made"], "fp_2": first["made"]},
+    }  # fmt: skip
+    server.names["model"] = "other"
+    with pytest.raises(InputError, match=r"a reply by model 'other', while others, or cached answers, are by 'm'"):
+        run([1, 2, 3])
+    assert run([1, 2])["cached"] == 2 * first["made"]
+
+
 def test_a_busy_one_rests(two: list[FakeServer]) -> None:
     busy, free = two
     busy.refusals = [503] * 100
@@ -76,7 +165,7 @@ def test_all_of_them_dead_is_one_line(two: list[FakeServer]) -> None:
     for each in two:
         each.server.shutdown()
         each.server.server_close()
-    with pytest.raises(InputError, match=r"endpoint http://127[^ ]* and 1 more, model 'm': found APIConnectionError"):
+    with pytest.raises(InputError, match=r"endpoint http://127[^ ]*, model 'm': found APIConnectionError"):
         answers({"base_url": [each.address for each in two], "max_retries": 1})
 
 

@@ -67,8 +67,6 @@ PASSING = {
         b"<b>down</b>",
         "HTTP 503 text/html",
     ),
-}
-LASTING = {
     "token counts that are texts": (200, JSON, reply(usage={**USAGE, "prompt_tokens": "5"}), "usage.prompt_tokens"),
     "token counts below 0": (200, JSON, reply(usage={**USAGE, "completion_tokens": -1}), "usage.completion_tokens"),
     "token counts beyond all": (200, JSON, reply(usage={**USAGE, "prompt_tokens": 10**40}), "usage.prompt_tokens"),
@@ -84,6 +82,8 @@ LASTING = {
     "candidates above 0": (
         200, JSON, reply(choices=[{"text": "a", "logprobs": {"top_logprobs": [{"a": 1.0}]}}]), "top_logprobs.0.a",
     ),
+}  # fmt: skip
+LASTING = {
     "moved": (301, {"Location": "https://u:pass@other.host/v1?token=t"}, b"", "HTTP 301, a redirect to other.host/v1,"),
     "elsewhere": (307, {"Location": "/v2/completions"}, b"", "HTTP 307, a redirect to /v2/completions, which is not"),
     "a circle": (308, {"Location": "/v1/completions"}, b"", "HTTP 308, a redirect"),
@@ -132,23 +132,11 @@ def test_an_encoding_that_is_none_of_texts(server: FakeServer, status: int, name
     assert f"HTTP {status}" in message and (status == 302 or "no caf\u00e9" in message)
 
 
-@pytest.mark.parametrize("half", ["\ud83d", "\ude00 tea", "tea \ude00\ud83d"])
-def test_an_answer_with_half_a_character_loses_no_other(server: FakeServer, tmp_path: Path, half: str) -> None:
-    """It is left out and counted; the store has all others, and the next job asks for that one alone."""
-    server.text = {"prompt 2": half, "prompt 5": half}
-    store = AnswerStore(tmp_path, "f")
-    first = "half of a surrogate pair in 2 answer(s), first to prompt p2, seed 12"
-    with pytest.raises(InputError, match=re.escape(first)):
-        keep_answers(store)
-    kept = pl.read_parquet(store.parts())
-    assert set(kept["prompt_id"]) == {f"p{i}" for i in range(8) if i not in (2, 5)}
-    assert server.refusals == [] and len(server.bodies) == len(REQUESTS), "nothing was asked twice"
-
-
-def test_half_characters_are_replaced_by_choice(server: FakeServer, tmp_path: Path) -> None:
+def test_half_a_character_is_replaced(server: FakeServer, tmp_path: Path) -> None:
+    """UTF-8 lacks halves of surrogate pairs."""
     server.text = {"prompt 2": "a \ud83d b", "prompt 5": "a \ud83d\ude00 b", "prompt 6": "\ude00\ud83d"}
     store = AnswerStore(tmp_path, "f")
-    keep_answers(store, half_characters="replace")
+    keep_answers(store)
     answers = dict(pl.read_parquet(store.parts()).select("prompt_id", "answer").iter_rows())
     assert len(answers) == len(REQUESTS)
     assert (answers["p2"], answers["p5"], answers["p6"]) == ("a \ufffd b", "a \U0001f600 b", "\ufffd\ufffd")

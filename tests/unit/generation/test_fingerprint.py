@@ -26,7 +26,7 @@ NO_CHANGES: dict[str, Any] = {
 ENDPOINT: dict[str, tuple[Any, bool]] = {
     "base_url": ("https://other/v1", True), "tokenizer": ("a/b", True), "api_key_env": ("KEY", False),
     "concurrency": (1, False), "requests_per_minute": (3, False), "max_retries": (1, False),
-    "request_seconds": (9.0, False), "half_characters": ("replace", False), "entropy": (True, False),
+    "request_seconds": (9.0, False), "entropy": (True, False),
     "max_tokens_name": ("max_completion_tokens", True), "extra_body": ({"effort": "low"}, True),
 }  # fmt: skip
 FILE = ("path", "baseline", "single_passages", "retriever", "k")

@@ -52,6 +52,17 @@ def row(engine: VllmEngine, **keys: Any) -> dict[str, Any]:
     return found
 
 
+def test_nothing_is_compiled_with_the_first_answer(engine: VllmEngine) -> None:
+    """It was at the engine's start, whose seconds are not those of answers."""
+    from torch._dynamo.utils import counters
+
+    compiled = dict(counters["stats"])
+    row(engine)
+    ids = tuple(load_tokenizer(engine.generator)("?")["input_ids"])
+    assert len(list(engine.answers(Request(str(number), 1, ids) for number in range(3)))) == 3
+    assert compiled["unique_graphs"] and counters["stats"] == compiled
+
+
 THOUGHT = "[THINK]a<note>b[/THINK]"
 
 

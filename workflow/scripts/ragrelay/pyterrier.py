@@ -31,7 +31,7 @@ from ragrelay.generation.generator import GENERATOR_KINDS, is_asked
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
-from ragrelay.generation.thought_marks import thought_marks
+from ragrelay.generation.thought_marks import reading_marks
 from ragrelay.prompting.layout import Layout, kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.retrieval.contexts import build_contexts
@@ -181,7 +181,7 @@ class Reader(pt.Transformer):  # type: ignore[misc]
             keys = asked_keys({"given": [folder / "prompts.parquet"]}, self.seeds)
             generate_answers(keys, store, generator, layout, start)
             cells = {(self.ordering, self.k, seed): folder / f"{seed}.parquet" for seed in self.seeds}
-            marks: Any = thought_marks(generator)
+            marks: Any = reading_marks(generator)
             view_answers({(self.ordering, self.k): folder / "prompts.parquet"}, store, cells, marks)
             answers = pl.concat([pl.read_parquet(path, columns=["qid", "seed", "answer"]) for path in cells.values()])
         texts = dict(ranking.select("docno", "text").iter_rows()) if self.k else {}

@@ -12,7 +12,7 @@ from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import CITED_SENTENCES, QID, SEED, Column, integer, number, schema_of, text
 from ragrelay.generation.store import KEY, THOUGHT, AnswerStore
-from ragrelay.generation.thought_marks import CUT
+from ragrelay.generation.thought_marks import CUT, NO_THOUGHT
 
 CONTEXT = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64}
 COLUMNS = {
@@ -21,8 +21,9 @@ COLUMNS = {
     "seed": SEED,
     "answer": text("the answer; empty where it is missing, for the reason that finish_reason gives"),
     "finish_reason": text("why it ended: `stop`, `length` (cut at max_tokens) or another; why it is missing: "
-                          "`refusal`, `content_filter`, `tool_calls`, `no text` (an endpoint gave none), `thinking` "
-                          "(the thought before the answer did not end) or `missing` (in a file of answers)"),
+                          "`refusal`, `content_filter`, `tool_calls`, `no text` (an endpoint gave none), `too long` "
+                          "(an endpoint refused the prompt), `thinking` (the thought before the answer did not end) or "
+                          "`missing` (in a file of answers)"),
     "prompt_tokens": integer("tokens of the prompt; empty where an endpoint did not count them", "tokens"),
     "answer_tokens": integer("tokens of the answer; empty where an endpoint did not count them", "tokens"),
     "logprob": number("log-probability of the answer's tokens, before temperature and top-k", "nats"),
@@ -34,7 +35,7 @@ COLUMNS = {
                           "mark set), `unfinished` (no answer), `none` (no thought)", optional=True),
 }  # fmt: skip
 DROPPED = "passages dropped to fit the window"
-MISSING = "missing answers: refused, filtered, a tool call, or a thought that did not end"
+MISSING = "missing answers: refused, filtered, too long a prompt, a tool call, or a thought that did not end"
 CUT_THOUGHTS = "thoughts cut at their budget (the answer follows)"
 UNCOUNTED = "answers whose endpoint did not say how many tokens of the prompt it read"
 Context = tuple[str, int]
@@ -103,7 +104,7 @@ def view_answers(
     # Join and partition once for all files, so that each file costs little more than its writing.
     rows = asked.join(of_seeds, how="cross").join(stored, on=["prompt_id", "seed"], how="left", maintain_order="left")
     views = rows.partition_by("ordering", "k", "seed", as_dict=True)
-    has_thoughts = thinking is not None or not rows["thought_end"].is_null().all()
+    has_thoughts = thinking not in (None, NO_THOUGHT) or not rows["thought_end"].is_null().all()
     names = [*schema_of(COLUMNS), *(THOUGHT if has_thoughts else ())]
     for cell, path in outputs.items():
         write_parquet(views.get(cell, rows.clear())[names], path)

@@ -16,11 +16,13 @@ import tenacity
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from ragrelay.base.display.progress import Lines
+from ragrelay.base.display.terminal import tell
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.secret_values import SentKey
 from ragrelay.generation.endpoint_address import Servers, endpoint_addresses, endpoint_key
 from ragrelay.generation.endpoint_replies import (
-    HalfCharacterError,
+    FailureError,
+    Reply,
     ReplyError,
     ThoughtReply,
     advice,
@@ -28,19 +30,21 @@ from ragrelay.generation.endpoint_replies import (
     check_budget,
     check_read,
     check_whole,
+    read_reply,
+    refused_prompt,
+    refused_row,
     reply_row,
     reply_thought,
     request_failure,
     thought_row,
 )
-from ragrelay.generation.generator import DECODING, PENALTIES, Request
+from ragrelay.generation.generator import DECODING, ENDPOINT, PENALTIES, SERVED, SEVERAL, SYSTEM, Request
 from ragrelay.generation.thought_marks import UNFINISHED, thought_budget, thought_marks
 from ragrelay.generation.token_scores import CANDIDATES
 from ragrelay.generation.tokens import thought_tokens
 
 log = logging.getLogger(__name__)
 
-NO_KEY = "none"
 CONNECT_SECONDS = 30.0
 # A request that times out is not repeated once its tries have taken this many times ``request_seconds``.
 UNANSWERED = 2
@@ -62,7 +66,8 @@ class EndpointEngine:
 
     Its addresses are ``base_url`` or else the environment's OPENAI_BASE_URL; a request goes to the least busy, and if
     that one is dead or busy, to another. A key is sent only if ``api_key_env`` names the environment variable that has
-    it. The key is never logged, and no reply that contains it is kept. With a ``tokenizer`` in the definition, prompts
+    it. The key is never logged, and no reply that contains it is kept. All replies must be by the model that the first
+    names, since replicas may serve another one. With a ``tokenizer`` in the definition, prompts
     are sent as token ids, the same as vLLM in this process gets. Otherwise they are sent as texts to the endpoint's
     completions, or to its chat completions (``chat``), and the server tokenises them. Redirects are not followed, so
     that prompts and key only go to the configured addresses. Raises InputError if the address or the key is missing or
@@ -70,12 +75,13 @@ class EndpointEngine:
     """
 
     name = "openai"
-    device = "endpoint"
+    device = ENDPOINT
 
     def __init__(self, generator: Mapping[str, Any]) -> None:
         self.generator = generator
         self.version = str(openai.__version__)
-        self.settings: Mapping[str, str] = {}
+        self.settings: dict[str, str] = {}
+        """The model that replies name, and their system fingerprints."""
         self._thinks = thought_tokens(generator) if "tokenizer" in generator else None
         self._marks = self._thinks.marks if self._thinks else thought_marks(generator)
         self._key = endpoint_key(generator)
@@ -84,10 +90,10 @@ class EndpointEngine:
         for name in ("httpx2", "httpcore2", "openai"):
             logging.getLogger(name).setLevel(logging.WARNING)
         self._servers = Servers(lambda: [_whole(address) for address in endpoint_addresses(generator)])
-        self._ended = threading.Event()
+        self._ended, self._models, self._other_models = threading.Event(), threading.Lock(), False
         self._lines = Lines()
         self._retrying = tenacity.Retrying(
-            retry=tenacity.retry_if_exception(_may_pass),
+            retry=tenacity.retry_if_exception(lambda error: isinstance(error, FailureError) and _may_pass(error.cause)),
             stop=self._is_over,
             wait=lambda state: 0.0 if self._servers.others() else _pause(state),
             sleep=tenacity.sleep_using_event(self._ended),
@@ -97,7 +103,7 @@ class EndpointEngine:
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one row of the answer store per request (see rows)."""
-        return self.rows(requests, Form(self._body, self._row, self._check, thinks=bool(self._marks)))
+        return self.rows(requests, Form(self._body, self._row, self._check, thinks=bool(self._marks), may_miss=True))
 
     def run(self, method: Callable[["EndpointEngine", Iterator[Any]], Iterator[Any]], requests: Iterator[Any]) -> Any:
         """Yield the rows that ``method`` yields for this engine and ``requests``."""
@@ -106,16 +112,16 @@ class EndpointEngine:
     def rows(self, requests: Iterator[Any], form: "Form") -> Iterator[dict[str, Any]]:
         """Yield what ``form`` makes of each reply, as they finish; at most ``concurrency`` are open at an address.
 
-        The first is open alone, so that an endpoint that refuses a key of the requests refuses it once. Raises
-        InputError for a request that the endpoint refuses, for a prompt that it did not read or an answer that it cut
-        (check_whole), and if it stays busy, silent, unreachable or without a completion after all retries. All finished
-        rows are yielded first. An answer with half of a surrogate pair is left out, and an InputError after the others
-        reports it (``half_characters``).
+        They are open one at a time until the first answer, so that an endpoint that refuses a key of the requests
+        refuses it once. Rows wait until each address has replied, so that none is yielded if these serve different
+        models. Raises InputError for a request that the endpoint refuses, for a prompt that it did not read or an
+        answer that it cut (check_whole), for a reply by another model, and if it stays busy, silent, unreachable or
+        without a completion after all retries. All other finished rows are yielded first.
         """
         self._ended.clear()
         limit, pace = 1, _Pace(self.generator.get("requests_per_minute"))
-        under_way: set[Future[dict[str, Any] | Request]] = set()
-        left_out: list[Request] = []
+        under_way: set[Future[dict[str, Any]]] = set()
+        waiting: list[dict[str, Any]] = []
         pool = ThreadPoolExecutor(self.generator["concurrency"] * MOST_ADDRESSES)
         with self._connected() as line:
             try:
@@ -124,32 +130,27 @@ class EndpointEngine:
                         pace.wait()
                         under_way.add(pool.submit(self._ask, request, form, line))
                     if not under_way:
+                        yield from waiting
                         break
                     done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
-                    limit = self.generator["concurrency"] * min(MOST_ADDRESSES, len(self._servers.addresses))
                     failed = [future for future in done if future.exception()]
                     if failed:
                         self._ended.set()
                         finished, _ = wait(under_way)
                         done |= finished
-                    for result in (future.result() for future in done if not future.exception()):
-                        if isinstance(result, Request):
-                            left_out.append(result)
-                        else:
-                            yield result
+                    waiting += [future.result() for future in done if not future.exception()]
+                    if limit > 1 or not all("refusal" in row for row in waiting):
+                        limit = self.generator["concurrency"] * min(MOST_ADDRESSES, len(self._servers.addresses))
+                    if not self._other_models and (failed or self._servers.all_tried()):
+                        yield from waiting
+                        waiting.clear()
                     if failed:
                         failed[0].result()
             finally:
                 # Don't wait for open requests: a job that is stopped then keeps its finished answers at once.
                 self._ended.set()
                 pool.shutdown(wait=False, cancel_futures=True)
-        if left_out:
-            first = min(left_out, key=lambda request: (request.prompt_id, request.seed))
-            halves = f"half of a surrogate pair in {len(left_out)} answer(s), first to prompt {first.prompt_id[:16]}, "
-            expected = (
-                "text in UTF-8 (all other answers are kept), or half_characters: replace, which puts U+FFFD there"
-            )
-            raise InputError(self.place, f"{halves}seed {first.seed}", expected)
+        self._report_shares()
 
     @contextmanager
     def _connected(self) -> Iterator["_Line"]:
@@ -157,7 +158,7 @@ class EndpointEngine:
         seconds = self.generator["request_seconds"]
         client = openai.AsyncOpenAI(
             base_url=self._servers.addresses[0],
-            api_key=self._key or NO_KEY,
+            api_key=self._key or "none",  # which no request sends (see _exchange)
             organization="",
             project="",
             max_retries=0,
@@ -167,15 +168,11 @@ class EndpointEngine:
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
             yield _Line(portal, client)
 
-    @property
-    def place(self) -> str:
-        """What messages call the endpoint: its first address and the number of the others, and the model."""
-        addresses = self._servers.addresses
-        more = f" and {len(addresses) - 1} more" if len(addresses) > 1 else ""
-        return f"endpoint {addresses[0]}{more}, model {self.generator['model']!r}"
+    def _place(self, address: str) -> str:
+        return f"endpoint {address}, model {self.generator['model']!r}"
 
-    def _ask(self, request: Request, form: "Form", line: "_Line") -> dict[str, Any] | Request:
-        """Return the store's row, or ``request`` itself if its answer can't be written.
+    def _ask(self, request: Request, form: "Form", line: "_Line") -> dict[str, Any]:
+        """Return the store's row; that of a missing answer if the endpoint refuses the prompt.
 
         Where a thought is a request of its own, the answer's follows it, over prompt and thought.
         """
@@ -189,72 +186,89 @@ class EndpointEngine:
                 return thought_row(request, thought, {})
             following = after_thought(request, thought, self._thinks)
             return thought_row(request, thought, self._retrying(self._try, following, form, line))
-        except HalfCharacterError:
-            return request
-        except (openai.OpenAIError, ReplyError) as error:
-            seconds = self.generator["request_seconds"]
+        except FailureError as failure:
+            error, seconds = failure.cause, self.generator["request_seconds"]
             within = f" within {seconds:g} s (request_seconds)" if isinstance(error, openai.APITimeoutError) else ""
             sent = {**form.body(request), **(self._thought_body(request) if form.thinks else {})}
-            more = advice(error, sent, self.generator, form.needs)
-            raise InputError(self.place, self._failure(error), f"an answer{within}{more}") from None
+            expected = f"an answer{within}{advice(error, sent, self.generator, form.needs)}"
+            told = InputError(self._place(failure.address), self._failure(error), expected)
+            reason = refused_prompt(error)
+            if reason and form.may_miss:
+                return refused_row(request, reason, told)
+            raise told from None
 
     def _try(self, request: Request, form: "Form", line: "_Line") -> Any:
         """Return what ``form`` makes of the reply to a request. An address that fails rests for a while."""
         with self._servers.one() as address:
+            place = self._place(address)
             try:
                 client = line.client.with_options(base_url=address)
-                reply = line.portal.call(self._exchange, request, form, client)
-                row = form.row(request, reply)
+                response = line.portal.call(self._exchange, request, form, client)
+                reply = read_reply(response)
+                row = form.row(place, request, reply)
             except (openai.OpenAIError, ReplyError) as error:
                 if _may_pass(error):
                     self._servers.rest(address, _retry_after(error) or REST_SECONDS)
-                raise
-        kept = (
-            row.thought.text if isinstance(row, ThoughtReply) else "".join(str(row.get(name) or "") for name in TEXTS)
-        )
-        if self._sent.is_in(reply.content, kept.encode()):
-            raise InputError(
-                self.place, "its key in a reply, which is not kept", "an endpoint that does not repeat the key"
-            )
-        form.check(request, row)
-        return row
+                raise FailureError(address, error) from error
+            kept = row.thought.text if isinstance(row, ThoughtReply) else "".join(str(row.get(n) or "") for n in TEXTS)
+            if self._sent.is_in(response.content, kept.encode()):
+                expected = "an endpoint that does not repeat the key"
+                raise InputError(place, "its key in a reply, which is not kept", expected)
+            self._check_model(place, reply.body)
+            form.check(place, request, row)
+            self._servers.answered(address)
+            return row
 
-    def _row(self, request: Request, reply: Any) -> dict[str, Any]:
-        return reply_row(request, reply, self.as_chat(request), self.generator["half_characters"] == "replace")
+    def _check_model(self, place: str, body: Mapping[str, Any]) -> None:
+        """Raise InputError for a reply by another model than those before; note its system fingerprint."""
+        with self._models:
+            name, fingerprint = (str(body.get(key) or "") for key in ("model", SYSTEM))
+            known = self.settings.setdefault(SERVED, name) if name else name
+            if name != known:
+                self._other_models = True
+                found = f"a reply by model {name!r}, while others, or cached answers, are by {known!r}"
+                expected = "the same model in all replies; answers of another one need another revision in the entry"
+                raise InputError(place, found, expected)
+            if prints := {*self.settings.get(SYSTEM, "").split(SEVERAL), fingerprint} - {""}:
+                self.settings[SYSTEM] = SEVERAL.join(sorted(prints))
 
-    def _check(self, request: Request, row: Mapping[str, Any]) -> None:
-        check_whole(self.place, request, row, self.generator["max_tokens"])
+    def _row(self, place: str, request: Request, reply: Reply) -> dict[str, Any]:
+        return reply_row(request, reply, self.as_chat(request))
 
-    def _thought(self, request: Request, reply: Any) -> ThoughtReply:
-        replaces = self.generator["half_characters"] == "replace"
-        return reply_thought(request, reply, self._marks or (), self._thinks, replaces)
+    def _check(self, place: str, request: Request, row: Mapping[str, Any]) -> None:
+        check_whole(place, request, row, self.generator["max_tokens"])
 
-    def _check_thought(self, request: Request, thought: ThoughtReply) -> None:
-        check_read(self.place, request, thought.prompt_tokens)
-        check_budget(self.place, request, thought, thought_budget(self.generator))
+    def _thought(self, place: str, request: Request, reply: Reply) -> ThoughtReply:
+        return reply_thought(request, reply, self._marks or (), self._thinks)
+
+    def _check_thought(self, place: str, request: Request, thought: ThoughtReply) -> None:
+        check_read(place, request, thought.prompt_tokens)
+        check_budget(place, request, thought, request.budget or thought_budget(self.generator))
 
     async def _exchange(self, request: Request, form: "Form", client: openai.AsyncOpenAI) -> httpx2.Response:
         """Send a request and read its whole reply within ``request_seconds``.
 
         The client's own limits apply to each wait, so a byte now and then would keep a request open for ever.
         """
-        model, body = self.generator["model"], form.body(request)
+        common: Any = {"model": self.generator["model"], "extra_body": form.body(request)}
+        if self._key is None:
+            common["extra_headers"] = {"Authorization": openai.Omit()}
         reply: Any
         try:
             with anyio.fail_after(self.generator["request_seconds"]):
                 if self.as_chat(request):
                     chats, messages = client.chat.completions.with_raw_response, _messages(request)
-                    reply = await chats.create(model=model, messages=messages, extra_body=body)
+                    reply = await chats.create(messages=messages, **common)
                 else:
                     texts, prompt = client.completions.with_raw_response, list(request.token_ids) or request.prompt
-                    reply = await texts.create(model=model, prompt=prompt, extra_body=body)
+                    reply = await texts.create(prompt=prompt, **common)
         except TimeoutError:
             raise openai.APITimeoutError(httpx2.Request("POST", client.base_url)) from None
         return reply.http_response
 
     def _is_over(self, state: tenacity.RetryCallState) -> bool:
         """Return whether to give up on a failed request: too many tries, no answer for too long, or the job ends."""
-        silent = isinstance(_error(state), openai.APITimeoutError)
+        silent = isinstance(_failure(state).cause, openai.APITimeoutError)
         waited = state.seconds_since_start or 0.0
         return (
             self._ended.is_set()
@@ -263,12 +277,23 @@ class EndpointEngine:
         )
 
     def _report(self, state: tenacity.RetryCallState) -> None:
-        failure, tries = self._failure(_error(state)), self.generator["max_retries"]
-        text = f"{self.place}: {failure}; retry {state.attempt_number} of {tries} in {state.upcoming_sleep:.1f} s"
+        failure, tries = _failure(state), self.generator["max_retries"]
+        begin = f"{self._place(failure.address)}: {self._failure(failure.cause)}"
+        text = f"{begin}; retry {state.attempt_number} of {tries} in {state.upcoming_sleep:.1f} s"
         log.warning(text)
-        self._lines.say(lambda: text)
+        if not self._servers.others():
+            self._lines.say(lambda: text)
+        elif self._servers.fails(failure.address):
+            tell(f"ragrelay: warning: {begin}; the other addresses get its requests")
 
-    def _failure(self, error: BaseException | None) -> str:
+    def _report_shares(self) -> None:
+        """Say how many replies each address gave if one of several failed."""
+        if shares := self._servers.shares():
+            listed = ", ".join(f"{address} gave {number}" for address, number in shares.items())
+            log.warning("replies of model %r: %s", self.generator["model"], listed)
+            tell(f"ragrelay: warning: replies of model {self.generator['model']!r}: {listed}")
+
+    def _failure(self, error: Exception) -> str:
         return self._sent.hidden(" ".join(request_failure(error).split()))[:300]
 
     def as_chat(self, request: Request) -> bool:
@@ -304,9 +329,10 @@ class EndpointEngine:
         if not self._marks or self.as_chat(request):
             return {}
         generator, body = self.generator, self._body(request)
+        budget = request.budget or thought_budget(generator)
         body.pop("logprobs", None)
         ends = {
-            generator.get("max_tokens_name", "max_tokens"): thought_budget(generator), "stop": [self._marks[1]],
+            generator.get("max_tokens_name", "max_tokens"): budget, "stop": [self._marks[1]],
             "min_tokens": 0 if "min_tokens" in body else None, "include_stop_str_in_output": True,
             "return_token_ids": True if self._thinks else None,
         }  # fmt: skip
@@ -318,48 +344,51 @@ def _whole(address: str) -> str:
     return str(httpx2.URL(address if address.endswith("/") else f"{address}/"))
 
 
-def _error(state: tenacity.RetryCallState) -> BaseException | None:
-    return state.outcome.exception() if state.outcome else None
+def _failure(state: tenacity.RetryCallState) -> FailureError:
+    failure: Any = state.outcome and state.outcome.exception()
+    return failure
 
 
-def _retry_after(error: BaseException | None) -> float | None:
+def _retry_after(error: Exception) -> float | None:
     """Return the seconds that the endpoint asks to wait; None if it doesn't say."""
     headers = error.response.headers if isinstance(error, openai.APIStatusError) else {}
     seconds = headers.get("retry-after", "")
     return float(seconds) if seconds.isdecimal() else None
 
 
-def _may_pass(error: BaseException) -> bool:
+def _may_pass(error: Exception) -> bool:
     """Return whether the same request may succeed later."""
+    if refused_prompt(error):
+        return False
     if isinstance(error, openai.APIStatusError):
         patient = (_retry_after(error) or 0.0) <= LONGEST_PAUSE
         return patient and (error.status_code in BUSY or error.status_code >= 500)
-    if isinstance(error, ReplyError):
-        return error.may_pass
-    return isinstance(error, openai.APIConnectionError)
+    return isinstance(error, ReplyError | openai.APIConnectionError)
 
 
 def _pause(state: tenacity.RetryCallState) -> float:
     """Return the seconds before the next try: as many as the endpoint asks for, otherwise more after each try."""
-    seconds = _retry_after(_error(state))
+    seconds = _retry_after(_failure(state).cause)
     return BACKOFF(state) if seconds is None else seconds
 
 
 class Form(NamedTuple):
     """What requests ask for: a request's keys besides model and prompt, and the row that is made of its reply.
 
-    ``row`` raises ReplyError for a reply that is none, and InputError for one that ends all requests. Texts of the
-    reply that it keeps are TEXTS.
+    ``row`` raises ReplyError for a reply that is none, and InputError for one that ends all requests; its arguments are
+    the endpoint's name for messages, request and reply. Texts of the reply that it keeps are TEXTS.
     """
 
     body: Callable[[Any], dict[str, Any]]
-    row: Callable[[Any, Any], Any]
-    check: Callable[[Any, Any], None] = lambda request, row: None
+    row: Callable[[str, Any, Reply], Any]
+    check: Callable[[str, Any, Any], None] = lambda place, request, row: None
     """Raises InputError for a row that is not to be kept. The key is looked for before it."""
     needs: Collection[str] = ()
     """Keys without which a reply is of no use."""
     thinks: bool = False
     """Whether a thought, if it is a request of its own, comes first."""
+    may_miss: bool = False
+    """Whether a prompt that the endpoint refuses gets a row without an answer."""
 
 
 class _Line(NamedTuple):
@@ -380,7 +409,7 @@ class _Limited(httpx2.AsyncByteStream):
         async for chunk in self.reply.aiter_bytes():
             size += len(chunk)
             if size > LARGEST_REPLY:
-                raise ReplyError(f"a reply of more than {LARGEST_REPLY // 2**20} MiB", may_pass=False)
+                raise ReplyError(f"a reply of more than {LARGEST_REPLY // 2**20} MiB")
             yield chunk
 
     async def aclose(self) -> None:

@@ -73,25 +73,52 @@ class Servers:
         self._ask, self._lock = addresses, threading.Lock()
         self.addresses = addresses()
         self._open: Counter[str] = Counter()
+        self._asked: Counter[str] = Counter()
+        self._answered: Counter[str] = Counter()
         self._rests_until: dict[str, float] = {}
+        self._tried, self._failed = set[str](), set[str]()
 
     @contextmanager
     def one(self) -> Iterator[str]:
         """Yield the address for a request: of those that do not rest, the one with the fewest open requests."""
         with self._lock:
-            address = min(self._awake() or self.addresses, key=lambda each: self._open[each])
+            address = min(self._awake() or self.addresses, key=lambda each: (self._open[each], self._asked[each]))
             self._open[address] += 1
+            self._asked[address] += 1
         try:
             yield address
         finally:
             with self._lock:
                 self._open[address] -= 1
+                self._tried.add(address)
 
     def rest(self, address: str, seconds: float) -> None:
         """Give ``address`` no request for ``seconds`` if another is at hand."""
         with self._lock:
             self._rests_until[address] = time.monotonic() + seconds
             self.addresses = self._known()
+
+    def answered(self, address: str) -> None:
+        """Count a reply of ``address``."""
+        with self._lock:
+            self._answered[address] += 1
+
+    def all_tried(self) -> bool:
+        """Return whether a request to each address has ended."""
+        with self._lock:
+            return {*self.addresses} <= self._tried
+
+    def fails(self, address: str) -> bool:
+        """Note that ``address`` failed; return whether this is the first time."""
+        with self._lock:
+            known = len(self._failed)
+            self._failed.add(address)
+            return len(self._failed) > known
+
+    def shares(self) -> dict[str, int]:
+        """Return the number of each address's replies if one failed while others were at hand, else nothing."""
+        listed = dict.fromkeys([*self.addresses, *self._failed])
+        return {address: self._answered[address] for address in listed} if self._failed else {}
 
     def others(self) -> bool:
         """Return whether an address is at hand that does not rest, where there are several."""

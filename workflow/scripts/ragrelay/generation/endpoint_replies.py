@@ -19,11 +19,38 @@ from ragrelay.generation.tokens import ThoughtTokens
 
 FIRST_WORDS = 1000
 """Bytes of a reply that a message is made from: more than it finally shows, so that a key is hidden as a whole."""
+SAYS = 4000
+"""Bytes of a refusal that are searched for its reason."""
 
-WITHOUT_TEXT = ("content_filter", "tool_calls", "function_call")
-"""Finish reasons with which an empty text is no answer."""
-REFUSALS = (400, 403, 422)
-"""Statuses with which endpoints refuse a key of a request."""
+WITH_TEXT = ("stop", "length", "eos", "eos_token", "stop_sequence", "end_turn", "max_tokens", "None")
+"""Finish reasons with which an empty text is an answer: with any other, the answer is missing."""
+REFUSALS = (400, 403, 413, 422)
+"""Statuses with which endpoints refuse a key or the prompt of a request."""
+FILTERED, TOO_LONG = "content_filter", "too long"
+"""The finish_reasons of an answer that is missing because the endpoint refused its prompt."""
+_SAYS = {
+    TOO_LONG: re.compile(
+        r"context.?(length|window|size)|(prompt|inputs?|messages|request|text|string)\b.{0,40}\btoo (long|large)"
+        r"|too many (input |prompt )?tokens|input.?(length|tokens?)\b.{0,80}(exceed|maximum|less than|(must|should) be)"
+        r"|max_new_tokens. must be|inputs?\b.{0,20}must have less|longer than the (maximum|model)|too large to process"
+        r"|reduce (the|your) (\w+ )?(length|size)|exceed.{0,60}(length|token|window|context).{0,9}limit"
+        r"|exceed.{0,60}(context|maximum|max).{0,20}(length|tokens|window)|tokens in the prompt",
+        re.IGNORECASE | re.DOTALL,
+    ),
+    FILTERED: re.compile(
+        r"content.?(filter|management|policy|policies|moderation|safety|exists)|moderat|flagged|guardrail|sensitive"
+        r"|responsible.?ai|data.?inspection|usage polic|(prohibited|harmful|inappropriate|unsafe|risky).content"
+        r"|high.?risk|block.?reason|(prompt|input|request|output)s?.{0,3}(is |was |were |has been )?blocked|unsafe"
+        r"|safety.(system|filter|polic|reason|rating|violation)|violat.{0,40}(polic|guideline)",
+        re.IGNORECASE | re.DOTALL,
+    ),
+}
+_OF_ACCOUNT = re.compile(
+    r"(credit|fund|balance|quota)s?\b.{0,20}(low|exceeded|exhausted|insufficient)|insufficient|billing|api.?key"
+    r"|(account|organi[sz]ation|project|user) (is|was|has)|suspended|deactivated",
+    re.IGNORECASE,
+)
+"""Refusals that concern the sender, whatever the prompt."""
 _OTHERWISE = {
     "stop": "stop: []",
     "max_tokens": "max_tokens_name: max_completion_tokens",
@@ -43,15 +70,22 @@ LogProbability = Annotated[FiniteFloat, Field(le=ROUNDING)]
 
 
 class ReplyError(Exception):
-    """A reply that is no completion. ``may_pass``: whether the same request may succeed later."""
-
-    def __init__(self, found: str, may_pass: bool) -> None:
-        super().__init__(found)
-        self.may_pass = may_pass
+    """A reply with status 200 that is no completion. The same request may succeed later."""
 
 
-class HalfCharacterError(Exception):
-    """An answer with half of a surrogate pair, which can't be written as UTF-8."""
+class FailureError(Exception):
+    """A request that failed at an address. ``cause``: the client's error, or a ReplyError."""
+
+    def __init__(self, address: str, cause: openai.OpenAIError | ReplyError) -> None:
+        super().__init__(str(cause))
+        self.address, self.cause = address, cause
+
+
+class Reply(NamedTuple):
+    """A completion in JSON, and its first words for messages."""
+
+    body: Mapping[str, Any]
+    words: str
 
 
 class _Part(BaseModel):
@@ -125,7 +159,7 @@ class _Logprobs(_Part):
 
 
 class _Message(_Part):
-    content: Any
+    content: Any = None
     refusal: Any = None
     reasoning: Any = None
     reasoning_content: Any = None
@@ -164,17 +198,28 @@ class _ChatCompletion(_Part):
     usage: _Usage | None = None
 
 
-def reply_row(request: Request, reply: Any, as_chat: bool, replace: bool) -> dict[str, Any]:
-    """Return the store's row for ``reply``, an HTTP response with status 200.
+def read_reply(response: Any) -> Reply:
+    """Return the completion in ``response``, an HTTP response with status 200. Raises ReplyError if it has none."""
+    words = first_words(response)
+    try:
+        body = json.loads(response.content)
+    except (ValueError, RecursionError):  # no or cut JSON, other encodings, endless numbers, endless nesting
+        body = None
+    if not isinstance(body, Mapping) or not body.get("choices"):
+        raise ReplyError(f"no {'choices' if isinstance(body, Mapping) else 'JSON object'} in {words}")
+    return Reply(body, words)
+
+
+def reply_row(request: Request, reply: Reply, as_chat: bool) -> dict[str, Any]:
+    """Return the store's row for ``reply``.
 
     A refusal, a filtered answer, a tool call and a thought without an answer are missing answers: null, with the reason
-    as their finish_reason. Counts of tokens are null where the reply has none. ``replace``: U+FFFD replaces each half
-    of a surrogate pair; without it, they raise HalfCharacterError. Raises ReplyError for anything but a completion with
-    text.
+    as their finish_reason. Counts of tokens are null where the reply has none. U+FFFD replaces each half of a surrogate
+    pair, which UTF-8 lacks. Raises ReplyError for anything but a completion with text.
     """
     completion = _checked(reply, _ChatCompletion if as_chat else _Completion)
     choice, usage = completion.choices[0], completion.usage or _Usage()
-    answer, finish_reason = _answer(choice, usage, reply, replace, request.said)
+    answer, finish_reason = _answer(choice, usage, reply, request.said)
     logprobs = (choice.logprobs.sampled() if choice.logprobs else None) or None
     return {
         "prompt_id": request.prompt_id,
@@ -187,11 +232,31 @@ def reply_row(request: Request, reply: Any, as_chat: bool, replace: bool) -> dic
         "logprob": sum(logprobs) if logprobs else None,
         "dropped_passages": request.dropped_passages,
         **token_scores(logprobs, choice.logprobs.candidates() if choice.logprobs else None),
-        **_own_thought(choice, usage, answer is not None, reply, replace),
+        **_own_thought(choice, usage, answer is not None, reply),
     }
 
 
-def reply_candidates(reply: Any, as_chat: bool) -> tuple[list[tuple[str, float]], int | None, int | None]:
+def refused_row(request: Request, reason: str, error: InputError) -> dict[str, Any]:
+    """Return the row of an answer that is missing because the endpoint refused its prompt, for ``reason``.
+
+    It took no tokens. ``refusal`` is the error if the endpoint refuses all prompts.
+    """
+    counts = dict.fromkeys(("prompt_tokens", "cached_tokens", "answer_tokens"), 0)
+    own = {"prompt_id": request.prompt_id, "seed": request.seed, "dropped_passages": request.dropped_passages}
+    return {**own, "answer": None, "finish_reason": reason, **counts, "logprob": None, "refusal": error}
+
+
+def refused_prompt(error: Exception) -> str | None:
+    """Return why the endpoint refuses the prompt, FILTERED or TOO_LONG; None for any other ``error``."""
+    status, text = 200, str(error)
+    if isinstance(error, openai.APIStatusError):
+        status, text = error.status_code, error.response.content[:SAYS].decode("utf-8", "replace")
+    if status not in (200, 500, *REFUSALS) or _OF_ACCOUNT.search(text):
+        return None
+    return next((reason for reason, says in _SAYS.items() if says.search(text)), TOO_LONG if status == 413 else None)
+
+
+def reply_candidates(reply: Reply, as_chat: bool) -> tuple[list[tuple[str, float]], int | None, int | None]:
     """Return the candidates for the first token of ``reply`` (text, log-probability), prompt tokens and cached tokens.
 
     No candidates if the endpoint gives none; counts are None if it doesn't. Raises ReplyError as reply_row does.
@@ -212,16 +277,14 @@ class ThoughtReply(NamedTuple):
     cached_tokens: int | None
 
 
-def reply_thought(
-    request: Request, reply: Any, marks: Sequence[str], thinks: ThoughtTokens | None, replace: bool
-) -> ThoughtReply:
+def reply_thought(request: Request, reply: Reply, marks: Sequence[str], thinks: ThoughtTokens | None) -> ThoughtReply:
     """Return the thought in ``reply``, a completion that was to stop after the end mark. Raises as reply_row does.
 
     A server that says only ``stop`` and leaves the mark out is taken to have stopped at it if a thought had begun.
     """
     completion = _checked(reply, _Completion)
     choice, usage = completion.choices[0], completion.usage or _Usage()
-    text, ended = _text(choice.text, reply, replace), _text(str(choice.finish_reason), reply, replace=True)
+    text, ended = _text(choice.text, reply), _text(str(choice.finish_reason), reply)
     begins, stopped = request.begun or text.lstrip().startswith(marks[0]), choice.stopped_at(marks[1])
     at_mark = ended == "stop" and bool(begins if stopped is None else stopped)
     ids = tuple(choice.token_ids) if choice.token_ids else None
@@ -290,13 +353,24 @@ def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens
 
 
 def advice(error: Exception, sent: Collection[str], generator: Mapping[str, Any], needs: Collection[str] = ()) -> str:
-    """Return what to write in the entry of ``generator`` if its endpoint refused a key that was ``sent``, else nothing.
+    """Return which key of the ``generator``'s entry may help against ``error``; empty if none does.
 
-    Keys that the reply names; of a validator's reply, those at the places of its errors, since it may repeat the whole
-    request. If it names one of ``needs``, that the endpoint is of no use here.
+    Of a request's keys (``sent``), those that a refusal names; of a validator's reply, those at the places of its
+    errors, since it may repeat the request. If it names one of ``needs``, that the endpoint can't be a judge.
     """
-    if not isinstance(error, openai.APIStatusError) or error.status_code not in REFUSALS:
+    status = error.status_code if isinstance(error, openai.APIStatusError) else 0
+    variable = generator.get("api_key_env")
+    key_advice = f"; it refuses the key in {variable} (api_key_env)" if variable else (
+        "; if it needs a key, write api_key_env: the name of the environment variable that has it")  # fmt: skip
+    if status == 401:
+        return key_advice
+    if status == 429:
+        return "; for a rate limit, lower requests_per_minute or concurrency, or raise max_retries"
+    if not isinstance(error, openai.APIStatusError) or status not in REFUSALS:
         return ""
+    if reason := refused_prompt(error):
+        shorter = "a server with a longer window, shorter prompts or lower max_tokens"
+        return f"; it refuses prompts: {shorter if reason == TOO_LONG else 'an endpoint whose filter lets them pass'}"
     text = error.response.content.decode("utf-8", "replace")
     text = " ".join(re.findall(r"\bloc\W+(.*?)[\])]", text)) or text
     named = [key for key in sent if re.search(rf"(?<![\w-]){re.escape(key)}(?![\w-])", text)]
@@ -307,66 +381,49 @@ def advice(error: Exception, sent: Collection[str], generator: Mapping[str, Any]
     write = list(dict.fromkeys(own[key] for key in named if key in own))
     left_out = ", ".join(f"{key}: null" for key in named if key not in own)
     write += [f"extra_body: {{{left_out}}}"] if left_out else []
+    if status == 403 and not write:
+        return key_advice
     what = ", ".join(write) or "null for this key"
     return f"; if the endpoint refuses a key of the request, write {what} (docs/add-a-model.md)"
 
 
-def _answer(
-    choice: _TextChoice | _ChatChoice, usage: _Usage, reply: Any, replace: bool, said: str
-) -> tuple[str | None, str]:
+def _answer(choice: _TextChoice | _ChatChoice, usage: _Usage, reply: Reply, said: str) -> tuple[str | None, str]:
     """Return the answer and its finish reason, or None and why it is missing."""
     message = choice.message if isinstance(choice, _ChatChoice) else _Message(content=choice.text)
     content = message.content
-    text = (said + _text(content, reply, replace)).strip()
-    ended = _text(str(choice.finish_reason), reply, replace=True)
+    text = (said + _text(content, reply)).strip()
+    ended = _text(str(choice.finish_reason), reply)
     cut_thought = ended == "length" and usage.thought_tokens() is not None
-    why = message.reason() or (ended if ended in WITHOUT_TEXT else THINKING if cut_thought else None)
+    why = message.reason() or (THINKING if cut_thought else None if ended.lower() in WITH_TEXT else ended)
     if text or (content is not None and why is None):
         return text, ended
     return None, why or (NO_TEXT if ended in ("stop", "length") else ended)
 
 
-def _own_thought(
-    choice: _TextChoice | _ChatChoice, usage: _Usage, has_answer: bool, reply: Any, replace: bool
-) -> dict[str, Any]:
+def _own_thought(choice: _TextChoice | _ChatChoice, usage: _Usage, has_answer: bool, reply: Reply) -> dict[str, Any]:
     """Return the store's columns of a thought that the server tells from the answer; empty if it tells of none."""
     message, tokens = getattr(choice, "message", None), usage.thought_tokens()
     given = (message.reasoning or message.reasoning_content) if message else None
     if given is None and tokens is None:
         return {}
-    text = _text(given, reply, replace) if isinstance(given, str) else ""
+    text = _text(given, reply) if isinstance(given, str) else ""
     return {"thought": text, "thought_tokens": tokens, "thought_end": ENDED if has_answer else UNFINISHED}
 
 
-def _checked(reply: Any, kind: type[BaseModel]) -> Any:
+def _checked(reply: Reply, kind: type[BaseModel]) -> Any:
     try:
-        body = json.loads(reply.content)
-    except (ValueError, RecursionError):  # no or cut JSON, other encodings, endless numbers, endless nesting
-        body = None
-    if not isinstance(body, Mapping):
-        raise ReplyError(f"no JSON object in {first_words(reply)}", may_pass=True)
-    if not body.get("choices"):
-        raise ReplyError(f"no choices in {first_words(reply)}", may_pass=True)
-    try:
-        return kind.model_validate(body)
+        return kind.model_validate(reply.body)
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
         key = ".".join(map(str, problem["loc"]))
         what = f"no {key}" if problem["type"] == "missing" else f"an unusable {key} ({problem['msg']})"
-        raise ReplyError(f"{what} in {first_words(reply)}", may_pass=False) from None
+        raise ReplyError(f"{what} in {reply.words}") from None
 
 
-def _text(value: Any, reply: Any, replace: bool) -> str:
+def _text(value: Any, reply: Reply) -> str:
     if not isinstance(value, str | None):
-        raise ReplyError(f"an answer that is no text in {first_words(reply)}", may_pass=False)
-    text = value or ""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        if not replace:
-            raise HalfCharacterError from None
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text
+        raise ReplyError(f"an answer that is no text in {reply.words}")
+    return (value or "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def first_words(reply: Any) -> str:
@@ -376,7 +433,7 @@ def first_words(reply: Any) -> str:
     return printable(f"HTTP {reply.status_code} {kind}".rstrip() + (f": {words}" if words else ", an empty reply"))
 
 
-def request_failure(error: BaseException | None) -> str:
+def request_failure(error: Exception) -> str:
     """Return how a request failed: the status with the first words of the reply, or why there is no reply."""
     if isinstance(error, ReplyError):
         return str(error)
@@ -386,5 +443,5 @@ def request_failure(error: BaseException | None) -> str:
             target = reply.headers.get("location", "").partition("?")[0].rpartition("@")[2]
             return f"HTTP {reply.status_code}, a redirect to {printable(target)}, which is not followed"
         return f"{type(error).__name__}: {first_words(reply)}"
-    cause = error.__cause__ if error else None
+    cause = error.__cause__
     return f"{type(error).__name__}: {error}" + (f" ({cause})" if cause and str(cause) else "")

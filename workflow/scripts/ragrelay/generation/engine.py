@@ -2,6 +2,7 @@
 
 import copy
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count, islice
@@ -72,13 +73,20 @@ class VllmEngine:
             multiprocess_mode=vllm.envs.VLLM_ENABLE_V1_MULTIPROCESSING,
         )  # fmt: skip
         backends = sorted({name for names in self._engine.collective_rpc("attention_backends") for name in names})
-        self.settings: Mapping[str, str] = {
+        self.settings: dict[str, str] = {
             "model_runner": runner,
             "attention_backend": ", ".join(backends),
             "batch_invariant": "yes" if vllm.envs.VLLM_BATCH_INVARIANT else "no",
         }
         if KEY in generator and generator["load_format"] != "dummy":
             check_reading(generator, window, self.finished)
+        self._warm_up()
+
+    def _warm_up(self) -> None:
+        """Answer two short requests, then one of them alone, so that compilation at the first use counts as start."""
+        ends = {"stop": [], "min_tokens": 0, "ignore_eos": True}
+        asked = ((size, (0,) * 4, self._parameters(0, max_tokens=size, **ends)) for size in (1, 2))
+        deque(self.finished(asked), maxlen=0)
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one store row per request, as they finish.
@@ -115,8 +123,11 @@ class VllmEngine:
             return replace(request, said=thought.rest), ids, self._parameters(request.seed)
 
         ends = {"stop": [thinks.marks[1]], "include_stop_str_in_output": True, "min_tokens": 0, "logprobs": None}
-        ends["max_tokens"] = thought_budget(self.generator)
-        asked = ((request, request.token_ids, self._parameters(request.seed, **ends)) for request in requests)
+        budget = thought_budget(self.generator)
+        asked = (
+            (request, request.token_ids, self._parameters(request.seed, max_tokens=request.budget or budget, **ends))
+            for request in requests
+        )
         for request, output in self.finished(asked, answer_after):
             thought, first = thoughts.pop(request.key)
             row = output_row(request, output) | ({} if thought.end == UNFINISHED else _scores(output))

@@ -47,7 +47,7 @@ class EnginePool:
         replies = [_reply(worker) for worker in workers]
         self._workers = workers
         self.version, self.device, settings = replies[0]
-        self.settings: Mapping[str, str] = {**settings, "engines": str(count)}
+        self.settings: dict[str, str] = {**settings, "engines": str(count)}
 
     def answers(self, requests: Iterator[Request]) -> Rows:
         """Yield one store row per request, as they finish."""

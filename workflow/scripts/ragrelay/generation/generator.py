@@ -24,6 +24,11 @@ NEUTRAL: Mapping[str, float] = {
     "min_tokens": 0,
 }  # fmt: skip
 """Values of decoding keys that do nothing."""
+SERVED, SYSTEM = "served_model", "system_fingerprint"
+"""Settings that an endpoint's replies name: the model that made them and its system, several joined by SEVERAL."""
+SEVERAL = " + "
+ENDPOINT = "endpoint"
+"""The device of an endpoint."""
 DAY = Matching(r"\d{4}-\d{2}-\d{2}", "a day as YYYY-MM-DD", "date")
 
 
@@ -44,6 +49,8 @@ class Request:
     """The start mark of a thought that the prompt ends within; the stored thought begins with it."""
     said: str = ""
     """The beginning of the answer, which the prompt ends with: what the last token of a thought has after its mark."""
+    budget: int = 0
+    """Most tokens of the thought before the answer; 0: the generator's."""
 
     @property
     def key(self) -> tuple[str, int]:
@@ -66,7 +73,7 @@ class Maker(Protocol):
     name: str
     version: str
     device: str
-    settings: Mapping[str, str]
+    settings: dict[str, str]
     """More metadata: settings that affect a sample (SETTINGS of job.py), and the number of engines."""
 
 
@@ -158,7 +165,8 @@ class ThinkingSettings(Settings):
     budget: int | None = Field(
         None,
         ge=1,
-        description=f"Longest thought in tokens, {BUDGET:,} where absent. A longer one is cut and the end mark set.",
+        description=f"Longest thought in tokens; where absent {BUDGET:,}, or what prompt and `max_tokens` leave "
+        "of the window if that is less. A longer one is cut and the end mark set.",
     )
 
 

@@ -7,7 +7,9 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -19,9 +21,10 @@ from ragrelay.base.io.cache_mode import check_writable
 from ragrelay.base.io.parquet_parts import WRITTEN, PartStore
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.generation.engine_use import add_tokens
-from ragrelay.generation.generator import GENERATOR_KINDS, Engine, Maker
+from ragrelay.generation.generator import ENDPOINT, GENERATOR_KINDS, SERVED, SEVERAL, SYSTEM, Engine, Maker
 from ragrelay.generation.requests import TRUNCATE, longest_first, over_window, requests_of, window_of
 from ragrelay.generation.store import KEY, ROUNDING, AnswerStore, known_sum
+from ragrelay.generation.thought_marks import check_shown
 from ragrelay.prompting.layout import Layout
 
 log = logging.getLogger(__name__)
@@ -29,7 +32,9 @@ log = logging.getLogger(__name__)
 SPENT = ("prompt_tokens", "answer_tokens")
 """What a budget of tokens limits."""
 TOTALS = ("prompt_tokens", "cached_tokens", "answer_tokens")
-SETTINGS = ("model_runner", "attention_backend", "batch_invariant")
+SETTINGS = ("model_runner", "attention_backend", "batch_invariant", SERVED, SYSTEM)
+MOST_REFUSED = 100
+"""A job ends if this many prompts are refused before one is answered."""
 MEMORY = (
     "memory for the weights and the cache: lower the generator's max_model_len, max_num_seqs, cpu_kvcache_gib or "
     "gpu_memory_utilization, or raise the profile's mem_mb or gpu; the job's log has the engine's own words"
@@ -51,7 +56,7 @@ Started = TypeVar("Started")
 class Appendable(Protocol):
     """A store to which rows can be added."""
 
-    def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str], /) -> Path:
+    def append(self, rows: Sequence[Mapping[str, Any]], metadata: Mapping[str, str], /) -> object:
         """Write ``rows`` as one more part."""
 
 
@@ -89,13 +94,46 @@ def generate_answers(
         requests = requests_of(missing, generator, window, layout)
         engine = start_checked(start_engine, generator, window)
         ready = time.monotonic()
-        rows, flush_seconds = engine.answers(requests), generator["flush_seconds"]
+        expect_model(engine, store)
+        rows, flush_seconds = accepted(engine.answers(requests), generator, len(held) > 0), generator["flush_seconds"]
         receipt |= keep(rows, len(missing), store, engine, TOTALS, "answers", flush_seconds, ready - began)
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
         receipt |= {"start_seconds": round(ready - began, 2)} | {name: int(mib) for name, mib in memory().items()}
     receipt |= count_makers(store, asked)
     receipt["seconds"] = round(time.monotonic() - began, 2)
     return receipt
+
+
+def expect_model(engine: Maker, store: PartStore) -> None:
+    """Have an endpoint's engine expect replies by the model that made the latest part of ``store`` that names one."""
+    if engine.device == ENDPOINT:
+        named = (store.metadata(part).get(SERVED) for part in reversed(store.parts()))
+        for model in islice(filter(None, named), 1):
+            engine.settings[SERVED] = model
+
+
+def accepted(rows: Iterator[dict[str, Any]], generator: Mapping[str, Any], answered: bool) -> Iterator[dict[str, Any]]:
+    """Yield an engine's ``rows``, those of refused prompts once any was answered, or at once (``answered``).
+
+    Raises the first refusal if all prompts are refused, or MOST_REFUSED before the first answer, and InputError for an
+    answer with a thought (check_shown).
+    """
+    refused: list[dict[str, Any]] = []
+    with closing(rows):  # type: ignore[type-var]
+        for row in rows:
+            if "refusal" in row and not answered:
+                refused.append(row)
+                if len(refused) == MOST_REFUSED:
+                    break
+                continue
+            place, about = f"generator of model {generator['model']!r}", f"the answer to prompt {row['prompt_id'][:16]}"
+            check_shown(row["answer"], place, about, generator.get("thinking"))
+            answered = True
+            yield from refused
+            refused.clear()
+            yield row
+    if refused:
+        raise refused[0]["refusal"]
 
 
 def _within_window(
@@ -201,7 +239,8 @@ def keep(
 def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, Any]:
     """Count the keys ``asked`` by their maker: ``engines`` (by engine, version and device) and ``settings``.
 
-    The latter count by setting and value (see Maker), without parts that don't record the setting. ``first_made``: when
+    The latter count by setting and value (see Maker), without parts that don't record the setting; a part with several
+    values counts for each. ``first_made``: when
     the first part with one of the keys was written (UTC, ISO 8601).
     """
     written = []
@@ -214,7 +253,7 @@ def count_makers(store: PartStore, asked: pl.DataFrame) -> dict[str, Any]:
         written += [metadata["written"]] if "written" in metadata else []
         for setting, values in settings.items():
             if setting in metadata:
-                values[metadata[setting]] += count
+                values.update(dict.fromkeys(metadata[setting].split(SEVERAL), count))
     known = {"engines": dict(engines), "settings": {name: dict(values) for name, values in settings.items() if values}}
     if not written:
         return known

@@ -16,8 +16,8 @@ from ragrelay.base.models.hubs import check_cached
 from ragrelay.generation.generator import GENERATOR_KINDS, Request
 from ragrelay.generation.thought_marks import (
     begun_mark,
-    budget_key,
     check_tokenizer_marks,
+    least_budget,
     thought_budget,
     thought_marks,
 )
@@ -168,8 +168,8 @@ def check_marks(generator: Mapping[str, Any], tokenizer: PromptTokenizer) -> Non
 
 
 def longest_reply(generator: Mapping[str, Any]) -> int:
-    """Return the tokens that a prompt of token ids must leave of the window: ``max_tokens`` and a thought's budget."""
-    return int(generator["max_tokens"]) + thought_budget(generator)
+    """Return the tokens that a prompt of token ids must leave of the window: ``max_tokens`` and a thought's."""
+    return int(generator["max_tokens"]) + least_budget(generator)
 
 
 def tokenised(
@@ -188,7 +188,8 @@ def tokenised(
     tokenizer = PromptTokenizer(generator)
     check_marks(generator, tokenizer)
     room = math.inf if window is None else window - longest_reply(generator)
-    less = f"max_tokens and {budget_key(generator)}" if thought_budget(generator) else "max_tokens"
+    most = thought_budget(generator)
+    less = "max_tokens and thinking.budget" if most else "max_tokens"
     truncates = generator["over_window"] == TRUNCATE
     current, dropped = "", 0
     ids: tuple[int, ...] = ()
@@ -213,7 +214,8 @@ def tokenised(
                     break
                 ids = tokenizer(prompt, system)
         if len(ids) <= room:
-            yield Request(prompt_id, seed, ids, dropped, begun=tokenizer.begun(prompt, system))
+            budget = int(min(most, least_budget(generator) + room - len(ids)))
+            yield Request(prompt_id, seed, ids, dropped, begun=tokenizer.begun(prompt, system), budget=budget)
 
 
 def window_of(generator: Mapping[str, Any]) -> int | None:

@@ -7,7 +7,16 @@ from typing import Any
 import polars as pl
 
 from ragrelay.base.io.parquet_parts import PartStore
-from ragrelay.generation.thought_marks import NO_END, THINKING, UNFINISHED, Thought, without_thinking
+from ragrelay.generation.thought_marks import (
+    NO_END,
+    NO_THOUGHT,
+    SHOWN,
+    THINKING,
+    UNFINISHED,
+    Thought,
+    check_shown,
+    without_thinking,
+)
 
 SCHEMA: dict[str, pl.DataType | type[pl.DataType]] = {
     "prompt_id": pl.String,
@@ -70,19 +79,39 @@ class AnswerStore(PartStore):
     """
 
     def __init__(self, cache_dir: str | Path, fingerprint: str) -> None:
-        super().__init__(Path(cache_dir) / "answers" / fingerprint, SCHEMA, KEY, (*TOKEN_SCORES, *THOUGHT), AT_MOST)
+        folder, later = Path(cache_dir) / "answers" / fingerprint, (*TOKEN_SCORES, *THOUGHT)
+        super().__init__(folder, SCHEMA, KEY, later, AT_MOST)
+        self.refused = PartStore(folder / "refused", SCHEMA, KEY, later, AT_MOST)
+        """Rows of prompts that an endpoint refused. They are not held, so that a job that runs again asks again."""
 
     def append(self, answers: Sequence[Mapping[str, Any]], metadata: Mapping[str, str]) -> Path:
-        """Write ``answers``, each a mapping of the columns, as a new part with ``metadata``; return its path."""
-        return self.add(pl.DataFrame(list(answers), schema=SCHEMA), metadata)
+        """Write ``answers``, each a mapping of the columns, as new parts with ``metadata``; return the last path."""
+        refused = [row for row in answers if "refusal" in row]
+        if refused:
+            path = self.refused.add(pl.DataFrame(refused, schema=SCHEMA), metadata)
+        if len(refused) < len(answers):
+            path = self.add(pl.DataFrame([row for row in answers if "refusal" not in row], schema=SCHEMA), metadata)
+        return path
 
     def look_up(self, keys: pl.DataFrame, columns: Sequence[str] = PER_ANSWER) -> pl.DataFrame:
-        """Return the key and ``columns`` of the stored rows of ``keys`` (prompt_id, seed), each once, in any order."""
-        return self.read(self.held(keys), columns)
+        """Return the key and ``columns`` of the stored rows of ``keys`` (prompt_id, seed), each once, in any order.
+
+        Where there is no answer, the row of a refused prompt.
+        """
+        held = self.held(keys)
+        refused = self.refused.held(keys.join(held, on=KEY, how="anti"))
+        return pl.concat([self.read(held, columns), self.refused.read(refused, columns)])
 
     def answers(self, keys: pl.DataFrame, marks: Sequence[str] | None) -> pl.DataFrame:
         """Return PER_ANSWER and THOUGHT of the stored rows of ``keys``, answers told from thoughts (without_thinking).
 
-        ``marks``: what thought_marks returns for the generator.
+        ``marks``: what reading_marks returns for the generator. Raises InputError for an answer with other marks of
+        thought, which an earlier version kept.
         """
-        return without_thinking(self.look_up(keys, (*PER_ANSWER, *THOUGHT)), marks)
+        rows = self.look_up(keys, (*PER_ANSWER, *THOUGHT))
+        if marks is None:
+            for prompt_id, answer in (
+                rows.filter(pl.col("answer").str.contains(SHOWN)).select("prompt_id", "answer").iter_rows()
+            ):
+                check_shown(answer, f"cached answers in {self.folder}", f"that to prompt {prompt_id[:16]}", None)
+        return without_thinking(rows, None if marks == NO_THOUGHT else marks)

@@ -20,7 +20,7 @@ from ragrelay.base.models.model_files import added_tokens, chat_templates
 NO_THOUGHT, AUTO = "none", "auto"
 """Marks of a model that does not think, or whose thoughts are part of its answers; and those of its own tokenizer."""
 BUDGET = 4096
-"""Most tokens of a thought where ``thinking`` has no budget."""
+"""Most tokens of a thought where ``thinking`` has no budget, and the window leaves as many."""
 THINKING = "thinking"
 """The finish_reason of an answer that is missing because the thought before it did not end."""
 ENDED, CUT, UNFINISHED, NO_END = "mark", "budget", "unfinished", "none"
@@ -82,6 +82,18 @@ WRAPS = (
 SUFFIXED = re.compile(r"</?(think:[^\s<>]+)>")
 """Marks of Hy 3 and 4 (Hunyuan), whose suffix differs by checkpoint."""
 
+SHOWN_ONLY = (
+    Family("<|begin_of_thought|>", "<|end_of_thought|>"),  # OpenThinker, Sky-T1
+    Family("<unused94>thought", "<unused95>"),  # MedGemma
+    Family("analysis", "assistantfinal"),  # gpt-oss behind a server that leaves special tokens out
+)
+"""Marks that are looked for in answers alone."""
+TAG = (
+    r"(?i:</?(?:(?:\w+:)?think(?:ing|_\w+)?|think:[^\s<>]+|thoughts?|thought_process|reason(?:ing)?|reflection|scratchpad"
+    r"|cot)>)"
+)
+"""A tag around a thought: those of other models, or of a prompt."""
+
 
 class Thought(NamedTuple):
     """What a model wrote before an answer, maybe nothing."""
@@ -106,15 +118,21 @@ def thought_marks(generator: Mapping[str, Any], folder: Path = Path()) -> list[s
     return _own_marks(f"thinking of model {generator['model']!r}", *_files(path)) if path else []
 
 
+def reading_marks(generator: Mapping[str, Any]) -> Sequence[str] | None:
+    """Return what AnswerStore.answers needs: thought_marks, or NO_THOUGHT if ``thinking`` says so."""
+    marks = thought_marks(generator)
+    return NO_THOUGHT if marks is None and "thinking" in generator else marks
+
+
 def thought_budget(generator: Mapping[str, Any]) -> int:
     """Return the most tokens of the generator's thoughts, which are requests of their own; 0 if it has none."""
     setting = _setting(generator)
     return 0 if setting["marks"] == NO_THOUGHT else setting.get("budget", BUDGET)
 
 
-def budget_key(generator: Mapping[str, Any]) -> str:
-    """Name the key of the budget, and its default where the configuration has none."""
-    return "thinking.budget" if "budget" in _setting(generator) else f"thinking.budget, {BUDGET} by default"
+def least_budget(generator: Mapping[str, Any]) -> int:
+    """Return the tokens that the window must leave for a thought: the key's budget, or one token without the key."""
+    return thought_budget(generator) if "budget" in _setting(generator) else min(1, thought_budget(generator))
 
 
 def decisive_thinking(generator: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -164,6 +182,36 @@ def read_thought(text: str, marks: Sequence[str], begun: str, cut: bool, stopped
 def has_any(marks: Collection[str], tokens: Collection[str]) -> bool:
     """Return whether one of the ``tokens`` is in one of the ``marks``."""
     return any(token in mark for token in tokens for mark in marks)
+
+
+def _shown_pattern() -> str:
+    """Return the pattern of marks in an answer: a start mark at its beginning, or an end mark anywhere."""
+    families = (*FAMILIES, *SHOWN_ONLY)
+    starts = "|".join(re.escape(family.start) for family in families if re.search(r"\W", family.start))
+    ends = "|".join(re.escape(family.end) for family in families if ": " not in f"{family.end} ")
+    return rf"\A\s*(?:{starts}|{TAG})|{ends}|{TAG.replace('</?', '</')}"
+
+
+SHOWN = _shown_pattern()
+
+
+def check_shown(answer: str | None, place: str, about: str, setting: Any) -> None:
+    """Raise InputError if ``answer`` has a mark of thought that ``setting``, the key `thinking`, does not name.
+
+    ``place`` and ``about`` (of which answer) begin the message. A setting of `none` allows all marks.
+    """
+    marks = setting.get("marks") if isinstance(setting, Mapping) else setting
+    own = [] if marks is None or isinstance(marks, str) else [*marks]
+    text = (answer or "").rpartition(own[1])[2] if own else answer or ""
+    if marks == NO_THOUGHT or (own and text.lstrip().startswith(own[0])) or not (shown := re.search(SHOWN, text)):
+        return
+    mark = shown[0].strip()
+    name = mark.strip("</>")
+    family = next((each for each in (*FAMILIES, *SHOWN_ONLY) if mark in each[:2]), Family(f"<{name}>", f"</{name}>"))
+    found = f"{'another' if own else 'no'} key thinking, while {about} has {mark!r}, a mark of thought"
+    raise InputError(
+        place, found, f"thinking: {_written(family)}, or thinking: {NO_THOUGHT} to keep answers as they are"
+    )
 
 
 def check_folder(place: str, generator: Mapping[str, Any], folder: Path) -> None:

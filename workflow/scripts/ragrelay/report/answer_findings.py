@@ -86,10 +86,11 @@ def ends(section: Section) -> dict[str, float]:
     return {text: value for text, value in shares.items() if value >= NOTEWORTHY}
 
 
-def missing(section: Section) -> float | None:
-    """Return the share of answers that are missing, if it is noteworthy."""
+def missing(section: Section) -> str:
+    """Return the share of answers that are missing, or their number where few are; empty if none is."""
     sums = _sums(section)
-    return sums["missing"] / sums["n"] if sums["n"] and sums["missing"] / sums["n"] >= NOTEWORTHY else None
+    many = sums["missing"] >= NOTEWORTHY * sums["n"]
+    return "" if not sums["missing"] else share(sums["missing"] / sums["n"]) if many else count(sums["missing"])
 
 
 def _sums(section: Section) -> dict[str, int]:
@@ -120,7 +121,7 @@ def _cut(section: Section) -> list[str]:
     shares = [f"{share(value)} {text}" for text, value in ends(section).items()]
     scored = [f"Of all answers, {listing(shares)}; they are scored like all others."] if shares else []
     lost = missing(section)
-    return [*([f"Of all answers, {share(lost)} are missing: they {NO_SCORE}."] if lost else []), *scored]
+    return [*([f"Of all answers, {lost} are missing: they {NO_SCORE}."] if lost else []), *scored]
 
 
 def _positions(section: Section, k: int, grade: str) -> list[str]:

@@ -205,7 +205,7 @@ def warnings(section: Section, left_out: Sequence[Mapping[str, Any]] = ()) -> li
     ]  # fmt: skip
     if lost := answer_findings.missing(section):
         why = reasons(left_out, section.dataset, section.generator)
-        lines.append(("Answers", f"{share(lost)} of {OF_ALL} are missing{why}; they {answer_findings.NO_SCORE}."))
+        lines.append(("Answers", f"{lost} of {OF_ALL} are missing{why}; they {answer_findings.NO_SCORE}."))
     return lines + [
         ("Answers", f"{share(value)} of {OF_ALL} {text}; they are scored like the others.")
         for text, value in answer_findings.ends(section).items()
@@ -337,10 +337,11 @@ def headings(section: Section) -> dict[str, str]:
     copied = _copying(section)
     if copied:
         texts["copying"] = f"At k = {section.lead['k']}, {copied[0][1].partition(';')[0]}"
-    lost = answer_findings.missing(section)
-    ended = {"are missing": lost} if lost else answer_findings.ends(section)
-    for text, value in list(ended.items())[:1]:
-        texts["answers"] = f"{share(value)} of all answers {text}"
+    if lost := answer_findings.missing(section):
+        texts["answers"] = f"{lost} of all answers are missing"
+    else:
+        for text, value in list(answer_findings.ends(section).items())[:1]:
+            texts["answers"] = f"{share(value)} of all answers {text}"
     return texts
 
 

@@ -18,7 +18,12 @@ from ragrelay.generation.imported.imported_answers import MISSING as IMPORTED_MI
 from ragrelay.generation.thought_marks import THINKING
 from ragrelay.report.display.numbers import count, share
 
-WHY = {THINKING: "the thought before it did not end", IMPORTED_MISSING: "missing in the file"}
+WHY = {
+    THINKING: "the thought before it did not end",
+    IMPORTED_MISSING: "missing in the file",
+    "content_filter": "prompt or answer stopped by the endpoint's filter",
+    "too long": "prompt too long for the endpoint",
+}
 """What finish_reasons of missing answers mean, besides those that engines give."""
 MANY = 0.1
 """Missing answers are many if they are more than this share of a generator's answers, or of those with a retriever."""

@@ -7,6 +7,7 @@ from typing import Any
 import yaml
 
 from ragrelay.base.vocabulary.columns import integer, text
+from ragrelay.generation.generator import SERVED, SYSTEM
 from ragrelay.generation.store import known_sum
 from ragrelay.report.display import tables
 from ragrelay.report.display.numbers import count, number
@@ -25,6 +26,8 @@ MIXED = {
     "model_runner": "model runners of vLLM",
     "attention_backend": "attention backends",
     "batch_invariant": "settings of batch invariance",
+    SERVED: "models that an endpoint's replies name",
+    SYSTEM: "systems of an endpoint (system_fingerprint)",
 }
 KNOWN = ("config", "versions", "generators", "jobs", "stages")
 TOTALS = ("asked", "cached", "made", "prompt_tokens", "cached_tokens", "answer_tokens", "seconds")

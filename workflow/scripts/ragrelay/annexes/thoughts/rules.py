@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.generator import GENERATOR_KINDS, is_asked
+from ragrelay.generation.thought_marks import thought_marks
 from ragrelay.workflow.study.files import made_by
 from ragrelay.workflow.study.study import Key, StudyOfRules
 
@@ -18,8 +19,9 @@ class Thoughts:
 
     @functools.cached_property
     def generators(self) -> list[str]:
-        """The grid's generators that think."""
-        return [name for name in self.study.grid.generators if self.study.thinking_of(name) is not None]
+        """The grid's generators that think, without those whose answers are imported."""
+        entries = {name: self.study.generator(name) for name in self.study.grid.generators}
+        return [name for name, one in entries.items() if is_asked(one) and thought_marks(one) is not None]
 
     @functools.cached_property
     def thinking(self) -> list[Key]:

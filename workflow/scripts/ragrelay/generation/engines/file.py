@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from ragrelay.base.io.hashing import value_hash
 from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.settings import Name, Text, file_of
 from ragrelay.collection.answer_formats.file_patterns import PLACEHOLDERS, answer_files, check_pattern
-from ragrelay.generation.generator import GeneratorKind
+from ragrelay.generation.generator import GeneratorKind, Marks
 
 FILES = (
     "JSON lines (also TREC RAG's), CSV or Parquet; `{dataset}` is replaced by the dataset's name, and `{retriever}`, "
@@ -45,6 +45,11 @@ class File(GeneratorKind):
         description="Passages in the contexts of answers that don't say it; where absent the retriever's longest list "
         "of passages, or the grid's only k.",
     )
+    thinking: Marks | Literal["none"] | None = Field(
+        None,
+        description='Start and end mark of the thoughts that answers begin with, e.g. `["<think>", "</think>"]`, which '
+        "are removed; `none`: answers are kept as they are. Required where an answer has marks of thought.",
+    )
 
     def files(self, dataset: str, folder: Path = Path()) -> list[tuple[Path, dict[str, Any]]]:
         """Return a dataset's files, each with the values in its name. Those of ``baseline`` belong to `zeroshot`."""
@@ -58,13 +63,16 @@ class File(GeneratorKind):
         """Return ``files`` (path, values in its name) and ``places`` for imported_answers.checked_answers."""
         names = ("retrievers", "orderings", "seeds")
         places = {name: getattr(grid, name) for name in names} | {"ks": sorted(grid.k)}
-        files = [[str(path), values] for path, values in self.files(dataset)]
+        files = [[str(path), values | self._thinking()] for path, values in self.files(dataset)]
         return {"files": files, "places": {**places, "retriever": self.retriever, "k": self.k}}
 
     def passage_files(self, dataset: str) -> list[list[Any]]:
         """Return the files of ``single_passages`` for a dataset, each with the values in its name."""
         files = answer_files(self.single_passages, dataset) if self.single_passages else []
-        return [[str(file.path), file.values] for file in files]
+        return [[str(file.path), file.values | self._thinking()] for file in files]
+
+    def _thinking(self) -> dict[str, Any]:
+        return {} if self.thinking is None else {"thinking": self.thinking}
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check that every dataset of the grid has a file of a known format."""
@@ -85,7 +93,8 @@ class File(GeneratorKind):
             key: [[str(file.path), kept_hash(folder / file.path, cache_dir)] for file in _all(pattern, folder)]
             for key, pattern in patterns.items()
         }
-        return {"files": value_hash(hashes), **{key: definition.get(key) for key in ("retriever", "k")}}
+        return {"files": value_hash(hashes), **{key: definition.get(key) for key in ("retriever", "k")},
+                **{key: definition[key] for key in ("thinking",) if key in definition}}  # fmt: skip
 
 
 def _all(pattern: str, folder: Path) -> list[Any]:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import Field
 
@@ -54,12 +54,6 @@ class Openai(Generator):
     api_key_env: Annotated[str, VARIABLE] | None = Field(
         None,
         description="Name of the environment variable with the endpoint's key; no key is sent where absent.",
-    )
-    half_characters: Literal["error", "replace"] = Field(
-        "error",
-        description="What happens to an answer with half of a surrogate pair, which UTF-8 cannot represent: `error` "
-        "leaves it out, keeps all others and ends the job with a line that counts such answers; `replace` puts U+FFFD "
-        "in its place.",
     )
     max_tokens_name: Text | None = Field(
         None,

@@ -26,7 +26,7 @@ from ragrelay.base.models.locations import (
 from ragrelay.base.models.model_files import check_chat_template, check_gguf_model, check_quantization
 from ragrelay.base.settings import Model, Text
 from ragrelay.generation.generator import DECODING, PENALTIES, EngineInJob, Generator
-from ragrelay.generation.thought_marks import decisive_thinking, thought_budget
+from ragrelay.generation.thought_marks import decisive_thinking, least_budget
 
 DECISIVE = (
     "dtype", "quantization", "kv_cache_dtype", "max_model_len", "over_window", *DECODING, "trust_remote_code",
@@ -144,7 +144,7 @@ class Vllm(Generator):
         tokenizer = path if self.tokenizer is None else local_path(self.tokenizer, study.folder)
         if self.chat and tokenizer is not None:
             check_chat_template(f"{place}.chat'", tokenizer)
-        window = {"model": self.model, "max_tokens": self.max_tokens, "thought": thought_budget(self.mapping())}
+        window = {"model": self.model, "max_tokens": self.max_tokens, "thought": least_budget(self.mapping())}
         if self.max_model_len is not None:
             window["max_model_len"] = self.max_model_len
         check_window(place, window, study.folder)

@@ -9,9 +9,11 @@ import polars as pl
 from ragrelay.base.errors import InputError
 from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.base.vocabulary.orderings import DESCENDING
-from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
+from ragrelay.collection.answer_formats.answer_rows import ROWS, read_answer_rows
 from ragrelay.collection.answer_formats.file_patterns import AnswerFile
 from ragrelay.collection.base import Collection
+from ragrelay.generation.store import SCHEMA, THOUGHT
+from ragrelay.generation.thought_marks import SHOWN, THINKING, check_shown, without_thinking
 
 KEY = ["retriever", "ordering", "k", "seed", "qid"]
 OUTSIDE = "answers outside the grid (left alone)"
@@ -76,6 +78,26 @@ def _check_once(rows: pl.DataFrame) -> None:
         raise InputError(again, f"a second answer to {what} (the first: {first})", "one answer for each")
 
 
+def answer_rows(files: Iterable[tuple[str, dict[str, Any]]], single: bool = False) -> pl.DataFrame:
+    """Return the rows of ``files`` (a path, and its keys), thoughts removed by the key `thinking` if a file has it.
+
+    Raises InputError as read_answer_rows does, and for an answer with other marks of thought (check_shown).
+    """
+    frames = [pl.DataFrame(schema=ROWS)]
+    for path, values in files:
+        setting, named = values.get(THINKING), {key: value for key, value in values.items() if key != THINKING}
+        rows = read_answer_rows([AnswerFile(Path(path), named)], single)
+        if isinstance(setting, list):
+            unknown = {name: pl.lit(None, SCHEMA[name]) for name in ("answer_tokens", *THOUGHT)}
+            told = without_thinking(rows.with_columns(finish_reason=pl.lit("stop"), **unknown), setting)["answer"]
+            changed = told.ne_missing(rows["answer"])
+            rows = rows.with_columns(told, cited_sentences=pl.when(~changed).then("cited_sentences"))
+        for place, answer in rows.filter(pl.col("answer").str.contains(SHOWN)).select("place", "answer").iter_rows():
+            check_shown(answer, place, "the answer", setting)
+        frames.append(rows)
+    return pl.concat(frames)
+
+
 def check_against(rows: pl.DataFrame, collection: Collection) -> None:
     """Raise InputError for the first of ``rows`` with a qid or a passage outside the collection."""
     known = collection.queries()["qid"]
@@ -109,7 +131,7 @@ def checked_answers(
     ``qids``: the judged queries. Raises InputError for the first invalid answer, and if no answer is in the grid.
     """
     grid = Places(**places)
-    rows = placed(read_answer_rows(AnswerFile(Path(path), values) for path, values in files), grid)
+    rows = placed(answer_rows(files), grid)
     check_against(rows, collection)
     own = in_grid(rows, grid).filter(pl.col("qid").is_in(list(qids)))
     if own["answer"].null_count() == own.height:

@@ -1,7 +1,6 @@
 """Read and check imported answers to single passages, and turn them into the study's single answers."""
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -9,10 +8,8 @@ import polars as pl
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.coverage import count_missing
 from ragrelay.base.io.hashing import value_hash
-from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
-from ragrelay.collection.answer_formats.file_patterns import AnswerFile
 from ragrelay.collection.base import Collection
-from ragrelay.generation.imported.imported_answers import MISSING, UNJUDGED, check_against
+from ragrelay.generation.imported.imported_answers import MISSING, UNJUDGED, answer_rows, check_against
 
 KEY = ["qid", "docno", "seed"]
 OTHER_SEEDS = "answers to single passages with a seed outside the grid (left alone)"
@@ -29,7 +26,7 @@ def checked_passages(
     Raises InputError for a line that is no answer to one passage, for a query or passage outside the collection, and
     for two different answers with the same key.
     """
-    rows = read_answer_rows((AnswerFile(Path(path), values) for path, values in files), single=True)
+    rows = answer_rows(files, single=True)
     check_against(rows, collection)
     answers = rows.select(
         "place", "qid", pl.col("docnos").list.first().alias("docno"), pl.col("seed").fill_null(seeds[0]), "answer"

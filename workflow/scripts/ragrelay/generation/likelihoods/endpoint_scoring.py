@@ -76,13 +76,13 @@ def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]
         sent |= generator.get("extra_body", {})
         return {name: value for name, value in sent.items() if value is not None}
 
-    def row(request: WordRequest, reply: Any) -> dict[str, Any]:
+    def row(place: str, request: WordRequest, reply: Any) -> dict[str, Any]:
         candidates, read, cached = reply_candidates(reply, engine.as_chat(request))
         if not candidates:
             expected = f"those of its likeliest tokens ({'top_' * engine.as_chat(request)}logprobs: {CANDIDATES})"
             found = "a reply without log-probabilities of the first token's candidates"
-            raise InputError(engine.place, found, f"{expected}, or a judge with engine: vllm")
-        check_whole(engine.place, request, {"prompt_tokens": read, "answer_tokens": None, "finish_reason": None}, 1)
+            raise InputError(place, found, f"{expected}, or a judge with engine: vllm")
+        check_whole(place, request, {"prompt_tokens": read, "answer_tokens": None, "finish_reason": None}, 1)
         rows, figures = [], (1, read, cached)
         for continuation, texts in request.words:
             p = sum(math.exp(logprob) for text, logprob in candidates if text in texts)

@@ -10,7 +10,7 @@ import polars as pl
 from ragrelay.base.errors import InputError, RequestError
 from ragrelay.base.io.cache_mode import check_writable
 from ragrelay.generation.generator import GENERATOR_KINDS, EngineInJob, Method
-from ragrelay.generation.job import count_makers, keep, start_checked
+from ragrelay.generation.job import count_makers, expect_model, keep, start_checked
 from ragrelay.generation.likelihoods.continuations import with_continuation
 from ragrelay.generation.likelihoods.endpoint_scoring import word_probabilities, word_requests
 from ragrelay.generation.likelihoods.scoring import REQUEST, Scoring, log_probabilities, scorings
@@ -51,6 +51,7 @@ def fill_likelihoods(
         requests, method = _requests_for(missing, generator, window)
         # An endpoint ignores the key.
         engine = start_checked(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window)
+        expect_model(engine, store)
         ready = time.monotonic()
         rows, flush_seconds = engine.run(method, iter(requests)), generator["flush_seconds"]
         receipt |= keep(rows, len(missing), store, engine, TOTALS, "likelihoods", flush_seconds, ready - began)

@@ -13,7 +13,7 @@ from ragrelay.generation.likelihoods.job import missing_of, scorings_of
 from ragrelay.generation.likelihoods.store import LikelihoodStore, text_store
 from ragrelay.generation.requests import block_tokens, shared_prefix, window_of
 from ragrelay.generation.store import KEY
-from ragrelay.generation.thought_marks import thought_marks
+from ragrelay.generation.thought_marks import reading_marks
 from ragrelay.questions.answers import FileAnswers
 from ragrelay.questions.question import QuestionJob
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, Cell
@@ -122,7 +122,7 @@ class PlannedJob(QuestionJob):
 def _answers(prompts: pl.DataFrame, planned: GeneratorPlan, seeds: Sequence[int]) -> pl.DataFrame:
     """Return an answer (qid, ordering, k, seed, answer) for each prompt and seed, and whether it is ``known``."""
     asked = prompts.join(pl.DataFrame({"seed": list(seeds)}), how="cross", maintain_order="left_right")
-    stored = planned.store.answers(asked.unique(KEY), thought_marks(planned.generator))
+    stored = planned.store.answers(asked.unique(KEY), reading_marks(planned.generator))
     asked = asked.join(stored.filter(pl.col("answer").is_null()), on=KEY, how="anti", maintain_order="left")
     joined = asked.join(stored.select(*KEY, "answer"), on=KEY, how="left", maintain_order="left")
     words = " word" * max(0, round(planned.pace.answer_tokens) - 1)

@@ -22,7 +22,7 @@ from ragrelay.config.study import Study
 from ragrelay.generation.generator import GENERATOR_KINDS, may_miss_answers
 from ragrelay.generation.likelihoods.continuations import without_chat
 from ragrelay.generation.likelihoods.store import likelihood_fingerprint
-from ragrelay.generation.thought_marks import thought_marks
+from ragrelay.generation.thought_marks import reading_marks
 from ragrelay.prompting.templates import load_template
 from ragrelay.questions.judging.templates import load_judge_template
 from ragrelay.questions.nuggets.prompts import load_nugget_template
@@ -508,8 +508,8 @@ class StudyOfRules(Study):
         return {key: value for key, value in self.with_conversion(generator).items() if key not in left_out}
 
     def thinking_of(self, generator: str) -> Any:
-        """Return the marks around a generator's thoughts."""
-        return thought_marks(self.generator(generator))
+        """Return the marks around a generator's thoughts, for AnswerStore.answers."""
+        return reading_marks(self.generator(generator))
 
     def text_likelihoods_of(self, generator: str) -> str:
         """Return the fingerprint of a generator's likelihoods of texts without a chat template."""
