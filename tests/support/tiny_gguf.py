@@ -1,5 +1,6 @@
 """A GGUF file of a random Llama of two layers, as llama.cpp's converter lays it out."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +40,11 @@ def permuted(rows: np.ndarray, heads: int) -> np.ndarray:
     return halves.swapaxes(1, 2).reshape(rows.shape)
 
 
-def write_gguf(path: Path, kind: Types = Types.F32, **values: Any) -> dict[str, np.ndarray]:
+def write_gguf(path: Path, kind: Types = Types.F32, more: Sequence[str] = (), **values: Any) -> dict[str, np.ndarray]:
     """Write the file; return its tensors as they are after dequantisation, under transformers' names.
 
-    ``kind``: of the matrices. ``values``: more keys of the header, by their names with ``__`` for ``.``; None leaves
-    one of the keys below out.
+    ``kind``: of the matrices. ``more``: names of more tensors. ``values``: more keys of the header, by their names with
+    ``__`` for ``.``; None leaves one of the keys below out.
     """
     tokens = [*byte_alphabet(), "th", *SPECIAL]
     header: dict[str, Any] = {
@@ -59,7 +60,7 @@ def write_gguf(path: Path, kind: Types = Types.F32, **values: Any) -> dict[str, 
         "llama.rope.dimension_count": WIDTH // HEADS,
         "llama.vocab_size": len(tokens),
         "tokenizer.ggml.model": "gpt2",
-        "tokenizer.ggml.pre": "default",
+        "tokenizer.ggml.pre": "gpt-2",
         "tokenizer.ggml.tokens": tokens,
         "tokenizer.ggml.token_type": [1] * 257 + [3] * len(SPECIAL),
         "tokenizer.ggml.merges": ["t h"],
@@ -101,6 +102,8 @@ def write_gguf(path: Path, kind: Types = Types.F32, **values: Any) -> dict[str, 
         add_norm(f"blk.{layer}.ffn_norm.weight")
     add_norm("output_norm.weight")
     add("output.weight", len(tokens), WIDTH)
+    for name in more:
+        writer.add_tensor(name, np.ones(WIDTH, np.float32))
     path.parent.mkdir(parents=True, exist_ok=True)
     for write in (
         writer.write_header_to_file,

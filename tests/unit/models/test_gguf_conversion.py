@@ -89,6 +89,25 @@ def test_bos_as_the_file_says(tmp_path: Path, adds: bool) -> None:
     assert len(tokenizer("<|end|>")) > 1 + adds, "a special token in a text is plain text"
 
 
+@pytest.mark.parametrize(
+    ("split", "tokens"),
+    [
+        ("gpt-2", ["t", "Ġ", "Ġ", "1", "2", "th"]), ("smollm", ["t", "Ġ", "Ġ", "1", "2", "th"]),
+        ("llama-bpe", ["<|begin|>", "t", "Ġ", "Ġ", "1", "2", "th"]),
+    ],
+)  # fmt: skip
+def test_splits_of_texts(tmp_path: Path, split: str, tokens: list[str]) -> None:
+    """As llama.cpp splits: at each digit for SmolLM; words that are tokens first, and a BOS, for Llama 3."""
+    write_gguf(tmp_path / "lm.gguf", tokenizer__ggml__pre=split)
+    wanted = conversion(definition(tmp_path / "lm.gguf"), tmp_path / "cache")
+    tokenizer = load_tokenizer({**definition(tmp_path / "lm.gguf"), KEY: wanted})
+    assert tokenizer.convert_ids_to_tokens(tokenizer("t  12th")["input_ids"]) == tokens
+    pieces = [piece for piece, _ in tokenizer.backend_tokenizer.pre_tokenizer.pre_tokenize_str("t  12th")]
+    assert pieces == {"gpt-2": ["t", "Ġ", "Ġ12", "th"], "smollm": ["t", "ĠĠ", "1", "2", "th"],
+                      "llama-bpe": ["t", "Ġ", "Ġ", "12", "th"]}[split]  # fmt: skip
+    assert tokenizer.backend_tokenizer.model.ignore_merges is (split == "llama-bpe")
+
+
 def test_another_tokenizer(tmp_path: Path) -> None:
     """The key ``tokenizer`` replaces the file's, and makes another conversion."""
     write_gguf(tmp_path / "lm.gguf")
@@ -150,11 +169,11 @@ def test_the_file_the_number_type_and_nothing_else_make_another_conversion(tmp_p
 
 
 def test_what_transformers_refuses(tmp_path: Path) -> None:
-    """A tokenizer that it can't build, and weights that are no numbers: one line, and nothing stays."""
-    write_gguf(tmp_path / "lm.gguf", tokenizer__ggml__model="rwkv")
+    """Such as merges of tokens that the vocabulary lacks: one line, and nothing stays."""
+    write_gguf(tmp_path / "lm.gguf", tokenizer__ggml__merges=["no such"])
     wanted = conversion(definition(tmp_path / "lm.gguf"), tmp_path / "cache")
     assert wanted is not None
-    with pytest.raises(InputError, match=r"lm\.gguf, which transformers does not convert \(.*rwkv"):
+    with pytest.raises(InputError, match=r"lm\.gguf, which transformers does not convert \("):
         convert_model(wanted)
     assert not list((tmp_path / "cache/models").glob("*"))
 

@@ -120,6 +120,60 @@ def test_files_that_can_not_serve(tmp_path: Path, changed: dict[str, Any], messa
     assert str(refused.value).startswith("config key 'generators.lm.model': found ")
 
 
+LOST: list[tuple[dict[str, Any], str]] = [
+    ({"more": ["rope_freqs.weight"]}, "tensor rope_freqs.weight"),
+    ({"more": ["rope_factors_long.weight"]}, "tensor rope_factors_long.weight"),
+    ({"more": ["blk.0.attn_q.bias"]}, "tensor blk.0.attn_q.bias"),
+    ({"more": ["blk.1.ffn_gate_exps.weight"]}, "tensor blk.1.ffn_gate_exps.weight"),
+    ({"more": ["blk.2.attn_norm.weight"]}, "tensor blk.2.attn_norm.weight"),
+    ({"llama__rope__scaling__type": "yarn"}, "key llama.rope.scaling.type (yarn)"),
+    ({"llama__rope__scaling__factor": 4.0}, "key llama.rope.scaling.factor (4.0)"),
+    ({"llama__rope__scale_linear": 2.0}, "key llama.rope.scale_linear (2.0)"),
+    ({"llama__attention__scale": 0.25}, "key llama.attention.scale (0.25)"),
+    ({"llama__attention__sliding_window": 4096}, "key llama.attention.sliding_window (4096)"),
+    ({"llama__final_logit_softcapping": 30.0}, "key llama.final_logit_softcapping (30.0)"),
+    ({"llama__expert_count": 8}, "key llama.expert_count (8)"),
+    ({"llama__something_new": 1}, "key llama.something_new (1)"),
+    ({"llama__attention__head_count_kv": [2, 1]}, "key llama.attention.head_count_kv ([2, 1])"),
+    ({"llama__attention__key_length": 64}, "key llama.attention.key_length (64, not 32)"),
+    ({"llama__attention__layer_norm_rms_epsilon": None}, "no key llama.attention.layer_norm_rms_epsilon"),
+    ({"general__architecture": "qwen2", "qwen2__rope__scaling__type": "yarn"}, "key qwen2.rope.scaling.type (yarn)"),
+    ({"tokenizer__ggml__pre": "default"}, "split of texts 'default' (tokenizer.ggml.pre)"),
+    ({"tokenizer__ggml__pre": None}, "split of texts '' (tokenizer.ggml.pre)"),
+    ({"tokenizer__ggml__model": "rwkv"}, "tokenizer 'rwkv'"),
+    ({"tokenizer__ggml__add_eos_token": True}, "key tokenizer.ggml.add_eos_token (True)"),
+    ({"tokenizer__ggml__remove_extra_whitespaces": True}, "key tokenizer.ggml.remove_extra_whitespaces (True)"),
+    ({"tokenizer__ggml__model": "llama", "tokenizer__ggml__add_space_prefix": False},
+     "key tokenizer.ggml.add_space_prefix (False)"),
+    ({"tokenizer__ggml__something_new": 1}, "key tokenizer.ggml.something_new (1)"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("changed", "found"), LOST, ids=[found for _, found in LOST])
+def test_what_a_conversion_would_lose(tmp_path: Path, changed: dict[str, Any], found: str) -> None:
+    """A key or tensor that is not in the list of those that are understood is named at the start."""
+    path = tmp_path / "lm.gguf"
+    write_gguf(path, **changed)
+    with pytest.raises(InputError) as refused:
+        check_gguf_model("x", path, tokenizer=True)
+    assert str(refused.value).startswith(f"x: found {found} of {path}; expected ")
+    of_tokenizer = "tokenizer" in found.partition(" of ")[0] or "split of texts" in found
+    if of_tokenizer:
+        check_gguf_model("x", path, tokenizer=False)
+
+
+def test_keys_and_tensors_that_change_nothing(tmp_path: Path) -> None:
+    """Neutral values, and keys that describe the file."""
+    path = tmp_path / "lm.gguf"
+    write_gguf(
+        path, llama__rope__scaling__type="none", llama__rope__scaling__factor=1.0, llama__attention__key_length=32,
+        llama__rope__scaling__original_context_length=512, llama__expert_count=0, tokenizer__ggml__eot_token_id=258,
+        tokenizer__ggml__add_eos_token=False, mradermacher__quantized_by="someone", quantize__imatrix__chunks=7,
+        tokenizer__chat_template__tool_use="", general__file_type=7, llama__attention__causal=True,
+    )  # fmt: skip
+    check_gguf_model("x", path, tokenizer=True)
+
+
 def test_other_files_and_other_versions(tmp_path: Path, file: Path) -> None:
     """A page of text, a version to come, a tensor of an unknown type, no file at all."""
     whole, path = file.read_bytes(), tmp_path / "lm.gguf"

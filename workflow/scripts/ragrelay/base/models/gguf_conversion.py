@@ -15,18 +15,17 @@ from ragrelay.base.io.cache_mode import check_writable
 from ragrelay.base.io.file_hashes import usable, write_hashes
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.base.models.gguf_files import ENDS, TENSOR_TYPES, GgufHeader, gguf_header
+from ragrelay.base.models.gguf_understood import AS_LLAMA3, BY_DIGIT, PROVEN, adds_bos, check_understood, split_of
 from ragrelay.base.models.hubs import check_cached, fetch
 from ragrelay.base.models.locations import is_gguf_model, local_path, model_identity, model_path
 
 log = logging.getLogger(__name__)
 
-VERSION = 1
+VERSION = 2
 """Counts up when a conversion gives other tensors or another tokenizer."""
 KEY = "converted"
 """Key of a generator's definition in jobs with the conversion of its GGUF file. It is no key of the configuration."""
 EXPECTED = "another quantisation of the model, or the model's own folder"
-PROVEN = ("llama",)
-"""Architectures whose converted tensors were compared with what the package gguf reads, and that answered here."""
 
 
 def conversion(definition: Mapping[str, Any], cache_dir: str | Path) -> dict[str, Any] | None:
@@ -74,6 +73,7 @@ def convert_model(wanted: Mapping[str, Any]) -> dict[str, Any]:
             check_cached(wanted["model"], wanted["revision"], place)
             source = fetch(wanted["model"], wanted["revision"], place)
         header = gguf_header(source)
+        check_understood(place, source, header, wanted["tokenizer"] is None)
         if header.architecture not in PROVEN:
             warning = (
                 f"{wanted['model']}: architecture {header.architecture}, whose conversion was not proven here "
@@ -141,6 +141,7 @@ def _convert(source: Path, header: GgufHeader, folder: Path, wanted: Mapping[str
 
 def _tokenizer(source: Path, header: GgufHeader, wanted: Mapping[str, Any], place: str) -> Any:
     """Return the file's tokenizer, with a BOS before texts if the file says so; or the one that is ``wanted``."""
+    from tokenizers.pre_tokenizers import ByteLevel, Digits, Sequence
     from tokenizers.processors import TemplateProcessing
     from transformers import AutoTokenizer
 
@@ -153,8 +154,13 @@ def _tokenizer(source: Path, header: GgufHeader, wanted: Mapping[str, Any], plac
         tokenizer: Any = AutoTokenizer.from_pretrained(str(source.parent), gguf_file=source.name)
     except Exception as error:  # whatever transformers raises for a tokenizer that it can't build
         raise _refused(place, other or source, error) from error
-    adds, bos = header.values.get("tokenizer.ggml.add_bos_token"), header.token_id("bos")
-    if adds is None or bos is None or (tokenizer("a")["input_ids"][:1] == [bos]) == adds:
+    if header.values.get("tokenizer.ggml.model") == "gpt2":
+        tokenizer.backend_tokenizer.model.ignore_merges = split_of(header) in AS_LLAMA3
+        if split_of(header) in BY_DIGIT:
+            splits = Sequence([Digits(individual_digits=True), ByteLevel(add_prefix_space=False, use_regex=True)])
+            tokenizer.backend_tokenizer.pre_tokenizer = splits
+    adds, bos = adds_bos(header), header.token_id("bos")
+    if bos is None or (tokenizer("a")["input_ids"][:1] == [bos]) == adds:
         return tokenizer
     token = header.tokens[bos]
     begun = f"{token} " if adds else ""

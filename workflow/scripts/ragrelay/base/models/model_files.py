@@ -16,6 +16,7 @@ from typing import Any
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.json_values import FAULTS, json_object
 from ragrelay.base.models.gguf_files import gguf_header, is_gguf
+from ragrelay.base.models.gguf_understood import check_understood
 
 TOKENIZER_FILES = (
     "tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "tekken.json", "spiece.model", "spm.model",
@@ -184,7 +185,7 @@ def check_model_type(place: str, path: Path, described: Mapping[str, Any], own_c
 
 
 def check_gguf_model(place: str, path: Path, tokenizer: bool) -> None:
-    """Raise InputError if a GGUF file is no complete one of a model, or of an architecture unknown to transformers.
+    """Raise InputError if a GGUF file is no complete one of a model, or one that can't be converted without loss.
 
     ``tokenizer``: whether the file's own is used.
     """
@@ -199,6 +200,7 @@ def check_gguf_model(place: str, path: Path, tokenizer: bool) -> None:
     if not _listed(header.architecture, GGUF_ARCHITECTURES):
         found = f"architecture {header.architecture!r} of {path}"
         raise InputError(place, found, "one that this version of transformers converts, or the model's own folder")
+    check_understood(place, path, header, tokenizer)
 
 
 def check_quantization(place: str, method: str) -> None:
