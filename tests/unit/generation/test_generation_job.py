@@ -2,6 +2,7 @@
 
 import json
 import logging
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -12,7 +13,7 @@ import polars as pl
 import pytest
 from ragrelay.base.display import progress
 from ragrelay.base.errors import InputError
-from ragrelay.generation import job
+from ragrelay.generation import job, token_progress
 from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.generator import Request
 from ragrelay.generation.job import generate_answers, memory
@@ -114,7 +115,39 @@ def test_progress_says_whose_it_is(
         small.run(FakeEngine())
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 16
-    assert lines[-1].startswith("generate_answers demo lm bm25 0: 16 of 16 answers (100%), ")
+    assert re.fullmatch(
+        r"generate_answers demo lm bm25 0: 16 of 16 answers, ([\d,]+) of about \1 tokens, 0:00:00 left", lines[-1]
+    )
+
+
+def test_what_is_to_be_made_is_told_before_the_engine_starts(
+    small: Job, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Tokens are those of the prompts; a product of matrices tells the time until a job has run."""
+    caplog.set_level(logging.INFO, token_progress.__name__)
+    caplog.set_level(logging.INFO, job.__name__)
+    monkeypatch.setattr(token_progress, "product_seconds", lambda dtype, size, tries: 1024**3 * 1e-6)
+    said: list[str] = []
+
+    class Engine(FakeEngine):
+        def start(self, generator: Mapping[str, Any], window: int) -> "FakeEngine":
+            said.append(caplog.messages[-1])
+            return super().start(generator, window)
+
+    receipt = small.run(Engine())
+    (weights,) = Path(small.generator["model"]).glob("*.safetensors")
+    tokens = receipt["prompt_tokens"]
+    parts = re.fullmatch(
+        rf"to make: 16 answers, about {tokens:,} prompt tokens, ([\d,]+) of them not in the prefix cache, at most 256 "
+        r"answer tokens; about (\d+):(\d\d):(\d\d) from the engine's start, by a product of matrices", said[0]
+    )  # fmt: skip
+    assert parts, said
+    computed, hours, minutes, seconds = (int(part.replace(",", "")) for part in parts.groups())
+    assert tokens / 2 < computed < tokens, "the second seed's prompts are in the cache, but for their last block"
+    each = token_progress.LOST * weights.stat().st_size / 4 * 1e-6
+    assert (hours * 60 + minutes) * 60 + seconds == pytest.approx(each * (computed + 1.5 * 256), abs=each + 1)
+    small.run(Engine(), small.asked(seeds=(3,)))
+    assert re.search("about 16 answer tokens; about .* by earlier jobs on cpu$", said[1])
 
 
 def test_nothing_missing_starts_no_engine(small: Job) -> None:

@@ -42,19 +42,19 @@ def test_states_counts_and_rates(tmp_path: Path) -> None:
         NOW,
     )
     assert table.rows() == [
-        ("demo", "lm", "zeroshot", "generate_answers", 90, 30, 60, 0, 0, 2.0, "done"),
+        ("demo", "lm", "zeroshot", "generate_answers", 90, 30, 60, 0, 0, 2.0, None, None, None, "done"),
         # 120 in two minutes; its other shard waits.
-        ("demo", "lm", "bm25", "generate_answers", 500, 100, 160, 240, 1, 1.0, "running"),
-        ("demo", "lm", "dense", "generate_answers", 500, 100, 0, 400, 0, None, "silent"),
-        ("demo", "lm", "rel", "generate_answers", 500, 100, 0, 400, 0, None, "failed"),
-        ("demo", "lm", "nrel", "generate_answers", None, None, None, None, 1, None, "waiting"),
+        ("demo", "lm", "bm25", "generate_answers", 500, 100, 160, 240, 1, 1.0, None, None, None, "running"),
+        ("demo", "lm", "dense", "generate_answers", 500, 100, 0, 400, 0, None, None, None, None, "silent"),
+        ("demo", "lm", "rel", "generate_answers", 500, 100, 0, 400, 0, None, None, None, None, "failed"),
+        ("demo", "lm", "nrel", "generate_answers", None, None, None, None, 1, None, None, None, None, "waiting"),
     ]
     shown = show_status(table, {"logs/demo/rel.log": "model: found none; expected one"})
     rows = {
         cells[2]: cells for cells in ([c.strip() for c in line.split("|")[1:-1]] for line in shown.splitlines()[2:8])
     }
-    assert rows["bm25"][4:] == ["500", "100", "160", "240+", "1", "0:04:00+", "running"]
-    assert rows["nrel"][4:] == ["", "", "", "+", "", "", "waiting"]
+    assert rows["bm25"][4:] == ["500", "100", "160", "240+", "", "1", "0:04:00+", "running"]
+    assert rows["nrel"][4:] == ["", "", "", "+", "", "", "", "waiting"]
     assert rows[""][0] == "total" and rows[""][4:8] == ["1,590", "330", "220", "1,040+"]
     assert "+: more from 2 jobs that have not counted yet" in shown
     assert shown.endswith("Failed jobs:\n  logs/demo/rel.log: model: found none; expected one")
@@ -65,7 +65,9 @@ def test_a_job_that_is_tried_again_is_at_work(tmp_path: Path) -> None:
     again = record(1, "500 answers asked for, 300 cached, 200 to make")
     lines = [BEGUN, record(4, "200 of 400 answers made"), record(3, "stopped by SIGTERM", "ERROR"), again]
     table = generation_status([shard(tmp_path, "bm25", *lines)], NOW)
-    assert table.rows() == [("demo", "lm", "bm25", "generate_answers", 500, 300, 0, 200, 0, None, "running")]
+    assert table.rows() == [
+        ("demo", "lm", "bm25", "generate_answers", 500, 300, 0, 200, 0, None, None, None, None, "running")
+    ]
 
 
 @pytest.mark.parametrize("lines", [(), ("no record\n",), (record(1, "loading"),)])
@@ -77,6 +79,9 @@ def test_before_it_has_counted(tmp_path: Path, lines: tuple[str, ...]) -> None:
         None,
         None,
         1,
+        None,
+        None,
+        None,
         None,
         "running" if "loading" in "".join(lines) else "waiting",
     )
@@ -105,3 +110,23 @@ def test_a_question_counts_part_by_part(tmp_path: Path) -> None:
         receipt = {"asked": 9, name: 5, "made": 4, "generate_seconds": 2.0, "parts": []}
         done = shard(tmp_path, f"rel-{name}", receipt=receipt)
         assert generation_status([done], NOW).select("asked", "cached", "rate").row(0) == (9, 5, 2.0)
+
+
+def test_tokens_tell_the_time_left(tmp_path: Path) -> None:
+    """The batch's answers all finish late: none is made, but two thirds of the tokens are. The slowest shard counts."""
+    told = [record(4.5, "0 of 400 answers, 900 of about 60,500 tokens"),
+            record(2, "0 of 400 answers, 40,000 of about 60,000 tokens, 0:03:00 left")]  # fmt: skip
+    other = record(1, "7 of 400 answers, 100 of about 1,000 tokens, 2 days, 1:00:30 left")
+    first, second = shard(tmp_path, "bm25", BEGUN, *told), shard(tmp_path, "bm25", BEGUN, other, number=1)
+
+    def shown(*shards: Shard) -> list[list[str]]:
+        lines = show_status(generation_status(shards, NOW), {}).splitlines()[2:]
+        return [[cell.strip() for cell in line.split("|")[1:-1]][7:] for line in lines]
+
+    assert shown(first) == [["400", "40,000 of ~60,000", "", "0:01:00", "running"],
+                            ["400", "40,000 of ~60,000", "", "0:01:00", ""]]  # fmt: skip
+    assert shown(first, second)[0] == ["800", "40,100 of ~61,000", "", "2 days, 0:59:30", "running"]
+    late = shard(tmp_path, "dense", BEGUN, record(4, "0 of 400 answers, 1 of about 9 tokens, 0:00:07 left"))
+    assert shown(late)[0][3] == "0:00:00"
+    again = shard(tmp_path, "rel", BEGUN, *told, record(1, "500 answers asked for, 100 cached, 400 to make"))
+    assert shown(again)[0][1:4] == ["", "", ""], "what the job told before it was tried again"

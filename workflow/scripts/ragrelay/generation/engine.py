@@ -2,6 +2,7 @@
 
 import copy
 import os
+import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +21,7 @@ from ragrelay.generation.reading_check import check_reading
 from ragrelay.generation.requests import BLOCK_TOKENS
 from ragrelay.generation.store import with_thought
 from ragrelay.generation.thought_marks import CUT, NO_END, UNFINISHED, Thought, thought_budget
+from ragrelay.generation.token_progress import PROGRESS
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 from ragrelay.generation.tokens import ThoughtTokens, thought_tokens
 
@@ -33,6 +35,8 @@ OPTIONAL = (
 )  # fmt: skip
 GIVEN_UP = ("error", "abort")
 """Ends of requests inside vLLM, of which `error` is called retryable (vllm/v1/engine/__init__.py, FinishReason)."""
+TOLD_EVERY = 1.0
+"""Seconds after which the job's progress gets the tokens of unfinished answers."""
 PLUGINS = "ragrelay.generation.vllm_plugins"
 
 
@@ -159,6 +163,7 @@ class VllmEngine:
         from ragrelay.generation.vllm_plugins import TokenScores, hide_tokens
 
         waiting: dict[str, Asked] = {}
+        told = time.monotonic()
         target = 2 * self.generator["max_num_seqs"]
         numbers, followers = count(), list[tuple[Asked, Sequence[int], Any]]()
         while True:
@@ -183,6 +188,11 @@ class VllmEngine:
                         followers.append(follower)
                     else:
                         yield item, output
+            if (progress := PROGRESS.get()) and time.monotonic() - told >= TOLD_EVERY:
+                told, states = time.monotonic(), self._engine.output_processor.request_states.values()
+                at_work = [each for each in states if not each.is_prefilling]
+                computed = sum(each.prompt_len - each.num_cached_tokens for each in at_work)
+                progress.begun(computed, sum(each.detokenizer.num_output_tokens() for each in at_work))
 
     def _hidden(self) -> frozenset[int] | None:
         return self._thinks.hidden if self._thinks else None

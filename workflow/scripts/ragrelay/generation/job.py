@@ -25,6 +25,7 @@ from ragrelay.generation.generator import ENDPOINT, GENERATOR_KINDS, SERVED, SEV
 from ragrelay.generation.requests import TRUNCATE, longest_first, over_window, requests_of, window_of
 from ragrelay.generation.store import KEY, ROUNDING, AnswerStore, known_sum
 from ragrelay.generation.thought_marks import check_shown
+from ragrelay.generation.token_progress import TokenProgress, token_progress
 from ragrelay.prompting.layout import Layout
 
 log = logging.getLogger(__name__)
@@ -92,11 +93,13 @@ def generate_answers(
             # An endpoint is asked this one alone before all others: if it cuts prompts, nothing is stored.
             missing = longest_first(missing)
         requests = requests_of(missing, generator, window, layout)
+        progress = token_progress(missing, generator, window, layout, store)
+        log.info(progress.expected())
         engine = start_checked(start_engine, generator, window)
         ready = time.monotonic()
         expect_model(engine, store)
         rows, flush_seconds = accepted(engine.answers(requests), generator, len(held) > 0), generator["flush_seconds"]
-        receipt |= keep(rows, len(missing), store, engine, TOTALS, "answers", flush_seconds, ready - began)
+        receipt |= keep(rows, len(missing), store, engine, TOTALS, "answers", flush_seconds, ready - began, progress)
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
         receipt |= {"start_seconds": round(ready - began, 2)} | {name: int(mib) for name, mib in memory().items()}
     receipt |= count_makers(store, asked)
@@ -191,20 +194,23 @@ def keep(
     unit: str,
     flush_seconds: float,
     start_seconds: float,
+    tokens: TokenProgress | None = None,
 ) -> dict[str, Any]:
     """Append an engine's ``rows`` to ``store``, a part about every ``flush_seconds`` and one at the end.
 
     Each part's metadata has its sums of the columns ``totals``. The first part's also has ``start_seconds``: from the
     job's first look at the store until the engine was ready, including imports and tokenisation. Progress counts
-    ``number`` of ``unit``, a plural. Returns the number ``made``, all sums, and generate_seconds. A sum with an unknown
-    term is None, and no part's metadata has it. Raises InputError for a row with a log-probability above 0, after
-    keeping all rows before it.
+    ``tokens`` or, without them, ``number`` of ``unit``, a plural. Returns the number ``made``, all sums, and
+    generate_seconds. A sum with an unknown term is None, and no part's metadata has it. Raises InputError for a row
+    with a log-probability above 0, after keeping all rows before it.
     """
     waiting: list[dict[str, Any]] = []
     made = 0
     sums: dict[str, int | None] = dict.fromkeys(totals, 0)
     began = flushed = time.monotonic()
     progress = Progress(number, unit)
+    if tokens is not None:
+        tokens.start()
 
     def flush() -> None:
         seconds = time.monotonic() - flushed
@@ -222,7 +228,7 @@ def keep(
                 found = f"a log-probability of {row['logprob']} after prompt {row['prompt_id'][:16]}"
                 raise InputError(f"{engine.name} {engine.version} on {engine.device}", found, "at most 0")
             waiting.append(row)
-            progress.add(1)
+            progress.add(1) if tokens is None else tokens.add(row)
             made += 1
             sums = {name: known_sum([before, row[name]]) for name, before in sums.items()}
             add_tokens(sum(row[name] or 0 for name in SPENT if name in totals))

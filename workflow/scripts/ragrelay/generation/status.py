@@ -16,6 +16,10 @@ BEGAN = re.compile(r"(\d+) (?:answers|likelihoods) asked for, (\d+) (?:cached|he
 PART = re.compile(r"part (\d+) of (\d+): .*")
 """A job that asks a question says so before each part, and counts the requests of one part after the other."""
 MADE = re.compile(r"(\d+) of \d+ (?:answers|likelihoods) made")
+TOLD = re.compile(
+    r"[\d,]+ of [\d,]+ answers, ([\d,]+) of about ([\d,]+) tokens(?:, (?:(\d+) days?, )?(\d+):(\d\d):(\d\d) left)?"
+)
+"""A job's tokens, also those of unfinished answers, as TokenProgress tells them: from the first ten seconds on."""
 SILENT = timedelta(minutes=10)
 """An unfinished job without a record for this long may have been killed."""
 NAMES = ["dataset", "generator", "retriever", "job"]
@@ -23,6 +27,9 @@ SCHEMA = {
     **dict.fromkeys(NAMES, pl.String),
     **dict.fromkeys(("asked", "cached", "made", "to_make", "uncounted"), pl.Int64),
     "rate": pl.Float64,
+    "tokens": pl.Int64,
+    "all_tokens": pl.Int64,
+    "left": pl.Float64,
     "state": pl.String,
 }
 
@@ -47,6 +54,8 @@ def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
     - to_make: those still missing, as far as its jobs have counted
     - uncounted: the number of jobs that have not counted all they request yet
     - rate: answers per second of all its jobs together
+    - tokens, all_tokens: tokens of its running jobs so far, and about how many there will be
+    - left: seconds until the last of its running jobs ends, by its tokens
     - state: the last of `done`, `waiting`, `running`, `silent` and `failed` that a shard has
 
     Counts are null if no job has begun.
@@ -63,7 +72,8 @@ def generation_status(shards: Iterable[Shard], now: datetime) -> pl.DataFrame:
         *counts,
         pl.when(pl.col("to_make").count() > 0).then(pl.col("to_make").sum()),
         pl.col("uncounted").sum(),
-        pl.when(pl.col("rate").count() > 0).then(pl.col("rate").sum()),
+        *(pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()) for name in ("rate", "tokens", "all_tokens")),
+        pl.col("left").max(),
         pl.col("state").cast(order).max().cast(pl.String),
     )
 
@@ -97,9 +107,11 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
         steps = [(time, int(match[1])) for time, match in flushed if match]
         made = steps[-1][1] if steps else 0
         sums = [total + more for total, more in zip(sums, (asked, cached, made, to_make - made), strict=True)]
-    rate = _rate(entries[begins[-1][0]], steps) if state == "running" else None
+    at_work = (
+        _rate(entries[begins[-1][0]], steps) | _tokens(entries[begins[-1][0] :], now) if state == "running" else {}
+    )
     uncounted = int(bool(parts) and parts[-1][1] < parts[-1][2])
-    return _counts(*sums) | {"rate": rate, "state": state, "uncounted": uncounted}
+    return _counts(*sums) | at_work | {"state": state, "uncounted": uncounted}
 
 
 def _cached(receipt: Mapping[str, Any]) -> int:
@@ -111,13 +123,26 @@ def _counts(asked: int, cached: int, made: int, to_make: int) -> dict[str, int]:
     return {"asked": asked, "cached": cached, "made": made, "to_make": to_make}
 
 
-def _rate(began: Record, steps: list[tuple[datetime, int]]) -> float | None:
+def _tokens(entries: list[Record], now: datetime) -> dict[str, Any]:
+    told = [(record.time, match.groups()) for record in entries if (match := TOLD.fullmatch(record.text))]
+    if not told:
+        return {}
+    time, (made, number, *left) = told[-1]
+    counts = {"tokens": int(made.replace(",", "")), "all_tokens": int(number.replace(",", ""))}
+    if left[-1] is None:
+        return counts
+    days, hours, minutes, seconds = (int(value or 0) for value in left)
+    then = time + timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
+    return counts | {"left": max(0.0, (then - now).total_seconds())}
+
+
+def _rate(began: Record, steps: list[tuple[datetime, int]]) -> dict[str, float]:
     """Return answers per second since the first part, without the engine's start; with one part, since the start."""
     if not steps:
-        return None
+        return {}
     (start, before), (end, made) = (steps[0] if len(steps) > 1 else (began.time, 0)), steps[-1]
     seconds = (end - start).total_seconds()
-    return (made - before) / seconds if seconds else None
+    return {"rate": (made - before) / seconds} if seconds else {}
 
 
 def show_status(table: pl.DataFrame, failed: Mapping[str, str]) -> str:
@@ -125,16 +150,17 @@ def show_status(table: pl.DataFrame, failed: Mapping[str, str]) -> str:
 
     ``failed``: the last line of each failed job, by its log.
     """
-    total = table.select(pl.all().exclude(*NAMES, "rate", "state").sum()).row(0, named=True)
+    total = table.select(pl.all().exclude(*NAMES, "rate", "left", "state").sum()).row(0, named=True)
     running = table.filter(state="running")
-    rate = running["rate"].sum() or None
-    rows = [*table.iter_rows(named=True), {"dataset": "total", **total, "rate": rate}]
+    rate, left = running["rate"].sum() or None, running["left"].max()
+    rows = [*table.iter_rows(named=True), {"dataset": "total", **total, "rate": rate, "left": left}]
     shown = pl.DataFrame(
         [
             {
                 **{name: row.get(name) or "" for name in NAMES},
                 **{name: _number(row[name]) for name in ("asked", "cached", "made")},
                 "to make": _to_make(row),
+                "tokens": f"{row['tokens']:,} of ~{row['all_tokens']:,}" if row["all_tokens"] else "",
                 "per second": "" if row["rate"] is None else f"{row['rate']:.3g}",
                 "time left": _left(row),
                 "state": row.get("state", ""),
@@ -161,6 +187,8 @@ def _number(value: int | None) -> str:
 
 
 def _left(row: Mapping[str, Any]) -> str:
-    if not row["to_make"] or not row["rate"]:
-        return ""
-    return str(timedelta(seconds=round(row["to_make"] / row["rate"]))) + ("+" if row["uncounted"] else "")
+    """Return the time left by the tokens of running jobs, or else by answers per second."""
+    seconds = row["left"]
+    if seconds is None and row["to_make"] and row["rate"]:
+        seconds = row["to_make"] / row["rate"]
+    return "" if seconds is None else str(timedelta(seconds=round(seconds))) + ("+" if row["uncounted"] else "")

@@ -234,19 +234,23 @@ class Vllm(Generator):
         return identity
 
 
-def bfloat16_slowness(size: int = 512, tries: int = 5) -> float:
-    """Return how many times as long a product of square matrices takes in bfloat16 as in float32.
+def bfloat16_slowness() -> float:
+    """Return how many times as long a product of matrices takes in bfloat16 as in float32.
 
-    They are timed, since a processor's instructions don't say what oneDNN does with them. The best of ``tries`` counts.
+    They are timed, since a processor's instructions don't say what oneDNN does with them.
     """
     import torch
 
-    def seconds(dtype: torch.dtype) -> float:
-        matrix, taken = torch.ones(size, size, dtype=dtype), []
-        for _ in range(tries):
-            began = time.perf_counter()
-            torch.mm(matrix, matrix)
-            taken.append(time.perf_counter() - began)
-        return min(taken)
+    return product_seconds(torch.bfloat16) / product_seconds(torch.float32)
 
-    return seconds(torch.bfloat16) / seconds(torch.float32)
+
+def product_seconds(dtype: Any, size: int = 512, tries: int = 5) -> float:
+    """Return the seconds of a product of two square matrices on this processor, the best of ``tries``."""
+    import torch
+
+    matrix, taken = torch.ones(size, size, dtype=dtype), []
+    for _ in range(tries):
+        began = time.perf_counter()
+        torch.mm(matrix, matrix)
+        taken.append(time.perf_counter() - began)
+    return min(taken)

@@ -1,0 +1,176 @@
+"""Estimate the tokens and the time of a generation job before its engine starts, and follow both, token by token.
+
+The answers of a batch start together and finish late, so the number of finished ones says little about the time left.
+"""
+
+import logging
+import math
+import time
+from collections.abc import Mapping
+from contextvars import ContextVar
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragrelay.base.display.progress import Lines
+from ragrelay.base.models.gguf_conversion import model_source
+from ragrelay.generation.engines.vllm import product_seconds
+from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.past_jobs import PROMPT_TOKENS_PER_ANSWER_TOKEN, TIMED_PARTS, Speed, speed_of
+from ragrelay.generation.requests import block_tokens, longest_reply, prompt_lengths
+from ragrelay.generation.store import AnswerStore
+from ragrelay.prompting.layout import Layout
+
+log = logging.getLogger(__name__)
+
+SAMPLE = 64
+"""Prompts that are tokenised for the estimate: the first, which are of a random sample of queries."""
+LOGGED_EVERY, LOGGED_SHARE = 10.0, 0.1
+"""Seconds between two records of the log, at least, and share of the time so far."""
+PRIOR = 8
+"""Answers as which stored ones count, in the estimate of lengths."""
+STEP, STEPS = 1.0, 3600
+"""Seconds between two looks at the tokens, by which prompt and answer tokens are priced, and the looks that count."""
+CPU_RATIO = 1.5
+"""Prompt tokens that take as long as an answer token on a CPU: 1.4 for SmolLM2 in float32, 92 answers at once."""
+LOST = 2.0
+"""Time of an engine on a CPU, as a multiple of that of the products of its matrices."""
+
+
+class TokenProgress:
+    """The tokens of ``number`` answers: estimates of all, and those made so far, also of unfinished answers.
+
+    ``prompts``: prompt tokens; ``computed``: those of them that the prefix cache does not serve. ``usual``: mean
+    tokens of stored answers, and the share that ended before ``longest`` tokens. ``speed``, from ``basis``, or None.
+    """
+
+    def __init__(
+        self, number: int, prompts: float, computed: float, usual: tuple[float, float] | None, longest: int,
+        speed: Speed | None, basis: str,
+    ) -> None:  # fmt: skip
+        self.number, self.prompts, self.computed, self.longest = number, prompts, computed, longest
+        self.usual, self._each = usual, usual[0] if usual else longest
+        self.speed, self.basis = speed, basis
+        measured = speed.answer / speed.prompt if speed and speed.prompt else 0.0
+        self._ratio = measured or PROMPT_TOKENS_PER_ANSWER_TOKEN
+        self._finished = self._stopped = 0
+        self._steps: list[tuple[float, float, float]] = []
+        self._made, self._unfinished = (0.0, 0.0), (0.0, 0.0)
+        self._told = False
+
+    def expected(self) -> str:
+        """Return the answers and tokens to be made, and how long they take."""
+        answers = self.number * self._each
+        known = self.speed and _shown(self.speed.seconds(self.computed, answers))
+        took = (
+            f"about {known} from the engine's start, by {self.basis}" if known else "time unknown without earlier jobs"
+        )
+        return (
+            f"to make: {self.number:,} answers, about {self.prompts:,.0f} prompt tokens, {self.computed:,.0f} of them "
+            f"not in the prefix cache, {'about' if self.usual else 'at most'} {answers:,.0f} answer tokens; {took}"
+        )
+
+    def start(self) -> None:
+        """Start the clock: the engine is ready."""
+        self._lines, self._began = Lines(later=True), time.monotonic()
+        self._next = self._began + LOGGED_EVERY
+        PROGRESS.set(self)
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count a finished answer, with the estimates in place of counts that an endpoint does not tell."""
+        self._finished += 1
+        self._stopped += row["finish_reason"] != "length"
+        prompt, cached, answer = (row[name] for name in ("prompt_tokens", "cached_tokens", "answer_tokens"))
+        computed = self.computed / self.number if prompt is None else prompt - (cached or 0)
+        self._made = self._made[0] + computed, self._made[1] + (self._each if answer is None else answer)
+        if not self._told:  # otherwise this answer is still among the unfinished ones
+            self.tell()
+
+    def begun(self, prompt: float, answer: float) -> None:
+        """Set the tokens that the engine has computed and made of unfinished answers."""
+        self._unfinished, self._told = (prompt, answer), True
+        self.tell()
+
+    def tell(self) -> None:
+        """Report on a terminal and in the log, unless the last line is too recent."""
+        seconds = time.monotonic() - self._began
+        if not self._steps or seconds - self._steps[-1][2] >= STEP:
+            self._steps.append((*self._tokens(), seconds))
+        self._lines.say(self._text)
+        if (now := time.monotonic()) >= self._next:
+            self._next = now + max(LOGGED_EVERY, LOGGED_SHARE * (now - self._began))
+            log.info(self._text())
+
+    def _tokens(self) -> tuple[float, float]:
+        """Return the tokens so far, of prompts and of answers."""
+        return self._made[0] + self._unfinished[0], self._made[1] + self._unfinished[1]
+
+    def _text(self) -> str:
+        prompt, answer = self._tokens()
+        unfinished = self.number - self._finished
+        room = self.longest - self._unfinished[1] / max(1, unfinished)
+        # As if each token were an answer's last with the same probability. Stored answers count as PRIOR answers.
+        ends = self._stopped + PRIOR * (self.usual[1] if self.usual else 0.0)
+        mean = (answer + PRIOR * (self.usual[0] if self.usual else 0.0)) / ends if ends else math.inf
+        more = unfinished * (room if math.isinf(mean) else mean * -math.expm1(-room / mean))
+        prompts, answers = max(prompt, self.computed), answer + more
+        speed = self._measured()
+        left = f", {_shown(speed.seconds(prompts - prompt, answers - answer))} left" if speed else ""
+        tokens = f"{prompt + answer:,.0f} of about {prompts + answers:,.0f} tokens"
+        return f"{self._finished:,} of {self.number:,} answers, {tokens}{left}"
+
+    def _measured(self) -> Speed | None:
+        """Return the speed so far. Seconds are priced by whichever tokens, of prompts or answers, took most of them."""
+        prompt, answer, seconds = np.diff([(0.0, 0.0, 0.0), *self._steps[-STEPS:]], axis=0).T
+        late = self._ratio * answer > prompt
+        work = np.where(late, answer + prompt / self._ratio, prompt + self._ratio * answer)
+        first, later = (float(seconds[of].sum() / work[of].sum()) if work[of].sum() else 0.0 for of in (~late, late))
+        return Speed(first or later / self._ratio, later or first * self._ratio) if first or later else None
+
+
+PROGRESS: ContextVar[TokenProgress | None] = ContextVar("progress", default=None)
+"""The progress of the job, for an engine that knows the tokens of unfinished answers."""
+
+
+def token_progress(
+    missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None, layout: Layout, store: AnswerStore
+) -> TokenProgress:
+    """Return the progress of ``missing`` (rows of requests.sharded_keys), estimated from some prompts and ``store``."""
+    import torch
+
+    distinct, parts = missing.unique("prompt_id", keep="first", maintain_order=True), store.parts()[-TIMED_PARTS:]
+    on_cpu = GENERATOR_KINDS[generator["engine"]].in_job and not torch.cuda.is_available()
+    block = block_tokens(generator, "cpu" if on_cpu else None)
+    sample = distinct.head(SAMPLE)
+    sums = prompt_lengths(sample, generator, window, layout, block, 1).sum()
+    tokens, first, again = sums.select("prompt_tokens", "shared_first", "shared_again").row(0)
+    sizes = (float(keys.select(pl.col("size").sum()).item()) for keys in (distinct, sample))
+    scale, more = next(sizes) / next(sizes), len(missing) / len(distinct) - 1
+    stored = store.scan(parts, ["answer_tokens", "finish_reason"]).select(
+        pl.col("answer_tokens").mean(), (pl.col("finish_reason") != "length").mean()
+    )
+    usual = stored.collect().row(0) if parts else (None, None)
+    speed, basis = speed_of(store), f"earlier jobs on {store.metadata(parts[-1]).get('device')}" if parts else ""
+    if speed is None and on_cpu:
+        speed, basis = _by_product(generator), "a product of matrices"
+    return TokenProgress(
+        len(missing), scale * tokens * (1 + more), scale * (tokens - first + (tokens - again) * more),
+        None if None in usual else usual, longest_reply(generator), speed, basis,
+    )  # fmt: skip
+
+
+def _by_product(generator: Mapping[str, Any], size: int = 1024) -> Speed | None:
+    """Return the speed that products of matrices allow on this processor; None without a local folder of weights."""
+    import torch
+
+    dtype = getattr(torch, generator["dtype"])
+    weights = sum(path.stat().st_size for path in Path(model_source(generator)[0]).glob("*.safetensors"))
+    seconds = LOST * weights / dtype.itemsize * product_seconds(dtype, size, 3) / size**3
+    return Speed(seconds, CPU_RATIO * seconds) if seconds else None
+
+
+def _shown(seconds: float) -> str:
+    return str(timedelta(seconds=round(seconds)))
