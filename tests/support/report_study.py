@@ -24,7 +24,7 @@ from ragrelay.analysis import (
     systems,
     within,
 )
-from ragrelay.analysis.verdicts import of_correlation
+from ragrelay.analysis.verdicts import TOO_FEW, WORDS_AT_LEAST, of_correlation
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.base.vocabulary.orderings import fits
 from ragrelay.base.vocabulary.primary import Primary
@@ -145,7 +145,15 @@ def with_verdicts(correlations: pl.DataFrame) -> pl.DataFrame:
                if row["coefficient"] == "spearman" and row["value"] is not None else None}
         for row in correlations.iter_rows(named=True)
     ]  # fmt: skip
-    return correlation.with_adjusted(pl.DataFrame(rows, infer_schema_length=None))
+    few = [row["coefficient"] == "spearman" and row["value"] is not None and row["n"] < WORDS_AT_LEAST for row in rows]
+    counts = [
+        f"{row['n']} queries, {WORDS_AT_LEAST} needed" if one else None for row, one in zip(rows, few, strict=True)
+    ]
+    table = pl.DataFrame(rows, infer_schema_length=None).with_columns(
+        verdict=pl.when(pl.Series(few)).then(pl.lit(TOO_FEW)).otherwise("verdict"),
+        remark=pl.Series(counts, dtype=pl.String),
+    )
+    return correlation.corrected(correlation.with_adjusted(table))
 
 
 def verdicts(queries: pl.DataFrame, ranked: pl.DataFrame) -> dict[str, pl.DataFrame]:

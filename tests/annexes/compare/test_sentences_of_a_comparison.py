@@ -24,6 +24,7 @@ from tests.unit.report.second_way import (
     demo,
     ends,
     joined,
+    needed,
     p_cautious,
     remark,
     undone,
@@ -77,15 +78,16 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     here = {key[0]: key for key in cells if key[1:] == ("ascending", 5, "lenient")}
     said = []
 
-    def moved(name: str) -> str:
+    def moved(name: str, beside: str = "") -> str:
         values = cells[here[name]]
         p = [p_cautious(values), holm[here[name]]]
         shown = ["<0.001" if one < 0.001 else f"{one:.3f}" for one in p]
-        return f"{(values > 0).sum()} {len(values)} {(values < 0).sum()} {joined(shown)}"
+        return f"{(values > 0).sum()} {len(values)} {(values < 0).sum()} {beside} {joined(shown)}"
 
     for word in ("better", "worse", "undecided", "too few queries"):
         mine = [name for name in sorted(here) if words[here[name]] == word]
-        shown = [f"{n} {ends(cells[here[n]].mean(), between(cells[here[n]]))} {moved(n)}" for n in mine]
+        counts = {n: needed(cells[here[n]]) for n in mine}
+        shown = [f"{n} {ends(cells[here[n]].mean(), between(cells[here[n]]))} {moved(n, counts[n])}" for n in mine]
         said += [word.removesuffix(" queries"), *shown] if mine else []
     doubled = [
         f"{ends(2 * cells[here[name]].mean(), between(2 * cells[here[name]]))} {name} {moved(name)}"
@@ -125,9 +127,8 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     changed = int((np.abs([cells[key] for key in here.values()]) > 0).any(axis=0).sum())
     where = "5 ascending lenient"
     scope = f"{len(here)} {len(here) + 1}"
-    claim = (
-        f"{changed} {len(values)} {scope} {strong} {ends(values.mean(), between(values))} {most} {where} {fallen} mine"
-    )
+    change = f"{ends(values.mean(), between(values))} {most} {where} {needed(values)}"
+    claim = f"{changed} {len(values)} {scope} {strong} {change} {fallen} mine"
     agree([answer], [claim], {*names, "one", "two"})
     undoes = [pl.when(quantity="p", retriever="bm25").then(pl.lit(False)).alias("stands")]
     fallen = replace(compared, tests=compared.tests.with_columns(undoes))

@@ -1,10 +1,12 @@
 """Relevance transmission: pairing, subsets, counts and reasons; coefficients and p-values are scipy's."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis import correlation
-from ragrelay.analysis.correlation import transmission
+from ragrelay.analysis.correlation import corrected, transmission, with_adjusted
 from scipy import stats
 
 QIDS = [f"q{number:02d}" for number in range(12)]
@@ -147,3 +149,53 @@ def test_equal_numbers_of_queries_are_resampled_alike() -> None:
     alone = transmission(utility_rows(1), measure_rows(), 200, 0)
     assert together.filter(ordering="descending").equals(alone)
     assert together.filter(ordering="ascending").drop("ordering").equals(alone.drop("ordering"))
+
+
+def of_rho(x: np.ndarray, y: np.ndarray, others: int = 0) -> dict:
+    """The row of rho in correlation.csv, beside ``others`` of other retrievers without a correlation."""
+    qids = [f"q{place:02}" for place in range(len(x))]
+    random, parts = np.random.default_rng(0), []
+    for name in ["own", *(f"other{place}" for place in range(others))]:
+        column = x if name == "own" else random.permutation(x)
+        names = {"retriever": name, "ordering": "descending", "k": 1, "references": "strict", "qid": qids}
+        utility = pl.DataFrame(names | {"p": column, "p0": 0.5, "utility": column})
+        measures = pl.DataFrame({"qid": qids, "measure": "nDCG", "k": 1, "value": y}).cast({"k": pl.Int64})
+        parts.append(transmission(utility.cast({"k": pl.Int64}), measures, 999, 0))
+    table = corrected(with_adjusted(pl.concat(parts)))
+    return table.filter(retriever="own", coefficient="spearman", subset="all").row(0, named=True)
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(8, "too few queries"), (11, "too few queries"), (12, "above zero")])
+def test_a_verdict_needs_12_queries(n: int, verdict: str) -> None:
+    """Of seven queries, ρ .86 [.62, .97] said *they do*."""
+    ranks = np.arange(n)
+    row = of_rho(ranks + 0.0, ranks + 1.2 * (ranks % 3 == 1))
+    assert 0 < row["low"] < row["value"] < 1 and row["p_permutation"] < 0.05
+    assert (row["verdict"], row["remark"]) == (verdict, f"{n} queries, 12 needed" if n < 12 else None)
+
+
+@pytest.mark.parametrize(("hits", "column"), [(3, "nDCG"), (7, "nDCG"), (8, None), (22, "nDCG"), (7, "utility")])
+def test_a_verdict_needs_8_queries_without_the_commonest_value(hits: int, column: str | None) -> None:
+    """A measure that is 1 for 3 of 28 queries is a comparison of three with the rest."""
+    random = np.random.default_rng(3)
+    two, other = np.where(np.arange(28) < hits, 1.0, 0.0), random.standard_normal(28)
+    varied = 4 * two + other
+    row = of_rho(two, varied) if column == "utility" else of_rho(varied, two)
+    rare = min(hits, 28 - hits)
+    few = f"{rare} of 28 queries have another {column} than the commonest, 8 needed"
+    assert row["remark"] == (few if column else None)
+    assert row["verdict"] == ("too few queries" if column else "above zero")
+
+
+def test_a_verdict_is_that_after_holms_correction() -> None:
+    """As the page counts them: the same correlation is undecided among many others."""
+    random = np.random.default_rng(2)
+    x = random.standard_normal(30)
+    y = 0.42 * x + random.standard_normal(30)
+    alone, among = of_rho(x, y), of_rho(x, y, 20)
+    assert alone["verdict"] == "above zero" and alone["remark"] is None
+    assert alone["p_permutation"] == among["p_permutation"] < 0.05 <= among["p_permutation_holm"]
+    assert among["low"] == alone["low"] > 0 and among["verdict"] == "undecided"
+    said = re.fullmatch(r"p = ([\d.]+) alone, ([\d.]+) after Holm's correction", str(among["remark"]))
+    assert said and float(said[1]) == pytest.approx(among["p_permutation"], rel=0.05)
+    assert float(said[2]) == pytest.approx(among["p_permutation_holm"], rel=0.05)

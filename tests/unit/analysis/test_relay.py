@@ -52,13 +52,13 @@ def tables(slope: float = 0.3, queries: int = 36, seed: int = 0, share: float = 
     )
 
 
-def rejects(values: list[float]) -> bool:
-    """Student's t and Hall's with 1.75 times the skewness, written out (Hall 1992)."""
+def rejects(values: list[float], inflation: float = 1.0) -> bool:
+    """Student's t and Hall's with 1.75 times the skewness, written out (Hall 1992), the variance times inflation."""
     n, mean = len(values), math.fsum(values) / len(values)
     second, third = (math.fsum((value - mean) ** power for value in values) / n for power in (2, 3))
-    t, g = mean / math.sqrt(second * n / (n - 1)), 1.75 * third / second**1.5
+    t, g = mean / math.sqrt(inflation * second * n / (n - 1)), 1.75 * third / second**1.5
     hall = t + g * t**2 / 3 + g**2 * t**3 / 27 + g / (6 * n)
-    reach = stats.t.ppf(0.975, n - 1) / math.sqrt(n)
+    reach = stats.t.ppf(0.975, (n - 1) / inflation) / math.sqrt(n)
     return min(t, hall) > reach or max(t, hall) < -reach
 
 
@@ -69,8 +69,8 @@ def residuals(column: dict[str, float], given: list[dict[str, float]]) -> dict[s
     return dict(zip(column, y - design @ np.linalg.solve(design.T @ design, design.T @ y), strict=True))
 
 
-def expected(of: Tables, rankings: Iterable[str], cell: dict, adjusted: bool) -> tuple[dict, dict, dict]:
-    """Per qid the sums over pairs of xx, xp and pp, by dictionaries and loops."""
+def expected(of: Tables, rankings: Iterable[str], cell: dict, adjusted: bool) -> tuple[dict, dict, dict, float]:
+    """Per qid the sums over pairs of xx, xp and pp, by dictionaries and loops; and the factor on the variance."""
     utility, retrieval, contexts = of
     grade, unseen = cell["references"].removesuffix("-unseen"), cell["references"].endswith("-unseen")
     keys = {"ordering": cell["ordering"], "k": cell["k"]}
@@ -91,6 +91,7 @@ def expected(of: Tables, rankings: Iterable[str], cell: dict, adjusted: bool) ->
         found = [x[name, qid] for name in rankings if (name, qid) in x]
         means[qid] = math.fsum(found) / len(found) if found else math.nan
     sums: tuple[dict, dict, dict] = ({}, {}, {})
+    weighed, weights = 0.0, 0.0
     for a, b in itertools.combinations(rankings, 2):
         both = sorted(qid for name, qid in p if name == a and (b, qid) in p and {(a, qid), (b, qid)} <= x.keys())
         differ = [qid for qid in both if shown.get((a, qid)) != shown.get((b, qid))]
@@ -102,24 +103,28 @@ def expected(of: Tables, rankings: Iterable[str], cell: dict, adjusted: bool) ->
         for qid in differ:
             for total, value in zip(sums, (dx[qid] ** 2, dx[qid] * dp[qid], dp[qid] ** 2), strict=True):
                 total[qid] = total.get(qid, 0.0) + value
-    return sums
+        weight, n = math.fsum(dx[qid] ** 2 for qid in differ), len(differ)
+        weighed += weight * (n - 1) / (n - 3) if adjusted else weight
+        weights += weight
+    return *sums, weighed / weights
 
 
-def same(row: dict, sums: tuple[dict, dict, dict]) -> None:
-    xx, xp, pp = (list(column.values()) for column in sums)
+def same(row: dict, sums: tuple[dict, dict, dict, float]) -> None:
+    *columns, inflation = sums
+    xx, xp, pp = (list(column.values()) for column in columns)
     slope = math.fsum(xp) / math.fsum(xx)
     assert row["n"] == len(xx)
     assert row["n_eff"] == pytest.approx(math.fsum(xx) ** 2 / math.fsum(value**2 for value in xx), rel=1e-8)
     assert row["slope"] == pytest.approx(slope, rel=1e-8, abs=1e-10)
     assert row["r"] == pytest.approx(math.fsum(xp) / math.sqrt(math.fsum(xx) * math.fsum(pp)), rel=1e-8, abs=1e-10)
-    assert (row["p_value"] < 0.05) == rejects(xp)
+    assert (row["p_value"] < 0.05) == rejects(xp, inflation)
     if row["low"] is None:
         assert row["verdict"] == TOO_FEW
         return
     for end, beyond in ((row["low"], -1), (row["high"], 1)):
 
         def outside(b: float) -> float:
-            return 1.0 if rejects([p - b * x for p, x in zip(xp, xx, strict=True)]) else -1.0
+            return 1.0 if rejects([p - b * x for p, x in zip(xp, xx, strict=True)], inflation) else -1.0
 
         found = optimize.bisect(outside, slope, end + beyond * 1e-4, xtol=1e-11)
         assert end == pytest.approx(found, abs=1e-7)
@@ -170,7 +175,9 @@ def test_what_is_said_needs_both_rows() -> None:
         assert answer(found.with_columns(verdict=verdict), *CELL.values()) == NOT_KNOWN
     assert answer(relay(*tables(slope=-0.5), KINDS), *CELL.values()) == IT_IS_NOT
     few = relay(*tables(queries=8), KINDS)
-    assert answer(few, *CELL.values()) == TOO_FEW and "fewer than 12" in few["reason"][0]
+    assert answer(few, *CELL.values()) == TOO_FEW and few["reason"][0].endswith(
+        "of 8 queries have contexts that differ, 12 needed"
+    )
     assert answer(relay(*tables(), {"bm25": "bm25", "rel": "oracle"}), *CELL.values()) == ONE_RANKING
 
 
@@ -189,6 +196,56 @@ def test_a_pair_with_the_same_contexts_has_no_row_and_counts_as_shared() -> None
     found = relay(*tables(share=1.0), KINDS).filter(**CELL, adjusted=False)
     assert set(found["retrievers"]) == {"bm25, mono", "dense, mono", ALL_RANKINGS}
     assert found.filter(retrievers=ALL_RANKINGS)["share_same"].item() == pytest.approx(1 / 3)
+
+
+def all_of(found: pl.DataFrame, adjusted: bool) -> dict:
+    (row,) = found.filter(**CELL, adjusted=adjusted, retrievers=ALL_RANKINGS).to_dicts()
+    return row
+
+
+@pytest.mark.parametrize(("queries", "said"), [(14, False), (19, False), (20, True)])
+def test_the_adjusted_row_has_words_from_20_queries(queries: int, said: bool) -> None:
+    """Of 12 to 19 queries, whose three coefficients are fitted, 6 to 15% of words would be false."""
+    kinds = {name: KINDS[name] for name in ("bm25", "mono")}
+    found = relay(*tables(slope=2.0, queries=queries, share=0.0), kinds)
+    measured, adjusted = (all_of(found, which) for which in (False, True))
+    assert measured["verdict"] == "above zero" and adjusted["low"] > 0
+    assert (adjusted["verdict"] == "above zero") == said == (answer(found, *CELL.values()) == IT_IS)
+    few = f"{queries} of {queries} queries have contexts that differ, 20 needed"
+    assert adjusted["reason"] == (None if said else few)
+
+
+def test_pairs_of_few_queries_leave_few_degrees_of_freedom() -> None:
+    """Each pair fits its own coefficients: of 36 queries, in all of which some contexts differ, few are left."""
+    utility, retrieval, contexts = tables(slope=2.0, share=0.0)
+    alike = {(name, f"q{query:02}") for place, name in enumerate(RANKINGS) for query in range(36) if query % 3 != place}
+    common = pl.struct("retriever", "qid").map_elements(lambda one: (one["retriever"], one["qid"]) in alike, pl.Boolean)
+    shared = contexts.with_columns(docnos=pl.when(common).then(pl.lit(["shared"])).otherwise("docnos"))
+    row = all_of(relay(utility, retrieval, shared, KINDS), True)
+    assert row["n"] == 36 and row["verdict"] == "above zero"
+    fewer = shared.filter(pl.col("qid") < "q21")
+    row = all_of(relay(utility.filter(pl.col("qid") < "q21"), retrieval, fewer, KINDS), True)
+    assert row["n"] == 21 and row["verdict"] == TOO_FEW
+    assert row["reason"] == "16.9 degrees of freedom after the adjustment of each pair, 17 needed"
+
+
+@pytest.mark.parametrize("differing", [0, 1, 4])
+def test_contexts_that_differ_are_counted_where_no_pair_has_five(differing: int) -> None:
+    utility, retrieval, contexts = tables(share=0.0)
+    alike = pl.col("qid") >= f"q{differing:02}"
+    shared = contexts.with_columns(docnos=pl.when(alike).then(pl.lit(["shared"])).otherwise("docnos"))
+    row = all_of(relay(utility, retrieval, shared, KINDS), False)
+    assert (row["n"], row["verdict"], row["slope"]) == (differing, TOO_FEW, None)
+    assert row["reason"] == f"{differing} of 36 queries have contexts that differ, 12 needed"
+
+
+def test_contexts_that_differ_in_small_pairs_are_counted() -> None:
+    """Each pair has four queries, and all of them have six."""
+    utility, retrieval, contexts = tables(share=0.0)
+    own = {(name, f"q{2 * place + more:02}") for place, name in enumerate(RANKINGS) for more in range(2)}
+    apart = pl.struct("retriever", "qid").map_elements(lambda one: (one["retriever"], one["qid"]) in own, pl.Boolean)
+    shared = contexts.with_columns(docnos=pl.when(apart).then("docnos").otherwise(pl.lit(["shared"])))
+    assert all_of(relay(utility, retrieval, shared, KINDS), False)["n"] == 6
 
 
 def seeds_of(utility: pl.DataFrame, seeds: int, noise: float) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -107,10 +107,10 @@ def chance(tests: int) -> str:
     return f"{round(tests * 0.05):,}" if round(tests * 0.05) else "fewer than 1"
 
 
-def both_statistics(values: Array, null: float, cautious: bool = True) -> tuple[float, float]:
+def both_statistics(values: Array, null: float, cautious: bool = True, inflation: float = 1.0) -> tuple[float, float]:
     """Student's t, and Hall's; where words follow, with 1.75 times the skewness (docs/statistics.md)."""
     n, g = len(values), (1.75 if cautious else 1.0) * float(stats.skew(values))
-    t = (values.mean() - null) / values.std(ddof=1)
+    t = (values.mean() - null) / values.std(ddof=1) / np.sqrt(inflation)
     return np.sqrt(n) * t, np.sqrt(n) * (t + g * t**2 / 3 + g**2 * t**3 / 27 + g / (6 * n))
 
 
@@ -128,18 +128,19 @@ def between(values: Array, level: float = 0.95, cautious: bool = True) -> tuple[
     return float(low), float(high)
 
 
-def p_cautious(values: Array, cautious: bool = True) -> float:
-    low, high = (sign * np.array(both_statistics(values, 0.0, cautious)) for sign in (-1, 1))
-    return float(2 * min(stats.t.sf(side.min(), len(values) - 1) for side in (low, high)))
+def p_cautious(values: Array, cautious: bool = True, inflation: float = 1.0) -> float:
+    low, high = (sign * np.array(both_statistics(values, 0.0, cautious, inflation)) for sign in (-1, 1))
+    return float(2 * min(stats.t.sf(side.min(), (len(values) - 1) / inflation) for side in (low, high)))
 
 
-def of_ratio(above: Array, below: Array) -> tuple[float, float] | None:
+def of_ratio(above: Array, below: Array, inflation: float = 1.0) -> tuple[float, float] | None:
     """Fieller's interval by the same test, by stepping outwards and solving."""
-    q, centre, found = stats.t.ppf(0.975, len(above) - 1), above.mean() / below.mean(), []
+    q, centre, found = stats.t.ppf(0.975, (len(above) - 1) / inflation), above.mean() / below.mean(), []
     for side in (-1, 1):
 
         def rest(ratio: float, side: int = side) -> float:
-            one, other = (-side * value for value in both_statistics(above - ratio * below, 0.0))
+            differences = above - ratio * below
+            one, other = (-side * value for value in both_statistics(differences, 0.0, inflation=inflation))
             return min(one, other) - q
 
         step = max(abs(centre), 1.0) / 64
@@ -180,6 +181,21 @@ def undone(values: Array, word: str, level: float = 0.95, margin: float | None =
     assert margin
     falls = {"not worse": minus[0] <= -margin, "not better": plus[1] >= margin}
     return any(falls.values()) if word == "equivalent" else falls[word]
+
+
+def needed(values: Array) -> str:
+    """The counts of differences that are too few for a word: how many there are, or differ, and are needed."""
+    different = int((values != 0).sum())
+    return f"{len(values)} 12" if len(values) < 12 else f"{different} {len(values)} 8" if different < 8 else ""
+
+
+def unlike(values: Array, word: str, level: float = 0.95) -> str:
+    """What is said beside a word that is neither better nor worse, where Student's t alone finds one: p, and counts."""
+    if needed(values) or word.startswith(("better", "worse")) or np.ptp(values) < 1e-12:
+        return ""
+    p_value, other = stats.ttest_1samp(values, 0.0).pvalue, int((values * values.mean() < 0).sum())
+    counts = f" {other} {len(values)}" if other else ""
+    return "" if p_value >= 1 - level else f"{'< 0.001' if p_value < 0.001 else num(p_value)}{counts}"
 
 
 def remark(fallen: Iterable[object]) -> str:

@@ -5,7 +5,7 @@ scores, contexts and measures, by numpy, scipy and statsmodels; none calls the a
 the package says. The page must make these claims and no other. A docstring has the estimand | rows | n | test.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -40,6 +40,7 @@ from tests.unit.report.second_way import (
     demo,
     ends,
     joined,
+    needed,
     no_pool,
     num,
     of_ratio,
@@ -50,6 +51,7 @@ from tests.unit.report.second_way import (
     remark,
     short,
     undone,
+    unlike,
     word_of,
 )
 
@@ -96,6 +98,8 @@ class Again:
         self.qids = sorted({key[-1] for key in self.means})
         self.baseline = any(key[0] == "zeroshot" for key in self.means)
         self.products: dict[bool, tuple[Array, Array]] = {}
+        self.inflation: dict[bool, float] = {}
+        self.counts: dict[bool, tuple[int, int]] = {}
         part = (section.dataset, section.generator, section.scorer, *section.grades)
         self.names = {*self.retrievers, *self.orderings, *self.qids, *part, *measured.cost["made_by"].drop_nulls()}
 
@@ -193,9 +197,10 @@ class Again:
         self, k: int, adjusted: bool = False, unseen: bool = False
     ) -> tuple[float, tuple[float, float] | None, int]:
         """Relay over all pairs of rankings: by query, the sums of products of the residuals of both differences."""
-        xx, xp, ns = (np.zeros(len(self.qids)) for _ in range(3))
+        xx, xp, ns, known, apart = (np.zeros(len(self.qids)) for _ in range(5))
         if adjusted and not self.baseline:
             return np.nan, None, 0
+        lost, weights = 0.0, 0.0
         mean = {
             qid: np.mean([self.measure[r, k, qid] for r in self.rankings if (r, k, qid) in self.measure])
             for qid in self.qids
@@ -210,12 +215,16 @@ class Again:
             used = [
                 place
                 for place, qid in enumerate(self.qids)
-                if qid in p
-                and qid in q
-                and np.isfinite(p[qid] - q[qid])
-                and (not adjusted or qid in zero)
-                and self.shown[one, self.ordering, k, qid] != self.shown[other, self.ordering, k, qid]
+                if qid in p and qid in q and np.isfinite(p[qid] - q[qid]) and (not adjusted or qid in zero)
             ]
+            known[used] = 1
+            used = [
+                place
+                for place in used
+                if self.shown[one, self.ordering, k, self.qids[place]]
+                != self.shown[other, self.ordering, k, self.qids[place]]
+            ]
+            apart[used] = 1
             if len(used) < 5:
                 continue
             those = [self.qids[place] for place in used]
@@ -227,30 +236,43 @@ class Again:
             xx[used] += rest[:, 0] ** 2
             xp[used] += rest[:, 0] * rest[:, 1]
             ns[used] = 1
+            weight = float((rest[:, 0] ** 2).sum())
+            lost += weight * ((len(used) - 1) / (len(used) - 3) if adjusted else 1.0)
+            weights += weight
         mine = ns > 0
         n = int(mine.sum())
         self.products[adjusted] = xx[mine], xp[mine]
+        self.inflation[adjusted] = inflation = lost / weights if weights else 1.0
+        self.counts[adjusted] = n or int(apart.sum()), int(known.sum())
         if n < 5:
-            return np.nan, None, n
-        return float(xp.sum() / xx.sum()), of_ratio(xp[mine], xx[mine]), n
-
-    def effective(self, adjusted: bool) -> float:
-        """The effective number of queries of the slope that was computed last."""
-        self.slope(self.k, adjusted=adjusted)
-        xx = self.products.get(adjusted, (np.zeros(1),))[0]
-        return float(xx.sum() ** 2 / (xx**2).sum()) if xx.any() else 0.0
+            return np.nan, None, int(apart.sum())
+        return float(xp.sum() / xx.sum()), of_ratio(xp[mine], xx[mine], inflation), n
 
     def p_of_slope(self, kind: str) -> float:
         self.slope(self.k, adjusted=bool(kind))
-        return p_cautious(self.products[bool(kind)][1])
+        return p_cautious(self.products[bool(kind)][1], inflation=self.inflation[bool(kind)])
+
+    def too_few(self, k: int, kind: str) -> str | None:
+        """The counts of a slope that has too few queries for a word; empty where its interval is unbounded."""
+        _, found, n = self.slope(k, adjusted=bool(kind))
+        if not self.baseline and kind:
+            return None
+        least, known = 20 if kind else 12, self.counts[bool(kind)][1]
+        degrees, xx = (n - 1) / self.inflation[bool(kind)], self.products[bool(kind)][0]
+        if n < least:
+            return f"{n} {known} {least if n >= 5 else 12}"
+        if kind and degrees < 17:
+            return f"{num(degrees, 1)} 17"
+        effective = float(xx.sum() ** 2 / (xx**2).sum())
+        return f"{num(effective, 1)} 6" if effective < 6 else "" if found is None else None
 
     @cached_property
     def relayed(self) -> tuple[str, list[str]]:
         """The answer on relay, and the rows that decided: "" as measured, and "adjusted"."""
         rows = {"": self.slope(self.k), "adjusted": self.slope(self.k, adjusted=True)}
         sides = {}
-        for kind, (_, found, n) in rows.items():
-            few = n < 12 or self.effective(bool(kind)) < 6 or found is None
+        for kind, (_, found, _) in rows.items():
+            few = self.too_few(self.k, kind) is not None or found is None
             sides[kind] = "few" if few else 1 if found[0] > 0 else -1 if found[1] < 0 else 0
         if not self.baseline:
             sides["adjusted"] = 0
@@ -283,7 +305,15 @@ class Again:
         word = (
             "above zero" if rejects and row["low"] > 0 else "below zero" if rejects and row["high"] < 0 else "undecided"
         )
-        return float(stats.spearmanr(x, y).statistic), row | {"word": word}
+        beside = ""
+        if word != "undecided" and row["p_permutation_holm"] >= 0.05:
+            word, beside = "undecided", " ".join(f"{row[f'p_permutation{end}']:.2g}" for end in ("", "_holm"))
+        others = [len(one) - max(Counter(one.tolist()).values()) for one in (y, x)]
+        if len(x) < 12:
+            word, beside = "too few", f"{len(x)} 12"
+        elif min(others) < 8:
+            word, beside = "too few", f"{next(other for other in others if other < 8)} {len(x)} 8"
+        return float(stats.spearmanr(x, y).statistic), row | {"word": word, "beside": beside}
 
 
 WINS = {
@@ -304,20 +334,20 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
     names, sign = a.pair, 1
     if word.startswith("worse") or word == "not better":
         names, sign, word = a.pair[::-1], -1, word.replace("worse", "better").replace("not better", "not worse")
-    few = f"too few {len(values)} {joined(names)} better"
+    few = f"too few {joined(names)} better"
     strong = few if word == "too few queries" else WINS[word].format(*names, num(MARGIN, 2))
     if word.startswith("better") and a.mean_measure(names[0], a.k) < a.mean_measure(names[1], a.k):
         strong += f" {names[1]} better"
     turned = found if sign > 0 or found is None else (-found[1], -found[0])
     numbers = short(sign * values.mean(), turned, MARGIN)
-    numbers += "" if word == "too few queries" else f" {len(values):,}"
+    numbers += f" {needed(values)}" if word == "too few queries" else f" {len(values):,}"
     means = [num(float(np.mean(list(a.p(a.at(name)).values()))), 2) for name in names]
     same = a.p(a.at(names[0])).keys() == a.p(a.at(names[1])).keys()  # else the means are of other queries
     measured = [a.k, *(num(a.mean_measure(name, a.k), 2) for name in names)]
     said = verdict_sentences.compared(a.section)
     words = len(said._replace(numbers=said.numbers.rpartition("difference")[2], remark="").sentence.split()) + 1
     room = verdict_sentences.MOST_WORDS - words - 6  # "answer quality P 0.83 against 0.84," has so many words
-    fallen = remark([""] if a.falls(a.k, a.ordering) else [])
+    fallen = remark([""] if a.falls(a.k, a.ordering) else []) or unlike(values, word)
     first = [*(measured if room >= 4 else []), *(means if room >= 0 else [])] if same else [""]
     return [f"{strong} {' '.join(map(str, first))} {numbers} {fallen}"]
 
@@ -342,9 +372,7 @@ def relay_claim(a: Again, word: str, decided: Sequence[str]) -> str:
     if word == "too few":
         (kind,) = decided
         adjusted = "adjusted " if kind else ""
-        n, effective = a.slope(a.k, adjusted=bool(kind))[2], a.effective(bool(kind))
-        few = "fewer than 5" if n < 5 else "fewer than 12" if n < 12 else "fewer than 6"
-        return f"{RELAYED[word]} {adjusted}{n if n < 12 else num(effective, 1)} {few}"
+        return f"{RELAYED[word]} {adjusted}{a.too_few(a.k, kind)}"
     if not rows:
         return f"{RELAYED[word]} zero-shot"
     said = [f"{kind} {short(value / 10, tenth(found))}" for kind, (value, found, _) in rows.items()]
@@ -364,22 +392,26 @@ def the_answer_on_queries(a: Again) -> list[str]:
         return []
     known = {name: one for name in a.rankings if (one := a.rho_of(a.at(name)))}
     yes, no, open_ = (
-        [name for name, (_, row) in known.items() if row["word"] == word]
-        for word in ("above zero", "below zero", "undecided")
+        [name for name, (_, row) in known.items() if row["word"] in words]
+        for words in (("above zero",), ("below zero",), ("undecided", "too few"))
     )
+    few = [row["beside"] for _, row in known.values() if row["word"] == "too few"]
+    said = [f"{short(value, (row['low'], row['high']))} {name}" for name, (value, row) in known.items()]
+    if len(few) == len(known):
+        return [f"cannot too few {few[0]} {joined(said)}"]
     if len(known) > 3:
         if not yes and not no:
             return [f"undecided {len(known)} {a.k} undecided"]
         named = joined(yes) if len(yes) < 3 else ""
         strong = "they do" if len(yes) == len(known) else f"they do {len(yes)} {len(known)} {named}"
         worse = f"{len(no)} lower" if no else ""
-        return [f"{strong} {worse} {f'{len(open_)} undecided' if open_ else ''} {'5%' if yes else a.k}"]
+        return [f"{strong} {worse} {f'{len(open_)} undecided' if open_ else ''} {'' if yes else a.k}"]
     texts = ((yes, "they do"), (no, "lower"), (open_, "undecided"))
     strong = joined(f"{text} {joined(some)}" for some, text in texts if some)
     strong = "undecided" if len(open_) == len(known) else strong
-    rho = [f"{short(value, (row['low'], row['high']))} {name}" for name, (value, row) in known.items()]
     none = [name for name in a.rankings if name not in known]
-    return [f"{strong} {a.k} {joined(rho)} {joined(['none', *none]) if none else ''}"]
+    n = max(row["n"] for _, row in known.values())
+    return [f"{strong} {a.k} {joined(said)} {joined(['none', *none]) if none else ''} {n}"]
 
 
 @says("lead.scope")
@@ -428,7 +460,10 @@ def the_tables_remark(a: Again) -> list[str]:
     """Whether one more query would undo any verdict of the table | each retriever, and the pair, in the primary pair's
     cell | queries with both and one of 0.25 | 95% interval; without P₀, at the level of the role's pairs."""
     fallen = [gain_falls(a, a.at(name)) for name in a.retrievers if a.baseline]
-    return [remark([""])] if any([*fallen, a.falls(a.k, a.ordering)]) else []
+    first = [remark([""])] if any([*fallen, a.falls(a.k, a.ordering)]) else []
+    said = {name: unlike(a.gain(a.at(name)), gain_word(a, a.at(name))) for name in a.retrievers if a.baseline}
+    claims = [*first, *(f"{name} {text}" for name, text in said.items() if text)]
+    return [joined(claims)] if claims else []
 
 
 @says("title of the table")
@@ -463,11 +498,17 @@ def headings(a: Again) -> list[str]:
         few = set(words) == {"too few queries"}
         rest = sum(word not in ("better", "worse") for word in words)
         unknown = f"not known {rest}" if rest else ""
-        gains = ["zero-shot too few" if few else f"better {words.count('better')} {len(words)} {worse} {unknown}"]
+        counts = {needed(a.gain(a.at(name, k=k))) for name in a.rankings for k in a.ks}
+        gains = [
+            f"zero-shot too few {counts.pop() if len(counts) == 1 else ''}"
+            if few
+            else f"better {words.count('better')} {len(words)} {worse} {unknown}"
+        ]
     cells = [a.at(name, k=k) for name in a.rankings for k in a.ks if a.baseline]
     rho = [found[1]["word"] for where in cells if (found := a.rho_of(where))]
     lower = f"lower {rho.count('below zero')}" if "below zero" in rho else ""
-    lower += f" not known {rho.count('undecided')}" if "undecided" in rho else ""
+    unknown = rho.count("undecided") + rho.count("too few")
+    lower += f" not known {unknown}" if unknown else ""
     return [
         *gains,
         *([f"better {decided} {len(pairs)}"] if set(pairs) != {"too few queries"} else []),
@@ -572,7 +613,7 @@ def too_few_differ(a: Again) -> list[str]:
     """Queries whose contexts differ | all pairs of rankings at another k | queries with P and measure of both | fewer
     than 12 (or than 6 effective) have no verdict."""
     ns, n = {k: a.slope(k)[2] for k in a.ks if k != a.k}, len(a.primary[0])
-    return [f"{k} contexts differ {few or 'fewer than 5'} {n} too few" for k, few in ns.items() if few < min(12, n)]
+    return [f"{k} too few {a.too_few(k, '')}" for k, few in ns.items() if few < min(12, n)]
 
 
 def all_answers(a: Again) -> pl.DataFrame:
@@ -627,14 +668,18 @@ def gains(a: Again) -> list[str]:
     said, ratios = [], []
     for word, text in texts.items():
         mine = [name for name in cells if gain_word(a, a.at(name)) == word]
-        said += [text, *(f"{name} {ends(cells[name].mean(), between(cells[name]))}" for name in mine)] if mine else []
+        counts = {name: needed(cells[name]) for name in mine}
+        shown = {name: f"{ends(cells[name].mean(), between(cells[name]))} {counts[name]}" for name in mine}
+        said += [text, *(f"{name} {one}" for name, one in shown.items())] if mine else []
     for name, values in cells.items():
         p0, utility = a.p0(a.at(name)), list(a.utility(a.at(name)).values())
         base = np.mean([p0[qid] for qid in a.p(a.at(name)) if qid in p0])
         both = num(float(np.mean(utility)), 2), num(float(np.median(utility)), 2)
         ratios.append(f"{num(100 * values.mean() / base, 0)}% {joined(both)} {name}")
     fallen = remark(name for name in cells if gain_falls(a, a.at(name)))
-    return [f"{max(map(len, cells.values()))} {joined(said)} {fallen}", joined(ratios)]
+    others = {name: unlike(values, gain_word(a, a.at(name))) for name, values in cells.items()}
+    unlikes = " ".join(f"{name} {text}" for name, text in others.items() if text)
+    return [f"{max(map(len, cells.values()))} {joined(said)} {fallen} {unlikes}", joined(ratios)]
 
 
 @says("verdict_sentences.equivalence")
@@ -645,14 +690,15 @@ def equivalence(a: Again) -> list[str]:
     others = [name for name in a.retrievers if name != reference]
     own = [name for name in others if {name, reference} == set(a.pair)]
     found: dict[str, list[str]] = {}
-    fallen = []
+    fallen, others_ = [], []
     for name in others:
         values = a.difference(a.at(name), a.at(reference))
         level = 0.95 if name in own else 1 - 0.05 / len([one for one in others if one not in own])
         ends_ = between(values, level)
         word = word_of(values, *(ends_ or (None, None)), margin=MARGIN)
-        found.setdefault(word, []).append(f"{name} {ends(values.mean(), ends_)}")
+        found.setdefault(word, []).append(f"{name} {ends(values.mean(), ends_)} {needed(values)}")
         fallen += [name] if undone(values, word, level, MARGIN) else []
+        others_ += [f"{name} {text}"] if (text := unlike(values, word, level)) else []
     words = [
         *("better by more than the margin", "better, by less than the margin", "worse, by less than the margin"),
         *("worse by more than the margin", "better", "equivalent", "not worse", "not better", "worse", "undecided"),
@@ -660,7 +706,8 @@ def equivalence(a: Again) -> list[str]:
     ]
     told = {"too few queries": "too few", "not worse": "not worse better", "not better": "not better worse"}
     said = [f"{told.get(word, word)} {joined(found[word])}" for word in words if word in found]
-    return [f"{reference} 0.02 {'primary pair' if own and len(others) > 1 else ''} {joined(said)} {remark(fallen)}"]
+    return [f"{reference} 0.02 {'primary pair' if own and len(others) > 1 else ''} {joined(said)} {remark(fallen)} "
+            f"{' '.join(others_)}"]  # fmt: skip
 
 
 @says("verdict_sentences.correlations")
@@ -671,9 +718,11 @@ def correlations(a: Again) -> list[str]:
         return []
     known = {name: a.rho_of(a.at(name)) for name in a.retrievers}
     said = []
-    for word in ("above zero", "below zero", "undecided"):
+    for word in ("above zero", "below zero", "undecided", "too few"):
         mine = {name: one for name, one in known.items() if one and one[1]["word"] == word}
-        shown = (f"{name} {ends(rho, (row['low'], row['high']), 2)}" for name, (rho, row) in mine.items())
+        shown = (
+            f"{name} {ends(rho, (row['low'], row['high']), 2)} {row['beside']}" for name, (rho, row) in mine.items()
+        )
         said += [word, *shown] if mine else []
     none = [f"{name} constant" for name, one in known.items() if not one]
     return [joined([a.k, *said, *(["not defined", *none] if none else [])])]
@@ -687,12 +736,13 @@ def correlation_counts(a: Again) -> list[str]:
         return []
     rows = [one[1] for where in a.cells(("lenient", "strict")) if (one := a.rho_of(where))]
     words = [row["word"] for row in rows]
-    kept = sum(row["p_permutation_holm"] < 0.05 for row in rows if row["word"] != "undecided")
+    alone = sum(row["p_permutation"] < 0.05 for row in rows)
+    few = f"{words.count('too few')} too few" if "too few" in words else ""
     counts = [f"{words.count(word)} {word.removesuffix(' zero')}" for word in ("below zero", "undecided")]
     names = {where[0] for where in a.cells(("lenient", "strict")) if a.rho_of(where)}
     oracles = "oracle" if names - set(a.rankings) else ""
     above = f"{words.count('above zero')} above zero"
-    return [f"{len(rows)} {oracles} {above} {joined(counts)} {kept} {chance(len(rows))}"]
+    return [f"{len(rows)} {oracles} {above} {joined(counts)} {few} < 0.05 {alone} {chance(len(rows))}"]
 
 
 @says("verdict_sentences.gain_counts")
@@ -776,6 +826,8 @@ def power(a: Again) -> list[str]:
     if not a.baseline:
         return []
     n = len(a.utility(a.at(a.retrievers[0])))
+    if n < 12:
+        return []
     least = a.rho.filter(retriever=a.retrievers[0], ordering=a.ordering, k=a.k, references=a.grade)["detectable"].item()
     assert 2.6 / np.sqrt(n) < least < 3.4 / np.sqrt(n)
     return [f"{n} ±{num(least, 2)} 80% undecided"]
@@ -998,7 +1050,7 @@ def relay_with_holes(a: Again) -> list[str]:
     def answer(name: str) -> str:
         both = [rows[name, adjusted] for adjusted in (False, True)]
         words = {row["verdict"] for row in both}
-        if "too few queries differ" in words:
+        if "too few queries" in words:
             return "too few"
         worse = words == {"below zero"} and all(row["p_value"] < 0.01 for row in both)
         return "it is" if words == {"above zero"} else "it is not" if worse else "not known"
@@ -1248,7 +1300,7 @@ def test_the_words_of_other_verdicts_are_approved(tmp_path: Path) -> None:
         said += [verdict_sentences.relayed(relay).sentence, *verdict_sentences.relay_left_open(relay)]
     alone = changed(relay, relay=relay["relay"].filter(~pl.col("adjusted")))
     said += verdict_sentences.relay_left_open(alone)
-    few = {"low": None, "high": None, "verdict": "too few queries differ", "reason": "3.9 effective queries"}
+    few = {"low": None, "high": None, "verdict": "too few queries", "reason": "3.9 effective queries, 6 needed"}
     expressions = {name: pl.when("adjusted").then(pl.lit(value)).otherwise(pl.col(name)) for name, value in few.items()}
     said.append(verdict_sentences.relayed(having("relay", **expressions)).sentence)
     said.append(

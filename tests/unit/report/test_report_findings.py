@@ -105,7 +105,8 @@ def test_correlations_are_sorted_by_verdict(study: ReportedStudy):
             for place, column in enumerate(("value", "low", "high"))
         ),
         pl.when(mine).then(pl.col("retriever").replace_strict(words, default=None)).alias("verdict"),
-        p_permutation_holm=0.01,
+        p_permutation=pl.when(mine).then(pl.when(retriever="rel").then(0.04).otherwise(0.001)),
+        remark=pl.lit(None, pl.String),
     )  # fmt: skip
     text = " ".join(findings(changed(section, correlation=correlation)).sentences)
     assert (
@@ -116,7 +117,8 @@ def test_correlations_are_sorted_by_verdict(study: ReportedStudy):
     # 3 retrievers x 2 grades x 5 cells, the two orderings at k = 1 being one.
     assert (
         "30 combinations of retriever (oracles included), ordering, k and grade have a ρ between nDCG@k and utility: "
-        "10 above zero, 10 below, 10 undecided; 20 after Holm’s correction, about 2 expected by chance" in text
+        "10 above zero, 10 below, 10 undecided, after Holm’s correction. Without it, p < 0.05 in 30; about 2 expected "
+        "by chance." in text
     )
 
 
@@ -187,11 +189,11 @@ def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
     for p_value, word in ((0.009, "Answers improve less where rankings improve more: "), (0.03, "We do not know: ")):
         said = of_relay(changed(below, relay=below["relay"].with_columns(p_value=p_value)))
         assert said.startswith(word) and ("only if p < 0.01" in said) == (p_value > 0.01)
-    few = relayed(section, "above zero", "too few queries differ")
-    reasons = pl.when("adjusted").then(pl.lit("3.9 effective queries, fewer than 6")).otherwise(pl.lit("not this"))
+    few = relayed(section, "above zero", "too few queries")
+    reasons = pl.when("adjusted").then(pl.lit("3.9 effective queries, 6 needed")).otherwise(pl.lit("not this"))
     of_adjusted = changed(few, relay=few["relay"].with_columns(reason=reasons))
     assert of_relay(of_adjusted) == (
-        "We cannot tell: adjusted for difficulty, 3.9 effective queries, fewer than 6."
+        "We cannot tell: adjusted for difficulty, 3.9 effective queries, 6 needed."
     )  # of all queries differ, but they weigh too little
 
 
@@ -208,7 +210,7 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
     p_one, p_other = (means.filter(retriever=name)["mean_p"].item() for name in ("dense", "bm25"))
 
     def saying(**values: object) -> str:
-        standing = {"stands": pl.lit(True), **values}
+        standing = {"stands": pl.lit(True), "remark": pl.lit(None, pl.String), **values}
         return compared(changed(section, systems=section["systems"].with_columns(**standing))).sentence
 
     difference = short(row["mean_difference"], row["low"], row["high"], row["margin"])
@@ -235,8 +237,11 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
         "Answers from bm25 are at most 0.02 (the margin) worse than from dense; "
     )
     none = saying(mean_difference=None, low=None, high=None, verdict=pl.lit("too few queries"), n=4,
-                  reason=pl.lit("fewer than 5 queries"))  # fmt: skip
-    assert none == "Too few queries (4) to say which of dense and bm25 gives better answers: fewer than 5 queries."
+                  reason=pl.lit("fewer than 5 queries"), remark=pl.lit("4 queries, 12 needed"))  # fmt: skip
+    assert none == "Too few queries to say which of dense and bm25 gives better answers: 4 queries, 12 needed."
+    skewed = "skewed differences: Student's t alone has p < 0.001, but 1 of 36 queries goes the other way"
+    said = saying(verdict=pl.lit("undecided"), remark=pl.lit(skewed))
+    assert said == f"We do not know which of dense and bm25 gives better answers: {known} S{skewed[1:]}."
 
 
 def test_an_end_of_an_interval_is_never_rounded_to_zero_or_the_margin():

@@ -20,7 +20,7 @@ from ragrelay.analysis.coefficients import ROUNDING, Array, concordances
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.paired_tests import POWER
 from ragrelay.analysis.transmission import Transmission
-from ragrelay.analysis.verdicts import EFFECTIVE_AT_LEAST, UNDECIDED, WORDS_AT_LEAST, of_correlation
+from ragrelay.analysis.verdicts import ABOVE, BELOW, TOO_FEW, UNDECIDED, WORDS_AT_LEAST, few_pairs, of_correlation
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST as CLUSTERS_AT_LEAST
 from ragrelay.base.vocabulary.columns import (
     CELL_COLUMNS,
@@ -64,14 +64,18 @@ TABLE = {
     "n_unmeasured": integer("queries left out because they have no measure", "queries"),
     "p_value": number("two-sided p-value of the coefficient = 0, uncorrected"),
     "p_permutation": number("two-sided p-value of a studentised permutation test, uncorrected"),
-    "verdict": text("`above zero`, `below zero` or `undecided`, of rho; empty of the other coefficients"),
+    "verdict": text(
+        "of rho: `above zero`, `below zero`, `undecided` or `too few queries`, in correlation.csv after "
+        "Holm's correction; empty of the other coefficients"
+    ),
     "detectable": number(
         "smallest |r| or |rho| detectable with n queries at α = .05 and 80% power: r by its t-test, "
-        "rho by what gives the verdict"
+        "rho by what gives the verdict, before Holm's correction"
     ),
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
+    "remark": text("why there are too few queries for the verdict, or how Holm's correction changed it; else empty"),
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
@@ -84,8 +88,8 @@ KENDALL_METHOD = "Fisher z, asymptotic variance"
 PERMUTED_AT_MOST = 200
 # Permutations at a time: few enough to fit in the processor's cache.
 ORDERS = 500
-# detectable_rho subtracts COST from n to match simulated verdicts, and does so from DETECTED_FROM queries on.
-COST, DETECTED_FROM = 5.5, 10
+# detectable_rho subtracts COST from n to match simulated verdicts.
+COST = 5.5
 TRANSFORMS = {"pearson": lambda columns: columns, "spearman": lambda columns: stats.rankdata(columns, axis=-1)}
 
 
@@ -113,7 +117,7 @@ def table(given: Transmission) -> pl.DataFrame:
         transmission(*of_retriever, given.resamples, given.seed, given.clusters)
         for of_retriever in given.each_retriever()
     )
-    return with_adjusted(pl.concat(parts))
+    return corrected(with_adjusted(pl.concat(parts)))
 
 
 def is_constant(column: Array) -> bool:
@@ -129,7 +133,8 @@ def transmission(
     ``utility`` has the utility table's columns, ``retrieval`` qid, measure, k, value. A cell is ordering x k x
     references x measure x subset. Queries are paired by qid at the cell's k. ``value`` and ``p_value`` are scipy's.
     Only rho has a ``verdict``: above or below zero if the studentised permutation test rejects at 5% and the interval
-    excludes 0. No interval of r keeps its coverage on skewed columns (docs/statistics.md).
+    excludes 0; too few queries if verdicts.few_pairs says so, with a ``remark``. ``corrected`` then applies Holm's
+    correction. No interval of r keeps its coverage on skewed columns (docs/statistics.md).
 
     With ``clusters`` (see Transmission) test and interval of all coefficients are those of the jackknife over clusters
     on Fisher's z, with Student's t on n_eff - 1 degrees of freedom (mean_tests.ClusterMeans). A verdict then takes as
@@ -166,7 +171,7 @@ def correlate(cells: Iterable[PairedColumns], resamples: int, seed: int) -> list
 def _of_clusters(coefficient: str, cell: PairedColumns, cluster: Indexes) -> dict[str, Any]:
     """Compute a coefficient's row where queries come in clusters."""
     value, sizes = _tests(coefficient, [cell])[0][0], np.unique(cluster, return_counts=True)[1]
-    row: dict[str, Any] = {"value": value, "verdict": UNDECIDED if coefficient == DECIDES else None}
+    row: dict[str, Any] = {"value": value} | _verdict(coefficient, cell, None, None, 1.0)
     if len(sizes) < CLUSTERS_AT_LEAST:
         return row | {"reason": f"fewer than {CLUSTERS_AT_LEAST} clusters of queries"}
     left_out = bootstrap.without_each(coefficient, cell.utility, cell.measure, cluster)
@@ -174,9 +179,20 @@ def _of_clusters(coefficient: str, cell: PairedColumns, cluster: Indexes) -> dic
     if tested.p_value is None:
         return row | {"reason": "no correlation without one of the clusters, or a perfect one"}
     row |= tested._asdict() | {"method": METHOD_OF_CLUSTERS}
-    if coefficient == DECIDES and len(sizes) >= WORDS_AT_LEAST and effective_number(sizes) >= EFFECTIVE_AT_LEAST:
-        row["verdict"] = of_correlation(tested.low, tested.high, tested.p_value)
-    return row
+    return row | _verdict(coefficient, cell, tested.low, tested.high, tested.p_value)
+
+
+def _verdict(
+    coefficient: str, cell: PairedColumns, low: float | None, high: float | None, p_value: float | None
+) -> dict[str, Any]:
+    """Return the verdict and its remark; none of a coefficient without verdicts."""
+    if coefficient != DECIDES or p_value is None:
+        return {}
+    sizes = None if cell.cluster is None else np.unique(cell.cluster, return_counts=True)[1]
+    clusters, effective = (None, np.inf) if sizes is None else (len(sizes), effective_number(sizes))
+    names = cell.names.get("quantity", "utility"), cell.names.get("measure", "value")
+    few = few_pairs(cell.utility, cell.measure, names, clusters, effective)
+    return {"verdict": TOO_FEW if few else of_correlation(low, high, p_value), "remark": few}
 
 
 def _cells(utility: pl.DataFrame, retrieval: pl.DataFrame, clusters: Clusters | None = None) -> Iterator[PairedColumns]:
@@ -218,6 +234,20 @@ def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
     return multiplicity.with_adjusted(correlations, FAMILY, P_VALUES, CELLS)
 
 
+def corrected(correlations: pl.DataFrame) -> pl.DataFrame:
+    """Make the verdicts of ``correlations`` (of with_adjusted) undecided, with a remark, where Holm's p is 5% or more.
+
+    So no verdict of a page is one that the page's count after Holm's correction leaves out.
+    """
+    p_value, holm = pl.coalesce("p_permutation", "p_value"), pl.coalesce("p_permutation_holm", "p_holm")
+    undone = pl.col("verdict").is_in([ABOVE, BELOW]) & (holm >= ALPHA)
+    said = pl.format("p = {} alone, {} after Holm's correction", *(p.round_sig_figs(2) for p in (p_value, holm)))
+    return correlations.with_columns(
+        verdict=pl.when(undone).then(pl.lit(UNDECIDED)).otherwise("verdict"),
+        remark=pl.when(undone).then(said).otherwise("remark"),
+    )
+
+
 def _coefficients(coefficient: str, cells: Sequence[PairedColumns], resamples: int, seed: int) -> list[dict[str, Any]]:
     """Compute value, interval and p-value of ``coefficient`` for cells of equal n."""
     n = len(cells[0].utility)
@@ -246,15 +276,13 @@ def _coefficients(coefficient: str, cells: Sequence[PairedColumns], resamples: i
             "high": interval.high,
             "p_value": p_value,
             "p_permutation": p_permutation,
-            "verdict": of_correlation(interval.low, interval.high, p_permutation)
-            if coefficient == DECIDES and p_permutation is not None
-            else None,
             "detectable": DETECTABLE[coefficient](n) if coefficient in DETECTABLE else None,
             "method": method,
             "resamples": drawn,
             "reason": interval.reason,
         }
-        for (value, p_value), interval, p_permutation in zip(tests, intervals, permuted, strict=True)
+        | _verdict(coefficient, cell, interval.low, interval.high, p_permutation)
+        for cell, (value, p_value), interval, p_permutation in zip(cells, tests, intervals, permuted, strict=True)
     ]
 
 
@@ -339,9 +367,9 @@ def detectable_rho(n: int) -> float | None:
 
     On Fisher's z with the variance of Bonett and Wright (2000), (1 + rho^2 / 2) / (n - 3), but with n - 5.5: the
     verdict needs both a test and an interval, so it has less power than either (simulated on normal columns in
-    benchmarks/verdict_power.py). None for fewer than 10 queries.
+    benchmarks/verdict_power.py). None for fewer queries than a verdict needs.
     """
-    if n < DETECTED_FROM:
+    if n < WORDS_AT_LEAST:
         return None
     reach = float(stats.norm.ppf(1.0 - ALPHA / 2) + stats.norm.ppf(POWER))
 

@@ -12,6 +12,7 @@ from ragrelay.analysis.clusters import CLUSTER, Clusters, Indexes, cluster_colum
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.remarks import REMARK, remark
 from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, of_interval
@@ -63,9 +64,11 @@ COLUMNS = {
     "verdict_low": number("lower end of the interval of the verdict", "the scorer's"),
     "verdict_high": number("upper end of the interval of the verdict", "the scorer's"),
     "stands": STANDS,
+    "remark": REMARK,
 }
 """Columns of equivalence.csv."""
-WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", "verdict_low", "verdict_high", "stands")
+WORDS = ("verdict", "p_difference", "p_difference_bonferroni", "verdict_level", "verdict_low", "verdict_high", "stands",
+         "remark")  # fmt: skip
 """The columns that ``words_of`` returns."""
 
 
@@ -133,18 +136,20 @@ def words_of(
     """
     of_columns = list(zip(columns, clusters or [None] * len(columns), strict=True))
     tested = [place for place, column in enumerate(of_columns) if testable(*column)]
+    counts = [mean_tests.few(*column) for column in of_columns]
     verdicts: list[dict[str, Any]] = [
-        {"verdict": UNDECIDED if mean_tests.enough(*column) else TOO_FEW} for column in of_columns
+        {"verdict": TOO_FEW if counted else UNDECIDED, "remark": counted} for counted in counts
     ]
     level = 1.0 - ALPHA / max(len(tested), 1)
     for place in tested:
         means = mean_tests.cautious(*of_columns[place])
         (low,), (high,), (p_value,) = *means.interval(level), means.p_value()
         low, high = mean_tests.end(low), mean_tests.end(high)
-        verdict = of_interval(low, high, margin) if mean_tests.enough(*of_columns[place]) else TOO_FEW
+        verdict = TOO_FEW if counts[place] else of_interval(low, high, margin)
         verdicts[place] = {
             "verdict": verdict,
             "stands": stands(columns[place], verdict, level, margin, of_columns[place][1]),
+            "remark": remark(columns[place], verdict, level, of_columns[place][1]),
             "p_difference": float(p_value),
             "p_difference_bonferroni": min(1.0, float(p_value) * len(tested)),
             "verdict_level": level,

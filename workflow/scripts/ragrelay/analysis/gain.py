@@ -12,6 +12,7 @@ from ragrelay.analysis.clusters import CLUSTER, Clusters, Indexes, cluster_colum
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.equivalence import testable, untestable
+from ragrelay.analysis.remarks import REMARK, remark
 from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import TOO_FEW, UNDECIDED, of_difference, of_interval
@@ -66,6 +67,7 @@ TABLE = {
     "largest_qid": text("that query, where its part is more than 0.2"),
     "reason": REASON,
     "stands": STANDS,
+    "remark": REMARK,
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
@@ -98,7 +100,8 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Cluster
         paired = np.isfinite(p) & np.isfinite(p0)
         cluster, differences = indexes(numbers[paired]), _difference(p[paired], p0[paired])
         row |= _gain(p[paired], p0[paired], cluster) | {"n_unpaired": int(len(p) - paired.sum())}
-        row["verdict"] = UNDECIDED if mean_tests.enough(differences, cluster) else TOO_FEW
+        row["remark"] = mean_tests.few(differences, cluster)
+        row["verdict"] = TOO_FEW if row["remark"] else UNDECIDED
         mean = row["mean_utility"]
         if mean is not None and row["n"]:
             row["utility_disagrees"] = bool(np.sign(mean) * np.sign(row["mean_difference"]) < 0)
@@ -165,9 +168,10 @@ def _test_of_clusters(differences: Array, cluster: Indexes) -> dict[str, Any]:
     means = mean_tests.ClusterMeans.of(differences, cluster)
     (low,), (high,) = means.interval()
     ends = {"low": mean_tests.end(low), "high": mean_tests.end(high)}
-    verdict = of_interval(**ends) if mean_tests.enough(differences, cluster) else TOO_FEW
+    verdict = TOO_FEW if mean_tests.few(differences, cluster) else of_interval(**ends)
     reason = mean_tests.unbounded(ends["low"], differences, cluster)
     words = {"verdict": verdict, "stands": stands(differences, verdict, cluster=cluster), "reason": reason}
+    words["remark"] = remark(differences, verdict, cluster=cluster)
     return ends | words | {"p_verdict": float(means.p_value()[0]), "method": mean_tests.METHOD_OF_CLUSTERS}
 
 
@@ -184,5 +188,6 @@ def _tests(differences: tuple[Array, ...], permutations: int, seed: int) -> list
         known = {name: value for name, value in row.items() if name in SCHEMA}
         verdict = of_difference(differences[place], row["low"], row["high"])
         words = {"verdict": verdict, "stands": stands(differences[place], verdict)}
+        words["remark"] = remark(differences[place], verdict)
         results.append(known | {"method": mean_tests.METHOD, "permutations": permutations} | words)
     return results

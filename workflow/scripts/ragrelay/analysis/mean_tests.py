@@ -83,6 +83,10 @@ class Means(NamedTuple):
         """Return two-sided p-values; they are below 0.05 where the 95% interval excludes ``null``."""
         return np.minimum(1.0, 2.0 * np.minimum(self.p_greater(null), self.p_less(null)))
 
+    def p_student(self) -> float:
+        """Return the two-sided p-value of Student's t alone, of one column."""
+        return 2.0 * float(special.stdtr(self.df, -np.abs(self._statistics(0.0)[0]))[0])
+
     def p_hall(self, null: float = 0.0) -> Array:
         """Return two-sided p-values of Hall's test alone."""
         return 2.0 * special.stdtr(self.df, -np.abs(self._statistics(null)[1]))
@@ -150,6 +154,10 @@ class ClusterMeans(NamedTuple):
         """Return the two-sided p-value (1,); it is below 0.05 where the 95% interval excludes ``null``."""
         return np.minimum(1.0, 2.0 * np.minimum(self.p_greater(null), self.p_less(null)))
 
+    def p_student(self) -> float:
+        """Return the two-sided p-value of Student's t alone."""
+        return 2.0 * self._below(-abs(self._statistics(0.0)[0]))
+
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """Return the ends (1,) of the means that the two-sided test does not reject; NaN where they are unbounded."""
         ends = ratio_interval(self.sums, self.sizes, skewness=SKEWNESS, degrees=self.effective - 1, level=level)
@@ -170,12 +178,17 @@ def cautious(column: Array, cluster: npt.NDArray[np.intp] | None = None) -> Mean
     return Means.cautious(column[:, None]) if cluster is None else ClusterMeans.of(column, cluster)
 
 
-def enough(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> bool:
-    """Return whether ``differences`` (n,), with the ``cluster`` (n,) of each query if any, are enough for a verdict."""
+def few(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> str | None:
+    """Say why ``differences`` (n,), with the ``cluster`` (n,) of each query if any, are too few; None if not."""
     if cluster is None:
-        return verdicts.enough(differences)
+        return verdicts.few(differences)
     of_clusters = ClusterMeans.of(differences, cluster)
-    return verdicts.enough(of_clusters.counted, of_clusters.effective)
+    return verdicts.few(of_clusters.counted, of_clusters.effective, ("cluster", "clusters"))
+
+
+def enough(differences: Array, cluster: npt.NDArray[np.intp] | None = None) -> bool:
+    """Return whether there is no reason of ``few``."""
+    return few(differences, cluster) is None
 
 
 def end(value: float) -> float | None:
@@ -198,6 +211,7 @@ def ratio_interval(
     skewness: float = 1.0,
     degrees: float | None = None,
     level: float = 0.95,
+    inflation: float = 1.0,
 ) -> tuple[float, float] | None:
     """Compute the interval of the ratio of two means of paired values (n,): Fieller's (1954) with the test above.
 
@@ -205,9 +219,9 @@ def ratio_interval(
     ``below`` has mean 0. Hall's test takes ``skewness`` times the skewness. A ratio at which this difference is the
     same for all queries is rejected unless the difference is 0. Returns None if the interval is unbounded, as when the
     mean of ``below`` does not differ significantly from 0. ``degrees`` of freedom of Student's distribution: by default
-    n - 1.
+    n - 1. ``inflation``: factor on the variance.
     """
-    of_ratio, n = _statistics_of_ratio(above, below, skewness), len(above)
+    of_ratio, n = _statistics_of_ratio(above, below, skewness, inflation), len(above)
     quantile = float(special.stdtrit(n - 1 if degrees is None else degrees, (1.0 + level) / 2))
     centre = float(above.mean() / below.mean())
     ends: list[float] = []
@@ -233,7 +247,9 @@ def ratio_interval(
     return ends[0], ends[1]
 
 
-def _statistics_of_ratio(above: Array, below: Array, factor: float) -> Callable[[float], tuple[float, float]]:
+def _statistics_of_ratio(
+    above: Array, below: Array, factor: float, inflation: float = 1.0
+) -> Callable[[float], tuple[float, float]]:
     """Return a function that computes ``statistics`` of above - ratio * below from the moments of both columns (n,).
 
     If the difference does not vary, it returns the limit: infinity with the sign of the difference, 0 if that is 0.
@@ -256,6 +272,6 @@ def _statistics_of_ratio(above: Array, below: Array, factor: float) -> Callable[
             limit = math.copysign(math.inf, difference) if abs(difference) > rounding else 0.0
             return limit, limit
         skewness = factor * cube / n / (square / n) ** 1.5
-        return statistics(difference / math.sqrt(square / (n - 1)), skewness, n)
+        return statistics(difference / math.sqrt(inflation * square / (n - 1)), skewness, n)
 
     return of_ratio

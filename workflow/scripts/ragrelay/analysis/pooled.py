@@ -14,6 +14,7 @@ from ragrelay.analysis.clusters import Clusters, of_queries
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.mean_tests import ClusterMeans
 from ragrelay.analysis.relay import ALL_RANKINGS
+from ragrelay.analysis.remarks import REMARK
 from ragrelay.analysis.standing import STANDS
 from ragrelay.analysis.systems import PRIMARY, systems
 from ragrelay.base.vocabulary.columns import (
@@ -60,6 +61,7 @@ COLUMNS = {
     "verdict": text("read off the interval, with the words of systems.csv and relay.csv"),
     "reason": REASON,
     "stands": STANDS,
+    "remark": REMARK,
 }  # fmt: skip
 """Columns of pooled.csv."""
 SCHEMA = schema_of(COLUMNS)
@@ -99,7 +101,7 @@ def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: M
     for row in rows:
         families.setdefault((row["scorer"], row["question"], row["adjusted"]), []).append(row)
     for family in families.values():
-        known = [row for row in family if row["error"] and row["verdict"] not in (verdicts.TOO_FEW, relay.TOO_FEW)]
+        known = [row for row in family if row["error"] and row["verdict"] != verdicts.TOO_FEW]
         if len(known) >= DATASETS_AT_LEAST:
             rows.append(_of_all(known, margins[known[0]["scorer"]]))
     return pl.DataFrame(rows, schema=SCHEMA)
@@ -135,7 +137,8 @@ def _of_sample(sample: Sample, kinds: Mapping[str, str], margin: float | None) -
                 "retrievers": f"{primary.retriever}, {primary.reference}",
                 "estimate": row["mean_difference"],
                 "error": _mean_error(pair, both, clusters, sd) if sd is not None and sd > CONSTANT else None,
-                **{name: row[name] for name in ("n", "low", "high", "p_value", "verdict", "reason", "stands")},
+                **{name: row[name] for name in
+                   ("n", "low", "high", "p_value", "verdict", "reason", "stands", "remark")},
             }  # fmt: skip
     measured = sample.retrieval.filter(measure=primary.measure)
     for _, cells in relay.cells_of(averaged, measured, sample.contexts, kinds, clusters=sample.clusters):
@@ -171,7 +174,7 @@ def _error(sums: relay.Sums, slope: float | None) -> float | None:
     n = len(xx)
     if is_constant(xp - slope * xx):
         return None
-    return float(math.sqrt(n / (n - 1) * ((xp - slope * xx) ** 2).sum()) / xx.sum())
+    return float(math.sqrt(sums.inflation * n / (n - 1) * ((xp - slope * xx) ** 2).sum()) / xx.sum())
 
 
 def _of_all(rows: Sequence[Mapping[str, Any]], margin: float | None) -> dict[str, Any]:

@@ -14,18 +14,19 @@ from ragrelay.analysis.clusters import Clusters, Indexes, of_queries
 from ragrelay.analysis.coefficients import ROUNDING, Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.transmission import Transmission
-from ragrelay.analysis.verdicts import ABOVE, BELOW, EFFECTIVE_AT_LEAST, QUERIES_AT_LEAST, UNDECIDED
+from ragrelay.analysis.verdicts import ABOVE, BELOW, EFFECTIVE_AT_LEAST, QUERIES_AT_LEAST, TOO_FEW, UNDECIDED
 from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, boolean, integer, number, schema_of, text
 from ragrelay.base.vocabulary.names import NOT_RELAYED, UNSEEN
 
 ALL_RANKINGS = "all rankings"
-TOO_FEW = "too few queries differ"
 WITHOUT_P0 = "no zero-shot answers to adjust for"
 ONE_SEED, NOISY = "one seed: the noise of the answers is not known", "reliability below 0.2"
 RELIABLE_AT_LEAST = 0.2
 """Reliability of P's differences below which r is not corrected for it."""
-DIFFERING_AT_LEAST = 12
-"""A verdict needs at least so many queries whose contexts differ."""
+DIFFERING_AT_LEAST, ADJUSTED_AT_LEAST = 12, 20
+"""A verdict needs at least this many queries whose contexts differ: as measured, and adjusted."""
+FITTED = 3
+"""Coefficients of an adjusted row's regression."""
 UNIT = "P per 1 of the measure"
 TABLE = {
     "retrievers": text("two rankings, or `all rankings`: all pairs of them"),
@@ -34,7 +35,8 @@ TABLE = {
     "references": REFERENCES,
     "measure": text("retrieval measure, at k"),
     "adjusted": boolean("whether both differences are adjusted for the query's mean measure over the rankings and P₀"),
-    "n": integer("queries whose contexts differ (in at least one of the pairs)", "queries"),
+    "n": integer("queries whose contexts differ (in at least one of the pairs used, or of all where none is used)",
+                 "queries"),
     "n_eff": number("effective number of these, by their part in the sum of squares of the measure", "queries"),
     "share_same": number("share of the queries with P and a measure of both for which a pair has the same context; "
                          "over all pairs for `all rankings`", "0 to 1"),
@@ -45,7 +47,7 @@ TABLE = {
     "p_value": number("two-sided p-value of a slope of 0, with the query as the unit"),
     "r": number("correlation of both differences; it falls with the spread of the measure where the slope doesn't",
                 "−1 to 1"),
-    "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries differ`"),
+    "verdict": text("`above zero`, `below zero`, `undecided` or `too few queries`"),
     "reason": REASON,
     "reliability": number("share of the sum of squares of P's differences that is not the noise of the seeds",
                           "0 to 1"),
@@ -90,10 +92,22 @@ class Sums(NamedTuple):
     same: int
     """Of the ``compared`` pairs of contexts, those that are equal."""
     compared: int
+    known: Flags
+    """(Q,) whether there are both P and both measures."""
+    apart: Flags
+    """(Q,) whether the contexts differ in any pair, used or not."""
     noise: float = np.nan
     """The part of the sum of pp that comes from seeds; NaN if unknown."""
     cluster: Indexes | None = None
     """As in Cell."""
+    inflation: float = 1.0
+    """Factor on the variance of the slope for the coefficients that residuals are fitted with: (n - 1) / (n - 3) if
+    adjusted, with n as the number of a pair's queries, or clusters."""
+
+    @property
+    def units(self) -> str:
+        """What is tested as independent."""
+        return "queries" if self.cluster is None else "clusters of queries"
 
     @property
     def of_units(self) -> Array:
@@ -137,8 +151,11 @@ def relay(
 
     n_eff = (sum of xx)^2 / sum over queries of (its xx)^2. p_value tests with mean_tests (1.75 times the skewness) that
     the mean of xp over these queries is 0; ``low`` to ``high`` are the slopes b for which the same test does not reject
-    that xp - b xx has mean 0 (Fieller 1954). The verdict is read off this interval. It is ``too few queries differ`` if
-    the interval is unbounded, n is below 12 or n_eff below 6, with a ``reason``.
+    that xp - b xx has mean 0 (Fieller 1954). In ``adjusted`` rows, whose residuals have three fitted coefficients, the
+    variance is multiplied by f = (n - 1) / (n - 3) and Student's distribution has (n - 1) / f degrees of freedom, n - 3
+    for one pair; over several, f is the mean over pairs, weighted by their sums of xx. The verdict is read off the
+    interval. It is ``too few queries``, with a ``reason``, if the interval is unbounded, n_eff is below 6, n below 12,
+    or, in ``adjusted`` rows, the degrees of freedom are below those of 20 queries.
     r_corrected = r / sqrt(reliability), reliability = 1 - noise / sum pp (Spearman 1904). The noise of a query's p is
     the variance over seeds of the difference between both answers of a seed, divided by the number of seeds; a query
     with fewer than two seeds takes the mean of the other queries. It is multiplied by 1 - h, where h is the query's
@@ -257,8 +274,8 @@ class RankingPair(NamedTuple):
     second: int
     differs: Flags
     """(Q,) the n queries."""
-    compared: int
-    """Queries with both P and both measures, whether contexts differ or not."""
+    known: Flags
+    """(Q,) queries with both P and both measures, whether contexts differ or not."""
     design: Array | None
     """(n, d); None for fewer than 5 queries."""
     residuals: Array | None
@@ -281,19 +298,26 @@ def pairs(cell: Cell, adjusted: bool) -> Iterator[RankingPair]:
             residuals -= design @ np.linalg.lstsq(design, residuals, rcond=ROUNDING)[0]
             # A column that the regression explains fully leaves only rounding errors.
             residuals[:, np.abs(residuals).max(axis=0) < ROUNDING] = 0.0
-        yield RankingPair(first, second, differs, int(known.sum()), design, residuals)
+        yield RankingPair(first, second, differs, known, design, residuals)
 
 
 def pair_sums(cell: Cell, adjusted: bool) -> Iterator[tuple[tuple[int, int], Sums]]:
     """Yield each pair of rankings, by index, with its sums; all 0 if contexts differ for fewer than 5 queries."""
-    for first, second, differs, compared, design, residuals in pairs(cell, adjusted):
-        sums, noise = np.zeros((3, len(differs))), np.nan
+    for first, second, differs, known, design, residuals in pairs(cell, adjusted):
+        sums, noise, compared = np.zeros((3, len(differs))), np.nan, int(known.sum())
         if design is not None and residuals is not None:
             x, p = residuals.T
             sums[:, differs] = x**2, x * p, p**2
             if cell.by_seed is not None:
                 noise = seed_noise(cell.by_seed[:, first, differs] - cell.by_seed[:, second, differs], design)
-        yield (first, second), Sums(differs, sums, compared - int(differs.sum()), compared, noise, cell.cluster)
+        same, inflation = compared - int(differs.sum()), _inflation(differs, cell.cluster) if adjusted else 1.0
+        yield (first, second), Sums(differs, sums, same, compared, known, differs, noise, cell.cluster, inflation)
+
+
+def _inflation(differs: Flags, cluster: Indexes | None) -> float:
+    """Return ``inflation`` of Sums for an adjusted pair."""
+    n = int(differs.sum()) if cluster is None else len(np.unique(cluster[differs]))
+    return (n - 1) / (n - FITTED) if n > FITTED else float(FITTED)
 
 
 def seed_noise(by_seed: Array, design: Array) -> float:
@@ -320,13 +344,17 @@ def all_pairs(pairs: Iterable[Sums]) -> Sums:
     """
     pairs = list(pairs)
     used = [pair for pair in pairs if pair.differs.sum() >= QUERIES_AT_LEAST]
+    weights = [pair.products[0].sum() for pair in used]
     return Sums(
         np.any([np.zeros_like(pairs[0].differs), *(pair.differs for pair in used)], axis=0),
         np.sum([np.zeros_like(pairs[0].products), *(pair.products for pair in used)], axis=0),
         sum(pair.same for pair in pairs),
         sum(pair.compared for pair in pairs),
+        np.any([pair.known for pair in pairs], axis=0),
+        np.any([pair.apart for pair in pairs], axis=0),
         sum(pair.noise for pair in used),
         pairs[0].cluster,
+        float(np.average([pair.inflation for pair in used], weights=weights)) if sum(weights) > 0 else 1.0,
     )
 
 
@@ -335,13 +363,17 @@ def same_weight(of_k: Sequence[Sums]) -> Sums:
 
     A k at which the measure never differs is left out.
     """
-    weighed = [sums.products / sums.products[0].sum() for sums in of_k if sums.products[0].sum() > 0]
+    varied = [sums for sums in of_k if sums.products[0].sum() > 0]
+    weighed = [sums.products / sums.products[0].sum() for sums in varied]
     return Sums(
         np.any([sums.differs for sums in of_k], axis=0),
         np.sum([np.zeros_like(of_k[0].products), *weighed], axis=0),
         sum(sums.same for sums in of_k),
         sum(sums.compared for sums in of_k),
+        np.any([sums.known for sums in of_k], axis=0),
+        np.any([sums.apart for sums in of_k], axis=0),
         cluster=of_k[0].cluster,
+        inflation=float(np.mean([sums.inflation for sums in varied or of_k])),
     )
 
 
@@ -349,11 +381,12 @@ def slope(sums: Sums) -> dict[str, Any]:
     """Compute the columns of ``TABLE`` from n on."""
     xx, xp, pp = sums.products[:, sums.differs]
     n = len(xx)
-    row: dict[str, Any] = {"n": n, "n_eff": 0.0, "verdict": TOO_FEW}
+    row: dict[str, Any] = {"n": n or int(sums.apart.sum()), "n_eff": 0.0, "verdict": TOO_FEW}
     if sums.compared:
         row["share_same"] = sums.same / sums.compared
     if n < QUERIES_AT_LEAST:
-        return row | {"reason": f"{n} queries with contexts that differ, fewer than {QUERIES_AT_LEAST} in every pair"}
+        few = f"{DIFFERING_AT_LEAST} needed" if row["n"] < DIFFERING_AT_LEAST else f"in no pair {QUERIES_AT_LEAST}"
+        return row | {"reason": f"{_differing(row['n'], sums)}, {few}"}
     if not xx.sum() > 0:
         return row | {"reason": "the measure's differences are the same for all queries"}
     row["slope"] = float(xp.sum() / xx.sum())
@@ -364,17 +397,16 @@ def slope(sums: Sums) -> dict[str, Any]:
     if row["r"] is None:
         return row | {"verdict": UNDECIDED, "reason": "P's differences are the same for all queries"}
     if len(xx) < QUERIES_AT_LEAST:
-        return row | {
-            "reason": f"{len(xx)} clusters of queries with contexts that differ, fewer than {QUERIES_AT_LEAST}"
-        }
+        return row | {"reason": f"{_differing(len(xx), sums)}, {DIFFERING_AT_LEAST} needed"}
     if is_constant(xp - row["slope"] * xx):
         return row | {"verdict": UNDECIDED, "reason": "a perfect slope, no sampling variance"}
-    ends = mean_tests.ratio_interval(xp, xx, skewness=mean_tests.SKEWNESS)
+    degrees = (len(xx) - 1) / sums.inflation
+    ends = mean_tests.ratio_interval(xp, xx, skewness=mean_tests.SKEWNESS, degrees=degrees, inflation=sums.inflation)
     if not is_constant(xp):
-        row["p_value"] = float(mean_tests.Means.cautious(xp[:, None]).p_value()[0])
+        row["p_value"] = float(_means(xp, sums.inflation).p_value()[0])
     if ends is not None:
         row |= {"low": ends[0], "high": ends[1]}
-    reason = _too_few(len(xx), row["n_eff"], ends is None, "queries" if sums.cluster is None else "clusters of queries")
+    reason = _too_few(len(xx), row["n_eff"], degrees, ends is None, sums)
     if reason or ends is None:
         return row | {"reason": reason}
     return row | {"verdict": ABOVE if ends[0] > 0 else BELOW if ends[1] < 0 else UNDECIDED}
@@ -389,12 +421,28 @@ def _corrected(r: float, reliability: float) -> dict[str, Any]:
     return row | {"r_corrected": float(np.clip(r / np.sqrt(reliability), -1.0, 1.0))}
 
 
-def _too_few(n: int, n_eff: float, unbounded: bool, units: str) -> str | None:
-    if n < DIFFERING_AT_LEAST:
-        return f"{n} {units} with contexts that differ, fewer than {DIFFERING_AT_LEAST}"
+def _means(products: Array, inflation: float) -> mean_tests.Means:
+    """Return the moments of xp (units,) for its test, with the variance times ``inflation``."""
+    means = mean_tests.Means.cautious(products[:, None])
+    return means._replace(deviation=means.deviation * np.sqrt(inflation), degrees=np.array([(means.n - 1) / inflation]))
+
+
+def _too_few(n: int, n_eff: float, degrees: float, unbounded: bool, sums: Sums) -> str | None:
+    adjusted, needed = sums.inflation > 1.0, ADJUSTED_AT_LEAST - FITTED
+    least = ADJUSTED_AT_LEAST if adjusted else DIFFERING_AT_LEAST
+    if n < least:
+        return f"{_differing(n, sums)}, {least} needed"
+    if adjusted and degrees < needed - ROUNDING:
+        return f"{degrees:.1f} degrees of freedom after the adjustment of each pair, {needed} needed"
     if n_eff < EFFECTIVE_AT_LEAST:
-        return f"{n_eff:.1f} effective {units}, fewer than {EFFECTIVE_AT_LEAST:.0f}"
+        return f"{n_eff:.1f} effective {sums.units}, {EFFECTIVE_AT_LEAST:.0f} needed"
     return "the interval is unbounded" if unbounded else None
+
+
+def _differing(n: int, sums: Sums) -> str:
+    """Write how many of the queries, or of their clusters, have contexts that differ."""
+    known = int(sums.known.sum()) if sums.cluster is None else len(np.unique(sums.cluster[sums.known]))
+    return f"{n} of {known} {sums.units} have contexts that differ"
 
 
 REVERSED = 0.01
@@ -406,8 +454,8 @@ def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure:
     """Conclude from ``relay``'s ``table`` (one study's part) over all rankings in one cell.
 
     ``it is``: both rows, as measured and adjusted, are above zero. ``it is not``: both are below zero with p-values
-    below REVERSED, so that answers shuffled among queries rarely give one (docs/statistics.md). ``too few queries
-    differ`` if either row has that verdict, ``needs two rankings`` if there is no row, else ``not known``.
+    below REVERSED, so that answers shuffled among queries rarely give one (docs/statistics.md). ``too few queries``
+    if either row has that verdict, ``needs two rankings`` if there is no row, else ``not known``.
     """
     rows = table.filter(retrievers=ALL_RANKINGS, ordering=ordering, k=k, references=references, measure=measure)
     return answer_of(rows) if rows.height else ONE_RANKING

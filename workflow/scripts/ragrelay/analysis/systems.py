@@ -17,6 +17,7 @@ from ragrelay.analysis.equivalence import difference, known, testable, untestabl
 from ragrelay.analysis.mean_tests import cautious, end, unbounded
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.paired_tests import POWER, detectable_effect
+from ragrelay.analysis.remarks import REMARK
 from ragrelay.analysis.standing import STANDS
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST
@@ -53,6 +54,7 @@ TABLE = {
     "equal_length_high": number("upper end of its 95% interval", "the scorer's"),
     "equal_length_reason": text("why the primary pair has none; empty where it has one"),
     "stands": STANDS,
+    "remark": REMARK,
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of systems.csv."""
@@ -70,6 +72,7 @@ WORDS = {
     "p_bonferroni": "p_difference_bonferroni",
     "verdict": "verdict",
     "stands": "stands",
+    "remark": "remark",
 }
 """Column → its name in words_of."""
 ASSUMED_SD = 0.2

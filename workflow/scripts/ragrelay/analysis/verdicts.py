@@ -34,19 +34,40 @@ EFFECTIVE_AT_LEAST = 6.0
 """A verdict needs at least such an effective number of clusters, or of queries by their part in a slope."""
 
 
-def enough(differences: Array, effective: float = math.inf) -> bool:
-    """Return whether there are enough ``differences`` (n,), and enough that are not 0, for a verdict.
+def few(differences: Array, effective: float = math.inf, units: tuple[str, str] = ("query", "queries")) -> str | None:
+    """Say why ``differences`` (n,) are too few for a verdict, with the counts; None if there are enough.
 
-    Where queries come in clusters, these are the clusters' sums, of which there are effectively ``effective``.
+    Where queries come in clusters, these are the clusters' sums, of which there are effectively ``effective``, and
+    ``units`` are one and several clusters.
     """
-    if effective < EFFECTIVE_AT_LEAST:
-        return False
-    return len(differences) >= WORDS_AT_LEAST and int(np.count_nonzero(differences)) >= DIFFERENT_AT_LEAST
+    n, different = len(differences), int(np.count_nonzero(differences))
+    if n < WORDS_AT_LEAST:
+        return f"{n} {units[n != 1]}, {WORDS_AT_LEAST} needed"
+    if different < DIFFERENT_AT_LEAST:
+        return f"{different} of {n} {units[1]} differ, {DIFFERENT_AT_LEAST} needed"
+    return None if effective >= EFFECTIVE_AT_LEAST else (
+        f"{effective:.1f} effective {units[1]}, {EFFECTIVE_AT_LEAST:.0f} needed")  # fmt: skip
+
+
+def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, effective: float) -> str | None:
+    """Say why pairs of ``x`` and ``y`` (n,), with their ``names``, are too few for a verdict on their correlation.
+
+    Too many equal values of a column are a sample of few, whose correlation is found too often (docs/correlations.md).
+    With ``clusters`` of queries, of which there are effectively ``effective``, their numbers count.
+    """
+    n = len(x)
+    if clusters is not None:
+        return few(np.ones(clusters), effective, ("cluster", "clusters"))
+    for column, name in zip((x, y), names, strict=True):
+        other = n - int(np.unique(column, return_counts=True)[1].max())
+        if n >= WORDS_AT_LEAST and other < DIFFERENT_AT_LEAST:
+            return f"{other} of {n} queries have another {name} than the commonest, {DIFFERENT_AT_LEAST} needed"
+    return few(np.ones(n))
 
 
 def of_difference(differences: Array, low: float | None, high: float | None, margin: float | None = None) -> str:
-    """Return the verdict on the mean of ``differences`` (n,) from its interval: see ``of_interval``, ``enough``."""
-    return of_interval(low, high, margin) if enough(differences) else TOO_FEW
+    """Return the verdict on the mean of ``differences`` (n,) from its interval: see ``of_interval``, ``few``."""
+    return TOO_FEW if few(differences) else of_interval(low, high, margin)
 
 
 def of_interval(low: float | None, high: float | None, margin: float | None = None) -> str:

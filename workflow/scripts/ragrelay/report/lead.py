@@ -12,7 +12,7 @@ from ragrelay.analysis.systems import PRIMARY, REFERENCE
 from ragrelay.analysis.verdicts import ABOVE, BELOW, SAY_BETTER, SAY_WORSE, TOO_FEW
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.report import answer_findings, verdict_sentences
-from ragrelay.report.display.findings import undone, with_remark, would_undo
+from ragrelay.report.display.findings import undone, unlike_student, with_remark, would_undo
 from ragrelay.report.display.numbers import MISSING, count, counted, listing, number, share
 from ragrelay.report.display.sections import Section
 from ragrelay.report.lead_figure import (
@@ -153,10 +153,12 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
     tested = section["gain"].filter(pl.col("retriever").is_in([row["name"] for row in ranked]), **where)
     title = f"{subject} {beats} zero-shot at k = {count(k)}{_besides(tested)}" if decided else (
         f"Retrievers at k = {count(k)}")  # fmt: skip
-    fallen = any(row["verdict"].endswith(UNDONE) for row in [*rankings, *designed])
+    fallen = [would_undo(f"a verdict with {UNDONE}")] if any(
+        row["verdict"].endswith(UNDONE) for row in [*rankings, *designed]) else []  # fmt: skip
+    unlike = [unlike_student(gains[name], name) for name in cells if name in gains]
     return {"rows": rankings, "designed": designed, "measure": f"{measure}@{k}", "title": title,
             "unjudged": any((cell.get("share_unjudged") or 0) > HOLES_ABOVE for cell in cells.values()),
-            "remark": would_undo(f"a verdict with {UNDONE}") if fallen else "",
+            "remark": " ".join(filter(None, [*fallen, *unlike])),
             "last": f"P − {against}’s" if no_baseline else "gain over zero-shot", "compared": bool(gains),
             "more": sum(bool(row.get("more")) for row in ranked), "all": len(rankings) + len(designed)}  # fmt: skip
 
@@ -199,8 +201,7 @@ def warnings(section: Section, left_out: Sequence[Mapping[str, Any]] = ()) -> li
         verdict=relay.TOO_FEW,
     ).drop_nulls("k")  # fmt: skip
     lines += [
-        (f"k = {row['k']}", f"the contexts differ for {verdict_sentences.differing(row['n'])} of "
-         f"{counted(n, 'query', 'queries')}: too few to tell of relay.")
+        (f"k = {row['k']}", f"too few queries to tell of relay: {row['reason']}.")
         for row in apart.to_dicts() if row["n"] < min(n, relay.DIFFERING_AT_LEAST) and row["k"] != k
     ]  # fmt: skip
     if lost := answer_findings.missing(section):

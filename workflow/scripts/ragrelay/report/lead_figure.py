@@ -17,7 +17,6 @@ from ragrelay.report.display.numbers import count, counted, number
 from ragrelay.report.display.palette import GREY
 from ragrelay.report.display.sections import Section
 from ragrelay.report.verdict_sentences import short, turned
-from ragrelay.report.verdict_tables import TOO_FEW_DIFFER, differ_too_little
 
 MOST_NAMED = 4
 """With more rankings than this, only the primary pair and the best one have a colour and a name."""
@@ -198,7 +197,7 @@ def _drawn(
     for row in (rows[k] for k in ks if k in rows and rows[k]["mean_difference"] is not None):
         value, _, between = short(row["mean_difference"], row["low"], row["high"]).partition(" ")
         word, interval = verdict_in_short(row), between.strip("[]").replace(", ", " to ")
-        word = word if LETTER * len(word) < room else word.removesuffix(" queries").removesuffix(" differ")
+        word = word if LETTER * len(word) < room else word.removesuffix(" queries")
         paired.append({"x": round(at[row["k"]], 1), "value": signed(value), "word": word if few else "",
                        "interval": interval if few and LETTER * len(interval) < room else ""})  # fmt: skip
     return {
@@ -214,7 +213,7 @@ def _drawn(
 def verdict_in_short(row: Mapping[str, Any]) -> str:
     """Return the verdict of a row of systems.csv or gain.csv, which may be empty, in one to three words."""
     word = row.get("verdict") or ""
-    return TOO_FEW_DIFFER if differ_too_little(row) else SHORT.get(word, word)
+    return SHORT.get(word, word)
 
 
 def signed(text: str) -> str:

@@ -6,7 +6,7 @@ import polars as pl
 
 from ragrelay.analysis import relay
 from ragrelay.analysis.pooled import ALL_DATASETS, DATASETS_AT_LEAST, RELAY, SYSTEMS
-from ragrelay.report.display.findings import Conclusion, would_undo
+from ragrelay.report.display.findings import Conclusion, counts, unlike_student, would_undo
 from ragrelay.report.display.numbers import count, counted
 from ragrelay.report.verdict_sentences import relay_conclusion, short, winner_first
 
@@ -49,10 +49,11 @@ def _systems(row: dict[str, Any]) -> Conclusion:
     first, second = row["retrievers"].split(", ")
     pair = {**row, "retriever": first, "against_retriever": second, "mean_difference": row["estimate"]}
     pair, strong = winner_first(pair)
-    numbers = row["reason"] or ""
+    numbers = counts(row) or row["reason"] or ""
     if pair["low"] is not None:
-        numbers = f"difference {short(pair['mean_difference'], pair['low'], pair['high'], pair['margin'] or 0.0)}"
-    remark = would_undo("this") if row["stands"] is False else ""
+        difference = short(pair["mean_difference"], pair["low"], pair["high"], pair["margin"] or 0.0)
+        numbers = ", ".join(filter(None, [counts(row), f"difference {difference}"]))
+    remark = would_undo("this") if row["stands"] is False else unlike_student(row)
     question = "Does a better retriever give better answers?"
     return Conclusion("Systems", question, strong, numbers, (first, second), remark)
 

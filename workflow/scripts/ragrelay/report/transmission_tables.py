@@ -67,7 +67,7 @@ def wide_correlation(section: Section) -> pl.DataFrame:
     rest = (
         section["correlation"]
         .group_by(keys, maintain_order=True)
-        .agg(pl.col("n").first(), pl.col("n_null").first(), pl.col("reason").drop_nulls().first())
+        .agg(pl.col("n").first(), pl.col("n_null").first(), pl.coalesce("reason", "remark").drop_nulls().first())
     )
     frame = rest.select(keys)
     for part in [*parts, rest]:

@@ -21,7 +21,6 @@ from ragrelay.analysis.verdicts import (
     MUCH_WORSE,
     NOT_BETTER,
     NOT_WORSE,
-    QUERIES_AT_LEAST,
     SAY_BETTER,
     TOO_FEW,
     UNDECIDED,
@@ -29,7 +28,7 @@ from ragrelay.analysis.verdicts import (
     WORSE,
 )
 from ragrelay.base.vocabulary.names import UNSEEN
-from ragrelay.report.display.findings import Conclusion, undone, with_remark, would_undo
+from ragrelay.report.display.findings import Conclusion, counts, undone, unlike_student, with_remark, would_undo
 from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.report.display.sections import Section
 from ragrelay.report.verdict_tables import slope_with_interval
@@ -49,8 +48,9 @@ UNTESTED = "not tested"
 """Undecided because all differences are equal."""
 BY_GAIN = {BETTER: "P is better than zero-shot with", WORSE: "P is worse with", UNDECIDED: "it is undecided with",
            UNTESTED: "P is higher or lower by the same for all queries, so not tested, with",
-           TOO_FEW: "too few queries differ to say with"}  # fmt: skip
-BY_CORRELATION = {ABOVE: "above zero for", BELOW: "below zero for", UNDECIDED: "undecided for"}
+           TOO_FEW: "there are too few queries to say with"}  # fmt: skip
+BY_CORRELATION = {ABOVE: "above zero for", BELOW: "below zero for", UNDECIDED: "undecided for",
+                  TOO_FEW: "of too few queries for"}  # fmt: skip
 BY_EQUIVALENCE = {
     **{word: f"P is {word}, for" for word in (MUCH_BETTER, LITTLE_BETTER, LITTLE_WORSE, MUCH_WORSE)},
     **{word: f"P is {word} for" for word in (BETTER, WORSE)},
@@ -58,7 +58,7 @@ BY_EQUIVALENCE = {
     NOT_WORSE: "P is not worse by the margin or more, maybe better, for",
     NOT_BETTER: "P is not better by the margin or more, maybe worse, for",
     UNDECIDED: "it is undecided for",
-    TOO_FEW: "too few queries differ to say for",
+    TOO_FEW: "there are too few queries to say for",
 }
 COMBINATION = "combination"
 """Of retriever, ordering, k and grade: a cell, of which there are several at its grades."""
@@ -71,11 +71,9 @@ BY_SYSTEM = {
     NOT_WORSE: "Answers from {one} are at most {margin} (the margin) worse than from {other}; whether better, we do "
     "not know",
     UNDECIDED: "We do not know which of {one} and {other} gives better answers",
-    TOO_FEW: "Too few queries ({n}) to say which of {one} and {other} gives better answers",
+    TOO_FEW: "Too few queries to say which of {one} and {other} gives better answers",
 }
 """Sentences on the primary pair, with the winner first; for other verdicts the pair is reversed."""
-FEW_DIFFER = "Too few of {n} queries differ to say which of {one} and {other} gives better answers"
-FEW_CLUSTERS = "Too few clusters of queries to say which of {one} and {other} gives better answers"
 TURNED = dict(zip((MUCH_BETTER, BETTER, LITTLE_BETTER, NOT_WORSE), (MUCH_WORSE, WORSE, LITTLE_WORSE, NOT_BETTER),
                   strict=True))  # fmt: skip
 TURNED |= {turned: word for word, turned in TURNED.items()}
@@ -104,10 +102,8 @@ def turned(row: Row) -> Row:
 def winner_first(row: Row) -> tuple[Row, str]:
     """Return a row of systems.csv in the direction of its sentence, and the sentence."""
     row = row if row["verdict"] in BY_SYSTEM else turned(row)
-    few = row["verdict"] == TOO_FEW and row["n"] >= WORDS_AT_LEAST
     names = {"one": row["retriever"], "other": row["against_retriever"]}
-    text = FEW_DIFFER if few else BY_SYSTEM[row["verdict"]]
-    return row, text.format(**names, margin=number(row["margin"], 2), n=count(row["n"]))
+    return row, BY_SYSTEM[row["verdict"]].format(**names, margin=number(row["margin"], 2))
 
 
 def short(value: float, low: float | None, high: float | None, margin: float = 0.0) -> str:
@@ -127,16 +123,14 @@ def compared(section: Section) -> Conclusion:
         pair = [section.primary.retriever, section.primary.reference]
         return Conclusion(*heading, "We cannot tell", f"no query has a score with both {listing(pair)}")
     row, strong = winner_first(pairs.row(0, named=True))
-    one, other = names = row["retriever"], row["against_retriever"]
-    if row["verdict"] == TOO_FEW and not section["clusters"].is_empty():
-        strong = FEW_CLUSTERS.format(one=one, other=other)
+    _, other = names = row["retriever"], row["against_retriever"]
     if row["mean_difference"] is None:
-        return Conclusion(*heading, strong, row["reason"] or "", names)
+        return Conclusion(*heading, strong, counts(row) or row["reason"] or "", names)
     measured = means_of(section, row, section.lead["measure"])
     if row["verdict"] in SAY_BETTER and measured and measured[0] < measured[1]:
         strong += f", although {other} ranks better"
-    few = [] if row["verdict"] == TOO_FEW else [counted(row["n"], "query", "queries")]
-    why = [row["reason"]] if row["low"] is None and row["reason"] else []
+    few = [counts(row) or counted(row["n"], "query", "queries")]
+    why = [row["reason"]] if row["low"] is None and row["reason"] and not counts(row) else []
     difference = f"difference {short(row['mean_difference'], row['low'], row['high'], row['margin'] or 0.0)}"
     numbers = ", ".join([difference, *few, *why])
     means = means_of(section, row, "mean_p") if not row["n_unpaired"] else None
@@ -145,7 +139,7 @@ def compared(section: Section) -> Conclusion:
     shown = ([*ranked, *quality, numbers], [*quality, numbers], [numbers])
     said = [Conclusion(*heading, strong, ", ".join(some), names) for some in shown]
     answer = next((one for one in said if len(one.sentence.split()) <= MOST_WORDS), said[-1])
-    return answer._replace(remark=would_undo("this") if row["stands"] is False else "")
+    return answer._replace(remark=would_undo("this") if row["stands"] is False else unlike_student(row))
 
 
 def _both(values: tuple[float, float]) -> str:
@@ -240,23 +234,28 @@ def ranked_well(section: Section) -> Conclusion:
     )
     known = cell.filter(pl.col("retriever").is_in(section.rankings)).drop_nulls("value")
     if known.is_empty():
-        reasons = set(cell["reason"].drop_nulls())
-        few = f"fewer than {CORRELATED_AT_LEAST} queries"
-        why = "no query has a utility" if cell.is_empty() else few if few in reasons else (
-            f"{lead['measure']} or utility is constant")  # fmt: skip
-        return Conclusion(*heading, "We cannot tell", why)
+        most = max(cell["n"], default=0)
+        few = f"{TOO_FEW}, {count(most)} with a utility, {WORDS_AT_LEAST} needed" if most < CORRELATED_AT_LEAST else ""
+        why = few or f"{lead['measure']} or utility is constant"
+        return Conclusion(*heading, "We cannot tell", "no query has a utility" if cell.is_empty() else why)
+    lacking = known.filter(verdict=TOO_FEW).to_dicts()
+    if len(lacking) == known.height:
+        said = [f"{short(row['value'], row['low'], row['high'])} with {row['retriever']}" for row in lacking]
+        basis = f"{TOO_FEW} ({lacking[0]['remark']}), Spearman’s ρ {', '.join(said[:MOST_NAMED])}"
+        return Conclusion(*heading, "We cannot tell", basis, tuple(known["retriever"]))
     groups = {word: known.filter(verdict=word)["retriever"].to_list() for word in (ABOVE, BELOW, UNDECIDED)}
+    groups[UNDECIDED] += [row["retriever"] for row in lacking]
     if known.height > MOST_NAMED:
-        counts = {word: count(len(names)) for word, names in groups.items()}
+        sizes = {word: count(len(names)) for word, names in groups.items()}
         named = f" ({listing(groups[ABOVE])})" if 0 < len(groups[ABOVE]) < MOST_NAMED else ""
         strong = "They do, with all" if len(groups[ABOVE]) == known.height else (
-            f"They do with {counts[ABOVE]} of {known.height} retrievers{named}")  # fmt: skip
+            f"They do with {sizes[ABOVE]} of {known.height} retrievers{named}")  # fmt: skip
         strong = strong if groups[ABOVE] or groups[BELOW] else f"We do not know, for any of {known.height} retrievers"
-        worse = f"with {counts[BELOW]} they have lower utility, " if groups[BELOW] else ""
+        worse = f"with {sizes[BELOW]} they have lower utility, " if groups[BELOW] else ""
         mixed = groups[UNDECIDED] and (groups[ABOVE] or groups[BELOW])
-        unknown = f"with {counts[UNDECIDED]} we do not know; " if mixed else ""
+        unknown = f"with {sizes[UNDECIDED]} we do not know; " if mixed else ""
         basis = (
-            "each is tested at 5%, and difficulty may be the cause"
+            "after Holm’s correction, and difficulty may be the cause"
             if groups[ABOVE]
             else f"Spearman’s ρ of {lead['measure']}@{lead['k']} and utility{'' if groups[BELOW] else ' is undecided'}"
         )
@@ -273,7 +272,7 @@ def ranked_well(section: Section) -> Conclusion:
         parts = ["We do not know" + (", for either" if known.height == 2 else ", for any" if known.height > 1 else "")]
     strong = "; ".join([*parts[:1], *(part[0].lower() + part[1:] for part in parts[1:])])
     basis = f"Spearman’s ρ of {lead['measure']}@{lead['k']} and utility {', '.join(rho)}"
-    return Conclusion(*heading, strong, basis, tuple(known["retriever"]))
+    return Conclusion(*heading, strong, f"{basis}, {_at_most(known['n'].to_list())}", tuple(known["retriever"]))
 
 
 def relayed(section: Section) -> Conclusion:
@@ -309,11 +308,6 @@ def relay_conclusion(verdict: str, rows: list[Row], measure: str) -> Conclusion:
 
 def _adjusted(row: Mapping[str, Any], then: str) -> str:
     return f"{ADJUSTED}{then}" if row["adjusted"] and row["reason"] != relay.WITHOUT_P0 else ""
-
-
-def differing(n: int) -> str:
-    """Write the ``n`` of relay.csv; it is 0 where each pair of rankings has fewer than 5 queries that differ."""
-    return count(n) if n else f"fewer than {QUERIES_AT_LEAST}"
 
 
 def _relay(section: Section) -> tuple[str, dict[str, Row]]:
@@ -358,8 +352,9 @@ def how_relayed(section: Section) -> list[str]:
 
 def not_compared(cells: pl.DataFrame) -> str:
     """Say why none of the ``cells`` (rows of gain.csv) can be compared with zero-shot."""
-    few = cells.filter(pl.col("reason").is_null(), verdict=TOO_FEW)["verdict"]
-    reasons = [*cells["reason"].drop_nulls().unique(maintain_order=True), *few.unique()]
+    few = cells.filter(verdict=TOO_FEW)
+    named = [f"{TOO_FEW}: {few['remark'][0]}" if few["remark"].n_unique() == 1 else TOO_FEW] if few.height else []
+    reasons = [*cells.filter(pl.col("verdict") != TOO_FEW)["reason"].drop_nulls().unique(maintain_order=True), *named]
     return f"No cell can be compared with zero-shot{f' ({listing(reasons)})' if reasons else ''}"
 
 
@@ -460,15 +455,16 @@ def correlation_counts(frame: pl.DataFrame, measure: str, rankings: Collection[s
     cells = distinct(frame, ("retriever", "ordering", "references")).drop_nulls("p_permutation")
     if cells.is_empty():
         return []
-    by_word = {word: cells.filter(verdict=word) for word in (ABOVE, BELOW, UNDECIDED)}
+    by_word = {word: cells.filter(verdict=word) for word in (ABOVE, BELOW, UNDECIDED, TOO_FEW)}
     oracles = " (oracles included)" if set(cells["retriever"]) - set(rankings) else ""
-    kept = sum(by_word[word].filter(pl.col("p_permutation_holm") < ALPHA).height for word in (ABOVE, BELOW))
+    few = f", {count(by_word[TOO_FEW].height)} of {TOO_FEW}" if by_word[TOO_FEW].height else ""
+    alone = cells.filter(pl.col("p_permutation") < ALPHA).height
     return [
         f"{counted(cells.height, COMBINATION)} of retriever{oracles}, ordering, k and grade "
         f"{'has' if cells.height == 1 else 'have'} a ρ between {measure}@k and utility: "
         f"{count(by_word[ABOVE].height)} above zero, {count(by_word[BELOW].height)} below, "
-        f"{count(by_word[UNDECIDED].height)} undecided; {count(kept)} after Holm’s correction, "
-        f"{about(cells.height * ALPHA)} expected by chance."
+        f"{count(by_word[UNDECIDED].height)} undecided{few}, after Holm’s correction. Without it, p < 0.05 in "
+        f"{count(alone)}; {about(cells.height * ALPHA)} expected by chance."
     ]
 
 
@@ -513,15 +509,16 @@ def _by_verdict(rows: list[Row], words: Mapping[str, str], shown: Callable[[Row]
 
 
 def _gain(row: Row) -> str:
-    return with_interval(row["mean_difference"], row["low"], row["high"])
+    return "; ".join(filter(None, [with_interval(row["mean_difference"], row["low"], row["high"]), counts(row)]))
 
 
 def _difference(row: Row) -> str:
-    return with_interval(row["mean_difference"], row["verdict_low"], row["verdict_high"])
+    shown = with_interval(row["mean_difference"], row["verdict_low"], row["verdict_high"])
+    return "; ".join(filter(None, [shown, counts(row)]))
 
 
 def _rho(row: Row) -> str:
-    return with_interval(row["value"], row["low"], row["high"], 2)
+    return "; ".join(filter(None, [with_interval(row["value"], row["low"], row["high"], 2), row["remark"]]))
 
 
 def _cell(row: Row) -> str:

@@ -9,7 +9,7 @@ from ragrelay.analysis.pooled import COLUMNS as POOLED
 from ragrelay.analysis.pooled import RELAY
 from ragrelay.analysis.relay import ALL_RANKINGS
 from ragrelay.analysis.systems import EXPLORATORY, PRIMARY, REFERENCE
-from ragrelay.analysis.verdicts import TOO_FEW, UNDECIDED, WORDS_AT_LEAST
+from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.base.vocabulary.columns import STUDY_PART, schema_of
 from ragrelay.report.display.numbers import count, number, p_value, share, with_interval
 from ragrelay.report.display.sections import Section
@@ -32,8 +32,6 @@ from ragrelay.report.display.tables import (
 from ragrelay.report.study import ReportedStudy
 
 AT_EQUAL_LENGTH = "at equal length"
-TOO_FEW_DIFFER = "too few differ"
-"""Of so many queries that a verdict would follow, too few have a difference."""
 ROLES = {REFERENCE: "with the reference retriever"}
 """What a role of systems.csv is called, where that is not its name; a *reference* is a text."""
 KEYS_OF_SLOPE = ("retrievers", "ordering", "k", "references", "measure", "labelling")
@@ -82,11 +80,6 @@ def beside_adjusted(frame: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
 
 
-def differ_too_little(row: Mapping[str, Any]) -> bool:
-    """Return whether a row of systems.csv or gain.csv has enough queries for a verdict, but too few that differ."""
-    return bool(row.get("verdict") == TOO_FEW and row["n"] >= WORDS_AT_LEAST)
-
-
 def systems_table(section: Section, most_rows: int | None = None) -> Table:
     """Show differences of mean P; the primary pair first, then pairs with the reference retriever."""
     roles = {role: place for place, role in enumerate((PRIMARY, REFERENCE, EXPLORATORY))}
@@ -97,7 +90,7 @@ def systems_table(section: Section, most_rows: int | None = None) -> Table:
     for row in shown.iter_rows(named=True):
         pair = [*cell_values(row), row["against_retriever"]]
         rows.append(
-            [ROLES.get(row["role"], row["role"]), *pair, TOO_FEW_DIFFER if differ_too_little(row) else row["verdict"],
+            [ROLES.get(row["role"], row["role"]), *pair, row["verdict"],
              with_interval(row["mean_difference"], row["low"], row["high"]),
              "" if row["level"] is None else f"{number(100 * row['level'], 1)}%", p_value(row["p_bonferroni"]),
              count(row["family_size"]), count(row["n"]), REMARK.text(row)]

@@ -7,7 +7,7 @@ import polars as pl
 from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.verdicts import BETTER, TOO_FEW, UNDECIDED, WORSE
 from ragrelay.annexes.compare.paired import DECIDES, SAME, STILL
-from ragrelay.report.display.findings import Conclusion, Findings, undone, with_remark, would_undo
+from ragrelay.report.display.findings import Conclusion, Findings, counts, undone, with_remark, would_undo
 from ragrelay.report.display.numbers import about, count, counted, listing, p_value, with_interval
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ BY_VERDICT = {
     BETTER: "P is better for",
     WORSE: "P is worse for",
     UNDECIDED: "it is undecided for",
-    TOO_FEW: "too few queries changed to say for",
+    TOO_FEW: "there are too few queries to say for",
 }
 Row = dict[str, Any]
 
@@ -38,6 +38,7 @@ def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusi
     row = (decided if verdicts else moved).sort(pl.col("mean_difference").abs(), descending=True).row(0, named=True)
     change = with_interval(row["mean_difference"], row["low"], row["high"])
     numbers = f"P changes by {change} with {row['retriever']} ({shown_first(compared)})"
+    numbers = ", ".join(filter(None, [numbers, counts(row)]))
     few = (moved["verdict"] == TOO_FEW).all()
     strong = f"answers of {after} are {' and '.join(verdicts)}" if verdicts else (
         f"too few to say whether answers of {after} or {before} are better" if few else
@@ -112,10 +113,12 @@ def _change(here: pl.DataFrame, quantity: str) -> list[str]:
 
 
 def _moved(row: Row) -> str:
-    counts = f"{count(row['up'])} of {counted(row['n'], 'query', 'queries')} up, {count(row['down'])} down"
+    moved = f"{count(row['up'])} of {counted(row['n'], 'query', 'queries')} up, {count(row['down'])} down"
+    if few := counts(row):
+        moved = f"{moved}; {few}"
     if row["p_verdict"] is None:
-        return counts
-    return f"{counts}; p {_p(row['p_verdict'])}, {p_value(row['p_holm'])} after Holm"
+        return moved
+    return f"{moved}; p {_p(row['p_verdict'])}, {p_value(row['p_holm'])} after Holm"
 
 
 def _p(value: float | None) -> str:
@@ -130,7 +133,7 @@ def _everywhere(tests: pl.DataFrame) -> list[str]:
     by_verdict = {word: cells.filter(verdict=word) for word in BY_VERDICT}
     kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_verdict.items()}
     few = by_verdict[TOO_FEW].height - still
-    unknown = f" (too few changed in {count(few)})" if few else ""
+    unknown = f" (too few queries in {count(few)})" if few else ""
     fallen = cells.filter(pl.col("stands").not_()).height
     return [with_remark(
         f"Over all {counted(cells.height, 'cell')}, P is better after in {count(by_verdict[BETTER].height)}, worse in "

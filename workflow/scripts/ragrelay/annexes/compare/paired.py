@@ -7,9 +7,10 @@ import polars as pl
 
 from ragrelay.analysis.clusters import Clusters, of_queries
 from ragrelay.analysis.equivalence import testable, untestable
-from ragrelay.analysis.mean_tests import cautious, end, enough, unbounded
+from ragrelay.analysis.mean_tests import cautious, end, few, unbounded
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.analysis.paired_tests import PERMUTATIONS, all_tests
+from ragrelay.analysis.remarks import REMARK, remark
 from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, of_interval
 from ragrelay.base.vocabulary.columns import CELL, CELL_COLUMNS, integer, number, schema_of, text
@@ -52,6 +53,7 @@ TABLE = {
     "p_permutation": number("p-value of the sign-flip permutation test"),
     "reason": text("why there is no test"),
     "stands": STANDS,
+    "remark": REMARK,
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {
@@ -80,7 +82,7 @@ def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None
         for key, part in queries.group_by(TESTED, maintain_order=True)
     ]
     table = pl.DataFrame(rows, schema=SCHEMA)
-    of_p = {"verdict": pl.col("verdict").fill_null(TOO_FEW), "stands": pl.col("stands")}
+    of_p = {"verdict": pl.col("verdict").fill_null(TOO_FEW), "stands": pl.col("stands"), "remark": pl.col("remark")}
     table = table.with_columns(**{name: pl.when(quantity=DECIDES).then(column) for name, column in of_p.items()})
     return with_adjusted(table, FAMILY, {"p_verdict": "p"}, cells=("retriever", "ordering"))
 
@@ -98,13 +100,14 @@ def _test(part: pl.DataFrame, seed: int, clusters: Clusters | None) -> dict[str,
         "down": int((differences < -SAME).sum()),
         "same": int((np.abs(differences) <= SAME).sum()),
     }
+    moved, cluster = np.where(np.abs(differences) <= SAME, 0.0, differences), of_queries(pairs["qid"], clusters)
+    row["remark"] = few(moved, cluster)
     if len(differences) and row["same"] == len(differences):
         return row | {"reason": STILL}
     if len(differences) < QUERIES_AT_LEAST:
         return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries"}
     if np.ptp(differences) <= SAME:
         return row | {"reason": "all differences are equal"}
-    cluster = of_queries(pairs["qid"], clusters)
     if not testable(differences, cluster):
         return row | {"reason": untestable(differences, cluster)}
     if cluster is None:
@@ -113,8 +116,8 @@ def _test(part: pl.DataFrame, seed: int, clusters: Clusters | None) -> dict[str,
     means = cautious(differences, cluster)
     (low,), (high,), (p_verdict,) = *means.interval(), means.p_value()
     ends = {"low": end(low), "high": end(high)}
-    moved = np.where(np.abs(differences) <= SAME, 0.0, differences)
-    verdict = of_interval(**ends) if enough(moved, cluster) else TOO_FEW
+    verdict = TOO_FEW if row["remark"] else of_interval(**ends)
     reason = unbounded(ends["low"], differences, cluster)
     words = {"verdict": verdict, "stands": stands(differences, verdict, cluster=cluster), "reason": reason}
+    words["remark"] = remark(moved, verdict, cluster=cluster)
     return row | ends | {"p_verdict": float(p_verdict)} | words

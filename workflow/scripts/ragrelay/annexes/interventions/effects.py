@@ -14,6 +14,7 @@ from ragrelay.analysis.clusters import Clusters, Indexes, of_queries
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.equivalence import difference, testable, untestable, words_of
 from ragrelay.analysis.relay import ALL_RANKINGS
+from ragrelay.analysis.remarks import REMARK
 from ragrelay.analysis.standing import AGAINST, STANDS, with_one_more
 from ragrelay.analysis.verdicts import OF_DIFFERENCE
 from ragrelay.annexes.interventions.columns import KEY
@@ -61,6 +62,7 @@ EFFECTS = {
     "level": number("95%; for places 1 - 5% / places, so that those of one k hold together"),
     "p_value": number("two-sided p-value of an effect of 0, uncorrected"),
     "stands": STANDS,
+    "remark": REMARK,
     "measure": text("the grid's first retrieval measure"),
     "moved": number("mean over queries of the same difference of the measure"),
     "slope": number("effect over moved: what P gains per unit of the measure, by cause", "the scorer's"),
@@ -262,6 +264,7 @@ def _means(tables: Sequence[pl.DataFrame], margin: float, clusters: Clusters | N
             "effect": float(column.mean()) if len(column) else None,
             "verdict": word["verdict"], "low": word.get("verdict_low"), "high": word.get("verdict_high"),
             "level": word.get("verdict_level"), "p_value": word.get("p_difference"), "stands": word.get("stands"),
+            "remark": word["remark"],
             "reason": mean_tests.unbounded(word.get("verdict_low"), column, cluster) if testable(column, cluster)
             else untestable(column, cluster),
         })  # fmt: skip

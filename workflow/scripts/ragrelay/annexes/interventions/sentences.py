@@ -16,7 +16,7 @@ from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS, Inte
 from ragrelay.annexes.interventions.page_tables import PER
 from ragrelay.annexes.interventions.study import EffectStudy
 from ragrelay.base.vocabulary.names import UNSEEN
-from ragrelay.report.display.findings import Conclusion, with_remark, would_undo
+from ragrelay.report.display.findings import Conclusion, unlike_student, with_remark, would_undo
 from ragrelay.report.display.numbers import count, counted, listing, number, with_interval
 from ragrelay.report.display.tables import Row
 
@@ -110,9 +110,11 @@ def _first(study: EffectStudy) -> Sequence[Row]:
 
 
 def _word(row: Row) -> str:
+    verdict = row["verdict"]
+    if verdict == TOO_FEW and row["n"]:
+        return f"{WORDS[verdict]}: {row['remark']}"
     if row["reason"]:
         return str(row["reason"])
-    verdict = row["verdict"]
     return WORDS.get(verdict, str(verdict) if verdict in (*SAY_BETTER, *SAY_WORSE) else DOES_NOT_KNOW)
 
 
@@ -124,7 +126,7 @@ def _effect(where: str, row: Row) -> str:
         f"{where}, k = {k}: {kind.effect.format(effect=_value(row))} ({_word(row)}). {of} is over the "
         f"{count(row['n'])} of {counted(row['n_queries'], 'query', 'queries')} {kind.population.format(k=k)}{others}."
     )
-    return with_remark(said, would_undo("this verdict") if row["stands"] is False else "")
+    return with_remark(said, would_undo("this verdict") if row["stands"] is False else unlike_student(row))
 
 
 def _value(row: Row) -> str:

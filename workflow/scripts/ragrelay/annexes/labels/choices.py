@@ -10,6 +10,7 @@ from ragrelay.analysis import mean_tests, multiplicity, within
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.remarks import REMARK, remark
 from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, of_difference
 from ragrelay.annexes.labels.within_queries import CONSTANT
@@ -56,6 +57,7 @@ TABLE = {
     "method": INTERVAL_METHOD,
     "reason": REASON,
     "stands": STANDS,
+    "remark": REMARK,
 }  # fmt: skip
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
@@ -103,7 +105,7 @@ def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
 
 def _row(numbers: Array, measure: str, decides: bool) -> dict[str, Any]:
     """Compute one row; ``numbers`` (3, contexts) has the query's index, the measure and the quantity."""
-    row: dict[str, Any] = {"verdict": TOO_FEW} if decides else {}
+    row: dict[str, Any] = {"verdict": TOO_FEW, "remark": mean_tests.few(np.zeros(0))} if decides else {}
     if not np.isfinite(numbers[1]).any():
         return row | {"n": 0, "reason": f"{measure} is not defined for these labels"}
     place, value, quantity = numbers[:, np.isfinite(numbers).all(axis=0)]
@@ -117,6 +119,8 @@ def _row(numbers: Array, measure: str, decides: bool) -> dict[str, Any]:
     chosen[tied] = of_all[tied]
     chosen, of_all = chosen[several], of_all[several]
     row |= {"n": len(chosen), "n_tied": int(tied[several].sum())}
+    if decides:
+        row["remark"] = mean_tests.few(_moved(chosen - of_all))
     if len(chosen) < QUERIES_AT_LEAST:
         return row | {"reason": f"fewer than {QUERIES_AT_LEAST} queries with two contexts"}
     row |= {"mean_chosen": chosen.mean(), "mean_any": of_all.mean(), "mean_difference": (chosen - of_all).mean()}
@@ -131,5 +135,9 @@ def _test(difference: Array, decides: bool) -> dict[str, Any]:
     row = {"low": low, "high": high, "p_value": p_value, "method": mean_tests.METHOD}
     if not decides:
         return row
-    verdict = of_difference(np.where(np.abs(difference) <= EQUAL, 0.0, difference), float(low), float(high))
-    return row | {"verdict": verdict, "stands": stands(difference, verdict)}
+    verdict = of_difference(_moved(difference), float(low), float(high))
+    return row | {"verdict": verdict, "stands": stands(difference, verdict), "remark": remark(difference, verdict)}
+
+
+def _moved(difference: Array) -> Array:
+    return np.where(np.abs(difference) <= EQUAL, 0.0, difference)

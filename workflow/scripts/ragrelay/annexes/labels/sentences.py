@@ -13,7 +13,7 @@ from ragrelay.annexes.labels.study import AnnotationStudy
 from ragrelay.annexes.labels.study_tables import KEY
 from ragrelay.base.vocabulary.names import PAPER_NAMES
 from ragrelay.base.vocabulary.orderings import DESCENDING
-from ragrelay.report.display.findings import Conclusion, undone, with_remark
+from ragrelay.report.display.findings import Conclusion, counts, undone, with_remark
 from ragrelay.report.display.numbers import count, counted, listing, with_interval
 
 ZEROSHOT_KIND = "zeroshot"
@@ -23,7 +23,7 @@ BY_CHOICE = {
     BETTER: "P is better with",
     WORSE: "P is worse with",
     UNDECIDED: "it is undecided with",
-    TOO_FEW: "too few queries differ to say with",
+    TOO_FEW: "there are too few queries to say with",
 }
 
 
@@ -89,7 +89,10 @@ def _choices(shown: AnnotationStudy) -> list[str]:
             continue
         parts = []
         for word, text in BY_CHOICE.items():
-            named = [f"{source} ({changes[DECIDES, source]})" for source in of_p.filter(verdict=word)["source"]]
+            named = [
+                f"{row['source']} ({'; '.join(filter(None, [changes[DECIDES, row['source']], counts(row)]))})"
+                for row in of_p.filter(verdict=word).iter_rows(named=True)
+            ]
             parts += [f"{text} {listing(named)}"] if named else []
         of_utility = [f"{change} with {source}" for (name, source), change in changes.items() if name == "utility"]
         kept = of_p.filter(pl.col("verdict").is_in([BETTER, WORSE]), pl.col("p_holm") < ALPHA).height

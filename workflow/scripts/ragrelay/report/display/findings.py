@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ragrelay.analysis.standing import AGAINST
+from ragrelay.analysis.verdicts import TOO_FEW
 from ragrelay.report.display.numbers import listing, number
 
 
@@ -51,9 +52,24 @@ def would_undo(what: str) -> str:
 
 
 def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> str:
-    """Say of which ``rows``, by their column ``named_by``, the verdict does not stand; empty if of none."""
+    """Say for which ``rows``, by their column ``named_by``, the verdict does not stand or Student's t alone differs."""
+    rows = list(rows)
     fallen = [row[named_by] for row in rows if row["stands"] is False]
-    return would_undo(f"the verdict for {listing(fallen)}") if fallen else ""
+    undoing = [would_undo(f"the verdict for {listing(fallen)}")] if fallen else []
+    return " ".join([*undoing, *(said for row in rows if (said := unlike_student(row, row[named_by])))])
+
+
+def counts(row: Mapping[str, Any]) -> str:
+    """Return the counts of a row with too few queries for a verdict; empty for other verdicts."""
+    return row["remark"] or "" if row["verdict"] == TOO_FEW else ""
+
+
+def unlike_student(row: Mapping[str, Any], name: str = "") -> str:
+    """Say why a row has no verdict although Student's t alone finds one, with its ``name``; empty otherwise."""
+    if row["verdict"] == TOO_FEW or not row["remark"]:
+        return ""
+    said = f"{row['remark'][0].upper()}{row['remark'][1:]}."
+    return said.replace(":", f" with {name}:", 1) if name else said
 
 
 def with_remark(text: str, remark: str) -> str:

@@ -104,9 +104,12 @@ LATER = pl.col("references").str.ends_with(UNSEEN)
 OF_CELL = (name("retriever"), name("ordering"), depth(), name("references"))
 """The columns that name a cell."""
 REMARK = textual(
-    "remark", lambda row: row["reason"] or ("one more query would undo it" if row.get("stands") is False else "")
+    "remark",
+    lambda row: (
+        row.get("remark") or row["reason"] or ("one more query would undo it" if row.get("stands") is False else "")
+    ),
 )
-"""Why there is no test, or that the verdict does not stand (analysis.standing)."""
+"""Why there is no test, too few queries, or a verdict unlike Student's t; or that the verdict does not stand."""
 FROM_CACHE = numeric(
     "from the cache",
     lambda row: row["cached_tokens"] / row["prompt_tokens"] if row["prompt_tokens"] else None,

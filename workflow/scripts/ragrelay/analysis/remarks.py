@@ -1,0 +1,39 @@
+"""Say beside a verdict on a mean difference why it is not the one that counts or Student's t suggest."""
+
+import numpy as np
+
+from ragrelay.analysis.clusters import Indexes
+from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.mean_tests import ClusterMeans, cautious, few
+from ragrelay.analysis.verdicts import SAY_BETTER, SAY_WORSE, TOO_FEW
+from ragrelay.base.vocabulary.columns import text
+
+REMARK = text("why there are too few queries for a verdict, or why it is neither better nor worse although Student's t "
+              "alone would say so; else empty")  # fmt: skip
+SMALL = 0.001
+"""A smaller p-value is written as below this."""
+
+
+def remark(differences: Array, verdict: str, level: float = 0.95, cluster: Indexes | None = None) -> str | None:
+    """Explain a ``verdict`` that says neither better nor worse, where counts or Student's t do.
+
+    Args:
+        differences: The differences (n,), which can be tested unless the verdict is of too few queries.
+        verdict: The verdict on their mean, read off its interval.
+        level: The interval's level.
+        cluster: The number of each query's cluster (n,), if queries come in clusters.
+
+    Returns:
+        The counts, if there are too few queries; the p-value of Student's t, if that alone excludes a mean of 0 at
+        ``level``, and how many queries (or clusters) lie on the other side; else None.
+    """
+    if verdict == TOO_FEW:
+        return few(differences, cluster)
+    p_value = cautious(differences, cluster).p_student()
+    if verdict in (*SAY_BETTER, *SAY_WORSE) or p_value >= 1.0 - level:
+        return None
+    units = differences if cluster is None else ClusterMeans.of(differences, cluster).counted
+    other, name = int(np.count_nonzero(units * units.mean() < 0.0)), "queries" if cluster is None else "clusters"
+    against = f", but {other} of {len(units)} {name} {'goes' if other == 1 else 'go'} the other way" if other else ""
+    p = f"p < {SMALL}" if p_value < SMALL else f"p = {p_value:.3f}"
+    return f"skewed differences: Student's t alone has {p}{against}"
