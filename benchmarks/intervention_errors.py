@@ -14,6 +14,9 @@ true value, as its interval inverts the test.
 count at the first place alone. Leaving out compares relevant with non-relevant passages within queries that have both.
 The first place counts more whatever is in it, and relevant passages stand there more often: *adjusted* is less the
 means of queries and places, *relevant less others* of queries alone, and *against 0* tests the relevant ones alone.
+*Places that do not add up* are a limit: the first place counts more in queries whose first passage is more often
+relevant. *A query's part* is the largest difference between the package's and a two-way centred number of a query, with
+2 to 10 passages: places add up to 0 within a query, so that their matrix is singular.
 Clusters have four queries that share half of their variance.
 *Refused*: effects are steady but for some refused answers, which lack in many samples. Rates are the highest over
 steady effects of 0, .05 and .1 with a standard deviation of .01 to .12, and over refusals; *without a remark* counts
@@ -24,8 +27,10 @@ import itertools
 from collections.abc import Callable, Iterator
 
 import numpy as np
+import polars as pl
 from ragrelay.analysis.mean_tests import ClusterMeans, Means
-from ragrelay.annexes.interventions.effects import stays
+from ragrelay.annexes.interventions.effects import by_query, stays
+from ragrelay.annexes.interventions.intervention import OTHER, RELEVANT
 
 from benchmarks.shared import model_columns, record
 
@@ -33,6 +38,8 @@ Array = np.ndarray
 SIZES = (12, 20, 36, 43)
 AT_FIRST = 0.08
 """What any passage at the first place of the prompt is worth besides, of the size seen with SmolLM2 on the demo."""
+UNLIKE_AT_FIRST = 0.25
+"""The same on average, where it differs by query."""
 PLACES, COST, WORTH, SPREAD, NOISE_OF_P, OF_QUERY = 5, 0.03, 0.06, 0.08, 0.12, 0.1
 SLOPE = 0.2
 FALSE_AT_MOST, FOUND_AT_LEAST = 0.06, 0.7
@@ -153,12 +160,48 @@ def left_out(random: np.random.Generator, kind: str, n: int, draws: int, worth: 
     at_place = COST * ease * 2 + AT_FIRST * (place == 0)
     effect = was - NOISE_OF_P * noise(random, (n, PLACES, draws)) + at_place + worth * relevant
     mean = [np.where(side, effect, 0.0).sum(axis=1) / side.sum(axis=1) for side in (relevant, ~relevant)]
-    own = [x - x.mean(axis=0) - x.mean(axis=1)[:, None] + x.mean(axis=(0, 1)) for x in (relevant * 1.0, effect)]
-    squares = (own[0] ** 2).sum(axis=1).mean(axis=0)
-    adjusted = (own[0] * own[1]).sum(axis=1) / np.maximum(squares, 1e-9)
-    rates = {"adjusted": rejected(adjusted), "relevant less others": rejected(mean[0] - mean[1]),
+    rates = {"adjusted": rejected(parts(relevant * 1.0, effect)), "relevant less others": rejected(mean[0] - mean[1]),
              "against 0": rejected(mean[0])}  # fmt: skip
     return {name: (above if worth else above + below) for name, (above, below) in rates.items()}
+
+
+def not_additive(random: np.random.Generator, kind: str, n: int, draws: int) -> dict[str, float]:
+    """Rates of words on leaving out where the first place counts more in queries whose first passage is relevant."""
+    noise = NOISE[kind]
+    good = random.random((n, 1, draws))
+    place = np.arange(PLACES)[None, :, None]
+    relevant = random.random((n, PLACES, draws)) < np.where(place == 0, 0.9 * good, 0.3)
+    lacks, one = ~relevant.any(axis=1), random.integers(0, PLACES, (n, draws))
+    relevant |= lacks[:, None] & (place == one[:, None])  # queries that have both
+    relevant &= ~(relevant.all(axis=1)[:, None] & (place == one[:, None]))
+    was = NOISE_OF_P * noise(random, (n, 1, draws))
+    effect = was - NOISE_OF_P * noise(random, (n, PLACES, draws)) + UNLIKE_AT_FIRST * (place == 0) * 2 * good
+    return {"adjusted": sum(rejected(parts(relevant * 1.0, effect)))}
+
+
+def parts(relevant: Array, effect: Array) -> Array:
+    """Each query's part (n, draws) of the coefficient of relevance beside queries and places (n, places, draws)."""
+    own = [x - x.mean(axis=0) - x.mean(axis=1)[:, None] + x.mean(axis=(0, 1)) for x in (relevant, effect)]
+    squares = (own[0] ** 2).sum(axis=1).mean(axis=0)
+    return (own[0] * own[1]).sum(axis=1) / np.maximum(squares, 1e-9)
+
+
+def largest_error() -> float:
+    """The largest difference of a query's part by the package from that of ``parts``."""
+    errors = []
+    for n, k in itertools.product(range(4, 45, 3), range(2, 11)):
+        random = np.random.default_rng([n, k])
+        relevant = random.random((n, k)) < 0.4
+        relevant[:, 0] = np.arange(n) % 3 > 0
+        relevant[:, -1] = ~relevant[:, 0]
+        effect = random.normal(0, 0.1, (n, k))
+        rows = pl.DataFrame({
+            "qid": [f"{query:02}" for query in range(n) for _ in range(k)], "draw": 1, "place": [*range(k)] * n,
+            "side": [RELEVANT if one else OTHER for one in relevant.ravel()], "effect": effect.ravel(), "moved": 0.0,
+        })  # fmt: skip
+        known = parts(relevant[..., None] * 1.0, effect[..., None])[:, 0]
+        errors.append(np.abs(by_query(rows)["effect"].to_numpy() - known).max())
+    return float(max(errors))
 
 
 def clustered(random: np.random.Generator, kind: str, n: int, draws: int) -> dict[str, float]:
@@ -232,11 +275,18 @@ def figures(draws: int) -> Iterator[tuple[str, record.Figure]]:
         for name, rate in over_kinds(max, lambda kind: left_out(random, kind, n, draws, 0.0)).items():  # noqa: B023
             goal = most if name == "adjusted" else ""
             yield f"left out, false word: {n} queries, {name}", record.figure(rate, goal=goal)
+        unlike = np.random.default_rng([n, 1])
+        found = over_kinds(max, lambda kind: not_additive(unlike, kind, n, draws))  # noqa: B023
+        yield (
+            f"left out, places that do not add up, false word: {n} queries, adjusted",
+            record.figure(found["adjusted"]),
+        )
         found = over_kinds(min, lambda kind: left_out(random, kind, n, draws, WORTH))  # noqa: B023
         yield f"left out, worth {WORTH} found: {n} queries, adjusted", record.figure(found["adjusted"])
         for name, rate in over_kinds(max, lambda kind: clustered(random, kind, n, draws // 4)).items():  # noqa: B023
             goal = "<= 0.065" if name == "by cluster" else ""
             yield f"one relevant passage, false word: {n} clusters of 4, {name}", record.figure(rate, goal=goal)
+    yield "left out, largest error of a query's part", record.figure(largest_error(), goal="<= 1e-12")
     yield "standard error left with a second draw", record.figure(second_draw(np.random.default_rng(2), draws))
 
 

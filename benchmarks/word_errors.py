@@ -15,7 +15,9 @@ and for a true difference it is counted, too, how often a word is said that stan
 Columns of a real language model (benchmarks/shared/model_columns.py) are drawn from in the same way, beside these.
 
 *Relay: it is* is said of cells without relay: real ones in which every query has the answers of another one, and
-simulated ones; and of cells with a known slope, which it has to find (``benchmarks/shared/relay_cells.py``).
+simulated ones; and of cells with a known slope, which it has to find (``benchmarks/shared/relay_cells.py``). In
+simulated cells without relay, each row of relay.csv is counted too, as measured and adjusted, if its slope is above or
+below zero. Rows of real cells that ``--studies`` lack stay as they are in the file.
 
 Rates are shares of ``--draws`` data sets (of relay ``--relay-draws``), each with its standard error. A false word's
 rate less two of these must be at most its gate, a true word's rate and two of these at least. With ``--only``, the rows
@@ -34,15 +36,18 @@ from typing import Any
 import numpy as np
 import polars as pl
 from ragrelay.analysis.mean_tests import Means
-from ragrelay.analysis.relay import IT_IS, Cell, all_pairs, answer_of, pair_sums, slope
+from ragrelay.analysis.relay import Cell, all_pairs, pair_sums, slope
 from ragrelay.analysis.standing import stands
 from ragrelay.analysis.verdicts import (
+    ABOVE,
+    BELOW,
     DIFFERENT_AT_LEAST,
     EQUIVALENT,
     NOT_BETTER,
     QUERIES_AT_LEAST,
     SAY_BETTER,
     SAY_WORSE,
+    UNDECIDED,
     WORDS_AT_LEAST,
     of_difference,
 )
@@ -56,12 +61,15 @@ Array = np.ndarray
 Draw = Callable[[np.random.Generator, int, int], Array]
 SIZES = (8, 12, 20, 36, 54, 100, 500)
 REMARK_SIZES = (12, 20, 36, 43, 54, 100, 500)
-PARTS = ("words", "remarks", "relay", "model")
+DRAWN = ("words", "remarks", "relay", "model")
+PARTS = ("words", "remarks", "relay", "slopes", "model")
+"""Tables of the page; *slopes* are drawn with *relay*."""
 BATCH = 1000
 CELL = ["ordering", "k", "references"]
 RELAYED = "relay: it is"
+SLOPES = ("relay, as measured: above, below zero", "relay, adjusted: above, below zero")
 RELAY_SIZES = (12, 20, 36, 54, 100)
-FALSE_AT_MOST, RELAY_AT_MOST, FOUND_AT_LEAST = 0.05, 0.035, 0.7
+FALSE_AT_MOST, RELAY_AT_MOST, SLOPE_AT_MOST, FOUND_AT_LEAST = 0.05, 0.035, 0.06, 0.7
 UNREMARKED_AT_MOST = 0.02
 ZEROS_AT_MOST = 0.06
 """Of the language model's 17 columns with many zeros, each of 14 to 25 other values, which are drawn over and over."""
@@ -216,6 +224,8 @@ def part_of(one: Mapping[str, Any]) -> str:
     if MODEL in one["data"]:
         return "model"
     of_remarks = one["data"] in refusals() or one["word"].startswith("better (true)")
+    if one["word"] in SLOPES:
+        return "slopes"
     return "relay" if one["word"] == RELAYED else "remarks" if of_remarks else "words"
 
 
@@ -237,24 +247,27 @@ def model_records(draws: int, relay_draws: int, sizes: Sequence[int] = SIZES) ->
         yield rate(RELAYED, kind, n, said, f"<= {RELAY_AT_MOST}")
 
 
-def relayed(cell: Cell) -> bool:
-    """Whether all rankings of ``cell`` have the answer *it is*."""
+def slope_words(cell: Cell) -> tuple[str, str]:
+    """The verdicts on the slope over all rankings of ``cell``, as measured and adjusted."""
+    words = []
     for adjusted in (False, True):
         sums = all_pairs(dict(pair_sums(cell, adjusted)).values())
-        xp = sums.products[1, sums.differs]
+        xp = sums.of_units[1]
         # Most have no slope that the test finds, which is quicker to see than the interval of which it is read off.
-        if len(xp) < QUERIES_AT_LEAST or xp.sum() <= 0 or Means.cautious(xp[:, None]).p_value()[0] > 2 * FALSE_AT_MOST:
-            return False
-    rows = [slope(all_pairs(dict(pair_sums(cell, adjusted)).values())) for adjusted in (False, True)]
-    return (
-        answer_of(pl.DataFrame([{"verdict": row["verdict"], "p_value": row.get("p_value")} for row in rows])) == IT_IS
-    )
+        none = len(xp) < QUERIES_AT_LEAST or Means.cautious(xp[:, None]).p_value()[0] > 2 * FALSE_AT_MOST
+        words.append(UNDECIDED if none else str(slope(sums)["verdict"]))
+    return words[0], words[1]
+
+
+def relayed(cell: Cell) -> bool:
+    """Whether all rankings of ``cell`` have the answer *it is*."""
+    return slope_words(cell) == (ABOVE, ABOVE)
 
 
 def relay_records(
     real: Mapping[str, Sequence[Cell]], draws: int, sizes: Sequence[int] = RELAY_SIZES
 ) -> Iterator[dict[str, Any]]:
-    """Rates of *it is*, in the rows of ``records``; real cells keep their number of queries."""
+    """Rates of *it is* and, without relay, of SLOPES, in the rows of ``records``; real cells keep their queries."""
     gate, few = f"<= {RELAY_AT_MOST}", draws // 4
     kinds = [(kind, draw, n, draws, gate) for kind, (draw, n) in relay_cells.permuted(real).items()]
     kinds += [(kind, draw, n, draws, gate) for kind, draw in relay_cells.nulls().items() for n in sizes]
@@ -263,7 +276,11 @@ def relay_records(
               for kind, draw in (relay_cells.planted() | relay_cells.limits()).items() for n in sizes]  # fmt: skip
     for kind, draw, n, count, gate in kinds:
         random = np.random.default_rng([n, len(kind)])
-        yield rate(RELAYED, kind, n, np.array([relayed(draw(random, n)) for _ in range(count)]), gate)
+        words = np.array([slope_words(draw(random, n)) for _ in range(count)])
+        yield rate(RELAYED, kind, n, (words == ABOVE).all(axis=1), gate)
+        if kind in relay_cells.nulls():
+            for word, said in zip(SLOPES, np.isin(words, (ABOVE, BELOW)).T, strict=True):
+                yield rate(word, kind, n, said, f"<= {SLOPE_AT_MOST}")
 
 
 def rate(word: str, kind: str, n: int, said: Array, gate: str) -> dict[str, Any]:
@@ -321,7 +338,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=8000)
     parser.add_argument("--relay-draws", type=int, default=4000)
     parser.add_argument("--sizes", type=int, nargs="*", default=SIZES)
-    parser.add_argument("--only", nargs="*", default=PARTS, choices=PARTS, help="parts to draw anew")
+    parser.add_argument("--only", nargs="*", default=DRAWN, choices=DRAWN, help="parts to draw anew")
     arguments = parser.parse_args()
     real = columns_of(arguments.studies) if "words" in arguments.only else []
     sizes = [n for n in arguments.sizes if n >= QUERIES_AT_LEAST]
@@ -331,11 +348,13 @@ def main() -> None:
         "relay": lambda: relay_records(relay_cells.real_cells(arguments.studies), arguments.relay_draws),
         "model": lambda: model_records(arguments.draws, arguments.relay_draws, sizes),
     }
-    kept = [] if set(arguments.only) == set(PARTS) else read(arguments.out)
-    parts = {
-        part: list(rows()) if part in arguments.only else [one for one in kept if part_of(one) == part]
-        for part, rows in drawn.items()
-    }
+    kept = read(arguments.out) if arguments.out.exists() else []
+    only = {*arguments.only, *(("slopes",) if "relay" in arguments.only else ())}
+    fresh = [one for part in arguments.only for one in drawn[part]()]
+    of_real = {one["data"] for one in kept if one["data"].startswith("P of another query")}
+    stays = of_real - {one["data"] for one in fresh}
+    made = [one for one in kept if part_of(one) not in only or (part_of(one) == "relay" and one["data"] in stays)]
+    parts = {part: [one for one in (*made, *fresh) if part_of(one) == part] for part in PARTS}
     made = [one for rows in parts.values() for one in rows]
     write(arguments.out, made, len(real) if "words" in arguments.only else None)
     print(*map(table, parts.values()), sep="\n\n")

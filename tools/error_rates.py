@@ -1,13 +1,14 @@
-"""Write the tables of docs/error-rates.md from the records of words, clusters and thoughts: `make docs`."""
+"""Write the tables of docs/error-rates.md and of rho in docs/correlation-errors.md from their records: `make docs`."""
 
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "error-rates.md"
+OF_RHO = ROOT / "docs" / "correlation-errors.md"
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
-from benchmarks import cluster_errors, thought_errors  # noqa: E402
+from benchmarks import cluster_errors, rho_errors, thought_errors  # noqa: E402
 from benchmarks.shared import model_columns  # noqa: E402
 from benchmarks.word_errors import PARTS, part_of, read, table  # noqa: E402
 from tools.blocks import replaced  # noqa: E402
@@ -27,5 +28,12 @@ def page(text: str) -> str:
     return replaced(text, "<!-- error rates by cluster, by tools/error_rates.py -->", clustered)
 
 
+def page_of_rho(text: str) -> str:
+    """Replace the table of rho with few queries in ``text``, docs/correlation-errors.md."""
+    made = rho_errors.table(ROOT / "benchmarks" / "results" / "rho_errors.json")
+    return replaced(text, "<!-- error rates of rho, by tools/error_rates.py -->", made)
+
+
 if __name__ == "__main__":
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    OF_RHO.write_text(page_of_rho(OF_RHO.read_text(encoding="utf-8")), encoding="utf-8")

@@ -106,6 +106,12 @@ def nulls() -> dict[str, Draw]:
     for retrievers in (2, 5):
         name = f"spread that differs by query, {retrievers} retrievers"
         found[name] = partial(simulated, retrievers=retrievers, spread=SPREAD)
+    for retrievers in (2, 5, 10):
+        found[f"one spread, {retrievers} retrievers"] = partial(simulated, retrievers=retrievers)
+    for retrievers in (5, 10):
+        found[f"{retrievers} retrievers that share most contexts"] = partial(
+            simulated, retrievers=retrievers, shared=0.8
+        )
     # A context is the common one for the square root of a half of each retriever's queries: for half of the pair's.
     return found | {"two retrievers that share half of their contexts": partial(simulated, shared=0.5**0.5)}
 

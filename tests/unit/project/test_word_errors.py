@@ -15,6 +15,7 @@ from benchmarks.word_errors import (
     RELAYED,
     REMARK_SIZES,
     SIZES,
+    SLOPES,
     false_words,
     holds,
     main,
@@ -41,6 +42,26 @@ def test_the_page_has_the_record() -> None:
     text = error_rates.PAGE.read_text(encoding="utf-8")
     assert error_rates.page(text) == text and "| relay: it is |" in text
     assert error_rates.page(text.replace("| 3.6 |", "| 3.7 |")) == text
+
+
+def test_the_page_of_correlations_has_the_record_of_rho() -> None:
+    text = error_rates.OF_RHO.read_text(encoding="utf-8")
+    assert error_rates.page_of_rho(text) == text and "| two values, spread unequal | verdict |" in text
+    figures = json.loads((ROOT / "benchmarks/results/rho_errors.json").read_text(encoding="utf-8"))["figures"]
+    gated = {name: one["value"] for name, one in figures.items() if "goal" in one}
+    assert len(gated) == 5 * 8 and max(gated.values()) <= 0.06
+    assert all(value == 0 for name, value in gated.items() if " 6 queries" in name or " 10 queries" in name)
+    assert figures["above, below zero: two values, spread unequal, 12 queries, test and interval"]["value"] > 0.06
+
+
+def test_single_rows_of_relay_have_their_gate() -> None:
+    """An adjusted row has no word below 20 queries, and its words are false as seldom as those as measured."""
+    rows = [one for one in RATES if part_of(one) == "slopes"]
+    assert {(one["word"], one["data"], one["n"]) for one in rows} == {
+        (word, kind, n) for word in SLOPES for kind in relay_cells.nulls() for n in RELAY_SIZES
+    }
+    assert {one["gate"] for one in rows} == {"<= 0.06"} and all(map(holds, rows))
+    assert {one["share"] for one in rows if one["word"] == SLOPES[1] and one["n"] == 12} == {0.0}
 
 
 def test_no_gate_of_the_record_is_broken_and_limits_are_in_it() -> None:
