@@ -12,9 +12,28 @@ for question in questions:
 
     rule:
         name:
+            question.count_rule
+        input:
+            unpack(question.ask_inputs),
+        output:
+            missing=temp(count_file(question.receipt)),
+        log:
+            f"<logs>/{question.count_rule}/{question.ask_key}.log",
+        wildcard_constraints:
+            **question.ask_constraints,
+        conda:
+            "../envs/generation.yaml"
+        params:
+            **question.ask_params,
+        script:
+            "../workflow/scripts/count_requests.py"
+
+    rule:
+        name:
             question.question.asks
         input:
             unpack(question.ask_inputs),
+            missing=count_of(question.receipt, question.of_asked(lambda name: name)),
         output:
             receipt=question.receipt,
         log:
@@ -27,14 +46,9 @@ for question in questions:
             "../envs/generation.yaml"
         threads: question.of_asked(study.threads_of)
         resources:
-            **machine("engine"),
-            gpu=question.of_asked(study.gpus_of),
+            **with_work({**machine("engine"), "gpu": question.of_asked(study.gpus_of)}),
         params:
-            question=question.name,
-            parts=question.ask_parts,
-            generator=question.of_asked(study.generator_of_jobs),
-            fingerprint=question.of_asked(study.likelihoods_of),
-            cache_dir=study.cache_dir,
+            **question.ask_params,
             code=question.ask_code,
         script:
             "../workflow/scripts/ask_question.py"
@@ -65,7 +79,8 @@ for question in questions:
             "../workflow/scripts/read_replies.py"
 
     # For snakemake --list. A docstring in the rule would be the same for all questions.
-    for name, text in zip((question.question.asks, question.question.reads), question.question.does):
+    names = (question.question.asks, question.question.reads, question.count_rule)
+    for name, text in zip(names, (*question.question.does, question.does_count)):
         getattr(rules, name).rule.docstring = text
 
 

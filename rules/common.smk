@@ -4,6 +4,7 @@ import os
 import time
 
 from ragrelay.base.annex import annexes
+from ragrelay.base.vocabulary.study_file import count_file
 from ragrelay.workflow.jobs import snakemake_internals
 from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
@@ -26,7 +27,6 @@ snakemake_internals.look_at_jobs_when_needed()
 snakemake_internals.collect_garbage_rarely()
 snakemake_internals.escape_log_messages()
 snakemake_internals.shorten_reasons()
-snakemake_internals.check_submissions(workflow)
 snakemake_internals.import_this_package_in_jobs()
 snakemake_internals.keep_locks_of_other_runs()
 
@@ -52,6 +52,7 @@ shown_questions, asked_tables = shown_tables(questions)
 retrieval = Retrieval(study)
 reported = Reported(study, retrieval)
 plan = Plan(study, questions)
+snakemake_internals.check_submissions(workflow, plan.missing)
 
 
 def last_lines():
@@ -87,4 +88,18 @@ def following(paths_of):
     return lambda wildcards: [ancient(path) for path in paths_of(wildcards)]
 
 
-ENGINE = {**machine("engine"), "gpu": of_job(study.gpus_of)}
+def with_work(resources):
+    """Return ``resources`` of jobs that have work; jobs whose count of missing keys is 0 get the profile's defaults."""
+    return snakemake_internals.with_work(workflow, resources)
+
+
+def count_of(receipt, generator=lambda wildcards: wildcards.generator):
+    """Return an input function of the count of the missing keys of the job with an engine that writes ``receipt``.
+
+    It is empty without a profile for engines, or if ``generator``, the one that the job asks, needs no GPU.
+    """
+    gpus = study.gpus_of if machine("engine") else lambda name: 0
+    return lambda wildcards: [snakemake_internals.count_file(count_file(receipt))] if gpus(generator(wildcards)) else []
+
+
+ENGINE = with_work({**machine("engine"), "gpu": of_job(study.gpus_of)})

@@ -70,14 +70,47 @@ rule convert_model:
         "../workflow/scripts/convert_model.py"
 
 
+GENERATION = {
+    # Derived from the input, so that it makes no job run again: annexes that come later add patterns.
+    "patterns": lambda wildcards, input: {n: path for n, path in PROMPT_FILES.items() if input.get(n)},
+    "generator": of_job(study.generator_of_jobs),
+    "fingerprint": of_job(study.fingerprint_of),
+    "template": lambda wildcards: study.template_parts(study.template_of(wildcards.generator)),
+    "seeds": study.grid.seeds,
+    "shards": of_job(study.number_of_shards),
+    "cache_dir": study.cache_dir,
+}
+ANSWERED = {
+    "fetched": study.fetched_for("generator"),
+    "prompts": study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
+    "with_context": study.prompts_with_context(study.retriever_contexts),
+    "queries": files.queries,
+    "contexts": files.contexts.each(study.each_retriever),
+}
+
+
+rule count_answers:
+    """Count the answers that the store lacks, so that generation asks for a GPU only if there are some."""
+    input:
+        **ANSWERED,
+    output:
+        missing=temp(count_file(files.receipt)),
+    log:
+        "<logs>/count_answers/{dataset}/{generator}/shard{shard}.log",
+    priority: 5
+    conda:
+        "../envs/generation.yaml"
+    params:
+        **GENERATION,
+    script:
+        "../workflow/scripts/generate_answers.py"
+
+
 rule generate_answers:
     """Have a generator answer the prompts of all retrievers, and zero-shot, into the store."""
     input:
-        fetched=study.fetched_for("generator"),
-        prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
-        with_context=study.prompts_with_context(study.retriever_contexts),
-        queries=files.queries,
-        contexts=files.contexts.each(study.each_retriever),
+        **ANSWERED,
+        missing=count_of(files.receipt),
     output:
         receipt=files.receipt,
     log:
@@ -91,14 +124,7 @@ rule generate_answers:
     resources:
         **ENGINE,
     params:
-        # Derived from the input, so that it makes no job run again: annexes that come later add patterns.
-        patterns=lambda wildcards, input: {n: path for n, path in PROMPT_FILES.items() if input.get(n)},
-        generator=of_job(study.generator_of_jobs),
-        fingerprint=of_job(study.fingerprint_of),
-        template=lambda wildcards: study.template_parts(study.template_of(wildcards.generator)),
-        seeds=study.grid.seeds,
-        shards=of_job(study.number_of_shards),
-        cache_dir=study.cache_dir,
+        **GENERATION,
     script:
         "../workflow/scripts/generate_answers.py"
 

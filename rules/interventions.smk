@@ -66,14 +66,32 @@ rule build_changed_prompts:
         "../workflow/scripts/build_changed_prompts.py"
 
 
+CHANGED_ANSWERED = {
+    "fetched": study.fetched_for("generator"),
+    "changed": interventions.changed_prompts_of,
+    "queries": files.queries,
+    # Runs after the grid's own jobs, so that answers in both are generated once.
+    "receipts": study.receipts_of(files.receipt),
+}
+
+
+use rule count_answers as count_changed_answers with:
+    """Count the answers to changed contexts that the store lacks."""
+    input:
+        **CHANGED_ANSWERED,
+    output:
+        missing=temp(count_file(changed_files.changed_receipt)),
+    log:
+        "<logs>/count_changed_answers/{dataset}/{generator}/shard{shard}.log",
+    params:
+        leaves_out=True,
+
+
 use rule generate_answers as generate_changed_answers with:
     """Have a generator answer the prompts of changed contexts, into the store."""
     input:
-        fetched=study.fetched_for("generator"),
-        changed=interventions.changed_prompts_of,
-        queries=files.queries,
-        # Runs after the grid's own jobs, so that answers in both are generated once.
-        receipts=study.receipts_of(files.receipt),
+        **CHANGED_ANSWERED,
+        missing=count_of(changed_files.changed_receipt),
     output:
         receipt=changed_files.changed_receipt,
     log:

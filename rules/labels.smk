@@ -36,14 +36,30 @@ rule build_single_prompts:
         "../workflow/scripts/build_single_prompts.py"
 
 
+SINGLE_ANSWERED = {
+    "fetched": study.fetched_for("generator"),
+    "single": labels.single_prompts_of,
+    "queries": files.queries,
+    # Runs after the grid's own jobs, so that answers in both are generated once.
+    "receipts": study.receipts_of(files.receipt),
+}
+
+
+use rule count_answers as count_single_answers with:
+    """Count the answers to single passages that the store lacks."""
+    input:
+        **SINGLE_ANSWERED,
+    output:
+        missing=temp(count_file(label_files.single_receipt)),
+    log:
+        "<logs>/count_single_answers/{dataset}/{generator}/shard{shard}.log",
+
+
 use rule generate_answers as generate_single_answers with:
     """Have a generator answer the prompts of single passages, into the store."""
     input:
-        fetched=study.fetched_for("generator"),
-        single=labels.single_prompts_of,
-        queries=files.queries,
-        # Runs after the grid's own jobs, so that answers in both are generated once.
-        receipts=study.receipts_of(files.receipt),
+        **SINGLE_ANSWERED,
+        missing=count_of(label_files.single_receipt),
     output:
         receipt=label_files.single_receipt,
     log:

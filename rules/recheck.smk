@@ -11,15 +11,51 @@ from ragrelay.annexes.recheck.rules import PROMPTS, Recheck
 rechecks = Recheck(study)
 
 
+RECHECK = {
+    # Made again whenever it is asked for: the machine, its libraries or a server may have changed.
+    "asked_for": str(STARTED),
+    "patterns": PROMPTS,
+    "answers": rechecks.answers,
+    "generator": of_job(study.generator_of_jobs),
+    "fingerprint": of_job(study.fingerprint_of),
+    "template": lambda wildcards: study.template_parts(study.template_of(wildcards.generator)),
+    "seeds": study.grid.seeds,
+    "cache_dir": study.cache_dir,
+    "code": code_of("recheck_answers.py"),
+}
+RECHECKED = {
+    "fetched": study.fetched_for("generator"),
+    "zeroshot": study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
+    "prompts": study.prompts_with_context(study.retriever_contexts),
+    "queries": files.queries,
+    "contexts": files.contexts.each(study.each_retriever),
+    "receipts": following(study.receipts_of(files.receipt)),
+}
+
+
+rule count_rechecked_answers:
+    """Count the stored answers to make again: without any, the recheck ends before it waits for a GPU."""
+    input:
+        **RECHECKED,
+    output:
+        missing=temp(count_file(recheck_files.recheck_receipt)),
+    log:
+        "<logs>/count_rechecked_answers/{dataset}/{generator}.log",
+    wildcard_constraints:
+        generator=any_of(study.asked_generators()),
+    conda:
+        "../envs/generation.yaml"
+    params:
+        **RECHECK,
+    script:
+        "../workflow/scripts/recheck_answers.py"
+
+
 rule recheck_answers:
     """Make some of a generator's stored answers again, and compare."""
     input:
-        fetched=study.fetched_for("generator"),
-        zeroshot=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
-        prompts=study.prompts_with_context(study.retriever_contexts),
-        queries=files.queries,
-        contexts=files.contexts.each(study.each_retriever),
-        receipts=following(study.receipts_of(files.receipt)),
+        **RECHECKED,
+        missing=count_of(recheck_files.recheck_receipt),
     output:
         answers=recheck_files.rechecked_answers,
         receipt=recheck_files.recheck_receipt,
@@ -33,16 +69,7 @@ rule recheck_answers:
     resources:
         **ENGINE,
     params:
-        # Made again whenever it is asked for: the machine, its libraries or a server may have changed.
-        asked_for=str(STARTED),
-        patterns=PROMPTS,
-        answers=rechecks.answers,
-        generator=of_job(study.generator_of_jobs),
-        fingerprint=of_job(study.fingerprint_of),
-        template=lambda wildcards: study.template_parts(study.template_of(wildcards.generator)),
-        seeds=study.grid.seeds,
-        cache_dir=study.cache_dir,
-        code=code_of("recheck_answers.py"),
+        **RECHECK,
     script:
         "../workflow/scripts/recheck_answers.py"
 

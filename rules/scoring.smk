@@ -33,13 +33,43 @@ rule encode_references:
         "../workflow/scripts/encode_references.py"
 
 
+FILLING = {
+    **study.reference_files,
+    "answers": study.answers_with_context(study.retriever_cells),
+    "prompts": study.prompts_with_context(study.retriever_contexts),
+    "zeroshot": files.zeroshot_answers.each(study.zeroshot_cells),
+}
+FILLED = {
+    "scorer": of_job(study.scorer_of_jobs),
+    "shards": of_job(study.number_of_shards),
+    "cache_dir": study.cache_dir,
+    "patterns": SCORED_FILES,
+}
+
+
+rule count_scores:
+    """Count the scores that the store lacks, so that scoring asks for a GPU only if there are some."""
+    input:
+        **FILLING,
+    output:
+        missing=temp(count_file(files.score_receipt)),
+    log:
+        "<logs>/count_scores/{dataset}/{scorer}/{generator}/shard{shard}.log",
+    wildcard_constraints:
+        scorer=any_of(study.scorers_with_model),
+    conda:
+        "../envs/scoring.yaml"
+    params:
+        **FILLED,
+    script:
+        "../workflow/scripts/fill_scores.py"
+
+
 rule fill_scores:
     """Score the answers of all retrievers, and zero-shot, into the store, for scorers with a model."""
     input:
-        **study.reference_files,
-        answers=study.answers_with_context(study.retriever_cells),
-        prompts=study.prompts_with_context(study.retriever_contexts),
-        zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
+        **FILLING,
+        missing=[snakemake_internals.count_file(count_file(files.score_receipt))] if "gpu" in machine("scoring") else [],
     output:
         files.score_receipt,
     log:
@@ -52,12 +82,9 @@ rule fill_scores:
         "../envs/scoring.yaml"
     threads: cores("scoring")
     resources:
-        **machine("scoring"),
+        **with_work(machine("scoring")),
     params:
-        scorer=of_job(study.scorer_of_jobs),
-        shards=of_job(study.number_of_shards),
-        cache_dir=study.cache_dir,
-        patterns=SCORED_FILES,
+        **FILLED,
     script:
         "../workflow/scripts/fill_scores.py"
 

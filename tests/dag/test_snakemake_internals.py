@@ -6,6 +6,7 @@ dag/test_status.py, `escape_log_messages` in dag/test_terminal.py.
 
 import hashlib
 import inspect
+import json
 import os
 import pkgutil
 import re
@@ -20,6 +21,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
@@ -86,6 +88,84 @@ def test_resources_and_threads_of_a_class_of_rules_are_the_profiles(tmp_path: Pa
     assert done.returncode == 0, done.stderr
     assert "others: {} 7" in done.stdout
     assert (tmp_path / "tried.txt").read_text().splitlines() == ["3 100 gpu", "3 200 gpu"]
+
+
+COUNTED = """
+import json
+from ragrelay.workflow.jobs.snakemake_internals import count_file, with_work
+
+internals.plan_by_content(globals(), "cache")
+rules_of_class = with_work(workflow, {**internals.class_resources(workflow, "engine"), "gpu": lambda wildcards: 2})
+
+rule all:
+    input: "made.txt"
+
+rule count:
+    output: temp("count.json")
+    params: number=config["number"]
+    shell: "echo count >> ran.txt; echo '{{\\"missing\\": {params.number}}}' > {output}"
+
+rule make:
+    input: missing=lambda wildcards: [count_file("count.json")] if config.get("counts", True) else []
+    output: "made.txt"
+    params: number=config["made"]
+    resources: **rules_of_class
+    run:
+        kept = {n: v for n, v in resources.items() if n in ("gpu", "part", "model", "mem_mb", "runtime")}
+        with open("ran.txt", "a") as file:
+            file.write(json.dumps(kept) + "\\n")
+        if config.get("fails") and resources.get("part") == "short":
+            raise ValueError("keys have vanished")
+        Path(output[0]).touch()
+"""
+BY_PROFILE = (
+    "--set-resources", "engine:part=gpus", "engine:model=a100", "engine:mem_mb=attempt*100", "engine:runtime=480",
+    "--default-resources", "part=short", "mem_mb=attempt*7", "runtime=30",
+)  # fmt: skip
+WITH_WORK = {"part": "gpus", "model": "a100", "mem_mb": 100, "runtime": 480, "gpu": 2}
+WITHOUT = {"part": "short", "mem_mb": 7, "runtime": 30}
+"""No `gpu` and no `model`, as they have no default."""
+
+
+def ran(folder: Path, *config: str, arguments: tuple[str, ...] = BY_PROFILE) -> list[Any]:
+    """What a run writes: `count`, and the resources of the job that makes."""
+    log = folder / "ran.txt"
+    log.unlink(missing_ok=True)
+    done = run(folder, COUNTED, *arguments, "--config", *config)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lines = log.read_text().splitlines() if log.exists() else []
+    return [line if line == "count" else json.loads(line) for line in lines]
+
+
+def test_a_job_whose_keys_are_all_there_gets_default_resources(tmp_path: Path) -> None:
+    assert ran(tmp_path, "number=3", "made=1") == ["count", WITH_WORK]
+    assert ran(tmp_path, "number=0", "made=2") == ["count", WITHOUT]
+    assert not (tmp_path / "count.json").exists()
+    by_name = ("--set-resources", "make:part=mine", *BY_PROFILE[1:])
+    assert ran(tmp_path, "number=0", "made=3", arguments=by_name)[1]["part"] == "mine", "the rule's name wins"
+
+
+def test_a_job_whose_keys_have_vanished_is_tried_again_with_work(tmp_path: Path) -> None:
+    again = {**WITH_WORK, "mem_mb": 200}
+    assert ran(tmp_path, "number=0", "made=1", "fails=1", arguments=("--retries", "1", *BY_PROFILE)) == [
+        "count", WITHOUT, again,
+    ]  # fmt: skip
+
+
+def test_a_count_makes_no_job_run(tmp_path: Path) -> None:
+    """Not where results are older than counts, nor after another count, --touch or --forcerun of the counts alone."""
+    assert ran(tmp_path, "number=3", "made=1", "counts=")[-1] == WITH_WORK
+    assert ran(tmp_path, "number=0", "made=1") == []
+    assert ran(tmp_path, "number=5", "made=1") == []
+    assert ran(tmp_path, "number=5", "made=1", arguments=("--touch", *BY_PROFILE)) == []
+    assert ran(tmp_path, "number=5", "made=1", arguments=("--forcerun", "make", "--touch", *BY_PROFILE)) == []
+    assert ran(tmp_path, "number=4", "made=1") == ran(tmp_path, "number=4", "made=1", "counts=") == []
+    assert ran(tmp_path, "number=0", "made=1", arguments=("--forcerun", "make", *BY_PROFILE)) == ["count", WITHOUT]
+
+
+def test_a_count_of_a_killed_run_is_made_again(tmp_path: Path) -> None:
+    (tmp_path / "count.json").write_text('{"missing": 9}')
+    assert ran(tmp_path, "number=0", "made=1") == ["count", WITHOUT]
 
 
 TWO_JOBS = """

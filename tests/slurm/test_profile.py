@@ -25,18 +25,13 @@ GROUPS = ("collection", "contexts", "analysis", "report")
 
 
 @pytest.mark.gate
-def test_one_gpu_job_per_retriever_and_one_for_zeroshot(submitted: SlurmStudy) -> None:
-    jobs = submitted.gpu_jobs()
-    assert list(map(what, jobs)) == ["generate_answers small_demo-lm_0"]
-    assert all("gres/gpu=1" in job["AllocTRES"].split(",") for job in jobs)
-    assert {job["NodeList"] for job in jobs} == {"gpu1"}
-
-
-@pytest.mark.gate
-def test_nothing_else_has_a_gpu(submitted: SlurmStudy) -> None:
-    others = [job for job in submitted.jobs() if job["Partition"] != "gpu"]
-    assert {job["Partition"] for job in others} == {"cpu"}
-    assert not [job for job in others if "gpu" in job["AllocTRES"] or "generate" in job["Comment"]]
+def test_no_job_gets_a_gpu_if_no_answer_is_missing(submitted: SlurmStudy) -> None:
+    """The engine's job then gets what all jobs get by default."""
+    assert not submitted.gpu_jobs()
+    assert {job["Partition"] for job in submitted.jobs()} == {"cpu"}
+    assert not [job for job in submitted.jobs() if "gpu" in job["AllocTRES"]]
+    [job] = [job for job in submitted.jobs() if what(job) == "generate_answers small_demo-lm_0"]
+    assert "mem=4000M" in job["AllocTRES"].split(",") and job["Timelimit"] == "00:30:00"
 
 
 @pytest.mark.gate
@@ -58,13 +53,6 @@ def test_same_files_as_without_slurm(submitted: SlurmStudy, finished: Sandbox) -
     assert submitted.tables() == finished.tables()
 
 
-def test_gpu_hours_are_those_that_slurm_charges(submitted: SlurmStudy) -> None:
-    """But for the seconds before a job's script begins."""
-    charged = [job["Elapsed"].split(":") for job in submitted.gpu_jobs()]
-    seconds = sum(3600 * int(hours) + 60 * int(minutes) + int(rest) + 1 for hours, minutes, rest in charged)
-    assert 0 < used_in_all(submitted.folder / "logs/small")["gpu_hours"] * 3600 <= seconds
-
-
 def test_the_page_has_what_was_requested_and_the_executor_its_report(submitted: SlurmStudy) -> None:
     provenance = json.loads((submitted.results / "report/provenance.json").read_text())
     requested = {stage["stage"]: (stage["requested_minutes"], stage["requested_mb"]) for stage in provenance["stages"]}
@@ -81,11 +69,60 @@ def test_second_run_submits_nothing(submitted: SlurmStudy) -> None:
     assert len(submitted.jobs()) == before
 
 
+@pytest.mark.gate
+def test_a_removed_retriever_and_deleted_results_need_no_gpu(submitted: SlurmStudy) -> None:
+    shard, before = "results/small/small/generated/demo-lm/shard0.json", len(submitted.jobs())
+    submitted.config["grid"] = {**submitted.config["grid"], "retrievers": [*RETRIEVERS[:-1]]}
+    submitted.write_config()
+    submitted.snakemake(shard)
+    counted = ["count_answers small_demo-lm_0", "generate_answers small_demo-lm_0"]
+    assert sorted(what(job) for job in submitted.jobs()[before:]) == counted
+    submitted.config["grid"] = {**submitted.config["grid"], "retrievers": [*RETRIEVERS]}
+    submitted.write_config()
+    shutil.rmtree(submitted.results)
+    submitted.snakemake()
+    assert not submitted.gpu_jobs()
+    assert not list((submitted.results / ".missing").rglob("*.json")), "counts are removed"
+
+
+@pytest.mark.gate
+def test_a_seed_more_sends_only_the_shards_with_missing_answers_to_a_gpu(submitted: SlurmStudy) -> None:
+    """The answers of one of two shards are made before, by a job with a GPU."""
+    shards = [f"results/small/small/generated/demo-lm/shard{shard}.json" for shard in (0, 1)]
+    submitted.config["grid"] = {**submitted.config["grid"], "seeds": [1, 2, 4]}
+    submitted.config["datasets"]["small"]["shards"] = 2
+    submitted.write_config()
+    submitted.snakemake(shards[1])
+    assert [what(job) for job in submitted.gpu_jobs()] == ["generate_answers small_demo-lm_1"]
+    (submitted.folder / shards[1]).unlink()
+    submitted.snakemake("plan")
+    done = submitted.snakemake(*shards, "--dry-run")
+    table = [line.split()[:5] for line in (done.stdout + done.stderr).splitlines() if line.startswith("generate_a")]
+    account = submitted.cluster.account
+    assert table == [["generate_answers", "1", "gpu", account, "1"], ["generate_answers", "1", "cpu", account, "2"]]
+    submitted.snakemake(*shards)
+    jobs = submitted.gpu_jobs()
+    assert [what(job) for job in jobs] == ["generate_answers small_demo-lm_1", "generate_answers small_demo-lm_0"]
+    assert all("gres/gpu=1" in job["AllocTRES"].split(",") for job in jobs)
+    assert {job["NodeList"] for job in jobs} == {"gpu1"}
+
+
+def test_gpu_hours_are_those_that_slurm_charges(submitted: SlurmStudy) -> None:
+    """But for the seconds before a job's script begins."""
+    charged = [job["Elapsed"].split(":") for job in submitted.gpu_jobs()]
+    seconds = sum(3600 * int(hours) + 60 * int(minutes) + int(rest) + 1 for hours, minutes, rest in charged)
+    assert 0 < used_in_all(submitted.folder / "logs/small")["gpu_hours"] * 3600 <= seconds
+
+
 @pytest.mark.full
 def test_an_added_run_and_a_changed_retriever_submit_their_own_chains_alone(submitted: SlurmStudy) -> None:
-    before = len(submitted.jobs())
     built = submitted.results / "small/runs/bm25.run.gz"
     shutil.copy(built, submitted.folder / "mine.run.gz")
+    submitted.config["grid"] = {**submitted.config["grid"], "seeds": [1, 2]}
+    submitted.config["datasets"]["small"]["shards"] = 1
+    submitted.write_config()
+    submitted.snakemake("all_scores")
+    before = len(submitted.jobs())
     submitted.config["retrievers"] = {"mine": {"kind": "run", "path": "mine.run.gz"}, "nrel": {"seed": 1}}
     submitted.config["grid"] = {**submitted.config["grid"], "retrievers": [*RETRIEVERS, "mine"]}
     submitted.write_config()
@@ -96,6 +133,7 @@ def test_an_added_run_and_a_changed_retriever_submit_their_own_chains_alone(subm
         "analysis_score_answers",
         "build_run small_mine",
         "build_run small_nrel",
+        "count_answers small_demo-lm_0",
         "fill_scores small_minilm_demo-lm_0",
         "generate_answers small_demo-lm_0",
         "view_answers small_demo-lm_mine",
@@ -111,6 +149,7 @@ def test_two_engines_on_two_gpus_are_one_task_and_ask_for_more_when_it_is_tried_
     cluster, shard = submitted.cluster, "small/generated/demo-lm/shard0.json"
     submitted.config["generators"] = {"demo-lm": {"threads": 2, "engines_per_job": 2}}
     submitted.config["grid"] = {**submitted.config["grid"], "seeds": [3]}
+    submitted.config["datasets"]["small"]["shards"] = 1
     submitted.write_config()
 
     def pending() -> list[str]:

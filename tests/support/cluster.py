@@ -203,6 +203,7 @@ class Cluster:
             "Account",
             "NodeList",
             "Elapsed",
+            "Timelimit",
         )
         self._wait("slurmdbd to have every record", self._all_recorded)
         command = ["sacct", "-X", "--noheader", "--parsable2", "--allusers", "--starttime=now-1days"]

@@ -1,4 +1,7 @@
-"""Generate one shard of the answers of all retrievers into the answer store. The output is a receipt."""
+"""Generate one shard of the answers of all retrievers into the answer store, or count the missing ones.
+
+The output is a receipt, or the count.
+"""
 
 from collections.abc import Mapping
 from functools import partial
@@ -8,10 +11,12 @@ from typing import Any
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.cache_use import in_use
 from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.base.vocabulary.study_file import MISSING_KEYS
 from ragrelay.generation.engine_use import counted
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.job import generate_answers
+from ragrelay.generation.missing_work import checked_engine, count_missing, no_engine
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.prompting.layout import Layout
@@ -35,12 +40,16 @@ with (
     contexts = files.pop("contexts").by("retriever") if "contexts" in files else {}
     grouped = (keyed.grouped("retriever") for keyed in files.values())
     prompts = {retriever: paths for each in grouped for retriever, paths in each.items()}
-    receipt = generate_answers(
-        asked_keys(prompts, params.seeds, shard, params.shards),
-        AnswerStore(params.cache_dir, params.fingerprint),
-        params.generator,
-        Layout(Template(**params.template), Path(inputs.queries), contexts),
-        start,
-        params.get("leaves_out", False),
-    )
-    write_json(receipt, snakemake.output.receipt)
+    asked = asked_keys(prompts, params.seeds, shard, params.shards)
+    store = AnswerStore(params.cache_dir, params.fingerprint)
+
+    def make(start_engine: Any) -> dict[str, Any]:
+        layout = Layout(Template(**params.template), Path(inputs.queries), contexts)
+        leaves_out = params.get("leaves_out", False)
+        return generate_answers(asked, store, params.generator, layout, start_engine, leaves_out)
+
+    if snakemake.output.get(MISSING_KEYS):
+        made = count_missing(partial(make, no_engine), lambda: len(asked) - len(store.held(asked)))
+    else:
+        made = make(checked_engine(start, inputs.get(MISSING_KEYS, []), snakemake.resources.get("gpu", 0)))
+    write_json(made, snakemake.output[0])

@@ -29,8 +29,9 @@ with job_log(snakemake.log[0], snakemake.input):
     files = keyed_files(params.patterns, snakemake.input)
     jobs = [Job(**{"files": files, **names}) for names in params.jobs]
     auto = [AutoShards(**split) for split in params.auto_shards]
-    table, shards, remarks = plan_generation(jobs, planned, params.seeds, auto, params.limit, params.at_once)
-    receipt = plan_receipt(table.row(-1, named=True), params.of, shards, used_in_all(Path(params.logs)))
+    missing: dict[str, int] = {}
+    table, shards, remarks = plan_generation(jobs, planned, params.seeds, auto, params.limit, params.at_once, missing)
+    receipt = plan_receipt(table.row(-1, named=True), params.of, shards, used_in_all(Path(params.logs)), missing)
     write_csv(csv_table(table, planned), params.csv)
     write_json(receipt, params.receipt)
     notes = [

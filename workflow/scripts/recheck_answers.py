@@ -1,4 +1,4 @@
-"""Make some of a generator's stored answers again, outside the store, and compare them with the stored ones."""
+"""Make some of a generator's stored answers again, outside the store, and compare them, or count those to make."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -9,9 +9,11 @@ from ragrelay.annexes.recheck.job import recheck_answers
 from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.base.io.cache_use import in_use
 from ragrelay.base.io.keyed_files import keyed_files, of_pattern
+from ragrelay.base.vocabulary.study_file import MISSING_KEYS
 from ragrelay.generation.engine_use import counted
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS
+from ragrelay.generation.missing_work import checked_engine, count_missing, no_engine
 from ragrelay.generation.store import AnswerStore
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
@@ -30,14 +32,21 @@ with (
         return checked_start(generator, params.fingerprint, engine, params.cache_dir)
 
     contexts = keyed_files({"contexts": params.patterns["contexts"]}, inputs)["contexts"].by("retriever")
-    answers, receipt = recheck_answers(
-        of_pattern(params.patterns["prompts"], [*inputs.zeroshot, *inputs.prompts]),
-        params.seeds,
-        AnswerStore(params.cache_dir, params.fingerprint),
-        params.generator,
-        Layout(Template(**params.template), Path(inputs.queries), contexts),
-        params.answers,
-        start,
-    )
-    write_parquet(answers, snakemake.output.answers)
-    write_json(receipt, snakemake.output.receipt)
+
+    def make(start_engine: Any) -> tuple[Any, dict[str, Any]]:
+        return recheck_answers(
+            of_pattern(params.patterns["prompts"], [*inputs.zeroshot, *inputs.prompts]),
+            params.seeds,
+            AnswerStore(params.cache_dir, params.fingerprint),
+            params.generator,
+            Layout(Template(**params.template), Path(inputs.queries), contexts),
+            params.answers,
+            start_engine,
+        )
+
+    if snakemake.output.get(MISSING_KEYS):
+        write_json(count_missing(partial(make, no_engine), lambda: params.answers), snakemake.output.missing)
+    else:
+        answers, receipt = make(checked_engine(start, inputs.get(MISSING_KEYS, []), snakemake.resources.get("gpu", 0)))
+        write_parquet(answers, snakemake.output.answers)
+        write_json(receipt, snakemake.output.receipt)

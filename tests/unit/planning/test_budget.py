@@ -16,7 +16,7 @@ OVER = (
 
 def check(folder: Path, limit: float, before: float, now: float) -> None:
     receipt = folder / "plan.json"
-    write_json(plan_receipt(TOTAL, "hash", {}, {"gpu_hours": before, "tokens": 0}), receipt)
+    write_json(plan_receipt(TOTAL, "hash", {}, {"gpu_hours": before, "tokens": 0}, {}), receipt)
     check_budget({"gpu_hours": limit}, receipt, "hash", [], [], {"gpu_hours": now, "tokens": 0})
 
 
@@ -55,5 +55,5 @@ def test_a_plan_without_earlier_use_counts_from_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_the_plan_says_what_is_used_and_needed(limit: float, used: float, line: str) -> None:
-    receipt = plan_receipt(TOTAL, "hash", {}, {"gpu_hours": used, "tokens": 0})
+    receipt = plan_receipt(TOTAL, "hash", {}, {"gpu_hours": used, "tokens": 0}, {})
     assert budget_lines({"gpu_hours": limit}, receipt) == [f"Budget: {limit} GPU-hours, {line}"]

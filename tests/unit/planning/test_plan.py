@@ -87,6 +87,19 @@ def test_what_is_held_is_not_to_come(small: Job) -> None:
     assert made["prompt_tokens"] == table["prompt_tokens"].to_list()[2] and receipt["made"] + made["made"] == 16
 
 
+def test_missing_keys_are_counted_by_job(small: Job) -> None:
+    """By shard, under the name of the file in which the job's own count is."""
+    small.run(FakeEngine(), small.asked(ks=(1,)))
+    files, missing = planned_files(small, {"one": [1], "both": [1, 2]}), dict[str, int]()
+    jobs = [
+        Planned("generate_answers", name, "lm", shards=2, files=files, counts=[f"{name}/shard{{shard}}.json"])
+        for name in ("one", "both")
+    ]
+    table = plan_jobs(jobs, {"lm": planner(small)}, [1, 2], missing)
+    assert [sum(missing[f"{name}/shard{shard}.json"] for shard in (0, 1)) for name in ("one", "both")] == [0, 8]
+    assert len(missing) == 4 and table["to_make"].to_list() == [0, 8, 8]
+
+
 def test_speed_from_the_configuration_and_from_parts(small: Job) -> None:
     table, _ = planned(small, {"one": [1]}, tokens_per_second=2.0, tensor_parallel_size=2)
     assert table["gpu_hours"].to_list()[0] == pytest.approx(8 * 16 / 2 / 3600 * 2)

@@ -104,4 +104,4 @@ def test_they_are_read_from_the_plan(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a damaged plan; expected a complete one; delete it, then"):
         shards_of_plan(receipt)
     total = {"gpu_hours": 1.0, "prompt_tokens": 1, "answer_tokens": 1}
-    assert plan_receipt(total, "hash", {"d": {"lm": 2}}, {})["shards"] == {"d": {"lm": 2}}
+    assert plan_receipt(total, "hash", {"d": {"lm": 2}}, {}, {})["shards"] == {"d": {"lm": 2}}

@@ -11,7 +11,7 @@ from ragrelay.scoring.aggregation import aggregation
 from ragrelay.scoring.reference_sets import QueryReferences, references_for
 from ragrelay.scoring.scorer import make_scorer
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore
-from ragrelay.scoring.store_filling import Answers, fill_store
+from ragrelay.scoring.store_filling import Answers, fill_store, missing_pairs
 
 Given = TypeVar("Given", bound=Answers)
 
@@ -80,17 +80,43 @@ def fill_scores(
     threads: int = 1,
     shard: int = 0,
     shards: int = 1,
+    before_scoring: Callable[[], Any] | None = None,
 ) -> dict[str, Any]:
     """Score the answers of ``cells``, by retriever, that the store does not have yet, with one model.
 
-    ``references``: see ScoredAnswers. Every ``shards``-th query belongs to a ``shard``. Returns the receipt:
-    fingerprint, pairs (of an answer and the references of its query), and how many of these were scored now.
+    ``references``: see ScoredAnswers. Every ``shards``-th query belongs to a ``shard``. ``before_scoring`` is called
+    before missing scores are computed. Returns the receipt: fingerprint, pairs (of an answer and the references of its
+    query), and how many of these were scored now.
     """
     measure = make_scorer(scorer, cache_dir, threads)
-    queries = references_for(scorer, references)
-    of_shard = {qid: queries[qid] for qid in list(queries)[shard::shards]}
+    of_shard = _queries_of_shard(scorer, references, shard, shards)
     store, pairs, scored = ScoreStore(cache_dir, measure.fingerprint), 0, 0
-    for answers in cells.values():
-        located, number = fill_store(store, measure, answers(list(of_shard)), of_shard)
+    for read in cells.values():
+        answers = read(list(of_shard))
+        if before_scoring and len(missing_pairs(store, answers, of_shard)):
+            before_scoring()
+        located, number = fill_store(store, measure, answers, of_shard)
         pairs, scored = pairs + len(located), scored + number
     return {"fingerprint": measure.fingerprint, "pairs": pairs, "scored": scored}
+
+
+def count_scores(
+    cells: Mapping[str, Callable[[Sequence[str]], Answers]],
+    references: str | Path,
+    scorer: Mapping[str, Any],
+    cache_dir: str | Path,
+    shard: int = 0,
+    shards: int = 1,
+) -> int:
+    """Return how many scores fill_scores would compute, given the same arguments."""
+    of_shard = _queries_of_shard(scorer, references, shard, shards)
+    store = ScoreStore(cache_dir, make_scorer(scorer, cache_dir).fingerprint)
+    missing = [missing_pairs(store, read(list(of_shard)), of_shard) for read in cells.values()]
+    return pl.concat(missing).n_unique() if missing else 0
+
+
+def _queries_of_shard(
+    scorer: Mapping[str, Any], references: str | Path, shard: int, shards: int
+) -> dict[str, QueryReferences]:
+    queries = references_for(scorer, references)
+    return {qid: queries[qid] for qid in list(queries)[shard::shards]}

@@ -62,6 +62,11 @@ def fill_store(
     return located, len(missing)
 
 
+def missing_pairs(store: ScoreStore, cells: Answers, queries: Mapping[str, QueryReferences]) -> pl.DataFrame:
+    """Return the pairs (answer_hash, references_hash) that fill_store would score."""
+    return _pairs(store, cells, queries)[1].select(KEY)
+
+
 def _pairs(
     store: ScoreStore, cells: Answers, queries: Mapping[str, QueryReferences]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:

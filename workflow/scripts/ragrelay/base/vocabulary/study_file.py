@@ -4,6 +4,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+MISSING_KEYS = "missing"
+"""The only key in the file of a count, and the name of a job's input with this file (generation.missing_work)."""
+
 
 class StudyFile(str):
     """A path with wildcards that begins with ``<results>/``."""
@@ -39,3 +42,8 @@ class StudyFile(str):
     def each(self, keys: Iterable[Mapping[str, Any]]) -> "list[StudyFile]":
         """Fill in the path from each of ``keys``, in their order."""
         return [self.at(**key) for key in keys]
+
+
+def count_file(receipt: StudyFile) -> StudyFile:
+    """Return the path of the count for the job that writes ``receipt``, in a folder that no dataset can have."""
+    return StudyFile(f".missing/{receipt.path}", "", "how many keys the job would make; removed after it")

@@ -5,6 +5,7 @@ import functools
 import gc
 import hashlib
 import inspect
+import json
 import linecache
 import logging
 import os
@@ -23,10 +24,10 @@ from typing import Any
 
 from snakemake.common import NOTHING_TO_BE_DONE_MSG, __version__
 from snakemake.dag import DAG
-from snakemake.io import _IOFile, is_flagged
+from snakemake.io import _IOFile, ancient, flag, is_flagged
 from snakemake.jobs import Reason
 from snakemake.logging import logger
-from snakemake.persistence import ParamsChange
+from snakemake.persistence import ParamsChange, PersistenceBase
 from snakemake.persistence.file import FilePersistence
 from snakemake.resources import GroupResources, Resource, Resources
 from snakemake.scheduling.job_scheduler import JobScheduler
@@ -37,6 +38,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.cache_use import note_run
 from ragrelay.base.io.file_versions import content_hash, file_version
 from ragrelay.base.io.workflow_files import INSTALLED, PACKAGE
+from ragrelay.base.vocabulary.study_file import MISSING_KEYS
 from ragrelay.workflow.jobs.cluster import (
     Submissions,
     check,
@@ -63,6 +65,7 @@ DECIDING = {
     "snakemake.persistence.file:FilePersistence._delete_locks": "c7e6701b13e03e52",
     "snakemake.persistence.file:FilePersistence._read_locks": "ed041bde94f5e629",
     "snakemake.persistence.file:FilePersistence._write_locks": "61dcd3cb78d3d086",
+    "snakemake.persistence:PersistenceBase._input": "25b1fdf3e787480e",
     "snakemake.persistence:PersistenceBase.finished": "1e0cff88639c288a",
     "snakemake.persistence:PersistenceBase.input_checksums": "793d23385fe82e5e",
     "snakemake.persistence:PersistenceBase.lock": "15a9ea289c7fff45",
@@ -89,12 +92,18 @@ FOLLOWED = {
 }
 """Scripts of jobs that view a store, each with the script of the jobs that fill it, whose receipts they follow."""
 CHANGED = "sha256:" + "0" * 64
+COUNT = "ragrelay_count"
+"""Flag of a job's input that counts its missing keys (generation.missing_work)."""
+SIZES = ("mem_mb", "disk_mb")
+"""Resources that Snakemake refuses to be without a value."""
 _INTERRUPTS: list[int] = []
 _TOLD: set[str] = set()
 _OURS: list[tuple[Mapping[str, Any], Path]] = []
+_PLANNED: dict[str, int] = {}
 _SOURCE_FILES: dict[str, "_SourceFile"] = {}
 _check_incomplete, _update_needrun = DAG.check_incomplete, DAG.update_needrun
 _whole_reason = Reason.__str__
+_input_of = PersistenceBase._input
 _checksum_of, _is_eligible = _IOFile.checksum, _IOFile.is_checksum_eligible
 _delete_all, _read, _write = (
     FilePersistence._delete_locks,
@@ -217,6 +226,19 @@ def plan_by_content(module: Mapping[str, Any], cache_dir: str) -> None:
     DAG.check_incomplete = _give_reasons  # called once per graph, before Snakemake decides which jobs run
     DAG.update_needrun = _order_only
     _IOFile.checksum, _IOFile.is_checksum_eligible = _checksum, _is_checksum_eligible
+    PersistenceBase._input = _recorded_input
+
+
+def count_file(path: str) -> Any:
+    """Mark ``path``, the count of a job's missing keys, as an input that never makes the job run.
+
+    The record of the job's inputs leaves it out, so that a profile which needs no count changes nothing.
+    """
+    return flag(ancient(path), COUNT)
+
+
+def _recorded_input(persistence: Any, job: Any) -> list[Any]:
+    return [file for file in _input_of(persistence, job) if not is_flagged(file, COUNT)]
 
 
 class _SourceFile:
@@ -280,9 +302,30 @@ async def _order_only(dag: DAG, *arguments: Any, **options: Any) -> None:
         del dag.depending[maker][job]
     try:
         await _update_needrun(dag, *arguments, **options)
+        while _count_again(dag, hidden):
+            await _update_needrun(dag, *arguments, **options)
     finally:
         for maker, job, files in hidden:
             dag.depending[maker][job] = files
+
+
+def _count_again(dag: DAG, hidden: Iterable[tuple[Any, Any, Iterable[Any]]]) -> bool:
+    """Have missing keys counted for exactly those jobs that run. Returns whether a count on disk is to be replaced.
+
+    ``hidden``: jobs that make ancient() inputs, jobs that have them, and these files. A count may be left of a run that
+    was killed. One that no job needs has no reason to be made, whatever has changed.
+    """
+    counts = [(maker, job, files) for maker, job, files in hidden if any(is_flagged(file, COUNT) for file in files)]
+    needed = {maker: files for maker, job, files in counts if dag.needrun(job)}
+    for maker in {maker for maker, _, _ in counts} - needed.keys() - dag.targetjobs:
+        dag._needrun.discard(maker)
+        dag._n_until_ready.pop(maker, None)
+        dag.reason(maker).clear()
+    dag._len = len(dag._finished | dag._needrun)
+    left = [(maker, files) for maker, files in needed.items() if not dag.needrun(maker)]
+    for maker, files in left:
+        dag.reason(maker).missing_output.update(files)
+    return bool(left)
 
 
 def _tell_if_it_should_follow(job: Any, maker: Any) -> None:
@@ -348,17 +391,17 @@ def end_with(lines: Callable[[], list[str]]) -> None:
     logger.addFilter(added)
 
 
-def check_submissions(workflow: Any) -> None:
+def check_submissions(workflow: Any, planned: Callable[[Iterable[Any]], tuple[dict[str, int], str]]) -> None:
     """Have a dry run end with its jobs' requests to SLURM, and a run check these before its first job.
 
     Snakemake's log records at these points trigger it, because Snakemake ignores a module's hooks such as `onstart`.
     The target `check_cluster` ends the run after the check. It checks the jobs of the targets given with it, or of the
-    report.
+    report. ``planned`` returns what the plan counted for the jobs that it gets, and when (workflow.study.plan).
     """
 
     def checked(record: logging.LogRecord) -> bool:
         if workflow.dryrun and str(record.msg).startswith("This was a dry-run"):
-            record.msg = f"{_dry_table(submissions(workflow))}{record.msg}"
+            record.msg = f"{_dry_table(workflow, planned)}{record.msg}"
         elif getattr(record, "event", None) == LogEvent.RUN_INFO and workflow.is_main_process and not workflow.dryrun:
             with on_terminal():
                 _check_run(workflow)
@@ -370,12 +413,19 @@ def check_submissions(workflow: Any) -> None:
     logger.addFilter(checked)
 
 
-def _dry_table(classes: list[Submissions]) -> str:
-    if not any(key.startswith("slurm_") for group in classes for key in group.resources):
+def _dry_table(workflow: Any, planned: Callable[[Iterable[Any]], tuple[dict[str, int], str]]) -> str:
+    if not any(key.startswith("slurm_") for rule in workflow.rules for key in rule.resources):
         return ""
+    jobs, counted = [*workflow.dag.needrun_jobs(exclude_finished=False)], ""
+    if any(getattr(job.input, MISSING_KEYS, ()) for job in jobs):
+        missing, time = planned(jobs)
+        _PLANNED.update(missing)
+        unknown = "Jobs without missing answers or scores get no GPU; run `snakemake plan` first to see them here.\n"
+        counted = f"Missing answers: as the plan of {time} counted them.\n" if time else unknown
+    classes = submissions(workflow)
     left = ", ".join(value for values in placeholders(classes).values() for value in values)
     note = f"{left}: placeholders of profiles/slurm; a run, or the target check_cluster, checks them with SLURM.\n"
-    return f"Requests to SLURM:\n{submission_table(classes)}\n{note if left else ''}"
+    return f"Requests to SLURM:\n{submission_table(classes)}\n{counted}{note if left else ''}"
 
 
 def _check_run(workflow: Any) -> None:
@@ -538,6 +588,40 @@ def class_resources(workflow: Any, name: str) -> dict[str, Any]:
     """Return the `set-resources` of a class of rules in the profile."""
     resources = workflow.resource_settings.overwrite_resources.get(name, {})
     return {key: _value(resource) for key, resource in Resources.from_mapping(resources).items()}
+
+
+def with_work(workflow: Any, resources: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``resources`` of a class of rules for jobs with work; the profile's `default-resources` for those without.
+
+    A job's count of its missing keys says which it is. Until it is made, if it is none of the job's inputs, and after a
+    failed attempt, the job has work.
+    """
+    defaults = workflow.resource_settings._parsed_default_resources
+    return {name: _by_work(Resource(name, value), defaults.get(name)) for name, value in resources.items()}
+
+
+def _by_work(of_class: Resource, default: Resource | None) -> Callable[..., Any]:
+    if default is None:
+        default = of_class if of_class.name in SIZES else Resource(of_class.name, None)
+
+    def value(wildcards: Any, input: Any, attempt: int, **job: Any) -> Any:
+        chosen = default if attempt == 1 and missing_keys(input) == 0 else of_class
+        return chosen.evaluate(wildcards, input=input, attempt=attempt, **job).value
+
+    return value
+
+
+def missing_keys(inputs: Any) -> int | None:
+    """Return how many keys are missing by the count among a job's ``inputs``; None if nothing counted them yet.
+
+    In a dry run for a cluster, the plan may have counted them.
+    """
+    counts = map(Path, getattr(inputs, MISSING_KEYS, ()))
+    known = [
+        json.loads(path.read_text(encoding="utf-8"))[MISSING_KEYS] if path.is_file() else _PLANNED.get(str(path))
+        for path in counts
+    ]
+    return known[0] if known else None
 
 
 def class_threads(workflow: Any, name: str, otherwise: Any) -> Any:

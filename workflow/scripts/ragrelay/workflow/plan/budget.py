@@ -22,15 +22,19 @@ def needs(total: Mapping[str, Any]) -> dict[str, float | None]:
 
 
 def plan_receipt(
-    total: Mapping[str, Any], of: str, shards: Mapping[str, Mapping[str, int]], used: Mapping[str, float]
+    total: Mapping[str, Any],
+    of: str,
+    shards: Mapping[str, Mapping[str, int]],
+    used: Mapping[str, float],
+    missing: Mapping[str, int],
 ) -> dict[str, Any]:
     """Return the record against which later runs are checked: time, hash of the planned work (``of``), totals.
 
     ``shards``: the numbers that the plan chose for `shards: auto`, by dataset and generator. ``used``: what the study's
-    jobs had used before.
+    jobs had used before. ``missing``: see plan_jobs.
     """
     planned = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"planned": planned, "of": of, "needs": needs(total), "used": used, "shards": shards}
+    return {"planned": planned, "of": of, "needs": needs(total), "used": used, "shards": shards, "missing": missing}
 
 
 def shards_of_plan(receipt: Path) -> dict[str, dict[str, int]]:
@@ -84,9 +88,7 @@ def check_budget(
         planned, of_plan = str(plan["planned"]), plan["of"]
     except (*FAULTS, KeyError, TypeError, AttributeError):
         raise InputError(receipt, "a damaged plan", "`snakemake plan` again, which writes it") from None
-    made = receipt.stat().st_mtime
-    newer = [path for path in files if not path.exists() or path.stat().st_mtime > made]
-    if of_plan != of or newer or not set(files).isdisjoint(to_be_made):
+    if of_plan != of or _outdated(receipt, files, to_be_made):
         found = f"a plan of {planned}, older than the latest changes"
         raise InputError("config key 'budget'", found, "`snakemake plan` again, which counts what a run would make now")
     for key, limit in budget.items():
@@ -104,3 +106,25 @@ def check_budget(
         if before[key] + need < used[key] and used[key] + need > limit:
             found = f"{used[key]:,.6g} {UNITS[key]} used, more than the plan of {planned} expected"
             raise InputError(f"config key 'budget.{key}'", found, "`snakemake plan` again, which counts what is left")
+
+
+def _outdated(receipt: Path, files: Collection[Path], to_be_made: Iterable[Path]) -> bool:
+    made = receipt.stat().st_mtime
+    newer = any(not path.exists() or path.stat().st_mtime > made for path in files)
+    return newer or not set(files).isdisjoint(to_be_made)
+
+
+def missing_by_plan(
+    receipt: Path, of: str, files: Collection[Path], to_be_made: Iterable[Path]
+) -> tuple[dict[str, int], str]:
+    """Return the missing keys that the plan counted, by the files of jobs' counts, and the plan's time.
+
+    None and an empty text if there is no plan, or an outdated one. The arguments are those of check_budget.
+    """
+    try:
+        plan = json.loads(receipt.read_text(encoding="utf-8"))
+        if plan["of"] == of and not _outdated(receipt, files, to_be_made):
+            return plan["missing"], plan["planned"]
+    except (OSError, *FAULTS, KeyError, TypeError):
+        pass
+    return {}, ""

@@ -32,7 +32,12 @@ Prices = Mapping[str, Price]
 """Prices by store, named as in WORK."""
 
 
-def plan_jobs(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], seeds: Sequence[int]) -> pl.DataFrame:
+def plan_jobs(
+    jobs: Sequence[Job],
+    planned: Mapping[str, GeneratorPlan],
+    seeds: Sequence[int],
+    missing: dict[str, int] | None = None,
+) -> pl.DataFrame:
     """Return a row per job, and a total (dataset `total`).
 
     Exact: cells (answer files), judged_answers (that a judge is asked about), prompts (distinct), asked (distinct keys:
@@ -42,6 +47,7 @@ def plan_jobs(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], seeds: 
     likelihoods of answers not yet generated.
     Estimates: answer_tokens, prefix_shared_tokens (prompt tokens that the prefix cache serves), gpu_hours (null if no
     speed is known), disk_bytes (new in the stores, and answer files).
+    ``missing`` gets the number of missing keys of every job, by its count's file.
     Raises InputError if a prompt doesn't fit the window.
     """
     rows, asked, sizes = [], [], []
@@ -50,6 +56,9 @@ def plan_jobs(jobs: Sequence[Job], planned: Mapping[str, GeneratorPlan], seeds: 
         generator = planned[job.generator]
         keys, judged = question_work(job, planned, seeds) if job.question else (answer_work(job, planned, seeds), 0)
         keys = keys.with_columns(job=pl.lit(number))
+        if missing is not None and job.counts:
+            to_make = keys.group_by("part").agg((~pl.col("cached")).sum())
+            missing |= {job.count_file(part): count for part, count in to_make.iter_rows()}
         prices |= {store: generator.price(store.partition("/")[0]) for store in keys["store"].unique()}
         lines, cells = _answer_files(job, generator, seeds)
         size = lines * generator.pace.bytes_per_answer

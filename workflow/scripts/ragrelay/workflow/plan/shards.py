@@ -40,15 +40,16 @@ def plan_generation(
     auto: Sequence[AutoShards],
     limit: int | None,
     at_once: int | None = None,
+    missing: dict[str, int] | None = None,
 ) -> tuple[pl.DataFrame, dict[str, dict[str, int]], list[str]]:
     """Plan ``jobs`` as plan.plan does, with numbers of shards chosen for ``auto``.
 
     ``limit``: minutes of a job that generates answers; None if the profile sets none. ``at_once``: how many jobs the
-    profile submits at a time; None if it submits none. Returns the plan, the numbers by dataset and generator, and
-    lines: on each number, and where the shards of others are too few for the profile's jobs. A number that nothing
-    decides (no limit, no known speed) is left out, so that a later plan can choose it.
+    profile submits at a time; None if it submits none. ``missing``: see plan_jobs. Returns the plan, the numbers by
+    dataset and generator, and lines: on each number, and where the shards of others are too few for the profile's
+    jobs. A number that nothing decides (no limit, no known speed) is left out, so that a later plan can choose it.
     """
-    table = plan_as_given(jobs, planned, seeds)
+    table = plan_as_given(jobs, planned, seeds, missing)
     numbers: dict[str, dict[str, int]] = {}
     notes = []
     for split in auto:
@@ -59,7 +60,9 @@ def plan_generation(
             numbers.setdefault(split.dataset, {})[split.generator] = number
     new = [_with(job, numbers) for job in jobs]
     if [job.shards for job in new] != [job.shards for job in jobs]:
-        table = plan_as_given(new, planned, seeds)
+        if missing is not None:
+            missing.clear()
+        table = plan_as_given(new, planned, seeds, missing)
     chosen = {(split.dataset, split.generator) for split in auto}
     given = [job for job in new if job.rule in ANSWERS and (job.dataset, job.generator) not in chosen]
     return table, numbers, [*notes, *filter(None, (_too_few(job, table, planned, at_once) for job in given))]

@@ -55,6 +55,8 @@ class Job:
     """Whether their answers are cells of the grid, rather than others, such as those to single passages."""
     leaves_out: bool = False
     """Whether prompts over the window are left out where the generator truncates others."""
+    counts: Sequence[str] = ()
+    """Files of the jobs' counts of missing keys, by part, or one with the wildcard `shard`."""
     question: str = ""
     parts: Sequence[Sequence[Mapping[str, Any]]] = ()
     """Files, settings and wildcards of each part of a ``question``, by the job that asks."""
@@ -62,6 +64,10 @@ class Job:
     def paths(self, name: str, **values: str) -> list[Path]:
         """Return the files called ``name`` whose wildcards have these ``values``."""
         return list(self.files[name].matching(**values).paths)
+
+    def count_file(self, part: int) -> str:
+        """Return the file in which the job of ``part`` finds how many of its keys are missing."""
+        return self.counts[min(part, len(self.counts) - 1)].replace("{shard}", str(part))
 
 
 def work(keys: pl.DataFrame, missing: pl.DataFrame) -> pl.DataFrame:

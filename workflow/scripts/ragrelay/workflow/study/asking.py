@@ -10,7 +10,7 @@ from snakemake.io import ancient
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.keyed_files import WILDCARD
 from ragrelay.base.user_code import code_hashes, names_from
-from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.base.vocabulary.study_file import StudyFile, count_file
 from ragrelay.questions.question import Inputs, Key, Question, question_module, question_named, questions
 from ragrelay.workflow.jobs.code_digest import code_digest, questions_digest
 from ragrelay.workflow.study.study import StudyOfRules, Wildcards, any_of
@@ -39,7 +39,8 @@ class StudyQuestion:
         self.study, self.question, self.own = study, question, own
         self.name = own or type(question).__module__.rpartition(".")[2]
         self.ask_key, self.read_key = question.job_path(), question.read_key or question.key
-        self.receipt = question.job_receipt()
+        self.receipt, self.count_rule = question.job_receipt(), f"count_for_{question.asks}"
+        self.does_count = f"Count the replies that the stores lack, before {question.asks} asks for a GPU."
         asked = {} if question.asked is None else {"asked": question.asked}
         self.read_outputs: dict[str, StudyFile] = {**question.made, **asked}
         self.ask_constraints = _constraints(self.ask_key, [job.key for job in self.jobs])
@@ -75,6 +76,17 @@ class StudyQuestion:
             **_joined(self.parts(job)),
             "fetched": self.study.fetched("generators", job.generator),
             "follows": follows,
+        }
+
+    @property
+    def ask_params(self) -> dict[str, Any]:
+        """Params of the rule that asks and of the one that counts, some of which are functions of the wildcards."""
+        return {
+            "question": self.name,
+            "parts": self.ask_parts,
+            "generator": self.of_asked(self.study.generator_of_jobs),
+            "fingerprint": self.of_asked(self.study.likelihoods_of),
+            "cache_dir": self.study.cache_dir,
         }
 
     def ask_parts(self, wildcards: Wildcards) -> list[dict[str, Any]]:
@@ -226,6 +238,7 @@ def planned_questions(asked: Iterable[StudyQuestion], fill: Callable[[str], str]
         for job in entry.jobs:
             apart = tuple(value for name, value in job.key.items() if name != "shard")
             line = lines.setdefault((*rule.values(), *apart), {**rule, **_named(job), "parts": []})
+            line.setdefault("counts", []).append(fill(count_file(entry.receipt).at(**job.key)))
             parts = entry.parts(job, planned=True)
             line["parts"].append(
                 [{**part, "files": {n: list(map(fill, paths)) for n, paths in part["files"].items()}} for part in parts]

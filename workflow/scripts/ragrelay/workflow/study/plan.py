@@ -11,7 +11,7 @@ from snakemake.io import apply_wildcards
 from ragrelay.base.annex import annexes
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.base.io.keyed_files import WILDCARD
-from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.base.vocabulary.study_file import StudyFile, count_file
 from ragrelay.generation.engine_use import used_in_all
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.status import NAMES as STATUS_NAMES
@@ -27,8 +27,8 @@ PATTERNS = {
 ANSWERED = {"prompts": files.prompts, "answers": files.answers, "ranked": files.contexts}
 CELLS = {"rule": "generate_answers", "prompts": ("prompts", files.prompts), "receipt": files.receipt}
 """The rule that generates the answers of cells, as base.annex.Annex.generation lists others."""
-NAMED_BY_RULE = ("prompts", "of_cells", "leaves_out")
-"""Fields of a generation job that its rule decides."""
+NAMED_BY_RULE = ("prompts", "of_cells", "leaves_out", "counts")
+"""Fields of a job that its rule decides."""
 SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 """Tables with the study's own variance, which the plan uses if they exist; each with the rule that makes it."""
 
@@ -79,6 +79,8 @@ class Plan:
                 for rule in self.generation:
                     given = {"prompts": rule["prompts"][0], "of_cells": rule is CELLS}
                     given |= {"leaves_out": True} if rule.get("leaves_out") else {}
+                    count = count_file(rule["receipt"]).at(dataset=dataset, generator=generator)
+                    given["counts"] = [self.fill(count)]
                     jobs.append({**split, "rule": rule["rule"], **given})
         return jobs
 
@@ -197,14 +199,24 @@ class Plan:
             "budget": self.budget,
         }
 
+    def missing(self, to_run: Iterable[Any]) -> tuple[dict[str, int], str]:
+        """Return what missing_by_plan does, before the jobs ``to_run``."""
+        from ragrelay.workflow.plan.budget import missing_by_plan  # here, as only dry runs for a cluster need it
+
+        return missing_by_plan(Path(self.fill(files.plan_receipt)), self.hash(None), *self._files(to_run))
+
+    def _files(self, to_run: Iterable[Any]) -> tuple[set[Path], list[Path]]:
+        """Return the files from which the plan is counted, and the outputs of the jobs ``to_run``."""
+        planned = {Path(self.fill(path)) for paths in self.prompts(None).values() for path in paths}
+        return planned, [Path(path) for job in to_run for path in job.output]
+
     def check_run(self, to_run: Iterable[Any]) -> None:
         """Check the jobs ``to_run`` against the budget, if there is one and a job needs an engine."""
         jobs = list(to_run)
         if self.budget and {job.rule.name for job in jobs} & {job["rule"] for job in self.jobs}:
             from ragrelay.workflow.plan.budget import check_budget  # here, as few runs need it
 
-            planned = {Path(self.fill(path)) for paths in self.prompts(None).values() for path in paths}
-            outputs = [Path(path) for job in jobs for path in job.output]
+            planned, outputs = self._files(jobs)
             with on_terminal():
                 receipt, used = Path(self.fill(files.plan_receipt)), used_in_all(Path(self.fill("<logs>")))
                 check_budget(self.budget, receipt, self.hash(None), planned, outputs, used)

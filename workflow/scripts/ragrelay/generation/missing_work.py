@@ -1,0 +1,106 @@
+"""Count the keys that a job would make, in a small job before it, so that it asks for a GPU only if there are some.
+
+The count goes to a temporary file, an input of the job (``missing``) from which the job's resources follow. To count,
+the job's own code runs up to the start of its engine.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NoReturn, TypeVar
+
+import polars as pl
+
+from ragrelay.base.errors import InputError, RequestError
+from ragrelay.base.vocabulary.study_file import MISSING_KEYS
+from ragrelay.generation.likelihoods.asker import EngineAsker
+from ragrelay.generation.likelihoods.continuations import without_chat
+from ragrelay.generation.likelihoods.job import missing_of
+from ragrelay.generation.likelihoods.store import LikelihoodStore, text_store
+
+Engine = TypeVar("Engine")
+
+
+class NoEngineError(InputError):
+    """Raised in place of an engine's start. ``missing``: how many keys it would make."""
+
+    def __init__(self, missing: int = 1) -> None:
+        super().__init__("a job that counts", f"{missing} missing keys", "no start of an engine")
+        self.missing = missing
+
+
+def no_engine(generator: Mapping[str, Any], window: int | None) -> NoReturn:
+    """Raise NoEngineError: the function that starts an engine, of a job that only counts."""
+    raise NoEngineError
+
+
+def count_missing(job: Callable[[], Any], number: Callable[[], int] | None = None) -> dict[str, int]:
+    """Return the content of a count's file: how many keys ``job`` would make, which starts its engine by no_engine.
+
+    ``number`` counts them if the error doesn't. An impossible request needs no engine: the job itself ends with the
+    error.
+    """
+    try:
+        job()
+    except NoEngineError as needed:
+        return {MISSING_KEYS: number() if number else needed.missing}
+    except RequestError:
+        pass
+    return {MISSING_KEYS: 0}
+
+
+class _CountingAsker(EngineAsker):
+    """Starts no engine, and says how many likelihoods are missing."""
+
+    def __init__(self, asker: EngineAsker) -> None:
+        super().__init__(asker.generator, asker.fingerprint, asker.cache_dir, 1)
+        self.start = no_engine
+
+    def likelihoods(self, asked: pl.DataFrame, chat: bool = True, certain: bool = True) -> dict[str, Any]:
+        try:
+            return super().likelihoods(asked, chat, certain)
+        except NoEngineError:
+            of_texts = text_store(without_chat(self.generator), self.cache_dir)
+            store = LikelihoodStore(self.cache_dir, self.fingerprint) if chat else of_texts
+            raise NoEngineError(len(missing_of(asked, store)[1])) from None
+
+
+def count_requests(
+    ask_parts: Callable[..., Any],
+    question: str,
+    inputs: Mapping[str, Any],
+    parts: Sequence[Mapping[str, Any]],
+    asker: EngineAsker,
+) -> dict[str, int]:
+    """Return the content of a count's file for ``ask_parts`` of questions.parts, which gets the other arguments.
+
+    Where a part's requests depend on missing replies, it counts the first ones.
+    """
+    counting = _CountingAsker(asker)
+    counts = [count_missing(partial(ask_parts, question, inputs, [part], counting)) for part in parts]
+    return {MISSING_KEYS: sum(count[MISSING_KEYS] for count in counts)}
+
+
+def check_counted(counts: Iterable[str], gpus: int) -> None:
+    """Raise InputError in a job without GPUs that is about to make keys, of which its ``counts`` found none missing.
+
+    The job's next attempt asks for its GPUs.
+    """
+    for count in counts if not gpus else ():
+        if json.loads(Path(count).read_text(encoding="utf-8")) == {MISSING_KEYS: 0}:
+            found = "no missing keys when they were counted, and some now"
+            expected = "a cache from which nothing is removed during a run; the job's next attempt asks for a GPU"
+            raise InputError(count, found, expected)
+
+
+def checked_engine(
+    start: Callable[[Mapping[str, Any], Any], Engine], counts: Iterable[str], gpus: int
+) -> Callable[[Mapping[str, Any], Any], Engine]:
+    """Return ``start``, a function that starts an engine, with check_counted before it."""
+
+    def checked(generator: Mapping[str, Any], window: Any) -> Engine:
+        check_counted(counts, gpus)
+        return start(generator, window)
+
+    return checked
