@@ -118,8 +118,7 @@ def readme(section: Section) -> str:
         f"F1 with the best judged passage). With {lead['k']} passages from BM25 they score {p['bm25']}, from a dense "
         f"retriever {p['dense']}, with relevant passages {p['rel']} and with non-relevant ones {p['nrel']}. The report "
         f"opens with three answers. {said} The model, SmolLM2-135M-Instruct, is small and the collection was made for "
-        "the demo: a study of yours may find something else. On another processor some answers differ; so may a "
-        "verdict whose interval ends near 0."
+        "the demo: a study of yours may find something else."
     )
     return textwrap.fill(text, 120, break_long_words=False, break_on_hyphens=False)
 
@@ -137,7 +136,7 @@ def pack(demo: Demo) -> None:
 
 
 def made_on(demo: Demo) -> dict[str, str]:
-    """Return this machine's processor with its widest vectors, and the engine: another processor answers otherwise."""
+    """Return this machine's processor with its widest vectors, and the engine."""
     info = dict(re.findall(r"^(model name|flags)\s*: (.*)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.M))
     vectors = [name for name in ("avx2", "avx512f", "amx_tile") if name in info.get("flags", "").split()]
     receipt = demo.tables / f"generated/{demo.generator}/shard0.json"
