@@ -34,7 +34,7 @@ REPRESENTATIVE, MANY = 36, 100
 """With fewer queries, rare kinds may be missing; with fewer than MANY, the page says which differences it can find."""
 UNDONE = "*"
 """Marks a verdict of the table that does not stand."""
-OF_ALL = "all answers (every k and retriever, zero-shot too)"
+OF_ALL, WITHOUT_ZEROSHOT = "all answers (every k and retriever, zero-shot too)", "all answers (every k and retriever)"
 COPIED = 0.5
 """The page warns if at least this share of answers had its nearest reference in the context."""
 
@@ -204,11 +204,12 @@ def warnings(section: Section, left_out: Sequence[Mapping[str, Any]] = ()) -> li
         (f"k = {row['k']}", f"too few queries to tell of relay: {row['reason']}.")
         for row in apart.to_dicts() if row["n"] < min(n, relay.DIFFERING_AT_LEAST) and row["k"] != k
     ]  # fmt: skip
+    of_all = OF_ALL if section.baseline else WITHOUT_ZEROSHOT
     if lost := answer_findings.missing(section):
         why = reasons(left_out, section.dataset, section.generator)
-        lines.append(("Answers", f"{lost} of {OF_ALL} are missing{why}; they {answer_findings.NO_SCORE}."))
+        lines.append(("Answers", f"{lost} of {of_all} are missing{why}; they {answer_findings.NO_SCORE}."))
     return lines + [
-        ("Answers", f"{share(value)} of {OF_ALL} {text}; they are scored like the others.")
+        ("Answers", f"{share(value)} of {of_all} {text}; they are scored like the others.")
         for text, value in answer_findings.ends(section).items()
     ]
 
