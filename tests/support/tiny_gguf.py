@@ -103,7 +103,7 @@ def write_gguf(path: Path, kind: Types = Types.F32, more: Sequence[str] = (), **
     add_norm("output_norm.weight")
     add("output.weight", len(tokens), WIDTH)
     for name in more:
-        writer.add_tensor(name, np.ones(WIDTH, np.float32))
+        writer.add_tensor(name, np.ones(KV_HEADS * size if name.endswith(("k.bias", "v.bias")) else WIDTH, np.float32))
     path.parent.mkdir(parents=True, exist_ok=True)
     for write in (
         writer.write_header_to_file,

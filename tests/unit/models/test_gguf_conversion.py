@@ -14,11 +14,12 @@ import torch
 from gguf import GGMLQuantizationType as Types
 from ragrelay.base.errors import InputError
 from ragrelay.base.models.gguf_conversion import KEY, conversion, convert_model, model_source
+from ragrelay.base.models.gguf_files import gguf_header
 from ragrelay.base.models.locations import local_path
 from ragrelay.generation.tokens import PromptTokenizer, load_tokenizer
 from safetensors import safe_open
 
-from tests.support.tiny_gguf import full_name, permuted, write_gguf
+from tests.support.tiny_gguf import LAYERS, full_name, permuted, write_gguf
 
 pytestmark = pytest.mark.engine
 
@@ -176,6 +177,25 @@ def test_what_transformers_refuses(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"lm\.gguf, which transformers does not convert \("):
         convert_model(wanted)
     assert not list((tmp_path / "cache/models").glob("*"))
+
+
+def test_a_tensor_that_transformers_leaves_out_of_an_unproven_architecture(tmp_path: Path) -> None:
+    """Qwen 2 has biases, which transformers reads; it leaves out a scale without a word."""
+    biases = [f"blk.{layer}.attn_{part}.bias" for layer in range(LAYERS) for part in "qkv"]
+    keys = {name: value for name, value in header_of(tmp_path).items() if name.startswith("llama.")}
+    keys = {f"qwen2.{name.removeprefix('llama.')}": value for name, value in keys.items()}
+    for name, more in (("whole", biases), ("lost", [*biases, "blk.0.attn_q.scale"])):
+        write_gguf(tmp_path / f"{name}.gguf", more=more, general__architecture="qwen2", **keys)
+    whole, lost = (conversion(definition(tmp_path / f"{name}.gguf"), tmp_path / "cache") for name in ("whole", "lost"))
+    assert whole is not None and lost is not None
+    assert convert_model(whole)["seconds"] >= 0
+    with pytest.raises(InputError, match=r"found 28 tensors in .*lost\.gguf, of which transformers reads 27; expected"):
+        convert_model(lost)
+
+
+def header_of(folder: Path) -> dict[str, Any]:
+    write_gguf(folder / "llama.gguf")
+    return {**gguf_header(folder / "llama.gguf").values}
 
 
 def test_an_architecture_that_was_not_proven(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -114,6 +114,10 @@ def _convert(source: Path, header: GgufHeader, folder: Path, wanted: Mapping[str
             raise InputError(place, found, EXPECTED)
     # Of tied tensors vLLM reads the one that others are tied to, as transformers itself writes it.
     state = {name: tensor for name, tensor in model.state_dict().items() if name not in model.all_tied_weights_keys}
+    # Of an unproven architecture, transformers leaves out tensors that it doesn't know without a word.
+    if header.architecture not in PROVEN and len(header.types) > len(state):
+        found = f"{len(header.types)} tensors in {source}, of which transformers reads {len(state)}"
+        raise InputError(place, found, "a file whose tensors it all reads, or the model's own folder")
     if not_finite := [name for name, tensor in state.items() if not torch.isfinite(tensor).all()]:
         raise InputError(place, f"tensor {not_finite[0]} of {source} with values that are no numbers", "finite weights")
     config = model.config
