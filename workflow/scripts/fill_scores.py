@@ -8,9 +8,9 @@ from functools import partial
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.cache_use import in_use
 from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.base.io.missing_counts import check_counted
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.study_file import MISSING_KEYS
-from ragrelay.generation.missing_work import check_counted
 from ragrelay.scoring.answer_cells import AnswerCells
 from ragrelay.scoring.query_scores import count_scores, fill_scores
 from ragrelay.workflow.jobs.scripts import job_log

@@ -4,15 +4,14 @@ The count goes to a temporary file, an input of the job (``missing``) from which
 the job's own code runs up to the start of its engine.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import polars as pl
 
 from ragrelay.base.errors import InputError, RequestError
+from ragrelay.base.io.missing_counts import check_counted
 from ragrelay.base.vocabulary.study_file import MISSING_KEYS
 from ragrelay.generation.likelihoods.asker import EngineAsker
 from ragrelay.generation.likelihoods.continuations import without_chat
@@ -80,18 +79,6 @@ def count_requests(
     counting = _CountingAsker(asker)
     counts = [count_missing(partial(ask_parts, question, inputs, [part], counting)) for part in parts]
     return {MISSING_KEYS: sum(count[MISSING_KEYS] for count in counts)}
-
-
-def check_counted(counts: Iterable[str], gpus: int) -> None:
-    """Raise InputError in a job without GPUs that is about to make keys, of which its ``counts`` found none missing.
-
-    The job's next attempt asks for its GPUs.
-    """
-    for count in counts if not gpus else ():
-        if json.loads(Path(count).read_text(encoding="utf-8")) == {MISSING_KEYS: 0}:
-            found = "no missing keys when they were counted, and some now"
-            expected = "a cache from which nothing is removed during a run; the job's next attempt asks for a GPU"
-            raise InputError(count, found, expected)
 
 
 def checked_engine(
