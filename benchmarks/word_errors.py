@@ -67,6 +67,7 @@ PARTS = ("words", "remarks", "relay", "slopes", "model")
 BATCH = 1000
 CELL = ["ordering", "k", "references"]
 RELAYED = "relay: it is"
+REASON = "no word, and the reason that Student's t alone has one"
 SLOPES = ("relay, as measured: above, below zero", "relay, adjusted: above, below zero")
 RELAY_SIZES = (12, 20, 36, 54, 100)
 FALSE_AT_MOST, RELAY_AT_MOST, SLOPE_AT_MOST, FOUND_AT_LEAST = 0.05, 0.035, 0.06, 0.7
@@ -80,6 +81,7 @@ They do not where a single refused answer makes up for many times the query that
 """
 EFFECT, MARGIN, NOISE = (0.1, 0.15), 0.02, 0.01
 """Mean and standard deviation of a true difference; of P, as are the margin and the noise of a steady difference."""
+LEVEL = 0.95
 FOUND_AT = ("slope of 0.3, 5 retrievers", 36)
 """What FOUND_AT_LEAST is promised of: the data and number of queries."""
 COLUMNS = ("word", "data", "n", "draws", "share", "standard_error", "gate")
@@ -217,13 +219,19 @@ def remark_records(draws: int, sizes: Sequence[int] = REMARK_SIZES) -> Iterator[
         said, standing = said_and_stands(differences, words, MARGIN)
         yield rate(word, kind, n, said, "")
         yield rate(f"{word}, without a remark", kind, n, standing, gate)
+    # The mean is 0: how often Student's t, named in ``ragrelay.analysis.remarks``, would say a word that is not said.
+    for (kind, draw), n in itertools.product((nulls([]) | limits()).items(), sizes):
+        differences = draw(np.random.default_rng([n, len(kind)]), draws, n)
+        said = false_words(differences)["better, worse (truth 0)"]
+        student = stats.ttest_1samp(differences, 0.0).pvalue < 1 - LEVEL
+        yield rate(REASON, kind, n, student & ~said, "")
 
 
 def part_of(one: Mapping[str, Any]) -> str:
     """The part of PARTS that a row belongs to."""
     if MODEL in one["data"]:
         return "model"
-    of_remarks = one["data"] in refusals() or one["word"].startswith("better (true)")
+    of_remarks = one["data"] in refusals() or one["word"].startswith(("better (true)", REASON))
     if one["word"] in SLOPES:
         return "slopes"
     return "relay" if one["word"] == RELAYED else "remarks" if of_remarks else "words"

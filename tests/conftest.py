@@ -102,14 +102,19 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put files that take long first, so that workers who take file after file end together (`make test`).
 
-    The first makes the study that is shared; the next need none, so that the other worker does not wait for it.
+    The first makes the study that is shared; the next need none, so that the other worker does not wait for it. One
+    file makes the study with every optional part; the others that need it come last, when it is there.
     """
     needy = {item.path for item in items if "finished" in getattr(item, "fixturenames", ())}
+    with_options = dict.fromkeys(item.path for item in items if "optional" in getattr(item, "fixturenames", ()))
+    last = {*list(with_options)[1:]}
 
     def rank(item: pytest.Item) -> int:
         folder = item.path.parent
         if item.path.name == "test_study.py":
             return 0
+        if item.path in last:
+            return 6
         if item.path in needy:
             return 2 if folder.name == "slurm" else 3
         if folder.name == "report":  # browsers
