@@ -289,7 +289,7 @@ def _rows(
         ids = request.token_ids
         tokens = len(ids) or len(request.system + request.prompt) // CHARACTERS_PER_TOKEN
         # The last token is always computed, since it yields the answer's first token.
-        whole = max(0, len(ids) - 1) // block * block if generator["prefix_caching"] else 0
+        whole = max(0, len(ids) - 1) // block * block if generator.get("prefix_caching") else 0
         yield request.prompt_id, tokens, min(whole, shared_prefix(before, ids, block)), whole
         before = ids
 
