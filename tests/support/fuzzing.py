@@ -146,7 +146,7 @@ def try_reply(content: bytes) -> bool:
     """An endpoint's reply with status 200: the answer that it has, or an error of one line."""
     reply = SimpleNamespace(content=content, status_code=200, headers={"content-type": "application/json"})
     try:
-        row = reply_row(REQUESTS[0], read_reply(reply), as_chat=False)
+        row = reply_row(REQUESTS[0], read_reply(reply, as_chat=False))
     except ReplyError as error:
         assert str(error).isprintable(), str(error)
         return False

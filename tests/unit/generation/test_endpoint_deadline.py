@@ -1,7 +1,6 @@
 """A request ends in its time whatever the server sends: by bytes on a socket, as no HTTP library would send them."""
 
 import contextlib
-import gzip
 import itertools
 import socket
 import threading
@@ -49,16 +48,10 @@ class DrippingServer:
 
 
 DRIPS = {
-    "a byte of the body": (OK + b"Content-Length: 100000\r\n\r\n{", b'"', 0.1),
     "a byte of the status": (b"", b"H", 0.1),
     "headers": (OK, b"X-More: yes\r\n", 0.1),
-    "a byte of a header": (OK + b"X-Long: ", b"y", 0.1),
-    "100 Continue": (b"", b"HTTP/1.1 100 Continue\r\n\r\n", 0.1),
-    "102 Processing at full speed": (b"", b"HTTP/1.1 102 Processing\r\n\r\n" * 100, 0.0),
-    "blanks of JSON": (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"2\r\n\n \r\n", 0.1),
+    "a byte of the body": (OK + b"Content-Length: 100000\r\n\r\n{", b'"', 0.1),
     "blanks in a refusal": (b"HTTP/1.1 500 Oh\r\n\r\n", b"\n", 0.1),
-    "chunks' extensions": (OK + b"Transfer-Encoding: chunked\r\n\r\n1", b";a=b", 0.1),
-    "trailers": (OK + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", b"X-More: yes\r\n", 0.1),
 }
 
 
@@ -100,38 +93,6 @@ def test_a_request_ends_in_its_time(drip: tuple[bytes, bytes, float], monkeypatc
         )
         assert server.asked in (1, 2), "a second time, unless the first took twice its time on a busy machine"
         assert all(server.left.acquire(timeout=LATE) for _ in range(server.asked)), "a connection was left open"
-
-
-@pytest.mark.parametrize(
-    ("first", "again", "found"),
-    [
-        (OK, b"X-More: yes\r\n" * 100, "APIConnectionError: Connection error. ("),
-        (b"", b"\r\n" * 1000, "APIConnectionError: Connection error. ("),
-        (OK + b"Transfer-Encoding: chunked\r\n\r\n", b"400\r\n" + b" " * 1024 + b"\r\n", "a reply of more than 1 MiB"),
-        (b"HTTP/1.1 400 Oh\r\n\r\n", b"\n" * 1000, "a reply of more than 1 MiB"),
-    ],
-)
-def test_a_reply_without_end_at_full_speed(
-    first: bytes, again: bytes, found: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Headers end at the client's limit, 100 KiB; a body, a refusal's too, at ours."""
-    monkeypatch.setattr(endpoint, "LARGEST_REPLY", 2**20)
-    with dripping(first, again, 0.0) as server:
-        said = end_of(base_url=server.address, max_retries=0, request_seconds=LATE)
-        assert f"found {found}" in said, said
-        assert server.left.acquire(timeout=LATE)
-
-
-@pytest.mark.parametrize("status", [200, 500])
-def test_a_reply_that_grows_when_it_is_uncompressed(
-    server: FakeServer, monkeypatch: pytest.MonkeyPatch, status: int
-) -> None:
-    """It grows by a thousand, and its length is that of what comes out."""
-    monkeypatch.setattr(endpoint, "LARGEST_REPLY", 2**20)
-    small = gzip.compress(b" " * 50 * 2**20)
-    assert len(small) < 2**16
-    server.raw = [(status, {"Content-Encoding": "gzip"}, small)]
-    assert "found a reply of more than 1 MiB" in end_of(base_url=server.address, max_retries=0)
 
 
 def test_a_slow_reply_in_time_is_an_answer() -> None:

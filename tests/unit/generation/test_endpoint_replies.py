@@ -36,48 +36,29 @@ def reply(**changed: Any) -> bytes:
 
 PASSING = {
     "a login page": (
-        200,
-        HTML,
-        b"<html>\n <title>Log\nin</title></html>",
-        "no JSON object in HTTP 200 text/html: <html>",
+        200, HTML, b"<html>\n <title>Log\nin</title></html>", "HTTP 200 text/html: <html> <title>Log in",
     ),
     "nothing": (200, JSON, b"", "no JSON object in HTTP 200 application/json, an empty reply"),
     "cut JSON": (200, JSON, reply()[:40], 'no JSON object in HTTP 200 application/json: {"id"'),
     "a list": (200, JSON, b"[1]", r"no JSON object in HTTP 200 application/json: \[1\]"),
-    "a number of 5,000 digits": (200, JSON, b'{"choices": ' + b"9" * 5000 + b"}", "no JSON object in HTTP 200"),
-    "nesting of 100,000": (200, JSON, b"[" * 100_000 + b"]" * 100_000, "no JSON object in HTTP 200"),
-    "other encoding": (200, JSON, b'{"choices": "\xe9"}', "no JSON object in HTTP 200"),
+    "nesting without end": (200, JSON, b"[" * 100_000, "no JSON object in HTTP 200"),
     "an error with 200": (
-        200,
-        JSON,
-        b'{"error": {"message": "overloaded"}}',
-        'no choices in .*: {"error": .*overloaded',
+        200, JSON, b'{"error": {"message": "overloaded"}}', 'no choices in .*: {"error": .*overloaded',
     ),
     "no choices": (200, JSON, reply(choices=[]), "no choices in HTTP 200"),
     "less than announced": (
-        200,
-        {**JSON, "Content-Length": "999"},
-        reply(),
-        "APIConnectionError: .*expected 999",
+        200, {**JSON, "Content-Length": "999"}, reply(), "APIConnectionError: .*expected 999",
     ),
     "damaged gzip": (200, {**JSON, "Content-Encoding": "gzip"}, b"no gzip", "APIConnectionError: .*Error -3"),
-    "unknown encoding": (
-        503,
-        {**HTML, "Content-Type": "text/html; charset=klingon"},
-        b"<b>down</b>",
-        "HTTP 503 text/html",
+    "an encoding that is none of texts": (
+        503, {"Content-Type": "text/html; charset=base64"}, "no caf\u00e9".encode(), "HTTP 503 text/html: no caf\u00e9",
     ),
     "token counts that are texts": (200, JSON, reply(usage={**USAGE, "prompt_tokens": "5"}), "usage.prompt_tokens"),
     "token counts below 0": (200, JSON, reply(usage={**USAGE, "completion_tokens": -1}), "usage.completion_tokens"),
-    "token counts beyond all": (200, JSON, reply(usage={**USAGE, "prompt_tokens": 10**40}), "usage.prompt_tokens"),
-    "choices that are a text": (200, JSON, reply(choices="tea"), "unusable choices"),
     "no text": (200, JSON, reply(choices=[{"index": 0}]), "no choices.0.text in HTTP 200"),
-    "a text that is none": (200, JSON, reply(choices=[{"text": ["tea"]}]), "an answer that is no text"),
+    "a text that is none": (200, JSON, reply(choices=[{"text": ["tea"]}]), "an unusable choices.0.text"),
     "endless log-probabilities": (
         200, JSON, reply(choices=[{"text": "a", "logprobs": {"token_logprobs": [float("-inf")]}}]), "token_logprobs",
-    ),
-    "log-probabilities above 0": (
-        200, JSON, reply(choices=[{"text": "a", "logprobs": {"token_logprobs": [-0.5, 0.25]}}]), "logprobs.1 .*0.001",
     ),
     "candidates above 0": (
         200, JSON, reply(choices=[{"text": "a", "logprobs": {"top_logprobs": [{"a": 1.0}]}}]), "top_logprobs.0.a",
@@ -123,13 +104,16 @@ def _told(call: Callable[..., object], **keys: Any) -> str:
     return str(error.value)
 
 
-@pytest.mark.parametrize("name", ["base64", "idna", "undefined", "utf-16", "rot13", "punycode", "klingon"])
-@pytest.mark.parametrize("status", [200, 302, 418, 500])
-def test_an_encoding_that_is_none_of_texts(server: FakeServer, status: int, name: str) -> None:
-    """The client's library reads a refusal by itself, and that must end in a message too."""
-    server.raw = [(status, {"Content-Type": f"text/html; charset={name}"}, "no caf\u00e9".encode())]
-    message = _told(rows, concurrency=1, max_retries=0)
-    assert f"HTTP {status}" in message and (status == 302 or "no caf\u00e9" in message)
+def test_a_reply_that_never_is_a_completion_ends_the_job_with_its_first_words(
+    server: FakeServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answers before it are kept, and the same command asks for the others alone."""
+    monkeypatch.setattr(endpoint, "BACKOFF", lambda state: 0.0)
+    words, store = "Bad gateway. " * 40, AnswerStore(tmp_path, "f")
+    server.raw = [(200, JSON, reply())] * 3 + [(200, HTML, words.encode())] * 3
+    message = _told(lambda: keep_answers(store, concurrency=1, max_retries=2))
+    assert words[:200] in message and words[:300] not in message
+    assert len(server.bodies) == 6 and pl.read_parquet(store.parts()).height == 3
 
 
 def test_half_a_character_is_replaced(server: FakeServer, tmp_path: Path) -> None:
@@ -157,15 +141,6 @@ def test_a_key_that_cannot_be_sent(server: FakeServer, monkeypatch: pytest.Monke
             call(api_key_env="MY_KEY")
         assert "secret" not in str(error.value)
     assert not server.bodies
-
-
-def test_a_key_is_not_shown_by_the_piece(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A message that is cut within the key shows no part of it."""
-    key = "s3cret" * 20
-    monkeypatch.setenv("MY_KEY", key)
-    for before in range(0, 400, 30):
-        server.raw = [(403, JSON, b"x" * before + key.encode())]
-        assert "s3cr" not in _told(rows, concurrency=1, api_key_env="MY_KEY")
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ PASSES: dict[str, Callable[[str], object]] = {
     "near copies": copies,
     "nuggets": lambda text: (folded(text), read_list(text), read_list(f'["{text}'), read_list("", [text])),
     "secrets": secret_in,
-    "a sent key": lambda text: (SentKey("sk-a1b2c3d4e5f6").is_in(text.encode()), SentKey("a1" * 20).hidden(text)),
+    "a sent key": lambda text: (SentKey("sk-a1b2c3d4e5f6").is_in(text), SentKey("a1" * 20).hidden(text)),
     "thoughts": thought,
     "characters": lambda text: (is_seen(text), count_unseen("texts", [text]), check_text("place", text)),
     "a query's characters": lambda text: check_query("place", text.replace("\n", " ")),

@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
@@ -13,11 +13,11 @@ import anyio
 import httpx2
 import openai
 import tenacity
-from anyio.from_thread import BlockingPortal, start_blocking_portal
+from anyio.from_thread import start_blocking_portal
 
 from ragrelay.base.display.progress import Lines
 from ragrelay.base.display.terminal import tell
-from ragrelay.base.errors import InputError
+from ragrelay.base.errors import InputError, printable
 from ragrelay.base.io.secret_values import SentKey
 from ragrelay.generation.endpoint_address import Servers, endpoint_addresses, endpoint_key
 from ragrelay.generation.endpoint_replies import (
@@ -52,13 +52,11 @@ BACKOFF = tenacity.wait_exponential_jitter(multiplier=0.5, max=8.0, jitter=0.5)
 # The longest wait in seconds that a Retry-After header may ask for; more is an error.
 LONGEST_PAUSE = 120.0
 BUSY = (408, 409, 429)
-TEXTS = ("answer", "thought", "finish_reason")
-"""Columns of a row that have texts of a reply."""
 REST_SECONDS = 15.0
 """For which an address that failed gets no request if another is at hand."""
 MOST_ADDRESSES = 64
-LARGEST_REPLY = 256 * 2**20
-"""Maximum size of an uncompressed reply in bytes. 20 candidates for each of 60,000 tokens need less."""
+MESSAGE = 300
+"""Characters of a message about a failure, 200 or more of them the reply's first."""
 
 
 class EndpointEngine:
@@ -103,7 +101,7 @@ class EndpointEngine:
 
     def answers(self, requests: Iterator[Request]) -> Iterator[dict[str, Any]]:
         """Yield one row of the answer store per request (see rows)."""
-        return self.rows(requests, Form(self._body, self._row, self._check, thinks=bool(self._marks), may_miss=True))
+        return self.rows(requests, Form(self._body, self._row, thinks=bool(self._marks), may_miss=True))
 
     def run(self, method: Callable[["EndpointEngine", Iterator[Any]], Iterator[Any]], requests: Iterator[Any]) -> Any:
         """Yield the rows that ``method`` yields for this engine and ``requests``."""
@@ -123,12 +121,12 @@ class EndpointEngine:
         under_way: set[Future[dict[str, Any]]] = set()
         waiting: list[dict[str, Any]] = []
         pool = ThreadPoolExecutor(self.generator["concurrency"] * MOST_ADDRESSES)
-        with self._connected() as line:
+        with self._connected() as send:
             try:
                 while True:
                     for request in islice(requests, limit - len(under_way)):
                         pace.wait()
-                        under_way.add(pool.submit(self._ask, request, form, line))
+                        under_way.add(pool.submit(self._ask, request, form, send))
                     if not under_way:
                         yield from waiting
                         break
@@ -153,39 +151,37 @@ class EndpointEngine:
         self._report_shares()
 
     @contextmanager
-    def _connected(self) -> Iterator["_Line"]:
+    def _connected(self) -> Iterator["Send"]:
         """Open connections to the endpoint on their own event loop. The exit closes them, and ends open requests."""
         seconds = self.generator["request_seconds"]
         client = openai.AsyncOpenAI(
             base_url=self._servers.addresses[0],
-            api_key=self._key or "none",  # which no request sends (see _exchange)
+            api_key=self._key or "none",
             organization="",
             project="",
             max_retries=0,
             timeout=openai.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
-            http_client=openai.DefaultAsyncHttpx2Client(follow_redirects=False, event_hooks={"response": [_tame]}),
+            http_client=openai.DefaultAsyncHttpx2Client(follow_redirects=False, event_hooks={"response": [_as_utf8]}),
         )
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
-            yield _Line(portal, client)
+            yield lambda request, form, address: portal.call(self._exchange, request, form, client, address)
 
     def _place(self, address: str) -> str:
         return f"endpoint {address}, model {self.generator['model']!r}"
 
-    def _ask(self, request: Request, form: "Form", line: "_Line") -> dict[str, Any]:
+    def _ask(self, request: Request, form: "Form", send: "Send") -> dict[str, Any]:
         """Return the store's row; that of a missing answer if the endpoint refuses the prompt.
 
         Where a thought is a request of its own, the answer's follows it, over prompt and thought.
         """
         try:
             if not form.thinks or self.as_chat(request):
-                return self._retrying(self._try, request, form, line)
-            thought = self._retrying(
-                self._try, request, Form(self._thought_body, self._thought, self._check_thought), line
-            )
+                return self._retrying(self._try, request, form, send)
+            thought = self._retrying(self._try, request, Form(self._thought_body, self._thought), send)
             if thought.thought.end == UNFINISHED:
                 return thought_row(request, thought, {})
             following = after_thought(request, thought, self._thinks)
-            return thought_row(request, thought, self._retrying(self._try, following, form, line))
+            return thought_row(request, thought, self._retrying(self._try, following, form, send))
         except FailureError as failure:
             error, seconds = failure.cause, self.generator["request_seconds"]
             within = f" within {seconds:g} s (request_seconds)" if isinstance(error, openai.APITimeoutError) else ""
@@ -197,32 +193,29 @@ class EndpointEngine:
                 return refused_row(request, reason, told)
             raise told from None
 
-    def _try(self, request: Request, form: "Form", line: "_Line") -> Any:
+    def _try(self, request: Request, form: "Form", send: "Send") -> Any:
         """Return what ``form`` makes of the reply to a request. An address that fails rests for a while."""
         with self._servers.one() as address:
             place = self._place(address)
             try:
-                client = line.client.with_options(base_url=address)
-                response = line.portal.call(self._exchange, request, form, client)
-                reply = read_reply(response)
-                row = form.row(place, request, reply)
+                response = send(request, form, address)
+                if self._sent.is_in(response.text):
+                    expected = "an endpoint that does not repeat the key"
+                    raise InputError(place, "its key in a reply, which is not kept", expected)
+                reply = read_reply(response, self.as_chat(request))
             except (openai.OpenAIError, ReplyError) as error:
                 if _may_pass(error):
                     self._servers.rest(address, _retry_after(error) or REST_SECONDS)
                 raise FailureError(address, error) from error
-            kept = row.thought.text if isinstance(row, ThoughtReply) else "".join(str(row.get(n) or "") for n in TEXTS)
-            if self._sent.is_in(response.content, kept.encode()):
-                expected = "an endpoint that does not repeat the key"
-                raise InputError(place, "its key in a reply, which is not kept", expected)
-            self._check_model(place, reply.body)
-            form.check(place, request, row)
+            self._check_model(place, reply)
+            row = form.row(place, request, reply)
             self._servers.answered(address)
             return row
 
-    def _check_model(self, place: str, body: Mapping[str, Any]) -> None:
+    def _check_model(self, place: str, reply: Reply[Any]) -> None:
         """Raise InputError for a reply by another model than those before; note its system fingerprint."""
         with self._models:
-            name, fingerprint = (str(body.get(key) or "") for key in ("model", SYSTEM))
+            name, fingerprint = str(reply.model or ""), str(reply.system_fingerprint or "")
             known = self.settings.setdefault(SERVED, name) if name else name
             if name != known:
                 self._other_models = True
@@ -232,39 +225,35 @@ class EndpointEngine:
             if prints := {*self.settings.get(SYSTEM, "").split(SEVERAL), fingerprint} - {""}:
                 self.settings[SYSTEM] = SEVERAL.join(sorted(prints))
 
-    def _row(self, place: str, request: Request, reply: Reply) -> dict[str, Any]:
-        return reply_row(request, reply, self.as_chat(request))
-
-    def _check(self, place: str, request: Request, row: Mapping[str, Any]) -> None:
+    def _row(self, place: str, request: Request, reply: Reply[Any]) -> dict[str, Any]:
+        row = reply_row(request, reply)
         check_whole(place, request, row, self.generator["max_tokens"])
+        return row
 
-    def _thought(self, place: str, request: Request, reply: Reply) -> ThoughtReply:
-        return reply_thought(request, reply, self._marks or (), self._thinks)
-
-    def _check_thought(self, place: str, request: Request, thought: ThoughtReply) -> None:
+    def _thought(self, place: str, request: Request, reply: Reply[Any]) -> ThoughtReply:
+        thought = reply_thought(request, reply, self._marks or (), self._thinks)
         check_read(place, request, thought.prompt_tokens)
         check_budget(place, request, thought, request.budget or thought_budget(self.generator))
+        return thought
 
-    async def _exchange(self, request: Request, form: "Form", client: openai.AsyncOpenAI) -> httpx2.Response:
+    async def _exchange(
+        self, request: Request, form: "Form", client: openai.AsyncOpenAI, address: str
+    ) -> httpx2.Response:
         """Send a request and read its whole reply within ``request_seconds``.
 
         The client's own limits apply to each wait, so a byte now and then would keep a request open for ever.
         """
-        common: Any = {"model": self.generator["model"], "extra_body": form.body(request)}
-        if self._key is None:
-            common["extra_headers"] = {"Authorization": openai.Omit()}
-        reply: Any
+        path, texts = "/completions", {"prompt": list(request.token_ids) or request.prompt}
+        if self.as_chat(request):
+            path, texts = "/chat/completions", {"messages": _messages(request)}
+        body = {"model": self.generator["model"], **texts, **form.body(request)}
+        headers: Any = {} if self._key else {"Authorization": openai.Omit()}
         try:
             with anyio.fail_after(self.generator["request_seconds"]):
-                if self.as_chat(request):
-                    chats, messages = client.chat.completions.with_raw_response, _messages(request)
-                    reply = await chats.create(messages=messages, **common)
-                else:
-                    texts, prompt = client.completions.with_raw_response, list(request.token_ids) or request.prompt
-                    reply = await texts.create(prompt=prompt, **common)
+                sender = client.with_options(base_url=address)
+                return await sender.post(path, cast_to=httpx2.Response, body=body, options={"headers": headers})
         except TimeoutError:
-            raise openai.APITimeoutError(httpx2.Request("POST", client.base_url)) from None
-        return reply.http_response
+            raise openai.APITimeoutError(httpx2.Request("POST", address)) from None
 
     def _is_over(self, state: tenacity.RetryCallState) -> bool:
         """Return whether to give up on a failed request: too many tries, no answer for too long, or the job ends."""
@@ -294,7 +283,7 @@ class EndpointEngine:
             tell(f"ragrelay: warning: replies of model {self.generator['model']!r}: {listed}")
 
     def _failure(self, error: Exception) -> str:
-        return self._sent.hidden(" ".join(request_failure(error).split()))[:300]
+        return printable(self._sent.hidden(" ".join(request_failure(error).split())))[:MESSAGE]
 
     def as_chat(self, request: Request) -> bool:
         """Return whether ``request`` goes to the chat completions, which tokenise its texts by themselves."""
@@ -375,14 +364,12 @@ def _pause(state: tenacity.RetryCallState) -> float:
 class Form(NamedTuple):
     """What requests ask for: a request's keys besides model and prompt, and the row that is made of its reply.
 
-    ``row`` raises ReplyError for a reply that is none, and InputError for one that ends all requests; its arguments are
-    the endpoint's name for messages, request and reply. Texts of the reply that it keeps are TEXTS.
+    ``row`` raises InputError for a reply that is not to be kept, which ends all requests; its arguments are the
+    endpoint's name for messages, request and reply.
     """
 
     body: Callable[[Any], dict[str, Any]]
-    row: Callable[[str, Any, Reply], Any]
-    check: Callable[[str, Any, Any], None] = lambda place, request, row: None
-    """Raises InputError for a row that is not to be kept. The key is looked for before it."""
+    row: Callable[[str, Any, Reply[Any]], Any]
     needs: Collection[str] = ()
     """Keys without which a reply is of no use."""
     thinks: bool = False
@@ -391,39 +378,12 @@ class Form(NamedTuple):
     """Whether a prompt that the endpoint refuses gets a row without an answer."""
 
 
-class _Line(NamedTuple):
-    """Connections to an endpoint, and the portal to their event loop."""
-
-    portal: BlockingPortal
-    client: openai.AsyncOpenAI
+Send = Callable[[Request, Form, str], httpx2.Response]
+"""Sends a request to an address and returns its reply."""
 
 
-class _Limited(httpx2.AsyncByteStream):
-    """The uncompressed bytes of a reply. After LARGEST_REPLY bytes, it raises ReplyError."""
-
-    def __init__(self, reply: httpx2.Response) -> None:
-        self.reply = reply
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        size = 0
-        async for chunk in self.reply.aiter_bytes():
-            size += len(chunk)
-            if size > LARGEST_REPLY:
-                raise ReplyError(f"a reply of more than {LARGEST_REPLY // 2**20} MiB")
-            yield chunk
-
-    async def aclose(self) -> None:
-        await self.reply.aclose()
-
-
-async def _tame(response: httpx2.Response) -> None:
-    """Limit the uncompressed bytes of ``response``, since few bytes may become gigabytes, and read it as UTF-8.
-
-    The encoding that it names is ignored: for some names, such as base64, Python has an encoding that isn't of text.
-    """
-    received = httpx2.Response(200, headers=response.headers, stream=response.stream, request=response.request)
-    response.stream = _Limited(received)
-    response.headers.pop("content-encoding", None)
+async def _as_utf8(response: httpx2.Response) -> None:
+    """Read ``response`` as UTF-8, since Python has encodings that aren't of text for some names, such as base64."""
     response.encoding = "utf-8"
 
 

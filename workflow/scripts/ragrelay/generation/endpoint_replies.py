@@ -4,23 +4,21 @@ import dataclasses
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import openai
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationError
 
-from ragrelay.base.errors import InputError, printable
+from ragrelay.base.errors import InputError
 from ragrelay.generation.generator import DECODING, PENALTIES, Request
 from ragrelay.generation.store import ROUNDING, with_thought
 from ragrelay.generation.thought_marks import CUT, ENDED, NO_END, THINKING, UNFINISHED, Thought, read_thought
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 from ragrelay.generation.tokens import ThoughtTokens
 
-FIRST_WORDS = 1000
-"""Bytes of a reply that a message is made from: more than it finally shows, so that a key is hidden as a whole."""
-SAYS = 4000
-"""Bytes of a refusal that are searched for its reason."""
+FIRST = 4000
+"""Bytes of a reply that are searched for a refusal's reason, and from which a message is made."""
 
 WITH_TEXT = ("stop", "length", "eos", "eos_token", "stop_sequence", "end_turn", "max_tokens", "None")
 """Finish reasons with which an empty text is an answer: with any other, the answer is missing."""
@@ -59,18 +57,31 @@ _OTHERWISE = {
     "top_logprobs": "entropy: false",
 }
 """What to write in a generator's entry instead of null, by the key of a request that an endpoint refuses."""
+NO_CHOICES = "no choices"
+"""The problem of a reply without choices, as filters send it with status 200."""
 NO_TEXT = "no text"
 """The finish_reason of an answer that is null, if the reply gives no other reason."""
 
 READ_SHARE = 0.9
 """Least tokens read of a text, as a share of its words: no usual tokenizer makes fewer tokens than words."""
 
+
+def _encodable(value: Any) -> Any:
+    """Return a text with U+FFFD for each half of a surrogate pair, which UTF-8 lacks."""
+    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(value, str) else value
+
+
+Text = Annotated[str, BeforeValidator(_encodable)]
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 LogProbability = Annotated[FiniteFloat, Field(le=ROUNDING)]
 
 
 class ReplyError(Exception):
-    """A reply with status 200 that is no completion. The same request may succeed later."""
+    """A ``response`` with status 200 that is no completion. The same request may succeed later."""
+
+    def __init__(self, problem: str, response: Any) -> None:
+        super().__init__(problem)
+        self.response = response
 
 
 class FailureError(Exception):
@@ -81,30 +92,20 @@ class FailureError(Exception):
         self.address, self.cause = address, cause
 
 
-class Reply(NamedTuple):
-    """A completion in JSON, and its first words for messages."""
-
-    body: Mapping[str, Any]
-    words: str
-
-
 class _Part(BaseModel):
     model_config = ConfigDict(strict=True)
 
 
-class _PromptDetails(_Part):
+class _Details(_Part):
     cached_tokens: Count | None = None
-
-
-class _AnswerDetails(_Part):
     reasoning_tokens: Count | None = None
 
 
 class _Usage(_Part):
     prompt_tokens: Count | None = None
     completion_tokens: Count | None = None
-    prompt_tokens_details: _PromptDetails | None = None
-    completion_tokens_details: _AnswerDetails | None = None
+    prompt_tokens_details: _Details | None = None
+    completion_tokens_details: _Details | None = None
 
     def cached_tokens(self) -> int | None:
         """Return the tokens of the prompt that were cached: 0 if the reply doesn't say, None if it counts none."""
@@ -136,12 +137,6 @@ class _Logprobs(_Part):
         """Return the log-probability of each token of the answer; empty if the reply has none."""
         return [*(self.token_logprobs or ()), *(token.logprob for token in self.content or ())]
 
-    def first_candidates(self) -> list[tuple[str, float]]:
-        """Return text and log-probability of each candidate for the first token; empty if the reply has none."""
-        if self.top_logprobs:
-            return list((self.top_logprobs[0] or {}).items())
-        return [(str(one.token), one.logprob) for token in (self.content or ())[:1] for one in token.top_logprobs or ()]
-
     def candidates(self) -> np.ndarray | None:
         """Return log-probabilities of each token's likeliest candidates (tokens by CANDIDATES, padded with −inf).
 
@@ -159,7 +154,7 @@ class _Logprobs(_Part):
 
 
 class _Message(_Part):
-    content: Any = None
+    content: Text | None = None
     refusal: Any = None
     reasoning: Any = None
     reasoning_content: Any = None
@@ -170,14 +165,18 @@ class _Message(_Part):
 
 
 class _Choice(_Part):
-    finish_reason: str | None = None
+    finish_reason: Text | None = None
     logprobs: _Logprobs | None = None
 
 
 class _TextChoice(_Choice):
-    text: Any
+    text: Text | None
     stop_reason: Any = None
     token_ids: list[int] | None = None
+
+    @property
+    def message(self) -> _Message:
+        return _Message(content=self.text)
 
     def stopped_at(self, mark: str) -> bool | None:
         """Return whether the stop string ``mark`` ended the text; None if the server does not say."""
@@ -188,52 +187,71 @@ class _ChatChoice(_Choice):
     message: _Message
 
 
-class _Completion(_Part):
-    choices: list[_TextChoice]
+AnyChoice = TypeVar("AnyChoice", _TextChoice, _ChatChoice)
+
+
+class Reply(_Part, Generic[AnyChoice]):
+    """A completion, or a chat completion."""
+
+    choices: list[AnyChoice] = Field(min_length=1)
     usage: _Usage | None = None
+    model: Any = None
+    system_fingerprint: Any = None
+
+    @property
+    def counts(self) -> _Usage:
+        """Counts of tokens, each of which may be unknown."""
+        return self.usage or _Usage()
+
+    def candidates(self) -> list[tuple[str, float]]:
+        """Return text and log-probability of the candidates for the first token; empty if the endpoint gives none."""
+        logprobs = self.choices[0].logprobs or _Logprobs()
+        if logprobs.top_logprobs:
+            return list((logprobs.top_logprobs[0] or {}).items())
+        first = (logprobs.content or ())[:1]
+        return [(str(one.token), one.logprob) for token in first for one in token.top_logprobs or ()]
 
 
-class _ChatCompletion(_Part):
-    choices: list[_ChatChoice]
-    usage: _Usage | None = None
-
-
-def read_reply(response: Any) -> Reply:
+def read_reply(response: Any, as_chat: bool) -> Reply[Any]:
     """Return the completion in ``response``, an HTTP response with status 200. Raises ReplyError if it has none."""
-    words = first_words(response)
+    kind: type[Reply[Any]] = Reply[_ChatChoice] if as_chat else Reply[_TextChoice]
     try:
-        body = json.loads(response.content)
-    except (ValueError, RecursionError):  # no or cut JSON, other encodings, endless numbers, endless nesting
-        body = None
-    if not isinstance(body, Mapping) or not body.get("choices"):
-        raise ReplyError(f"no {'choices' if isinstance(body, Mapping) else 'JSON object'} in {words}")
-    return Reply(body, words)
+        return kind.model_validate(json.loads(response.content))
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        key, why = ".".join(map(str, problem["loc"])), problem["msg"]
+        missing = problem["type"] == "missing" or key == "choices"
+        what = f"no {key}" if missing else f"an unusable {key} ({why})" if key else "no JSON object"
+    except (ValueError, RecursionError):
+        what = "no JSON object"
+    raise ReplyError(what, response)
 
 
-def reply_row(request: Request, reply: Reply, as_chat: bool) -> dict[str, Any]:
+def reply_row(request: Request, reply: Reply[Any]) -> dict[str, Any]:
     """Return the store's row for ``reply``.
 
     A refusal, a filtered answer, a tool call and a thought without an answer are missing answers: null, with the reason
-    as their finish_reason. Counts of tokens are null where the reply has none. U+FFFD replaces each half of a surrogate
-    pair, which UTF-8 lacks. Raises ReplyError for anything but a completion with text.
+    as their finish_reason. Counts of tokens are null where the reply has none.
     """
-    completion = _checked(reply, _ChatCompletion if as_chat else _Completion)
-    choice, usage = completion.choices[0], completion.usage or _Usage()
-    answer, finish_reason = _answer(choice, usage, reply, request.said)
-    logprobs = (choice.logprobs.sampled() if choice.logprobs else None) or None
+    choice, usage = reply.choices[0], reply.counts
+    answer, finish_reason = _answer(choice, usage, request.said)
+    scored = choice.logprobs or _Logprobs()
+    logprobs = scored.sampled() or None
     return {
-        "prompt_id": request.prompt_id,
-        "seed": request.seed,
+        **_own(request),
         "answer": answer,
         "finish_reason": finish_reason,
         "prompt_tokens": usage.prompt_tokens,
         "cached_tokens": usage.cached_tokens(),
         "answer_tokens": usage.completion_tokens,
         "logprob": sum(logprobs) if logprobs else None,
-        "dropped_passages": request.dropped_passages,
-        **token_scores(logprobs, choice.logprobs.candidates() if choice.logprobs else None),
-        **_own_thought(choice, usage, answer is not None, reply),
+        **token_scores(logprobs, scored.candidates()),
+        **_own_thought(choice.message, usage, answer is not None),
     }
+
+
+def _own(request: Request) -> dict[str, Any]:
+    return {"prompt_id": request.prompt_id, "seed": request.seed, "dropped_passages": request.dropped_passages}
 
 
 def refused_row(request: Request, reason: str, error: InputError) -> dict[str, Any]:
@@ -242,29 +260,18 @@ def refused_row(request: Request, reason: str, error: InputError) -> dict[str, A
     It took no tokens. ``refusal`` is the error if the endpoint refuses all prompts.
     """
     counts = dict.fromkeys(("prompt_tokens", "cached_tokens", "answer_tokens"), 0)
-    own = {"prompt_id": request.prompt_id, "seed": request.seed, "dropped_passages": request.dropped_passages}
-    return {**own, "answer": None, "finish_reason": reason, **counts, "logprob": None, "refusal": error}
+    return {**_own(request), "answer": None, "finish_reason": reason, **counts, "logprob": None, "refusal": error}
 
 
 def refused_prompt(error: Exception) -> str | None:
     """Return why the endpoint refuses the prompt, FILTERED or TOO_LONG; None for any other ``error``."""
-    status, text = 200, str(error)
-    if isinstance(error, openai.APIStatusError):
-        status, text = error.status_code, error.response.content[:SAYS].decode("utf-8", "replace")
+    response: Any = getattr(error, "response", None)
+    if response is None or (isinstance(error, ReplyError) and str(error) != NO_CHOICES):
+        return None
+    status, text = response.status_code, response.content[:FIRST].decode("utf-8", "replace")
     if status not in (200, 500, *REFUSALS) or _OF_ACCOUNT.search(text):
         return None
     return next((reason for reason, says in _SAYS.items() if says.search(text)), TOO_LONG if status == 413 else None)
-
-
-def reply_candidates(reply: Reply, as_chat: bool) -> tuple[list[tuple[str, float]], int | None, int | None]:
-    """Return the candidates for the first token of ``reply`` (text, log-probability), prompt tokens and cached tokens.
-
-    No candidates if the endpoint gives none; counts are None if it doesn't. Raises ReplyError as reply_row does.
-    """
-    completion = _checked(reply, _ChatCompletion if as_chat else _Completion)
-    choice, usage = completion.choices[0], completion.usage or _Usage()
-    candidates = choice.logprobs.first_candidates() if choice.logprobs else []
-    return candidates, usage.prompt_tokens, usage.cached_tokens()
 
 
 class ThoughtReply(NamedTuple):
@@ -277,14 +284,15 @@ class ThoughtReply(NamedTuple):
     cached_tokens: int | None
 
 
-def reply_thought(request: Request, reply: Reply, marks: Sequence[str], thinks: ThoughtTokens | None) -> ThoughtReply:
-    """Return the thought in ``reply``, a completion that was to stop after the end mark. Raises as reply_row does.
+def reply_thought(
+    request: Request, reply: Reply[_TextChoice], marks: Sequence[str], thinks: ThoughtTokens | None
+) -> ThoughtReply:
+    """Return the thought in ``reply``, a completion that was to stop after the end mark.
 
     A server that says only ``stop`` and leaves the mark out is taken to have stopped at it if a thought had begun.
     """
-    completion = _checked(reply, _Completion)
-    choice, usage = completion.choices[0], completion.usage or _Usage()
-    text, ended = _text(choice.text, reply), _text(str(choice.finish_reason), reply)
+    choice, usage = reply.choices[0], reply.counts
+    text, ended = choice.text or "", choice.finish_reason
     begins, stopped = request.begun or text.lstrip().startswith(marks[0]), choice.stopped_at(marks[1])
     at_mark = ended == "stop" and bool(begins if stopped is None else stopped)
     ids = tuple(choice.token_ids) if choice.token_ids else None
@@ -311,8 +319,7 @@ def after_thought(request: Request, reply: ThoughtReply, thinks: ThoughtTokens |
 
 def thought_row(request: Request, reply: ThoughtReply, answer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the store's row for a thought and the row of its ``answer``, empty if the thought did not end."""
-    own = {"prompt_id": request.prompt_id, "seed": request.seed, "dropped_passages": request.dropped_passages}
-    row = {**own, **answer, "prompt_tokens": reply.prompt_tokens, "cached_tokens": reply.cached_tokens}
+    row = {**_own(request), **answer, "prompt_tokens": reply.prompt_tokens, "cached_tokens": reply.cached_tokens}
     return with_thought(row, reply.thought, reply.tokens)
 
 
@@ -387,61 +394,39 @@ def advice(error: Exception, sent: Collection[str], generator: Mapping[str, Any]
     return f"; if the endpoint refuses a key of the request, write {what} (docs/add-a-model.md)"
 
 
-def _answer(choice: _TextChoice | _ChatChoice, usage: _Usage, reply: Reply, said: str) -> tuple[str | None, str]:
+def _answer(choice: _TextChoice | _ChatChoice, usage: _Usage, said: str) -> tuple[str | None, str]:
     """Return the answer and its finish reason, or None and why it is missing."""
-    message = choice.message if isinstance(choice, _ChatChoice) else _Message(content=choice.text)
-    content = message.content
-    text = (said + _text(content, reply)).strip()
-    ended = _text(str(choice.finish_reason), reply)
+    message, ended = choice.message, str(choice.finish_reason)
+    text = (said + (message.content or "")).strip()
     cut_thought = ended == "length" and usage.thought_tokens() is not None
     why = message.reason() or (THINKING if cut_thought else None if ended.lower() in WITH_TEXT else ended)
-    if text or (content is not None and why is None):
+    if text or (message.content is not None and why is None):
         return text, ended
     return None, why or (NO_TEXT if ended in ("stop", "length") else ended)
 
 
-def _own_thought(choice: _TextChoice | _ChatChoice, usage: _Usage, has_answer: bool, reply: Reply) -> dict[str, Any]:
+def _own_thought(message: _Message, usage: _Usage, has_answer: bool) -> dict[str, Any]:
     """Return the store's columns of a thought that the server tells from the answer; empty if it tells of none."""
-    message, tokens = getattr(choice, "message", None), usage.thought_tokens()
-    given = (message.reasoning or message.reasoning_content) if message else None
+    given, tokens = message.reasoning or message.reasoning_content, usage.thought_tokens()
     if given is None and tokens is None:
         return {}
-    text = _text(given, reply) if isinstance(given, str) else ""
+    text = _encodable(given) if isinstance(given, str) else ""
     return {"thought": text, "thought_tokens": tokens, "thought_end": ENDED if has_answer else UNFINISHED}
 
 
-def _checked(reply: Reply, kind: type[BaseModel]) -> Any:
-    try:
-        return kind.model_validate(reply.body)
-    except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        key = ".".join(map(str, problem["loc"]))
-        what = f"no {key}" if problem["type"] == "missing" else f"an unusable {key} ({problem['msg']})"
-        raise ReplyError(f"{what} in {reply.words}") from None
-
-
-def _text(value: Any, reply: Reply) -> str:
-    if not isinstance(value, str | None):
-        raise ReplyError(f"an answer that is no text in {reply.words}")
-    return (value or "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def first_words(reply: Any) -> str:
-    """Return status, type and first words of an HTTP response, on one line."""
-    kind = reply.headers.get("content-type", "").partition(";")[0]
-    words = " ".join(reply.content[:FIRST_WORDS].decode("utf-8", "replace").split())
-    return printable(f"HTTP {reply.status_code} {kind}".rstrip() + (f": {words}" if words else ", an empty reply"))
-
-
 def request_failure(error: Exception) -> str:
-    """Return how a request failed: the status with the first words of the reply, or why there is no reply."""
-    if isinstance(error, ReplyError):
-        return str(error)
-    if isinstance(error, openai.APIStatusError):
-        reply = error.response
-        if reply.is_redirect:
-            target = reply.headers.get("location", "").partition("?")[0].rpartition("@")[2]
-            return f"HTTP {reply.status_code}, a redirect to {printable(target)}, which is not followed"
-        return f"{type(error).__name__}: {first_words(reply)}"
-    cause = error.__cause__
-    return f"{type(error).__name__}: {error}" + (f" ({cause})" if cause and str(cause) else "")
+    """Return how a request failed, on one line: status and first words of the reply, or why there is no reply."""
+    name = "" if isinstance(error, ReplyError) else f"{type(error).__name__}: "
+    if not isinstance(error, openai.APIStatusError | ReplyError):
+        cause = error.__cause__
+        return f"{name}{error}" + (f" ({cause})" if cause and str(cause) else "")
+    reply = error.response
+    if reply.is_redirect:
+        target = reply.headers.get("location", "").partition("?")[0].rpartition("@")[2]
+        return f"HTTP {reply.status_code}, a redirect to {target}, which is not followed"
+    problem = f"{error} in " if isinstance(error, ReplyError) else name
+    kind = reply.headers.get("content-type", "").partition(";")[0]
+    words = reply.content[:FIRST].decode("utf-8", "replace")
+    return f"{problem}HTTP {reply.status_code} {kind}".rstrip() + (
+        f": {words}" if words.strip() else ", an empty reply"
+    )

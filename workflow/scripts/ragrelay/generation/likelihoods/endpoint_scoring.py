@@ -61,7 +61,7 @@ def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]
     log-probabilities, and as EndpointEngine.rows does.
     """
     from ragrelay.generation.endpoint import Form
-    from ragrelay.generation.endpoint_replies import check_whole, reply_candidates
+    from ragrelay.generation.endpoint_replies import check_read
 
     generator = engine.generator
 
@@ -77,12 +77,12 @@ def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]
         return {name: value for name, value in sent.items() if value is not None}
 
     def row(place: str, request: WordRequest, reply: Any) -> dict[str, Any]:
-        candidates, read, cached = reply_candidates(reply, engine.as_chat(request))
+        candidates, read, cached = reply.candidates(), reply.counts.prompt_tokens, reply.counts.cached_tokens()
         if not candidates:
             expected = f"those of its likeliest tokens ({'top_' * engine.as_chat(request)}logprobs: {CANDIDATES})"
             found = "a reply without log-probabilities of the first token's candidates"
             raise InputError(place, found, f"{expected}, or a judge with engine: vllm")
-        check_whole(place, request, {"prompt_tokens": read, "answer_tokens": None, "finish_reason": None}, 1)
+        check_read(place, request, read)
         rows, figures = [], (1, read, cached)
         for continuation, texts in request.words:
             p = sum(math.exp(logprob) for text, logprob in candidates if text in texts)
