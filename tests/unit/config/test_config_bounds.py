@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.yaml_keys import read_yaml
 from ragrelay.collection.answer_formats.file_patterns import check_pattern
 from ragrelay.config.schema import KINDS
-from ragrelay.config.start import start
 from ragrelay.config.study import RESERVED_DATASETS
 from ragrelay.workflow.study.files import result_files
 
@@ -33,13 +31,6 @@ def test_anchors_that_multiply_are_refused(tmp_path: Path, text: str) -> None:
     (tmp_path / "c.yaml").write_text(text)
     with pytest.raises(InputError, match=r"found more than 100,000 values or 50 levels, anchors counted"):
         read_yaml(tmp_path / "c.yaml")
-
-
-def test_a_configuration_of_anchors_that_multiply_is_refused(config: dict[str, Any]) -> None:
-    """Snakemake has read it by then; what does not end is any walk over its values."""
-    config["retrievers"] |= yaml.safe_load(NESTED["lists"])
-    with pytest.raises(InputError, match="config: found more than 100,000 values"):
-        start(config)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.cache_mode import VARIABLE
 from ragrelay.base.io.secret_values import check_no_secret
 from ragrelay.base.io.workflow_files import with_own_files
-from ragrelay.base.io.yaml_keys import check_size, read_yaml
+from ragrelay.base.io.yaml_keys import read_yaml
 from ragrelay.base.models.staging import VARIABLE as STAGED_IN
 from ragrelay.config.study import KINDS, Study
 from ragrelay.generation.fingerprint import fingerprint
@@ -34,10 +34,13 @@ def start(
     ``prompts``: folders of templates. The configuration's ``cache_mode`` and ``stage_models`` apply to this process and
     its children. Raises InputError for the first mistake.
     """
-    check_size(config, "config")
-    check_no_secret(config)
     with _path_errors():
-        return _started(config, files, prompts, of)
+        for path in files:
+            # Only for errors: Snakemake reads the values, and keeps the last of a repeated key. JSON need not be YAML.
+            with suppress(yaml.YAMLError):
+                read_yaml(path)
+        check_no_secret(config)
+        return _started(config, prompts, of)
 
 
 def with_own_kinds(config: Mapping[str, Any], given: Mapping[str, Any], catalogue: str | Path) -> dict[str, Any]:
@@ -70,12 +73,8 @@ def _path_errors() -> Iterator[None]:
 
 
 def _started(
-    config: Mapping[str, Any], files: Iterable[str | Path], prompts: Sequence[str | Path], of: type[StudyType]
+    config: Mapping[str, Any], prompts: Sequence[str | Path], of: type[StudyType]
 ) -> tuple[StudyType, dict[str, str]]:
-    for path in files:
-        # Only for errors: Snakemake reads the values, and keeps the last of a repeated key. JSON need not be YAML.
-        with suppress(yaml.YAMLError):
-            read_yaml(path)
     study = of(with_own_files(config), prompts=prompts)
     os.environ[VARIABLE] = study.settings.cache_mode
     os.environ[STAGED_IN] = study.config.get("stage_models", "")

@@ -2,7 +2,6 @@
 reads as other numbers."""
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +10,16 @@ import yaml
 from ragrelay.base.errors import InputError
 
 MOST_VALUES, MOST_DEEP = 100_000, 50
-"""Maximum values and levels of a configuration or template. An anchor's content counts wherever it is used."""
-MOST_NESTED = 1000
-"""Maximum levels of nesting for LibYAML's reader."""
-
+"""Maximum values and levels of a file. An anchor's content counts wherever it is used."""
 UNLIKE = re.compile(r"[-+]?(0_*[0-7][0-7_]*$|[0-9][0-9_]*:)")
 """Octal and sexagesimal numbers."""
 
 
 class _Loader(yaml.CSafeLoader):
-    """A safe loader that raises InputError for a repeated key of a mapping."""
+    """A safe loader that refuses repeated keys of a mapping and numbers that YAML 1.1 reads as others."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path.read_bytes())
+    def __init__(self, content: bytes, path: Path) -> None:
+        super().__init__(content)
         self.path = path
         self._checked: set[int] = set()
 
@@ -31,20 +27,14 @@ class _Loader(yaml.CSafeLoader):
         """Check the keys, then merge those of ``<<``. Called before a mapping is built, and when another merges it."""
         if id(node) not in self._checked:
             self._checked.add(id(node))
-            self._check(node)
-        super().flatten_mapping(node)
-        if len(node.value) > MOST_VALUES:
-            raise _too_many(f"{self.path}, line {node.start_mark.line + 1}")
-
-    def _check(self, node: yaml.MappingNode) -> None:
-        seen: dict[tuple[str, str], int] = {}
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode):
-                line, name = key.start_mark.line + 1, (key.tag, key.value)
-                if name in seen:
-                    found = f"key {key.value!r} again (line {seen[name]})"
+            seen: dict[tuple[str, str], int] = {}
+            for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+                line = key.start_mark.line + 1
+                if before := seen.get((key.tag, key.value)):
+                    found = f"key {key.value!r} again (line {before})"
                     raise InputError(f"{self.path}, line {line}", found, "each key once")
-                seen[name] = line
+                seen[key.tag, key.value] = line
+        super().flatten_mapping(node)
 
     def construct_number(self, node: yaml.ScalarNode) -> Any:
         """Return a number. Raises InputError if YAML 1.1 reads it as another, such as 1:30 as 90 or 010 as 8."""
@@ -63,48 +53,38 @@ for kind in ("int", "float"):
 def read_yaml(path: str | Path) -> Any:
     """Return the content of the YAML (or JSON) file at ``path``, in plain types.
 
-    Raises InputError with the line of a repeated key, InputError as check_size does, and yaml.YAMLError for invalid
-    YAML.
+    Raises InputError for a repeated key, a number that is read as another, and too many values or levels;
+    yaml.YAMLError for invalid YAML.
     """
-    _check_nesting(Path(path))
-    loader = _Loader(Path(path))
+    content = Path(path).read_bytes()
+    _check_size(path, content)
+    loader = _Loader(content, Path(path))
     try:
-        data = loader.get_single_data()
+        return loader.get_single_data()
     finally:
         loader.dispose()
-    check_size(data, str(path))
-    return data
 
 
-def check_size(data: Any, place: str) -> None:
-    """Raise InputError for too many values. Nested anchors multiply, and an anchor may contain itself."""
-    waiting, seen = [(data, 0)], 0
-    while waiting:
-        value, deep = waiting.pop()
-        seen += 1
-        if seen > MOST_VALUES or deep > MOST_DEEP:
-            raise _too_many(place)
-        if isinstance(value, Mapping | list | tuple):
-            parts = value.values() if isinstance(value, Mapping) else value
-            waiting.extend((part, deep + 1) for part in parts)
-
-
-def _too_many(place: str) -> InputError:
-    found = f"more than {MOST_VALUES:,d} values or {MOST_DEEP} levels, anchors counted wherever they are used"
-    return InputError(place, found, "a mapping without nested anchors")
-
-
-def _check_nesting(path: Path) -> None:
-    """Raise InputError for nesting that would crash the process, since LibYAML's reader calls itself for each level.
-
-    Counts levels only in a file with enough brackets, braces, dashes and question marks. Mappings nested by indentation
-    alone need no such mark, but blanks that grow with the square of their number.
-    """
-    content = path.read_bytes()
-    if sum(map(content.count, (b"[", b"{", b"- ", b"? "))) < MOST_NESTED:
-        return
-    deep = 0
+def _check_size(path: str | Path, content: bytes) -> None:
+    """Raise InputError for too many values or levels, before a loader that calls itself for each level reads them."""
+    values, levels = 0, [0]
+    opened: list[tuple[str | None, int]] = []
+    anchors: dict[str | None, tuple[int, int]] = {}
     for event in yaml.parse(content, Loader=yaml.CSafeLoader):
-        deep += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if deep > MOST_NESTED:
-            raise InputError(path, f"more than {MOST_NESTED} levels", "a mapping with fewer levels")
+        values += isinstance(event, yaml.NodeEvent)
+        below = 0
+        if isinstance(event, yaml.AliasEvent):
+            size, below = anchors.get(event.anchor, (0, 0))
+            values += size
+        elif isinstance(event, yaml.CollectionStartEvent):
+            anchors[event.anchor] = MOST_VALUES, 0  # refused if it contains itself
+            opened.append((event.anchor, values))
+            levels.append(0)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            anchor, before = opened.pop()
+            below = 1 + levels.pop()
+            anchors[anchor] = values - before, below
+        levels[-1] = max(levels[-1], below)
+        if values > MOST_VALUES or len(opened) + below > MOST_DEEP:
+            found = f"more than {MOST_VALUES:,d} values or {MOST_DEEP} levels, anchors counted wherever they are used"
+            raise InputError(path, found, "a mapping without nested anchors")
