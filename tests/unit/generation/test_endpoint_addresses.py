@@ -13,10 +13,12 @@ from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS, Request
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
+from ragrelay.generation.status import failed_addresses, generation_status, show_status
 from ragrelay.generation.store import AnswerStore
 
 from tests.support.fake_endpoint import DEFINITION, FakeServer
 from tests.unit.generation.test_requests import Prompts
+from tests.unit.generation.test_status import BEGUN, NOW, record, shard
 
 pytestmark = pytest.mark.process
 
@@ -63,9 +65,13 @@ def test_one_that_dies_is_replaced(two: list[FakeServer], monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("status", [0, 401, 403])
 def test_messages_name_the_address_that_failed(
-    two: list[FakeServer], status: int, capsys: pytest.CaptureFixture[str]
+    two: list[FakeServer],
+    status: int,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    tmp_path: Path,
 ) -> None:
-    """A dead one is named once on the terminal, which says at the end who gave the replies."""
+    """A dead one is named once on the terminal and in the status; the terminal says at the end who gave the replies."""
     alive, failing = two
     definition = {"base_url": [alive.address, failing.address]}
     if status:
@@ -81,6 +87,12 @@ def test_messages_name_the_address_that_failed(
     assert shares == (
         f"ragrelay: warning: replies of model 'm': {alive.address}/ gave {len(MANY)}, {failing.address}/ gave 0"
     )
+    log = [BEGUN, *(record(1, each.getMessage()) for each in caplog.records)]
+    [failed] = failed_addresses([shard(tmp_path, "bm25", *log), shard(tmp_path, "dense", *log)])
+    assert f"ragrelay: warning: {failed}; the other addresses get its requests" == named
+    assert failed_addresses([shard(tmp_path, "bm25", *log, BEGUN)]) == [], "the job has begun again"
+    shown = show_status(generation_status([shard(tmp_path, "bm25", *log)], NOW), {}, [failed])
+    assert shown.endswith(f"Failed addresses, whose requests went to others:\n  {failed}")
 
 
 class Named(FakeServer):

@@ -273,6 +273,7 @@ class EndpointEngine:
         if not self._servers.others():
             self._lines.say(lambda: text)
         elif self._servers.fails(failure.address):
+            log.warning("%s; the other addresses get its requests", begin)
             tell(f"ragrelay: warning: {begin}; the other addresses get its requests")
 
     def _report_shares(self) -> None:

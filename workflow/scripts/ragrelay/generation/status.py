@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +20,8 @@ TOLD = re.compile(
     r"[\d,]+ of [\d,]+ answers, ([\d,]+) of about ([\d,]+) tokens(?:, (?:(\d+) days?, )?(\d+):(\d\d):(\d\d) left)?"
 )
 """A job's tokens, also those of unfinished answers, as TokenProgress tells them: from the first ten seconds on."""
+REPLACED = re.compile(r"(endpoint .+); the other addresses get its requests")
+"""A job says so, once, of an endpoint's address that fails (EndpointEngine)."""
 SILENT = timedelta(minutes=10)
 """An unfinished job without a record for this long may have been killed."""
 NAMES = ["dataset", "generator", "retriever", "job"]
@@ -91,27 +93,38 @@ def _status(shard: Shard, now: datetime) -> dict[str, Any]:
     state = "failed" if entries[-1].level in ("ERROR", "CRITICAL") else "running"
     if state == "running" and now - entries[-1].time > SILENT:
         state = "silent"
-    parts = [(place, *map(int, match.groups())) for place, record in enumerate(entries)
-             if (match := PART.fullmatch(record.text))]  # fmt: skip
-    if parts:
-        entries = entries[next(place for place, number, _ in reversed(parts) if number == 1) :]
+    entries = _last_attempt(entries)
+    parts = [match for record in entries if (match := PART.fullmatch(record.text))]
     starts = [(place, begun) for place, record in enumerate(entries) if (begun := BEGAN.fullmatch(record.text))]
     if not starts:
         return {"state": state}
-    # Without parts, the last of several starts of the job counts alone.
-    begins = starts if parts else starts[-1:]
     sums = [0, 0, 0, 0]
-    for (place, begun), (end, _) in zip(begins, [*begins[1:], (len(entries), None)], strict=True):
+    for (place, begun), (end, _) in zip(starts, [*starts[1:], (len(entries), None)], strict=True):
         asked, cached, to_make = map(int, begun.groups())
         flushed = [(record.time, MADE.fullmatch(record.text)) for record in entries[place:end]]
         steps = [(time, int(match[1])) for time, match in flushed if match]
         made = steps[-1][1] if steps else 0
         sums = [total + more for total, more in zip(sums, (asked, cached, made, to_make - made), strict=True)]
     at_work = (
-        _rate(entries[begins[-1][0]], steps) | _tokens(entries[begins[-1][0] :], now) if state == "running" else {}
+        _rate(entries[starts[-1][0]], steps) | _tokens(entries[starts[-1][0] :], now) if state == "running" else {}
     )
-    uncounted = int(bool(parts) and parts[-1][1] < parts[-1][2])
+    uncounted = int(bool(parts) and int(parts[-1][1]) < int(parts[-1][2]))
     return _counts(*sums) | at_work | {"state": state, "uncounted": uncounted}
+
+
+def _last_attempt(entries: list[Record]) -> list[Record]:
+    """Return the records since the job last began, with its first part if it has parts; all if it has not begun."""
+    parts = [
+        place for place, record in enumerate(entries) if (match := PART.fullmatch(record.text)) and match[1] == "1"
+    ]
+    begins = parts or [place for place, record in enumerate(entries) if BEGAN.fullmatch(record.text)]
+    return entries[begins[-1] :] if begins else entries
+
+
+def failed_addresses(shards: Iterable[Shard]) -> list[str]:
+    """Return, each once, endpoints' addresses that failed while others were at hand, with what their jobs say."""
+    entries = (record.text for shard in shards for record in _last_attempt(records(Path(shard.log))))
+    return list(dict.fromkeys(match[1] for text in entries if (match := REPLACED.fullmatch(text))))
 
 
 def _cached(receipt: Mapping[str, Any]) -> int:
@@ -145,10 +158,10 @@ def _rate(began: Record, steps: list[tuple[datetime, int]]) -> dict[str, float]:
     return {"rate": (made - before) / seconds} if seconds else {}
 
 
-def show_status(table: pl.DataFrame, failed: Mapping[str, str]) -> str:
+def show_status(table: pl.DataFrame, failed: Mapping[str, str], addresses: Sequence[str] = ()) -> str:
     """Return lines for a terminal: ``table`` (see generation_status) with the time left and a total, and failed jobs.
 
-    ``failed``: the last line of each failed job, by its log.
+    ``failed``: the last line of each failed job, by its log. ``addresses``: see failed_addresses.
     """
     total = table.select(pl.all().exclude(*NAMES, "rate", "left", "state").sum()).row(0, named=True)
     running = table.filter(state="running")
@@ -172,6 +185,8 @@ def show_status(table: pl.DataFrame, failed: Mapping[str, str]) -> str:
     if uncounted := total["uncounted"]:
         jobs = "1 job that has" if uncounted == 1 else f"{uncounted} jobs that have"
         lines.append(f"+: more from {jobs} not counted yet; `snakemake plan` counts them before they begin.")
+    if addresses:
+        lines += ["", "Failed addresses, whose requests went to others:", *(f"  {line}" for line in addresses)]
     lines += ["", "Failed jobs:", *(f"  {log}: {line}" for log, line in failed.items())] if failed else []
     return "\n".join(lines)
 
