@@ -13,6 +13,8 @@ from typing import Any
 import pytest
 from ragrelay.workflow.jobs import code_digest as codedigest
 
+from tests.support.code_edits import reword_messages
+
 FILES = {
     "script.py": '"""A script."""\nfrom ragrelay.direct import work\nfrom ragrelay.parts import tool\nwork(tool)\n',
     "ragrelay/__init__.py": "",
@@ -214,21 +216,114 @@ def test_a_call_of_another_function_of_the_same_name_is_seen(digest: Callable[..
     assert (before == after) == (inner == "one")
 
 
-def test_a_real_module_is_renamed(tmp_path: Path) -> None:
+RAISED = "def value(a, b, place):\n    {}\n    raise InputError(place, found, expected)\n"
+WORDS = {
+    "an error": ("def value(a):\n    raise InputError('in', f'{a} of', 'a number')\n", "in", "within"),
+    "an error that is returned": ("def value(a):\n    return errors.InputError(a, 'no', a)\n", "no", "none"),
+    "an error of the configuration": ("def value(a):\n    raise RefusedError(repr(a), 'old')\n", "old", "new"),
+    "a function that words an error": ("def value(a):\n    raise unloadable(f'old {a}', a, expected='x')\n", "old", ""),
+    "errors in a user's code": ("def value(a):\n    with user_errors(a, a, 'old', 'x'):\n        a()\n", "old", "new"),
+    "a piece of an f-string": ("def value(a):\n    say(f'{a} old {a:.2f}')\n", "old", "new"),
+    "the end of an f-string": ("def value(a):\n    tell(f'{a}old')\n", "old", ""),
+    "a choice": ("def value(a):\n    say('old' if a else 'x')\n", "old", "new"),
+    "a choice in an f-string": ("def value(a):\n    say(f'{\"old\" if a else a}')\n", "old", "new"),
+    "a sum": ("def value(a):\n    tell(a + ', old ' + a)\n", "old", "new"),
+    "what joins": ("def value(a):\n    say(' old '.join(a))\n", "old", "new"),
+    "what is joined": ("def value(a):\n    say(', '.join(f'{b} old' for b in a))\n", "old", "new"),
+    "a text to fill in": ("def value(a):\n    say('{} old'.format(a))\n", "old", "new"),
+    "a part of a text": ("def value(a):\n    say(f'old {a}'[:80])\n", "old", "new"),
+    "several lines": ("def value(a):\n    say(*a, *['old', a])\n", "old", "new"),
+    "a line of progress": ("def value(a):\n    a.lines.say(lambda: f'old {a}')\n", "old", "new"),
+    "a line of a log": ("def value(a):\n    log.warning('%s: old', a)\n", "old", "new"),
+    "a line of the root's log": ("def value(a):\n    logging.exception('old')\n", "old", "new"),
+    "a variable": (RAISED.format("found, expected = f'{a} old', b"), "old", "new"),
+    "a variable by cases": (RAISED.format("found = expected = a\n    if b:\n        expected = 'old'"), "old", "new"),
+    "a variable that grows": (RAISED.format("found = expected = a\n    expected += ', old'"), "old", "new"),
+    "a variable of another": (RAISED.format("expected = 'old'; found = f'{a} {expected}'"), "old", "new"),
+    "the name of a definition": ("def old(): return 1\ndef value(a):\n    say('old')\n", "say('old", "say('new"),
+    "the name of a module": ("def value(a):\n    say('ragrelay.unrelated')\n", "unrelated", "parts"),
+}  # fmt: skip
+VALUES = {
+    "a value in an f-string": ("def value(a, b):\n    say(f'of {a}')\n", "{a}", "{b}"),
+    "the format of a value": ("def value(a):\n    say(f'of {a:.2f}')\n", ".2f", ".3f"),
+    "a key of a value": ("def value(a):\n    say(f'of {a[\"old\"]}')\n", "old", "new"),
+    "what a value is compared with": ("def value(a):\n    say('x' if a == 'old' else 'y')\n", "old", "new"),
+    "what a function gets": ("def value(a):\n    say(*a('old'))\n", "old", "new"),
+    "the place of an error": ("def value(a, b):\n    raise InputError(a, 'x', 'y')\n", "(a, 'x", "(b, 'x"),
+    "another kind of error": ("def value(a):\n    raise InputError(a, 'x', 'y')\n", "Input", "Request"),
+    "the text of another error": ("def value(a):\n    raise UndefinedError('old')\n", "old", "new"),
+    "a text that is no message": ("def value(a):\n    return a.write('old')\n", "old", "new"),
+    "a variable that more reads": (RAISED.format("found = expected = 'old'; a(found)"), "old", "new"),
+    "a variable that is returned": ("def value(a):\n    b = 'old'\n    say(b)\n    return b\n", "old", "new"),
+    "a variable of the module": ("b = 'old'\ndef value(a):\n    global b\n    b = 'x'\n    say(b)\n", "'x'", "'y'"),
+    "a constant": ("B = 'old'\ndef value(a):\n    say(B)\n", "old", "new"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_the_words_of_a_message_count_for_nothing(digest: Callable[..., str], case: str) -> None:
+    text, old, new = WORDS[case]
+    assert text.count(old) == 1
+    assert digest({"ragrelay/deepest.py": text}) == digest({"ragrelay/deepest.py": text.replace(old, new)})
+
+
+@pytest.mark.parametrize("case", VALUES)
+def test_the_values_in_a_message_count(digest: Callable[..., str], case: str) -> None:
+    text, old, new = VALUES[case]
+    assert text.count(old) == 1
+    assert digest({"ragrelay/deepest.py": text}) != digest({"ragrelay/deepest.py": text.replace(old, new)})
+
+
+@pytest.fixture
+def scripts(tmp_path: Path) -> Path:
+    """A copy of the scripts and the package."""
+    folder = tmp_path / "scripts"
+    shutil.copytree(codedigest.SCRIPTS, folder, ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+def digests(scripts: Path) -> dict[str, str]:
+    """The digest of every script in a folder, and one of the package, with the modules of kinds."""
+    start_anew()
+    files = sorted(path.relative_to(scripts).with_suffix("") for path in scripts.glob("ragrelay/**/*.py"))
+    modules = [path.as_posix().replace("/", ".").removesuffix(".__init__") for path in files]
+    found = {path.name: codedigest.code_digest(path.name, folder=scripts) for path in scripts.glob("*.py")}
+    return {**found, "all": codedigest.code_digest("fetch_input.py", *modules, folder=scripts)}
+
+
+@pytest.fixture(scope="module")
+def before() -> dict[str, str]:
+    """The digests of the package as it is."""
+    return digests(codedigest.SCRIPTS)
+
+
+def test_no_digest_follows_messages_or_the_version(scripts: Path, before: dict[str, str]) -> None:
+    """Each string in each message of the package has another word, and the version is another."""
+    assert sum(map(reword_messages, scripts.rglob("*.py"))) > 1000
+    init = scripts / "ragrelay/__init__.py"
+    init.write_text(re.sub("__version__ = .*", "__version__ = '99.9'", init.read_text(encoding="utf-8")))
+    assert digests(scripts) == before
+
+
+def test_a_function_that_words_an_error_returns_one() -> None:
+    """Where the result of a function is raised, strings in its arguments count for nothing."""
+    found = {}
+    for path in codedigest.SCRIPTS.rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        raised = {ast.unparse(node.exc.func).rpartition(".")[2] for node in nodes
+                  if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call)}  # fmt: skip
+        functions = [node for node in nodes if isinstance(node, ast.FunctionDef) and node.name in raised]
+        found |= {node.name: node.returns and ast.unparse(node.returns) for node in functions}
+    assert "unloadable" in found and set(found.values()) == {"InputError"}
+
+
+def test_a_real_module_is_renamed(scripts: Path, before: dict[str, str]) -> None:
     """All others import this module, and no script has another digest."""
-    scripts = tmp_path / "scripts"
-    shutil.copytree(codedigest.SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
-
-    def digests() -> dict[str, str]:
-        start_anew()
-        return {path.name: codedigest.code_digest(path.name, folder=scripts) for path in scripts.glob("*.py")}
-
-    before = digests()
     (scripts / "ragrelay/base/errors.py").rename(scripts / "ragrelay/mistakes.py")
     for path in scripts.rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         path.write_text(text.replace("ragrelay.base.errors", "ragrelay.mistakes"), encoding="utf-8")
-    assert digests() == before
+    assert digests(scripts) == before
 
 
 def test_what_a_column_says_counts_for_nothing(digest: Callable[..., str]) -> None:
@@ -313,23 +408,16 @@ def test_the_real_scripts() -> None:
     assert not any("retrievers." in name for name in names), "a kind is named by its job"
 
 
-def test_no_real_script_follows_the_words_of_a_column(tmp_path: Path) -> None:
+def test_no_real_script_follows_the_words_of_a_column(scripts: Path, before: dict[str, str]) -> None:
     """Each description in the module of columns is another, and no script's digest is."""
-    scripts = tmp_path / "scripts"
-    shutil.copytree(codedigest.SCRIPTS, scripts, ignore=shutil.ignore_patterns("__pycache__"))
-
-    def digests() -> dict[str, str]:
-        start_anew()
-        return {path.name: codedigest.code_digest(path.name, folder=scripts) for path in scripts.glob("*.py")}
-
-    before, path = digests(), scripts / "ragrelay/base/vocabulary/columns.py"
+    path = scripts / "ragrelay/base/vocabulary/columns.py"
     text = path.read_text(encoding="utf-8")
     reworded, count = re.subn(r'((?:text|integer|number|boolean)\(f?")', r"\1Now ", text)
     assert count > 15
     path.write_text(reworded, encoding="utf-8")
-    assert digests() == before
+    assert digests(scripts) == before
     path.write_text(text.replace("return Column(pl.Int64", "return Column(pl.Int32"), encoding="utf-8")
-    assert len([name for name, found in digests().items() if found != before[name]]) > 20
+    assert len([name for name, found in digests(scripts).items() if found != before[name]]) > 20
 
 
 def test_reached_are_the_modules_that_python_loads() -> None:

@@ -3,7 +3,7 @@
 Snakemake's own trigger sees only the modification time of the script file. This one follows names: from the script to
 the functions, classes and constants that it names, to those that these name, and so on, through the imports of the
 package. Text for people does not count: docstrings and other loose strings, comments, the descriptions of columns and
-keys, annotations of functions.
+keys, annotations of functions, the words of messages, the version (message_texts).
 
 The names of modules and files count for nothing: in place of a name that is imported, or defined beside it, stands the
 content of the definition, with the contents of those that it uses in turn. So code may move between modules, and
@@ -33,6 +33,7 @@ from typing import Any, NamedTuple, TypeGuard
 from ragrelay.base.io.atomic_files import write_text
 from ragrelay.base.io.hashing import file_hash, text_hash
 from ragrelay.base.io.workflow_files import ROOT
+from ragrelay.workflow.jobs import message_texts
 
 KEPT = Path(cache_from_source(__file__)).with_suffix(".json")
 SCRIPTS = ROOT / "workflow" / "scripts"
@@ -334,8 +335,8 @@ def _module(name: str, path: Path) -> Module:
 
 @functools.cache
 def _maker() -> str:
-    """Identify what a parsed file depends on besides its text: this module and Python's parser."""
-    return f"{file_hash(__file__)} {sys.version}"
+    """Identify what a parsed file depends on besides its text: these modules and Python's parser."""
+    return f"{file_hash(__file__)} {file_hash(message_texts.__file__)} {sys.version}"
 
 
 @functools.cache
@@ -362,6 +363,7 @@ Definition = Function | ast.ClassDef
 def _parsed(text: str, path: Path, name: str) -> list[Any]:
     """Parse a module; return a Module in plain values for JSON."""
     tree = ast.parse(text, filename=str(path))
+    message_texts.remove_words(tree)
     top = _Reading(name, path)  # collects all names that are bound by imports
     definitions: dict[str, list[ast.stmt]] = {}
     loose: list[ast.stmt] = []
