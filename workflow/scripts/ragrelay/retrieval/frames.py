@@ -1,22 +1,29 @@
 """Convert between this package's polars frames and PyTerrier's pandas frames."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-import pandas as pd
 import polars as pl
 
 from ragrelay.base.errors import InputError
 from ragrelay.collection.base import Collection
 from ragrelay.retrieval.trec import RUN
 
+if TYPE_CHECKING:
+    import pandas as pd
 
-def as_queries(queries: pl.DataFrame) -> pd.DataFrame:
+
+def as_queries(queries: pl.DataFrame) -> "pd.DataFrame":
     """Return PyTerrier's topics (qid, query) from a queries frame."""
+    import pandas as pd
+
     return pd.DataFrame({"qid": queries["qid"].to_list(), "query": queries["query"].to_list()})
 
 
-def as_results(queries: pl.DataFrame, run: pl.DataFrame, texts: Mapping[str, str]) -> pd.DataFrame:
+def as_results(queries: pl.DataFrame, run: pl.DataFrame, texts: Mapping[str, str]) -> "pd.DataFrame":
     """Return a ranked run's passages with text as PyTerrier's results (qid, query, docno, text, score, rank from 0)."""
+    import pandas as pd
+
     query_of = dict(queries.select("qid", "query").iter_rows())
     rows = [
         (qid, query_of[qid], docno, texts[docno], score, rank - 1)
@@ -26,13 +33,13 @@ def as_results(queries: pl.DataFrame, run: pl.DataFrame, texts: Mapping[str, str
     return pd.DataFrame(rows, columns=["qid", "query", "docno", "text", "score", "rank"])
 
 
-def as_run(results: pd.DataFrame) -> pl.DataFrame:
+def as_run(results: "pd.DataFrame") -> pl.DataFrame:
     """Return a run (qid, docno, score) from PyTerrier's results."""
     columns = {name: results[name].tolist() for name in RUN}
     return pl.DataFrame(columns, schema=RUN)
 
 
-def check_texts(place: str, results: pd.DataFrame, collection: Collection) -> None:
+def check_texts(place: str, results: "pd.DataFrame", collection: Collection) -> None:
     """Raise InputError if a text of ``results`` is not its passage's in ``collection``, whose texts prompts have.
 
     Blanks may differ. A row without a text, and a passage that the collection does not have, are not compared.
@@ -51,7 +58,7 @@ def check_texts(place: str, results: pd.DataFrame, collection: Collection) -> No
         raise InputError(place, found, expected)
 
 
-def check_ranks(place: str, results: pd.DataFrame, given: pd.DataFrame) -> None:
+def check_ranks(place: str, results: "pd.DataFrame", given: "pd.DataFrame") -> None:
     """Raise InputError if ``results`` order passages by rank in another way than ``given``, with the same scores."""
     if "rank" not in results.columns:
         return

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from ragrelay.annexes.acu.checks import acu_generators, acu_names, check_acu
 from ragrelay.annexes.acu.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.acu.settings import AcuKeys
 from ragrelay.annexes.acu.source import CLAIM_KINDS
@@ -25,12 +24,18 @@ class Acu(Annex):
     link = ("acu", "Claims")
 
     def check(self, study: Any) -> None:
+        from ragrelay.annexes.acu.checks import check_acu
+
         check_acu(study)
 
     def generators(self, config: Mapping[str, Any]) -> Iterable[str]:
+        from ragrelay.annexes.acu.checks import acu_generators
+
         return acu_generators(config)
 
     def selected(self, study: Any) -> Mapping[str, Iterable[str]]:
+        from ragrelay.annexes.acu.checks import acu_names
+
         return {"claims": acu_names(study.config, "claims")}
 
     def present(self, study: Any) -> Mapping[str, Any]:

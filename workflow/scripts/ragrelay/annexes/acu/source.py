@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from ragrelay.annexes.acu.claims import Records, claims_frame
 from ragrelay.base.kinds import Kind, Kinds
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from ragrelay.annexes.acu.claims import Records
 
 STATEMENTS = ("known", "other")
 """A data set's known statement (true, or remembered by a model), and its rival."""
@@ -16,7 +18,7 @@ STATEMENTS = ("known", "other")
 class ClaimSource(Kind):
     """Base class of sources of claims with evidence."""
 
-    def records(self) -> Records:
+    def records(self) -> "Records":
         """Return the rows. Raises InputError if they can't be read."""
         raise NotImplementedError
 
@@ -32,7 +34,7 @@ class ClaimSource(Kind):
 class ClaimFormat(Kind):
     """A format of a file of claims; it has no keys."""
 
-    def records(self, path: Path) -> Records:
+    def records(self, path: Path) -> "Records":
         """Return the rows of ``path``. Raises InputError for a file with another format."""
         raise NotImplementedError
 
@@ -43,11 +45,11 @@ class ClaimFormat(Kind):
 class RivalStatements(ClaimFormat):
     """A format whose records have two rival statements, which are recast as claims."""
 
-    def records(self, path: Path) -> Records:
+    def records(self, path: Path) -> "Records":
         """Return the rows of the statement that is the claim in the paper."""
         return self.recast(path, rivals=False)
 
-    def recast(self, path: Path, rivals: bool) -> Records:
+    def recast(self, path: Path, rivals: bool) -> "Records":
         """Return the rows of one statement of each record, or with ``rivals`` of both."""
         raise NotImplementedError
 
@@ -56,8 +58,10 @@ CLAIM_KINDS = Kinds(ClaimSource, "ragrelay.annexes.acu.sources", "source")
 CLAIM_FORMATS = Kinds(ClaimFormat, "ragrelay.annexes.acu.formats", "format")
 
 
-def prepare_claims(definition: Mapping[str, Any]) -> pl.DataFrame:
+def prepare_claims(definition: Mapping[str, Any]) -> "pl.DataFrame":
     """Read the claims of an entry of the catalogue ``claims`` (see claims_frame)."""
+    from ragrelay.annexes.acu.claims import claims_frame
+
     source = CLAIM_KINDS.of(definition)
     return claims_frame(source.records(), source.origin())
 
@@ -69,7 +73,7 @@ def recast(
     evidence: Mapping[str, str],
     verdicts: Mapping[str, bool | None],
     claimed: tuple[str, ...],
-) -> Records:
+) -> "Records":
     """Yield two rows for each of ``claimed``, names of STATEMENTS: the claim with its own evidence, and the rival's.
 
     ``claims``, ``evidence`` and ``verdicts`` (whether the claim is true; None if unknown) are by statement; ``name``

@@ -1,16 +1,17 @@
 """Base classes of interventions, which change one passage of a context and say what its effect is."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, ClassVar, NamedTuple
 
-import polars as pl
 from pydantic import Field
 
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.kinds import CheckedStudy, Kind, Kinds
 from ragrelay.base.settings import Name, Unique
 from ragrelay.base.vocabulary.orderings import fits, ordered
-from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+
+if TYPE_CHECKING:
+    import polars as pl
 
 UNCHANGED, RELEVANT, OTHER, BETWEEN = "unchanged", "relevant", "other", "between"
 """Arms: the context as it was, and what the passage that is changed is judged."""
@@ -96,6 +97,8 @@ class Intervention(Kind):
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check retrievers, k and ordering against the grid, that texts are passages' own, and labels on one side."""
+        from ragrelay.retrieval.retriever import RETRIEVER_KINDS
+
         super().check(place, study)
         grid = study.grid
         for name in self.retrievers:
@@ -132,7 +135,7 @@ class Intervention(Kind):
         """Return the contexts of one query, or why there are none, after `queries `."""
         raise NotImplementedError
 
-    def effects(self, scored: pl.DataFrame) -> pl.DataFrame:
+    def effects(self, scored: "pl.DataFrame") -> "pl.DataFrame":
         """Return the effect of each change: ROW, side, effect, moved.
 
         ``scored``: rows of one k and set of references (ROW, arm, p, value: the retrieval measure). ``side``: the arm
@@ -166,8 +169,10 @@ class OfOwnPassages(Intervention):
         """Return the context with the passage of ``rank`` (from 0) changed, in the order of ranks and of the prompt."""
         raise NotImplementedError
 
-    def effects(self, scored: pl.DataFrame) -> pl.DataFrame:
+    def effects(self, scored: "pl.DataFrame") -> "pl.DataFrame":
         """Return what the change of each passage does."""
+        import polars as pl
+
         was = scored.filter(place=0).select("qid", was="p", value_was="value")
         less = self.sign * (pl.col("p") - pl.col("was"))
         moved = self.sign * (pl.col("value") - pl.col("value_was"))

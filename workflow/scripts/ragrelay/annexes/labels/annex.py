@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 from ragrelay.annexes.labels.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.labels.settings import LabelGridKeys, LabelKeys
 from ragrelay.annexes.labels.source import ANNOTATION_KINDS, parts
-from ragrelay.annexes.labels.source_checks import check_annotations
 from ragrelay.base.annex import Annex
 
 
@@ -28,6 +27,8 @@ class Labels(Annex):
     link = ("annotations", "Labels")
 
     def check(self, study: Any) -> None:
+        from ragrelay.annexes.labels.source_checks import check_annotations
+
         check_annotations(study.config, study)
 
     def selected(self, study: Any) -> Mapping[str, Iterable[str]]:

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-import polars as pl
 from pydantic import Field
 
 from ragrelay.base.kinds import Kind, Kinds
+
+if TYPE_CHECKING:
+    import polars as pl
 
 BY_ANSWERS, BY_JUDGE, BY_ZEROSHOT, BY_PAGES, BY_FILE = "answers", "judge", "zeroshot", "pages", "file"
 BY_EFFECTS = "passage_effects"
@@ -22,35 +24,39 @@ PEOPLE_KINDS = ("qrels", "file")
 class SourceData:
     """The data from which a source makes its labels."""
 
-    passages: pl.DataFrame
+    passages: "pl.DataFrame"
     """qid, docno, text of every passage to label."""
     queries: Mapping[str, str]
     """Text by qid."""
-    qrels: pl.DataFrame
+    qrels: "pl.DataFrame"
     """qid, docno, label."""
     gold: Mapping[str, Sequence[str]]
     """Gold answers by qid, if the kind needs them."""
     references: Sequence[str]
     """The reference sets of P."""
-    made: pl.DataFrame | None = None
+    made: "pl.DataFrame | None" = None
     """The table of the source's job, if it has one."""
-    scaled: Callable[[str], pl.DataFrame] | None = None
+    scaled: "Callable[[str], pl.DataFrame] | None" = None
     """Returns another source's labels, by its name, scaled to 0 to 1."""
 
     @property
-    def table(self) -> pl.DataFrame:
+    def table(self) -> "pl.DataFrame":
         """Return the table that the source's job made."""
         if self.made is None:
             raise ValueError("a source without its table")
         return self.made
 
-    def everywhere(self, labels: pl.DataFrame) -> pl.DataFrame:
+    def everywhere(self, labels: "pl.DataFrame") -> "pl.DataFrame":
         """Repeat ``labels`` for each of P's reference sets."""
+        import polars as pl
+
         sets = pl.DataFrame({"references": list(self.references)}, schema={"references": pl.String})
         return sets.join(labels.select("qid", "docno", "label"), how="cross", maintain_order="left_right")
 
-    def own_sets(self) -> pl.DataFrame:
+    def own_sets(self) -> "pl.DataFrame":
         """Return the labels of ``table`` for P's reference sets: from the set of the same name, or the only set."""
+        import polars as pl
+
         own = self.table.filter(pl.col("references").is_in(list(self.references)))
         if own.height:
             return own
@@ -105,26 +111,28 @@ class AnnotationSource(Kind):
         """Return the label by which combinations divide to get labels from 0 to 1."""
         return 1.0
 
-    def labels(self, data: SourceData) -> pl.DataFrame:
+    def labels(self, data: SourceData) -> "pl.DataFrame":
         """Return columns references, qid, docno, label. Queries that it can't label have no rows."""
         raise NotImplementedError
 
-    def read(self, path: str | Path) -> pl.DataFrame:
+    def read(self, path: str | Path) -> "pl.DataFrame":
         """Read the table of its job."""
+        import polars as pl
+
         return pl.read_parquet(path)
 
     def measured_below(self, data: SourceData) -> int | None:
         """Return the cutoff from which measures of its labels have no value; None without one."""
         return None
 
-    def known_pairs(self, qrels: pl.DataFrame, made: str | Path | None) -> pl.DataFrame | None:
+    def known_pairs(self, qrels: "pl.DataFrame", made: str | Path | None) -> "pl.DataFrame | None":
         """Return the pairs (qid, docno) that it really labels if its other labels stand for a missing one; else None.
 
         ``qrels``: the dataset's judgements; ``made``: the file of its job's table, if it has one.
         """
         return None
 
-    def gains(self, data: SourceData) -> pl.DataFrame | None:
+    def gains(self, data: SourceData) -> "pl.DataFrame | None":
         """Return the gains (qid, docno, gain) that nDCG uses instead of labels; None if it uses the labels."""
         return None
 

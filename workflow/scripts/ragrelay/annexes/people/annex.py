@@ -7,7 +7,6 @@ from ragrelay.annexes.people.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.people.settings import PeopleKeys
 from ragrelay.base.annex import Annex
 from ragrelay.base.errors import InputError, one_of
-from ragrelay.scoring.scorer import SCORER_KINDS
 
 
 class People(Annex):
@@ -29,6 +28,8 @@ class People(Annex):
         name, place = study.config.get("people", {}).get("scorer"), "config key 'people.scorer'"
         if name is None:
             return
+        from ragrelay.scoring.scorer import SCORER_KINDS
+
         from_file = [one for one in study.grid.scorers if SCORER_KINDS.of(study.scorer(one)).from_file]
         if name not in from_file:
             known = one_of(from_file, name) if from_file else "one of kind file, which grid.scorers has none of"

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from ragrelay.annexes.prediction.checks import check_prediction, rerankers
 from ragrelay.annexes.prediction.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.prediction.settings import PredictionKeys
 from ragrelay.base.annex import Annex
@@ -22,9 +21,13 @@ class Prediction(Annex):
     pages = ("report/predict.html",)
 
     def check(self, study: Any) -> None:
+        from ragrelay.annexes.prediction.checks import check_prediction
+
         check_prediction(study)
 
     def selected(self, study: Any) -> Mapping[str, Iterable[str]]:
+        from ragrelay.annexes.prediction.checks import rerankers
+
         return {"retrievers": rerankers(study.config["prediction"])}
 
     def scored_texts(self, study: Any) -> Mapping[str, bool]:
