@@ -86,6 +86,7 @@ docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the 
 	$(if $(wildcard tools/predictors.py),python tools/predictors.py)
 	python tools/error_rates.py
 	$(if $(wildcard tools/people_rates.py),python tools/people_rates.py)
+	$(if $(wildcard tools/thought_rates.py),python tools/thought_rates.py)
 	python tools/papers.py
 	python -m tools.demo_page
 	python -m tools.what_p_rewards

@@ -8,22 +8,20 @@ PAGE = ROOT / "docs" / "error-rates.md"
 OF_RHO = ROOT / "docs" / "correlation-errors.md"
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
-from benchmarks import cluster_errors, rho_errors, thought_errors  # noqa: E402
+from benchmarks import cluster_errors, rho_errors  # noqa: E402
 from benchmarks.shared import model_columns  # noqa: E402
 from benchmarks.word_errors import PARTS, part_of, read, table  # noqa: E402
 from tools.blocks import replaced  # noqa: E402
 
 
 def page(text: str) -> str:
-    """Replace the tables in ``text``, docs/error-rates.md: of words, remarks, relay, thoughts and clusters."""
+    """Replace the tables in ``text``, docs/error-rates.md: of words, remarks, relay and clusters."""
     rates = read(ROOT / "benchmarks" / "results" / "word_errors.json")
     for part in PARTS:
         made = table([one for one in rates if part_of(one) == part])
         text = replaced(text, f"<!-- error rates of {part}, by tools/error_rates.py -->", made)
     columns = "<!-- a language model's answers, by tools/error_rates.py -->"
     text = replaced(text, columns, model_columns.table())
-    of_thoughts = thought_errors.table(ROOT / "benchmarks" / "results" / "thought_errors.json")
-    text = replaced(text, "<!-- error rates of thoughts, by tools/error_rates.py -->", of_thoughts)
     clustered = cluster_errors.table(ROOT / "benchmarks" / "results" / "cluster_errors.json")
     return replaced(text, "<!-- error rates by cluster, by tools/error_rates.py -->", clustered)
 

@@ -1,6 +1,7 @@
 """Each annex can be taken away, with those that build on it, and all together: what is left works and is tested.
 
-Of one annex, another each day, in every run; of all others, and with the tests of what is left, among the long tests.
+Every run takes all of them away, and reads the imports of what each would leave. The long tests take each away, and run
+the tests of what is left.
 """
 
 import os
@@ -8,7 +9,6 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from datetime import date
 from pathlib import Path
 
 import pytest
@@ -16,15 +16,13 @@ from ragrelay.base.annex import annexes
 
 from tests.support.imports import importers
 from tests.support.sandbox import CORES, ROOT, jobs_of
-from tests.support.taken_away import copy_of_repository, rules_of, take_away, with_dependents, write_again
+from tests.support.taken_away import copy_of_repository, left_over, rules_of, take_away, with_dependents, write_again
 
 pytestmark = [pytest.mark.process, pytest.mark.gate]
 
 NAMES = [annex.name for annex in annexes()]
-TODAYS = NAMES[date.today().toordinal() % len(NAMES)] if NAMES else ""
-EACH = [pytest.param([name], id=name) for name in NAMES]
+EACH = [pytest.param([name], id=name, marks=pytest.mark.full) for name in NAMES]
 ALL = pytest.param(NAMES, id="all")
-LONG = [pytest.param(*one.values, id=one.id, marks=pytest.mark.full) for one in [*EACH, ALL] if one.id != TODAYS]
 PARTS = ("workflow/scripts", "tests", "tools", "benchmarks")
 # Tests of what lists annexes, their keys, files and pages.
 LISTINGS = ("tests/unit/config", "tests/unit/project", "tests/unit/report", "tests/unit/study", "tests/dag")
@@ -38,7 +36,12 @@ def run_in(root: Path, *command: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-@pytest.mark.parametrize("names", [*(one for one in EACH if one.id == TODAYS), *LONG])
+@pytest.mark.parametrize("name", NAMES)
+def test_no_import_of_an_annex_would_be_left(name: str) -> None:
+    assert left_over(with_dependents([name])) == []
+
+
+@pytest.mark.parametrize("names", [*EACH, ALL])
 def test_nothing_that_is_left_needs_what_is_gone(tmp_path: Path, names: list[str]) -> None:
     """No import of it is left, and the demo has the same jobs."""
     root = copy_of_repository(tmp_path / "copy")

@@ -2,7 +2,7 @@
 
 Rules that do not follow each other are killed in one run, in a copy of a study where all before them was made after the
 change, and all from them on before it.
-By default each rule is killed after one of the changes, which differs from day to day.
+By default each rule is killed after one of the changes, which its name decides.
 `make faults SEED=7 RULES="build_run score_answers" KILLS=folder`: the seed and the rules, after every change;
 the folder keeps the studies and `cases.jsonl`, a line for each case, where the same command goes on.
 """
@@ -15,7 +15,6 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
 from fnmatch import fnmatch
 from functools import cached_property
 from pathlib import Path
@@ -346,10 +345,9 @@ STUDIES: dict[str, tuple[str, Make, str, tuple[str, ...]]] = {
 """Change → name of the study, how it is made, of which other one, what is made in it."""
 
 
-def change_of_the_day(rule: str, study: str) -> str:
-    """Draw after which of the changes of ``study`` a rule is killed: the same for all workers of a run."""
-    changes = [change for change, of in STUDIES.items() if of[0] == study]
-    return random.Random(f"{date.today()} {rule}").choice(changes)
+def change_of(rule: str, study: str) -> str:
+    """Return after which of the changes of ``study`` a rule is killed."""
+    return random.Random(rule).choice([change for change, of in STUDIES.items() if of[0] == study])
 
 
 @pytest.mark.full
@@ -375,7 +373,7 @@ def test_the_same_command_after_kills_of_every_rule(
     campaign = Campaign(Sandbox.at(finished), folder, change, seed, targets)
     asked = os.environ.get("RULES", "").split() or (RARELY if "rare" in change else campaign.rules())
     if not any(map(os.environ.get, ("SEED", "RULES", "KILLS"))):
-        asked = [rule for rule in asked if change_of_the_day(rule, name) == change]
+        asked = [rule for rule in asked if change_of(rule, name) == change]
     records = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
     known = {(one["seed"], one["change"], one["rule"]) for one in records}
     left = [rule for rule in campaign.rules() if rule in asked and (seed, change, rule) not in known]

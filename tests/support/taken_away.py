@@ -7,11 +7,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 from ragrelay.base.annex import Annex, annexes
 
-from tests.support.imports import importers
+from tests.support.imports import imported, importers, is_in
 from tests.support.sandbox import ROOT
 
 PACKAGE = Path("workflow/scripts/ragrelay")
@@ -77,6 +78,28 @@ def take_away(root: Path, names: Iterable[str]) -> set[str]:
                 page.write_text(re.sub(link, r"\1", text), encoding="utf-8")
         modules |= found
     return modules
+
+
+def left_over(names: Iterable[str]) -> list[str]:
+    """Files that would stay without these annexes, and import what would be gone: an annex, a door or a tool."""
+    gone = [annex for annex in annexes() if annex.name in set(names)]
+    modules = {f"{part}.annexes.{annex.name}" for part in ("ragrelay", "tests") for annex in gone}
+    modules |= {f"ragrelay.{door}" for annex in gone for door in annex.doors}
+    modules |= {script.removesuffix(".py") for script in _scripts_of(ROOT, gone)}
+    while True:
+        staying = {file: of for file, of in _imports().items() if not is_in(file, modules)}
+        files = {file for file, of in staying.items() if any(is_in(one, modules) for one in of)}
+        if not (tools := {file for file in files if file.startswith(("tools.", "benchmarks."))}):
+            return sorted(files)
+        modules |= tools
+
+
+@cache
+def _imports() -> dict[str, list[str]]:
+    """What each Python file of the repository imports, by its name as a module."""
+    tops = {"workflow/scripts": ROOT / "workflow/scripts", "tests": ROOT, "tools": ROOT, "benchmarks": ROOT}
+    files = [(top, path) for part, top in tops.items() for path in (ROOT / part).rglob("*.py")]
+    return {".".join(path.relative_to(top).with_suffix("").parts): list(imported(path)) for top, path in files}
 
 
 def write_again(root: Path) -> None:

@@ -2,11 +2,15 @@
 
 import json
 
-from ragrelay.base.io.workflow_files import ROOT
-
 from benchmarks.thought_errors import NULLS, SIZES
+from tools.thought_rates import PAGE, RECORD, page
 
-FIGURES = json.loads((ROOT / "benchmarks/results/thought_errors.json").read_text(encoding="utf-8"))["figures"]
+FIGURES = json.loads(RECORD.read_text(encoding="utf-8"))["figures"]
+
+
+def test_the_page_is_up_to_date() -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    assert text == page(text), "run `python tools/thought_rates.py`"
 
 
 def test_no_gate_of_the_record_is_broken() -> None:
