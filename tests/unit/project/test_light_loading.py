@@ -55,6 +55,4 @@ def test_rules_need_no_library_of_jobs() -> None:
     texts = [path.read_text(encoding="utf-8") for path in (ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk"))]
     imports = [line for text in texts for line in re.findall(r"^(?:from|import) ragrelay.*", text, re.MULTILINE)]
     assert len(imports) > 30
-    run_without(
-        OF_JOBS, "\n".join([*imports, LOADED]), "import snakemake.cli  # whose plugin for SLURM has pandas\n"
-    )
+    run_without(OF_JOBS, "\n".join([*imports, LOADED]), "import snakemake.cli  # whose plugin for SLURM has pandas\n")
