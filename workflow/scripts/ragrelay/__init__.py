@@ -1,6 +1,6 @@
 """ragrelay: is relevance relayed from the retriever to the answer?"""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 
 # The import is inside the function and by name: a job's code includes this module and all that it imports above, and
