@@ -19,8 +19,9 @@ from ragrelay.analysis.coefficients import spearman
 from ragrelay.analysis.kappa import cohens_kappa
 from ragrelay.analysis.orders import AT_LEAST as RETRIEVERS_FOR_INTERVAL
 from ragrelay.analysis.orders import DECIMALS
+from ragrelay.analysis.prediction_powered import DIFFERENT_AT_LEAST, different
 from ragrelay.annexes.labels.agreement import tau_means
-from ragrelay.annexes.labels.prediction_powered import DIFFERENT_AT_LEAST, different, powered_correlation, powered_mean
+from ragrelay.annexes.labels.prediction_powered import powered_correlation, powered_mean
 from scipy import stats
 
 from benchmarks.shared import model_columns

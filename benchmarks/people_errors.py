@@ -20,20 +20,18 @@ from ragrelay.analysis.bootstrap import fisher_jackknife, without_each
 from ragrelay.analysis.clusters import effective_number
 from ragrelay.analysis.orders import AT_LEAST as SYSTEMS_AT_LEAST
 from ragrelay.analysis.orders import TAU, TAU_AP, Families, order_agreement, order_difference
+from ragrelay.analysis.prediction_powered import DIFFERENT_AT_LEAST, different
 from ragrelay.analysis.verdicts import EFFECTIVE_AT_LEAST
 from ragrelay.annexes.people.assessors import alpha_interval, krippendorff
 from ragrelay.annexes.people.estimates import few_of_a_cell, unlike_assessors
 from ragrelay.annexes.people.following import FAMILIES, RHO, bias, coefficient, rho_difference
 from ragrelay.annexes.people.powered import (
-    DIFFERENT_AT_LEAST,
     LABELS_AT_LEAST,
     LABELS_OF_SLOPE,
     OF_CELL_AT_LEAST,
     PartlyScored,
-    different,
     influences,
     powered,
-    slope_influences,
 )
 from scipy import stats
 
@@ -163,14 +161,11 @@ def intervals(
     contrast = [first * 1.0] if quantity == "mean" else [first * 1.0, ~first * -1.0]
     answers = PartlyScored(known, scorer, there[1])
     with np.errstate(all="ignore"):
-        if quantity == "slope":
-            given = slope_influences(answers, contrast, x, cluster)
-        else:
-            given = influences(answers, contrast, cluster)
+        given = influences(answers, contrast, cluster, x if quantity == "slope" else None)
         found = powered(given)
     used = np.array([different(one[np.isfinite(one)]) >= DIFFERENT_AT_LEAST for one in known])
     used &= (given.of_people**2).sum(axis=-1) > 0
-    used &= found.df + 1.0 >= EFFECTIVE_AT_LEAST
+    used &= given.df + 1.0 >= EFFECTIVE_AT_LEAST
     covered = (found.low <= true) & (true <= found.high)
     alone = (found.alone_low <= true) & (true <= found.alone_high)
     width, of_people = (found.high - found.low)[used], (found.alone_high - found.alone_low)[used]
@@ -490,7 +485,7 @@ def of_cells(
         found = powered(given)
     true = truth(shape) - truth(shape, 1)
     there = np.array([different(one[np.isfinite(one)]) >= DIFFERENT_AT_LEAST for one in known])
-    there &= ((given.of_people**2).sum(axis=-1) > 0) & (found.df + 1.0 >= EFFECTIVE_AT_LEAST)
+    there &= ((given.of_people**2).sum(axis=-1) > 0) & (given.df + 1.0 >= EFFECTIVE_AT_LEAST)
     return (found.low <= true) & (true <= found.high), known, there
 
 

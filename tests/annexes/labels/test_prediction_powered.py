@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from ragrelay.annexes.labels.prediction_powered import different, powered_correlation, powered_mean
+from ragrelay.annexes.labels.prediction_powered import powered_correlation, powered_mean
 from scipy import stats
 
 from benchmarks.judge_intervals import answers, binary, powered
@@ -30,14 +30,23 @@ def test_the_mean_by_hand() -> None:
     assert (float(found.alone_low), float(found.alone_high)) == pytest.approx((alone.low, alone.high))
 
 
-def test_a_judge_that_never_changes_has_no_weight() -> None:
+def test_the_correlation_alone_is_pearsons_and_a_judge_narrows_its_interval() -> None:
     people, _, others, answers, rest = columns()
-    for judge, unlabelled in ((np.ones(60), np.ones(500)), (np.ones(60), others)):
-        found = powered_mean(people, judge, unlabelled)
-        assert (found.weight, found.value, found.low) == (0.0, found.alone, found.alone_low)
     r = powered_correlation((people, answers), (people, answers), (others, rest))
     assert float(r.alone) == pytest.approx(stats.pearsonr(people, answers).statistic)
     assert r.low < r.value < r.high and float(r.high - r.low) < float(r.alone_high - r.alone_low)
+
+
+def test_a_judge_that_differs_once_leaves_the_correlation_to_people() -> None:
+    """Without that query the judge's labels are constant and have no correlation."""
+    people, _, others, answers, rest = columns()
+    found = powered_correlation((people, answers), (np.arange(60.0) == 7, answers), (others, rest))
+    assert found.weight == 0 and (found.value, found.low, found.high) == (
+        found.alone,
+        found.alone_low,
+        found.alone_high,
+    )
+    assert float(found.alone) == pytest.approx(stats.pearsonr(people, answers).statistic) and found.low < found.high
 
 
 def test_labels_on_another_scale_say_the_same() -> None:
@@ -87,7 +96,6 @@ def test_the_ends_of_a_share_are_where_its_own_variance_puts_them() -> None:
 
 
 def test_a_judge_has_no_weight_where_few_labels_differ() -> None:
-    assert different(np.array([[1, 0, 0, 1, 0], [2, 2, 2, 2, 2], [5, 4, 3, 2, 1]])).tolist() == [2, 0, 4]
     for positives, used in ((4, False), (5, True)):
         people = np.array([1.0] * positives + [0.0] * (40 - positives))
         judge = np.array([1.0] * (positives + 1) + [0.0] * (39 - positives))

@@ -8,16 +8,10 @@ import polars as pl
 
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.prediction_powered import DIFFERENT_AT_LEAST, Powered, different
 from ragrelay.analysis.significance import QUANTITIES
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
-from ragrelay.annexes.labels.prediction_powered import (
-    DIFFERENT_AT_LEAST,
-    METHOD,
-    Powered,
-    different,
-    powered_correlation,
-    powered_mean,
-)
+from ragrelay.annexes.labels.prediction_powered import METHOD, powered_correlation, powered_mean
 from ragrelay.base.vocabulary.columns import (
     CONTEXT_COLUMNS,
     INTERVAL,

@@ -1,12 +1,8 @@
-"""Estimate a quantity over all queries from a few labels by people and many by a judge: prediction-powered inference.
+"""Estimate a mean or Pearson's r over all queries from a few labels by people and many by a judge.
 
-The method is power-tuned PPI++ (Angelopoulos, Duchi and Zrnic, 2023, arXiv 2311.01453). Let t be the estimate from
-people's labels of n queries, j that from the judge's labels of the same queries, and J that from the judge's labels of
-the N other queries. The estimate is t + w (J - j). It is unbiased however good the judge is, as long as the labelled
-queries are a random sample. The weight w minimises the estimated variance (their section 6). It is set to 0 if the
-interval would be wider than that of people's labels alone (which w = 1, the untuned form, can cause), or if fewer than
-5 labelled queries differ from the most common value, by people's or the judge's labels. The unit is the query: where
-it has several answers, their mean is its value.
+The method is analysis/prediction_powered.py's. J is the estimate from the judge's labels of the N queries that people
+did not label. The judge has no weight if fewer than 5 labelled queries differ from the most common value, by people's
+or the judge's labels. The unit is the query: where it has several answers, their mean is its value.
 """
 
 from collections.abc import Sequence
@@ -16,26 +12,13 @@ import numpy as np
 from scipy import special
 
 from ragrelay.analysis.coefficients import Array
+from ragrelay.analysis.prediction_powered import DIFFERENT_AT_LEAST, Bounded, Powered, different, powered
 
 METHOD = "prediction-powered, power-tuned (PPI++)"
 COVERS_FROM = 50
 """With this many labelled queries, intervals cover 95 ± 1.5% in simulations (benchmarks/judge_intervals.py)."""
-DIFFERENT_AT_LEAST = 5
-"""The judge gets a weight only if at least this many queries don't have the most common value."""
 # Beyond this correlation, Fisher's z is infinite up to rounding.
 LARGEST_R = 1 - 1e-12
-
-
-class Powered(NamedTuple):
-    """An estimate with its 95% interval, the judge's weight, and the estimate from people's labels alone; all (...)."""
-
-    value: Array
-    low: Array
-    high: Array
-    weight: Array
-    alone: Array
-    alone_low: Array
-    alone_high: Array
 
 
 class Estimate(NamedTuple):
@@ -54,15 +37,15 @@ def powered_mean(people: Array, judge: Array, others: Array) -> Powered:
     queries' part of the variance is proportional to m (1 - m), which keeps the coverage if 0 or 1 is rare.
     """
     estimates = [Estimate(column.mean(axis=-1), column) for column in (people, judge, others)]
-    powered = _powered(estimates, _varied(people, judge))
+    found = _powered(estimates, _varied(people, judge))
     binary = np.isin(people, (0.0, 1.0)).all(axis=-1)
-    n, added = people.shape[-1], powered.weight**2 * others.var(axis=-1, ddof=1) / others.shape[-1]
+    n, added = people.shape[-1], found.weight**2 * others.var(axis=-1, ddof=1) / others.shape[-1]
     squares = [((high - low) / 2 / special.stdtrit(n - 1, 0.975)) ** 2
-               for low, high in ((powered.low, powered.high), (powered.alone_low, powered.alone_high))]  # fmt: skip
-    low, high = _wilson(powered.value, squares[0] - added, added, powered.alone, n)
-    alone_low, alone_high = _wilson(powered.alone, squares[1], np.zeros_like(added), powered.alone, n)
-    wilson = powered._replace(low=low, high=high, alone_low=alone_low, alone_high=alone_high)
-    return Powered(*(np.where(binary, of_binary, of_real) for of_binary, of_real in zip(wilson, powered, strict=True)))
+               for low, high in ((found.low, found.high), (found.alone_low, found.alone_high))]  # fmt: skip
+    low, high = _wilson(found.value, squares[0] - added, added, found.alone, n)
+    alone_low, alone_high = _wilson(found.alone, squares[1], np.zeros_like(added), found.alone, n)
+    wilson = found._replace(low=low, high=high, alone_low=alone_low, alone_high=alone_high)
+    return Powered(*(np.where(binary, of_binary, of_real) for of_binary, of_real in zip(wilson, found, strict=True)))
 
 
 def _wilson(value: Array, variance: Array, added: Array, share: Array, n: int) -> tuple[Array, Array]:
@@ -74,17 +57,6 @@ def _wilson(value: Array, variance: Array, added: Array, share: Array, n: int) -
     middle = (2.0 * value + part) / 2.0
     reach = np.sqrt(np.maximum(middle**2 - (1.0 + part) * (value**2 - squared * added), 0.0))
     return (middle - reach) / (1.0 + part), (middle + reach) / (1.0 + part)
-
-
-def different(values: Array) -> Array:
-    """Count the ``values`` (..., n) that differ from the most common one."""
-    ordered = np.sort(values, axis=-1)
-    most = np.ones(values.shape[:-1], dtype=int)
-    length = most.copy()
-    for place in range(1, values.shape[-1]):
-        length = np.where(ordered[..., place] == ordered[..., place - 1], length + 1, 1)
-        most = np.maximum(most, length)
-    return np.asarray(values.shape[-1] - most)
 
 
 def _varied(people: Array, judge: Array) -> Array:
@@ -99,8 +71,8 @@ def powered_correlation(
     Works on Fisher's z; each query's influence is its jackknife pseudo-value. Needs n >= 4 and N >= 4, and columns that
     are not constant.
     """
-    powered = _powered([_fisher_z(x, y) for x, y in (people, judge, others)], _varied(people[0], judge[0]))
-    return Powered(*(np.tanh(value) if name != "weight" else value for name, value in powered._asdict().items()))
+    found = _powered([_fisher_z(x, y) for x, y in (people, judge, others)], _varied(people[0], judge[0]))
+    return Powered(*(np.tanh(value) if name != "weight" else value for name, value in found._asdict().items()))
 
 
 def _fisher_z(x: Array, y: Array) -> Estimate:
@@ -126,15 +98,16 @@ def _powered(estimates: Sequence[Estimate], varied: Array) -> Powered:
     p, j, rest = (part.influences - part.influences.mean(axis=-1, keepdims=True) for part in (people, judge, others))
     together, spread = (p * j).sum(axis=-1) / (n - 1), (j * j).sum(axis=-1) / (n - 1)
     unlabelled = (rest * rest).sum(axis=-1) / (more - 1) / more
-    with np.errstate(invalid="ignore", divide="ignore"):
-        weight = np.nan_to_num(together / n / (spread / n + unlabelled), posinf=0.0, neginf=0.0)
-    own = p - weight[..., None] * j
-    # Fitting the weight to the labelled queries takes a degree of freedom.
-    error = np.sqrt((own * own).sum(axis=-1) / (n - 2) / n + weight**2 * unlabelled)
-    alone = np.sqrt((p * p).sum(axis=-1) / (n - 1) / n)
-    used = (error < alone) & varied
-    weight, error = np.where(used, weight, 0.0), np.where(used, error, alone)
-    reach = special.stdtrit(n - 1, 0.975)
-    value = people.value + weight * (others.value - judge.value)
-    low, high = value - reach * error, value + reach * error
-    return Powered(value, low, high, weight, people.value, people.value - reach * alone, people.value + reach * alone)
+
+    def tuned(weight: Array) -> Bounded:
+        own = p - weight[..., None] * j
+        # Fitting the weight to the labelled queries takes a degree of freedom.
+        error = np.sqrt((own * own).sum(axis=-1) / (n - 2) / n + weight**2 * unlabelled)
+        return bounded(people.value + weight * (others.value - judge.value), error)
+
+    def bounded(value: Array, error: Array) -> Bounded:
+        reach = special.stdtrit(n - 1, 0.975) * error
+        return value, value - reach, value + reach
+
+    alone = bounded(people.value, np.sqrt((p * p).sum(axis=-1) / (n - 1) / n))
+    return powered(together / n, spread / n + unlabelled, tuned, alone, varied)

@@ -10,10 +10,10 @@ from scipy import stats
 
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.prediction_powered import DIFFERENT_AT_LEAST, different
 from ragrelay.analysis.verdicts import EFFECTIVE_AT_LEAST, of_interval
 from ragrelay.annexes.people.layout import CONTEXT, Laid
 from ragrelay.annexes.people.powered import (
-    DIFFERENT_AT_LEAST,
     DIFFERENT_OF_CELL,
     LABELS_AT_LEAST,
     LABELS_OF_SLOPE,
@@ -21,10 +21,9 @@ from ragrelay.annexes.people.powered import (
     OF_CELL_AT_LEAST,
     QUERIES_AT_LEAST,
     PartlyScored,
-    different,
     influences,
+    means_of,
     powered,
-    slope_influences,
 )
 from ragrelay.base.vocabulary.columns import (
     CONTEXT_COLUMNS,
@@ -71,7 +70,7 @@ TABLE = {
     "method": INTERVAL_METHOD,
     "reason": REASON,
 }  # fmt: skip
-ESTIMATED = ("value", "low", "high", "p_value", "weight", "alone_low", "alone_high")
+ESTIMATED = ("value", "low", "high", "weight", "alone_low", "alone_high")
 COLUMNS = {**STUDY_PART, **TABLE}
 """Columns of people_estimates.csv."""
 
@@ -148,12 +147,9 @@ def estimate(
         row["r"] = float(np.corrcoef(values, others)[0, 1])
     if any(not (known & cell).any() for cell in cells):
         return row | {"reason": "no score by people in one of the cells"}
-    if x is not None:
-        if any(is_constant(x[(known & cell).any(axis=1)]) for cell in cells):
-            return row | {"reason": "the measures differ by the same for every query"}
-        given = slope_influences(answers, contrast, np.nan_to_num(x), cluster)
-    else:
-        given = influences(answers, contrast, cluster)
+    if x is not None and any(is_constant(x[(known & cell).any(axis=1)]) for cell in cells):
+        return row | {"reason": "the measures differ by the same for every query"}
+    given = influences(answers, contrast, cluster, None if x is None else np.nan_to_num(x))
     row["alone"] = float(given.alone)
     if reason := too_few(values, row["n_queries"], LABELS_AT_LEAST if x is None else LABELS_OF_SLOPE):
         return row | {"reason": reason}
@@ -164,11 +160,12 @@ def estimate(
             return row | {"reason": reason}
     if not (given.of_people**2).sum() > 0:
         return row | {"reason": "people gave all answers of a cell the same score"}
-    found = powered(given)
-    if not found.df + 1.0 >= EFFECTIVE_AT_LEAST:
+    if not given.df + 1.0 >= EFFECTIVE_AT_LEAST:
         return row | {"reason": f"the scores of fewer than {EFFECTIVE_AT_LEAST:g} queries or clusters decide"}
+    found = powered(given)
     width, alone = (float(found.high - found.low), float(found.alone_high - found.alone_low))
     row |= {name: float(getattr(found, name)) for name in ESTIMATED}
+    row["p_value"] = float(means_of(given, found.weight).p_value())
     return row | {"width": width / alone, "as_many": (alone / width) ** 2, "method": METHOD}
 
 

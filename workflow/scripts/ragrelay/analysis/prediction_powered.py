@@ -1,0 +1,66 @@
+"""Combine a few labels by people with many by a model: power-tuned prediction-powered inference (PPI++).
+
+Angelopoulos, Duchi and Zrnic (2023, arXiv 2311.01453). Let t be the estimate from people's labels, j the estimate from
+the model's labels of the same queries, and J the estimate from the model's other labels. The estimate t + w (J - j) is
+unbiased however good the model is, as long as people labelled a random sample or its probabilities are known. The
+weight w minimises the estimated variance (their section 6). It is 0 where the interval would be wider than the interval
+from people's labels alone (the untuned form, w = 1, can widen it).
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ragrelay.analysis.coefficients import Array
+
+DIFFERENT_AT_LEAST = 5
+"""An interval, or the model's weight, needs at least this many labels that don't have the most common value."""
+Bounded = tuple[Array, Array, Array]
+"""An estimate and the ends of its 95% interval; all (...)."""
+
+
+class Powered(NamedTuple):
+    """An estimate with its 95% interval, the model's weight, and the estimate from people's labels alone; all (...)."""
+
+    value: Array
+    low: Array
+    high: Array
+    weight: Array
+    alone: Array
+    alone_low: Array
+    alone_high: Array
+
+
+def powered(
+    covariance: Array, variance: Array, tuned: Callable[[Array], Bounded], alone: Bounded, usable: Array | bool = True
+) -> Powered:
+    """Tune the model's weight, and use it where that makes the interval narrower.
+
+    Args:
+        covariance: Of t and j - J, (...).
+        variance: Of j - J, (...).
+        tuned: Returns the estimate and its interval, given a weight (...).
+        alone: The estimate from people's labels alone.
+        usable: Where the model may have a weight, (...).
+
+    Returns:
+        The estimate; where the model's labels don't vary, its weight is 0.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        weight = np.nan_to_num(covariance / variance, posinf=0.0, neginf=0.0)
+    with_model = tuned(weight)
+    used = np.logical_and(with_model[2] - with_model[1] < alone[2] - alone[1], usable)
+    value, low, high = (np.where(used, *values) for values in zip(with_model, alone, strict=True))
+    return Powered(value, low, high, np.where(used, weight, 0.0), *alone)
+
+
+def different(values: Array) -> Array:
+    """Count the ``values`` (..., n) that differ from the most common one; n >= 1."""
+    ordered = np.sort(values, axis=-1)
+    most = np.ones(values.shape[:-1], dtype=int)
+    length = most.copy()
+    for place in range(1, values.shape[-1]):
+        length = np.where(ordered[..., place] == ordered[..., place - 1], length + 1, 1)
+        most = np.maximum(most, length)
+    return np.asarray(values.shape[-1] - most)
