@@ -158,19 +158,13 @@ def test_another_model_than_that_of_cached_answers_ends_the_job(tmp_path: Path) 
     assert run([1, 2])["cached"] == 2 * first["made"]
 
 
-def test_a_busy_one_rests(two: list[FakeServer]) -> None:
+@pytest.mark.parametrize("reply", [(503, {}, b"no"), (200, {"Content-Type": "text/html"}, b"<html>")])
+def test_one_that_is_busy_or_gives_no_completion_rests(two: list[FakeServer], reply: Any) -> None:
+    """As behind a proxy that shows a page: another address is asked, not the same again and again."""
     busy, free = two
-    busy.refusals = [503] * 100
+    busy.raw = [reply] * 100
     assert len(answers({"base_url": [busy.address, free.address]})) == len(MANY)
     assert len(free.answered) == len(MANY) and len(busy.bodies) <= DEFINITION["concurrency"] + 1
-
-
-def test_one_that_gives_no_completion_rests(two: list[FakeServer]) -> None:
-    """As behind a proxy that shows a page: another address is asked, not the same again and again."""
-    proxy, free = two
-    proxy.raw = [(200, {"Content-Type": "text/html"}, b"<html>")] * 100
-    assert len(answers({"base_url": [proxy.address, free.address]})) == len(MANY)
-    assert len(free.answered) == len(MANY) and len(proxy.bodies) <= DEFINITION["concurrency"] + 1
 
 
 def test_all_of_them_dead_is_one_line(two: list[FakeServer]) -> None:

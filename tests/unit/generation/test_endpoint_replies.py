@@ -67,7 +67,6 @@ PASSING = {
 LASTING = {
     "moved": (301, {"Location": "https://u:pass@other.host/v1?token=t"}, b"", "HTTP 301, a redirect to other.host/v1,"),
     "elsewhere": (307, {"Location": "/v2/completions"}, b"", "HTTP 307, a redirect to /v2/completions, which is not"),
-    "a circle": (308, {"Location": "/v1/completions"}, b"", "HTTP 308, a redirect"),
     "refused in HTML": (403, HTML, b"<html>\n<h1>Forbidden</h1>", "DeniedError: HTTP 403 text/html: <html> <h1>F"),
 }  # fmt: skip
 
