@@ -327,6 +327,27 @@ def test_oracles_are_no_retrievers_whose_queries_are_well_ranked(study: Reported
     assert "rel" not in saying("undecided", "undecided")
 
 
+def test_an_undecided_rho_has_its_reason_beside_the_interval(study: ReportedStudy):
+    section = study.sections[0]
+
+    def saying(retrievers: list[str], **columns: object) -> str:
+        named = pl.col("retriever").is_in(retrievers)
+        values = {name: pl.when(named).then(pl.lit(value)).otherwise(pl.col(name)) for name, value in columns.items()}
+        return ranked_well(changed(section, correlation=section["correlation"].with_columns(**values))).remark
+
+    alone = {"verdict": "undecided", "low": 0.1, "high": 0.7, "p_permutation": 0.02}
+    holm = "p = 0.02 alone, 0.13 after Holm's correction"
+    assert saying(["bm25"], **alone, remark=holm) == f"With bm25, {holm}."
+    assert saying(["bm25", "dense"], **alone, remark=holm) == f"With bm25 and dense, {holm}."
+    below = alone | {"low": -0.7, "high": -0.1, "p_permutation": 0.0621}
+    assert saying(["dense"], **below) == "With dense, p = 0.062 by permutation."
+    few = "5 of 12 queries have another nDCG than the commonest, 8 needed"
+    assert saying(["dense"], verdict="too few queries", remark=few) == f"With dense, {few}."
+    assert saying(["bm25"], verdict="undecided", low=-0.1, high=0.7) == ""
+    assert saying(["bm25"], verdict="undecided", low=None, high=None) == ""
+    assert saying(["bm25"], verdict="above zero", low=0.1, high=0.7) == ""
+
+
 def test_the_answer_counts_the_verdicts_of_all_cells(study: ReportedStudy):
     section = study.sections[0]
     said = gain_counts(section)

@@ -29,7 +29,7 @@ from ragrelay.analysis.verdicts import (
 )
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.report.display.findings import Conclusion, counts, undone, unlike_student, with_remark, would_undo
-from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
+from ragrelay.report.display.numbers import about, count, counted, listing, number, p_value, share, with_interval
 from ragrelay.report.display.sections import Section
 from ragrelay.report.verdict_tables import slope_with_interval
 
@@ -272,7 +272,18 @@ def ranked_well(section: Section) -> Conclusion:
         parts = ["We do not know" + (", for either" if known.height == 2 else ", for any" if known.height > 1 else "")]
     strong = "; ".join([*parts[:1], *(part[0].lower() + part[1:] for part in parts[1:])])
     basis = f"Spearman’s ρ of {lead['measure']}@{lead['k']} and utility {', '.join(rho)}"
-    return Conclusion(*heading, strong, f"{basis}, {_at_most(known['n'].to_list())}", tuple(known["retriever"]))
+    numbers = f"{basis}, {_at_most(known['n'].to_list())}"
+    return Conclusion(*heading, strong, numbers, tuple(known["retriever"]), _undecided_rho(known))
+
+
+def _undecided_rho(known: pl.DataFrame) -> str:
+    """Say why retrievers have no verdict on rho: counts, Holm's correction, or p where the interval excludes 0."""
+    named: dict[str, list[str]] = {}
+    for row in known.filter(pl.col("verdict").is_in([UNDECIDED, TOO_FEW])).iter_rows(named=True):
+        excluded = row["low"] is not None and not row["low"] <= 0 <= row["high"]
+        by_test = f"p = {p_value(row['p_permutation'])} by permutation" if excluded else ""
+        named.setdefault(row["remark"] or by_test, []).append(row["retriever"])
+    return " ".join(f"With {listing(names)}, {why}." for why, names in named.items() if why)
 
 
 def relayed(section: Section) -> Conclusion:
