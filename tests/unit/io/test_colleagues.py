@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from ragrelay.base.io import part_index
 from ragrelay.base.io.parquet_parts import PartStore
 
 from tests.support.sandbox import ROOT
@@ -93,7 +94,10 @@ def seen(folder: Path) -> list[tuple[str, int]]:
     return sorted(store.read(store.held(KEYS)).rows())
 
 
-def test_a_colleagues_kill_loses_and_doubles_no_row_and_stops_nobody(folder: Path) -> None:
+def test_a_colleagues_kill_loses_and_doubles_no_row_and_stops_nobody(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part_index, "read_only", lambda: True)  # this process only looks; jobs write the index
     job(folder, FIRST, "ab")
     before = [("a", FIRST), ("b", FIRST)]
     for changes in (0, 1):  # half of a part is written, then a whole one that has no name yet
@@ -109,6 +113,8 @@ def test_a_colleagues_kill_loses_and_doubles_no_row_and_stops_nobody(folder: Pat
         if not killed:
             break
     assert changes > 3 and not list(folder.glob("*.json")) and not list(folder.glob(".tmp-*"))
-    [part] = folder.iterdir()
-    assert part.stat().st_uid == SECOND and part.stat().st_gid == GROUP and part.stat().st_mode & 0o777 == 0o640
+    index, part = sorted(folder.iterdir())
+    assert index.name == part_index.NAME
+    for path in (index, part):
+        assert path.stat().st_uid == SECOND and path.stat().st_gid == GROUP and path.stat().st_mode & 0o777 == 0o640
     assert not job(folder, FIRST, "d") and seen(folder) == after

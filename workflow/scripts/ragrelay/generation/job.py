@@ -110,7 +110,8 @@ def generate_answers(
 def expect_model(engine: Maker, store: PartStore) -> None:
     """Have an endpoint's engine expect replies by the model that made the latest part of ``store`` that names one."""
     if engine.device == ENDPOINT:
-        named = (store.metadata(part).get(SERVED) for part in reversed(store.parts()))
+        looks = (store.parts(latest=number) for number in (1, 0))  # at all of them only if the latest names none
+        named = (store.metadata(part).get(SERVED) for parts in looks for part in reversed(parts))
         for model in islice(filter(None, named), 1):
             engine.settings[SERVED] = model
 

@@ -93,7 +93,7 @@ def pace_of(store: AnswerStore, generator: Mapping[str, Any]) -> Pace:
 
 def speed_of(store: AnswerStore) -> Speed | None:
     """Return the speed measured on the latest parts of ``store``; None if no part records its time."""
-    return fitted(_priced(store, Timed.latest(store, store.parts())))
+    return fitted(_priced(store, Timed.latest(store, store.parts(latest=TIMED_PARTS))))
 
 
 @dataclass(frozen=True)

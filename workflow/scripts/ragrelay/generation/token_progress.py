@@ -141,7 +141,7 @@ def token_progress(
     """Return the progress of ``missing`` (rows of requests.sharded_keys), estimated from some prompts and ``store``."""
     import torch
 
-    distinct, parts = missing.unique("prompt_id", keep="first", maintain_order=True), store.parts()[-TIMED_PARTS:]
+    distinct, parts = missing.unique("prompt_id", keep="first", maintain_order=True), store.parts(latest=TIMED_PARTS)
     on_cpu = GENERATOR_KINDS[generator["engine"]].in_job and not torch.cuda.is_available()
     block = block_tokens(generator, "cpu" if on_cpu else None)
     sample = distinct.head(SAMPLE)

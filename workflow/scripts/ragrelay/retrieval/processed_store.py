@@ -26,7 +26,7 @@ class ProcessedStore(PartStore):
 
     def held_in_order(self, keys: pl.DataFrame) -> tuple[pl.DataFrame, set[str]]:
         """Do as ``held``, parts with ORDER first; also return the keys of rows of several texts in parts without it."""
-        parts = self.parts()
+        parts = self.parts(keys)
         ordered = [part for part in parts if ORDER in self.metadata(part)]
         held = self.held(keys, ordered)
         older = self.held(keys.join(held, on=KEY, how="anti"), [part for part in parts if part not in ordered])

@@ -6,6 +6,9 @@ never changed. Jobs that run at the same time may both make a key; readers then 
 Consecutive parts can be joined. The new part has the first one's time, so that the same rows count. ``<part>.json``
 next to it, written before it, lists the parts that it replaces: readers ignore them as soon as the new part exists.
 They are removed a day later, when no reader uses them any more.
+
+A part's bytes are hashed when it is new to the store's index (part_index), and by each job that opens it. Jobs open
+only the parts that hold their keys.
 """
 
 import hashlib
@@ -16,6 +19,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from itertools import filterfalse
 from pathlib import Path
 
 import polars as pl
@@ -24,6 +28,7 @@ import pyarrow.parquet as pq
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import atomic, write_json
 from ragrelay.base.io.hashing import file_hash
+from ragrelay.base.io.part_index import IndexedPart, key_hashes, part_version, read_index, write_index
 
 log = logging.getLogger(__name__)
 
@@ -60,18 +65,59 @@ class PartStore:
         self.folder, self.schema, self.key, self.later = folder, pl.Schema(schema), key, later
         self.at_most = at_most or {}
         self._checked: dict[Path, bool] = {}
+        self._indexed: dict[Path, IndexedPart] = {}
+        self._unwritten = False
 
-    def parts(self) -> list[Path]:
+    def parts(self, keys: pl.DataFrame | None = None, latest: int = 0) -> list[Path]:
         """Return the readable parts, earliest first (names start with the time). Damaged ones only get a warning.
 
-        All bytes are hashed before anything else reads them, since a garbled Parquet file may crash a reader.
+        All their bytes have been hashed in this process, since a garbled Parquet file may crash a reader.
+
+        Args:
+            keys: If given, only the parts that hold one of these keys, and rarely another part.
+            latest: If not 0, only the latest parts, at most this many.
         """
-        paths = sorted(self.folder.glob("part-*.parquet"))
-        with ThreadPoolExecutor(HASHING_THREADS) as threads:
-            whole = [part for part, whole in zip(paths, threads.map(self._readable, paths), strict=True) if whole]
+        wanted = None if keys is None else key_hashes(keys, self.key)
+        paths = self._indexed_paths()
         listings = {listing.with_suffix(".parquet"): listing for listing in self.folder.glob("part-*.json")}
-        replaced = {name for part in whole if part in listings for name in _replaced(listings[part])}
-        return [part for part in whole if part.name not in replaced]
+        while True:
+            known = [part for part in paths if part in self._indexed and self._checked.get(part, True)]
+            replaced = {name for part in known if part in listings for name in _replaced(listings[part])}
+            parts = [part for part in known if part.name not in replaced]
+            parts = [part for part in parts if wanted is None or self._indexed[part].holds(wanted)][-latest:]
+            with ThreadPoolExecutor(HASHING_THREADS) as threads:
+                if all([*threads.map(self._readable, parts)]):
+                    return parts
+            # One was garbled after it was indexed. The parts that it replaced count again.
+
+    def _indexed_paths(self) -> list[Path]:
+        """Return the paths of all parts, after adding the new ones to the index, but for damaged ones."""
+        paths = sorted(self.folder.glob("part-*.parquet"))
+        if new := [part for part in paths if part not in self._indexed and self._checked.get(part, True)]:
+            index = read_index(self.folder, self.key)
+            with ThreadPoolExecutor(HASHING_THREADS) as threads:
+                found = threads.map(lambda part: self._index_of(part, index.get(part.name)), new)
+                self._indexed |= {part: indexed for part, indexed in zip(new, found, strict=True) if indexed}
+        if self._unwritten:
+            known = {part.name: self._indexed[part] for part in paths if part in self._indexed}
+            write_index(self.folder, self.key, known)
+            self._unwritten = False
+        return paths
+
+    def _index_of(self, part: Path, known: IndexedPart | None) -> IndexedPart | None:
+        """Return ``known`` if it is of this version of ``part``; else read the part. None if that is not possible."""
+        try:
+            version = part_version(part)
+            if known and known.version == version:
+                return known
+            if not self._readable(part):
+                return None
+            keys = key_hashes(pl.read_parquet(part, columns=self.key, glob=False), self.key)
+        except OSError as error:
+            log.warning("%s: not read (%s)", part, error)
+            return None
+        self._unwritten = True
+        return IndexedPart(version, keys)
 
     def join(self, most: int = JOINED_BYTES) -> tuple[int, int]:
         """Join consecutive parts of the same origin, up to ``most`` bytes of them into one.
@@ -87,8 +133,9 @@ class PartStore:
             listings = [listing for part in run if (listing := part.with_suffix(".json")).exists()]
             names = {part.name for part in run}.union(*map(_replaced, listings)) - {path.name}
             write_json(sorted(names), path.with_suffix(".json"))
-            _write(content, path)
+            self._write(content, path, rows)
             joined, made = joined + len(run), made + 1
+        self._indexed_paths()
         return joined, made
 
     def remove_replaced(self, grace: float = GRACE) -> tuple[int, int]:
@@ -123,11 +170,18 @@ class PartStore:
     def add(self, rows: pl.DataFrame, metadata: Mapping[str, str]) -> Path:
         """Write ``rows`` (columns of the schema) as a new part with ``metadata``; return its path.
 
-        A part's name ends with a hash of its bytes, because Parquet's own checks miss some damaged pages.
+        A part's name ends with a hash of its bytes, because Parquet's own checks miss some damaged pages. The next look
+        at the store, by this job or another one, adds the part to the index.
         """
         path, content = self._packed(rows, metadata, datetime.now(UTC).strftime(WRITTEN))
-        _write(content, path)
+        self._write(content, path, rows)
         return path
+
+    def _write(self, content: bytes, path: Path, rows: pl.DataFrame) -> None:
+        with atomic(path) as temporary:
+            temporary.write_bytes(content)
+        self._indexed[path] = IndexedPart(part_version(path), key_hashes(rows, self.key))
+        self._unwritten = True
 
     def _packed(self, rows: pl.DataFrame, metadata: Mapping[str, str], written: str) -> tuple[Path, bytes]:
         buffer = io.BytesIO()
@@ -139,10 +193,11 @@ class PartStore:
     def held(self, keys: pl.DataFrame, parts: Sequence[Path] | None = None) -> pl.DataFrame:
         """Return the distinct ``keys`` that are in the store, with the earliest ``part`` that has each.
 
-        ``parts``: some of parts(), if not all are to be read. Only key columns are read, as a stream: 200,000 keys
+        ``parts``: some of parts(keys), if not all are to be read. Only key columns are read, as a stream: 200,000 keys
         among 2 million rows take seconds and about 200 MiB.
         """
-        wanted, parts = keys.select(self.key).unique(), self.parts() if parts is None else list(parts)
+        wanted = keys.select(self.key).unique()
+        parts = self.parts(wanted) if parts is None else list(parts)
         if not parts or wanted.is_empty():
             return pl.DataFrame(schema={**{name: self.schema[name] for name in self.key}, "part": pl.String})
         scan = self.scan(parts, self.key)
@@ -152,13 +207,15 @@ class PartStore:
     def read(self, located: pl.DataFrame, columns: Sequence[str] = ()) -> pl.DataFrame:
         """Return the stored rows of ``located``, a selection of what ``held`` returned, each once, in any order.
 
-        Returns the key and ``columns``, or all columns. Raises InputError if a part has disappeared since, or a value
-        exceeds ``at_most``.
+        Returns the key and ``columns``, or all columns. Raises InputError if a part has disappeared since or is found
+        damaged, or a value exceeds ``at_most``.
         """
         wanted = [name for name in self.schema if not columns or name in columns or name in self.key]
         frames = [pl.DataFrame(schema={name: self.schema[name] for name in wanted})]
         for some in _batches(located):
             parts = some["part"].unique(maintain_order=True).to_list()
+            for part in filterfalse(self._readable, map(Path, parts)):
+                raise InputError(part, "changed bytes", "a part as it was written; run the same command again")
             scan = self.scan(parts, wanted)
             # Filter by the first key column before the join, so that other columns are decoded only for these rows.
             near = scan.filter(pl.col(self.key[0]).is_in(some[self.key[0]].unique().implode()))
@@ -222,11 +279,6 @@ def damage(part: Path) -> str:
     except OSError as error:
         return str(error)
     return "" if whole else "its bytes do not hash to its name"
-
-
-def _write(content: bytes, path: Path) -> None:
-    with atomic(path) as temporary:
-        temporary.write_bytes(content)
 
 
 def _replaced(listing: Path) -> list[str]:

@@ -10,7 +10,7 @@ from ragrelay.base.io.parquet_parts import PartStore
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import DECODING, PENALTIES
 from ragrelay.generation.likelihoods.continuations import without_chat
-from ragrelay.generation.past_jobs import Pace, Speed, Timed
+from ragrelay.generation.past_jobs import TIMED_PARTS, Pace, Speed, Timed
 from ragrelay.generation.store import AT_MOST
 
 SCHEMA = {"prompt_id": pl.String, "continuation": pl.String, "tokens": pl.Int64, "logprob": pl.Float64}
@@ -59,7 +59,7 @@ def scoring_speed(store: LikelihoodStore, answers: Pace) -> tuple[Speed | None, 
     Measured on the parts of ``store`` that record their tokens, or else on the prompts of ``answers``. Otherwise the
     key tokens_per_second, the speed of answers, gives an upper bound of the time.
     """
-    timed = Timed.latest(store, store.parts())
+    timed = Timed.latest(store, store.parts(latest=TIMED_PARTS))
     counted = {name: part for name, part in timed.parts.items() if "prompt_tokens" in part}
     start = timed.start_seconds or answers.start_seconds
     tokens = sum(int(part["prompt_tokens"]) - int(part["cached_tokens"]) for part in counted.values())

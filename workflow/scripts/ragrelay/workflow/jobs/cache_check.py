@@ -8,7 +8,7 @@ from ragrelay.base.io.atomic_files import ended, leftovers
 from ragrelay.base.io.file_hashes import FOLDER, NAME, check_hashes, kept_damage
 from ragrelay.base.io.parquet_parts import damage
 
-STORES = ("answers", "likelihoods", "scores")
+STORES = ("answers", "likelihoods", "processed", "scores")
 HASHED = ("indexes", "models", "references")
 
 
@@ -19,7 +19,7 @@ def check_cache(cache_dir: Path) -> Iterator[str]:
     have no hashes yet, get them now.
     """
     for store in STORES:
-        for part in sorted((cache_dir / store).glob("*/part-*.parquet")):
+        for part in sorted((cache_dir / store).glob("[!.]*/**/part-*.parquet")):
             if reason := damage(part):
                 yield _damaged(part, reason)
     for kind in HASHED:

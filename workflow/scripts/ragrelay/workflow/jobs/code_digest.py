@@ -45,8 +45,8 @@ ANSWERING = (
         "job_logs", "likelihoods.asker", "likelihoods.endpoint_scoring", "likelihoods.job", "likelihoods.scoring",
         "likelihoods.store", "past_jobs", "status", "store")),
     *(f"{PACKAGE}.{name}" for name in (
-        "base.display.progress", "base.io.atomic_files", "base.io.parquet_parts", "base.models", "report.used",
-        "scoring.store", "scoring.store_filling", "workflow.jobs")),
+        "base.display.progress", "base.io.atomic_files", "base.io.parquet_parts", "base.io.part_index", "base.models",
+        "report.used", "scoring.store", "scoring.store_filling", "workflow.jobs")),
 )  # fmt: skip
 """Modules and packages that answer a job's requests and keep the answers. They have no effect on the requests."""
 DESCRIBED = {"text": 0, "integer": 0, "number": 0, "boolean": 0, "Column": 1}

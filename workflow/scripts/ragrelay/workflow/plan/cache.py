@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from ragrelay.base.display.printed_tables import printed
 from ragrelay.base.errors import InputError
+from ragrelay.base.io import part_index
 from ragrelay.base.io.atomic_files import ended, leftovers, remove_folder
 from ragrelay.base.io.cache_use import REMOVAL, RUN, Use
 from ragrelay.base.io.parquet_parts import PartStore
@@ -94,7 +95,8 @@ def _entries(cache_dir: Path) -> Iterator[_Entry]:
     for kind in KINDS:
         folder = cache_dir / kind
         for path in [folder] if kind == "hashes" and folder.is_dir() else sorted(folder.glob("[!.]*")):
-            files = [file.stat() for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file()]
+            found = path.rglob("*") if path.is_dir() else [path]
+            files = [file.stat() for file in found if file.is_file() and file.name != part_index.NAME]
             written = max((stat.st_mtime for stat in files), default=path.stat().st_mtime)
             match = NAME.search(path.name)
             size = sum(stat.st_size for stat in files)

@@ -1,0 +1,96 @@
+"""Index a store: which keys each part holds, so that a job reads and checks only the parts with its keys.
+
+``keys.index`` in the store's folder: a SHA-256 of the rest (32 bytes), 8 bytes per row, and a line of JSON. A part that
+it lacks, or has in another version, is read and added. So no row depends on it: the last of several writers wins, and a
+missing, damaged or foreign index is written again.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ragrelay.base.io.atomic_files import atomic
+from ragrelay.base.io.cache_mode import read_only
+from ragrelay.base.io.file_hashes import UNREADABLE
+
+log = logging.getLogger(__name__)
+
+NAME = "keys.index"
+"""The file. Change its name with its format or key_hashes, since several versions may share a cache."""
+DIGEST_BYTES = 32
+ROWS_AT_ONCE = 1 << 16
+PADDING = "\0" * 8
+MULTIPLIER, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+
+
+class IndexedPart(NamedTuple):
+    """A part's ``version`` (part_version) and the sorted hashes of its ``keys`` (key_hashes)."""
+
+    version: list[int]
+    keys: np.ndarray
+
+    def holds(self, keys: np.ndarray) -> bool:
+        """Return whether the part has one of ``keys`` (key_hashes); rarely true for another key with the same hash."""
+        few, many = sorted((self.keys, keys), key=len)
+        return bool(len(few) and (many[np.searchsorted(many[:-1], few)] == few).any())
+
+
+def part_version(part: Path) -> list[int]:
+    """Return size, modification time (ns) and inode of ``part``."""
+    status = part.stat()
+    return [status.st_size, status.st_mtime_ns, status.st_ino]
+
+
+def key_hashes(rows: pl.DataFrame, key: Sequence[str]) -> np.ndarray:
+    """Return the sorted 64-bit hashes of the columns ``key`` of ``rows``, equal for equal keys on every machine."""
+    texts = rows.select(pl.concat_str(pl.col(key).cast(pl.String).fill_null("\0"), separator="\x1f"))
+    pieces = (_hashes(piece.to_series()) for piece in texts.iter_slices(ROWS_AT_ONCE))
+    return np.sort(np.concatenate([np.empty(0, "<u8"), *pieces]))
+
+
+def _hashes(texts: pl.Series) -> np.ndarray:
+    content = PADDING.join([*texts, ""]).encode()
+    words = np.ndarray(len(content) - 7, "<u8", content, strides=(1,))  # the 8 bytes from each byte on
+    lengths = texts.str.len_bytes().to_numpy().astype(np.int64)
+    starts = np.cumsum(lengths + len(PADDING)) - lengths - len(PADDING)
+    hashes = np.zeros(len(texts), "<u8")
+    for place in range(0, lengths.max(initial=0), 8):
+        rest = np.flatnonzero(lengths > place)
+        mixed = (hashes[rest] ^ words[starts[rest] + place]) * MULTIPLIER
+        hashes[rest] = mixed ^ (mixed >> SHIFT)
+    return hashes
+
+
+def read_index(folder: Path, key: Sequence[str]) -> dict[str, IndexedPart]:
+    """Return the indexed parts of the store in ``folder``, by name; none without an undamaged index of ``key``."""
+    try:
+        content = (folder / NAME).read_bytes()
+        if hashlib.sha256(memoryview(content)[DIGEST_BYTES:]).digest() != content[:DIGEST_BYTES]:
+            raise ValueError("its bytes have changed")
+        end = content.rindex(b"\n")
+        told = json.loads(content[end:])
+        names, versions, rows = zip(*told["parts"], strict=True)
+        keys = np.split(np.frombuffer(content, "<u8", sum(rows), DIGEST_BYTES), np.cumsum(rows)[:-1])
+        return dict(zip(names, map(IndexedPart, versions, keys), strict=True)) if told["key"] == [*key] else {}
+    except UNREADABLE as error:
+        log.info("%s: parts are indexed again (%s)", folder, error)
+        return {}
+
+
+def write_index(folder: Path, key: Sequence[str], parts: Mapping[str, IndexedPart]) -> None:
+    """Write the index of ``parts`` (by name), unless the cache can't be written to."""
+    if read_only() or not parts:
+        return
+    told = {"key": key, "parts": [[name, part.version, len(part.keys)] for name, part in parts.items()]}
+    content = b"".join([*(part.keys for part in parts.values()), b"\n", json.dumps(told).encode()])
+    try:
+        with atomic(folder / NAME) as temporary, temporary.open("wb") as file:
+            file.writelines([hashlib.sha256(content).digest(), content])
+    except OSError as error:
+        log.info("%s: not written (%s); the next job hashes the same parts again", folder / NAME, error)
