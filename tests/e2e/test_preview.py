@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 from ragrelay.analysis.verdicts import OF_DIFFERENCE
+from ragrelay.base.io.part_index import NAME as INDEX
 from ragrelay.generation.store import SCHEMA, AnswerStore
 
 from tests.support.sandbox import Sandbox
@@ -58,7 +59,8 @@ def _answered_but_for(study: Sandbox, qid: str) -> Path:
 
 
 def _files(study: Sandbox) -> dict[Path, bytes]:
-    """The study's results, the cache, and what Snakemake keeps of jobs."""
+    """The study's results, the cache but for indexes of stores, and what Snakemake keeps of jobs."""
     kept = (study.folder / ".snakemake" / name for name in ("metadata", "incomplete", "locks"))
     folders = (study.results, study.folder / "cache", *kept)
-    return {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
+    found = [path for folder in folders for path in folder.rglob("*") if path.is_file() and path.name != INDEX]
+    return {path: path.read_bytes() for path in found}

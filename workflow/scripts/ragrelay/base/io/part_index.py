@@ -25,7 +25,7 @@ NAME = "keys.index"
 """The file. Change its name with its format or key_hashes, since several versions may share a cache."""
 DIGEST_BYTES = 32
 ROWS_AT_ONCE = 1 << 16
-PADDING = "\0" * 8
+FILLER = "\0" * 8
 MULTIPLIER, SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
@@ -55,10 +55,10 @@ def key_hashes(rows: pl.DataFrame, key: Sequence[str]) -> np.ndarray:
 
 
 def _hashes(texts: pl.Series) -> np.ndarray:
-    content = PADDING.join([*texts, ""]).encode()
+    content = FILLER.join([*texts, ""]).encode()
     words = np.ndarray(len(content) - 7, "<u8", content, strides=(1,))  # the 8 bytes from each byte on
     lengths = texts.str.len_bytes().to_numpy().astype(np.int64)
-    starts = np.cumsum(lengths + len(PADDING)) - lengths - len(PADDING)
+    starts = np.cumsum(lengths + len(FILLER)) - lengths - len(FILLER)
     hashes = np.zeros(len(texts), "<u8")
     for place in range(0, lengths.max(initial=0), 8):
         rest = np.flatnonzero(lengths > place)
