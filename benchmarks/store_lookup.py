@@ -2,8 +2,8 @@
 
     python benchmarks/store_lookup.py --out store_lookup.json
 
-Which keys are there, and their rows, each in a process of its own; columns of values per token are null. The files have
-just been written, so that the disk's own speed is not in it.
+Each look in a process of its own; columns of values per token are null. The files have just been written, so that the
+disk's own speed is not in it. System calls count as read: each part is hashed, and its columns are read again.
 """
 
 import argparse
@@ -14,16 +14,22 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import polars as pl
-from ragrelay.generation.store import SCHEMA, TOKEN_SCORES, AnswerStore
+from ragrelay.generation.store import SCHEMA, THOUGHT, TOKEN_SCORES, AnswerStore
 
 from benchmarks.shared import record
 
 SEEDS = 5
 WORDS_PER_ANSWER = 150
-METHODS = {"held": "which are held", "look_up": "their rows"}
+LOOKS = {
+    "the first job, which indexes all parts": ("held", False),
+    "which are held": ("held", False),
+    "their rows": ("look_up", False),
+    "the rows of keys made one after another": ("look_up", True),
+}
 
 
 def main() -> None:
@@ -36,8 +42,9 @@ def main() -> None:
     for parts in given.parts:
         with tempfile.TemporaryDirectory() as folder:
             figures[f"{parts:,} parts: store"] = record.figure(fill(folder, given.answers, parts) >> 20, "MiB")
-            for method, words in METHODS.items():
-                seconds, cpu, before, peak = measured(method, folder, given)
+            for words, (method, together) in LOOKS.items():
+                seconds, cpu, before, peak, mib = measured(method, folder, given, together)
+                figures[f"{parts:,} parts: {words}, read"] = record.figure(mib, "MiB")
                 figures[f"{parts:,} parts: {words}, wall time"] = record.figure(seconds, "s")
                 figures[f"{parts:,} parts: {words}, CPU time"] = record.figure(cpu, "s")
                 figures[f"{parts:,} parts: {words}, peak memory"] = record.figure(peak, "MiB")
@@ -63,7 +70,7 @@ def fill(folder: str, answers: int, parts: int) -> int:
             **{name: chance.integers(1, 900, n) for name in ("prompt_tokens", "cached_tokens", "answer_tokens")},
             "logprob": -np.abs(chance.normal(200, 50, n)),
             "dropped_passages": np.zeros(n, dtype=np.int64),
-            **{name: [None] * n for name in TOKEN_SCORES},
+            **{name: [None] * n for name in (*TOKEN_SCORES, *THOUGHT)},
         }
         store.add(pl.DataFrame(columns, schema=SCHEMA), {"engine": "synthetic"})
     return sum(part.stat().st_size for part in store.folder.iterdir())
@@ -73,22 +80,24 @@ def prompt_id(number: int) -> str:
     return hashlib.sha256(str(number).encode()).hexdigest()
 
 
-def measured(method: str, folder: str, asked: argparse.Namespace) -> tuple[float, float, int, int]:
+def measured(method: str, folder: str, asked: argparse.Namespace, together: bool) -> tuple[float, ...]:
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
-        return process.submit(_measured, method, folder, asked.answers, asked.keys).result()
+        return process.submit(_measured, method, folder, asked.answers, asked.keys, together).result()
 
 
-def _measured(method: str, folder: str, answers: int, keys: int) -> tuple[float, float, int, int]:
-    """Wall and CPU seconds, MiB before and at the peak; nine in ten keys are in the store, spread over all of it."""
-    chance = np.random.default_rng(1)
-    held = chance.choice(answers, keys * 9 // 10, replace=False)
+def _measured(method: str, folder: str, answers: int, keys: int, together: bool) -> tuple[float, ...]:
+    """Wall and CPU seconds, MiB before and at the peak, MiB read; nine in ten keys are held, spread or ``together``."""
+    held = np.random.default_rng(1).choice(answers, keys * 9 // 10, replace=False)
+    if together:
+        held = np.arange(len(held)) + (answers - len(held)) // 2
     pairs = [(prompt_id(number // SEEDS), number % SEEDS + 1) for number in held.tolist()]
     pairs += [(f"new {number}", 1) for number in range(keys - len(pairs))]
     wanted = pl.DataFrame(pairs, schema=["prompt_id", "seed"], orient="row")
-    before, (seconds, cpu, rows) = peak_mib(), timed(lambda: getattr(AnswerStore(folder, "synthetic"), method)(wanted))
+    before, read = peak_mib(), read_mib()
+    seconds, cpu, rows = timed(lambda: getattr(AnswerStore(folder, "synthetic"), method)(wanted))
     if rows != len(held):
         raise AssertionError(f"{method} found {rows} of {len(held)} keys")
-    return seconds, cpu, before, peak_mib()
+    return seconds, cpu, before, peak_mib(), read_mib() - read
 
 
 def timed(call: Callable[[], pl.DataFrame]) -> tuple[float, float, int]:
@@ -96,6 +105,11 @@ def timed(call: Callable[[], pl.DataFrame]) -> tuple[float, float, int]:
     wall, cpu = time.perf_counter(), time.process_time()
     rows = len(call())
     return time.perf_counter() - wall, time.process_time() - cpu, rows
+
+
+def read_mib() -> float:
+    """MiB that this process has read with system calls, from files and their cache in memory."""
+    return int(Path("/proc/self/io").read_text().split()[1]) / (1 << 20)
 
 
 def peak_mib() -> int:
