@@ -28,7 +28,7 @@ import pyarrow.parquet as pq
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import atomic, write_json
 from ragrelay.base.io.hashing import file_hash
-from ragrelay.base.io.part_index import IndexedPart, key_hashes, part_version, read_index, write_index
+from ragrelay.base.io.part_index import IndexedPart, key_hashes, part_keys, part_version, read_index, write_index
 
 log = logging.getLogger(__name__)
 
@@ -112,12 +112,12 @@ class PartStore:
                 return known
             if not self._readable(part):
                 return None
-            keys = key_hashes(pl.read_parquet(part, columns=self.key, glob=False), self.key)
+            indexed = IndexedPart(version, part_keys(part, self.key))
         except OSError as error:
             log.warning("%s: not read (%s)", part, error)
             return None
         self._unwritten = True
-        return IndexedPart(version, keys)
+        return indexed
 
     def join(self, most: int = JOINED_BYTES) -> tuple[int, int]:
         """Join consecutive parts of the same origin, up to ``most`` bytes of them into one.

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
 
 from ragrelay.base.io.atomic_files import atomic
 from ragrelay.base.io.cache_mode import read_only
@@ -45,6 +46,13 @@ def part_version(part: Path) -> list[int]:
     """Return size, modification time (ns) and inode of ``part``."""
     status = part.stat()
     return [status.st_size, status.st_mtime_ns, status.st_ino]
+
+
+def part_keys(part: Path, key: Sequence[str]) -> np.ndarray:
+    """Return the key_hashes of an undamaged ``part``."""
+    with pq.ParquetFile(part) as file:
+        pieces = (key_hashes(pl.DataFrame(batch), key) for batch in file.iter_batches(ROWS_AT_ONCE, columns=[*key]))
+        return np.sort(np.concatenate([np.empty(0, "<u8"), *pieces]))
 
 
 def key_hashes(rows: pl.DataFrame, key: Sequence[str]) -> np.ndarray:
