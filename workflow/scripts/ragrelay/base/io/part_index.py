@@ -96,7 +96,7 @@ def write_index(folder: Path, key: Sequence[str], parts: Mapping[str, IndexedPar
     if read_only() or not parts:
         return
     told = {"key": key, "parts": [[name, part.version, len(part.keys)] for name, part in parts.items()]}
-    content = b"".join([*(part.keys for part in parts.values()), b"\n", json.dumps(told).encode()])
+    content = b"".join([*(part.keys.data for part in parts.values()), b"\n", json.dumps(told).encode()])
     try:
         with atomic(folder / NAME) as temporary, temporary.open("wb") as file:
             file.writelines([hashlib.sha256(content).digest(), content])
