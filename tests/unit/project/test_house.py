@@ -137,7 +137,7 @@ def test_one_module_writes_to_the_terminal() -> None:
 
 
 CEILINGS = {
-    "base": 4650,
+    "base": 4800,
     "collection": 1650,
     "retrieval": 2600,
     "prompting": 250,
@@ -153,7 +153,7 @@ CEILINGS = {
     "pyterrier": 400,
     "scripts": 950,
     "rules": 1400,
-    "tests": 46900,
+    "tests": 47200,
     "annex reproduction": 2250,
     "annex labels": 7650,
     "annex acu": 4300,
