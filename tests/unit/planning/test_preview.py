@@ -19,9 +19,8 @@ from ragrelay.generation.store import SCHEMA, AnswerStore
 from ragrelay.prompting.layout import SCHEMA as PROMPTS
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS
-from ragrelay.workflow.plan.preview import Answered, Preview, preview_answers
+from ragrelay.workflow.plan.preview import Answered, Preview, Previewed, ScorerPreview, preview_answers
 from ragrelay.workflow.plan.preview_page import WHY, preview_lines, render_preview
-from ragrelay.workflow.plan.preview_scores import Previewed, ScorerPreview
 from ragrelay.workflow.study import files
 
 from tests.support.sandbox import ROOT
@@ -107,8 +106,8 @@ class Unfinished:
         }
         patterns = {"prompts": files.prompts, "answers": files.answers, "ranked": "", "passages": files.contexts}
         scorers = [
-            {"name": name, "definition": scorer, "references": str(self.path(files.queries)), "grades": {"gold": 0},
-             "near_copy": None, "mode": "absolute", "primary": self.primary,
+            {"name": name, "definition": scorer, "references": [str(self.path(files.queries)), {"gold": 0}, None],
+             "mode": "absolute", "primary": self.primary,
              "tables": {one: str(self.path(files.scores, retriever=one, scorer=name))
                         for one in (ZEROSHOT, *self.retrievers)}}
             for name, scorer in self.scorers.items()
@@ -245,12 +244,15 @@ def test_a_retriever_added_later_is_left_out_until_it_has_a_query(tmp_path: Path
 def test_an_answer_that_is_missing_for_good_does_not_hold_its_query_up(study: Unfinished) -> None:
     """A refused one is stored with its reason, so its query is complete."""
     study.answer_all(QIDS[:9])
+    for name in (ZEROSHOT, "bm25"):
+        study.answer(name, QIDS[10:11])
     refused = dict.fromkeys(SCHEMA) | {"finish_reason": "refusal"}
-    keys = [(study.prompt_id(name, k, QIDS[9]), seed) for name in (ZEROSHOT, *RETRIEVERS)
-            for _, k in study.contexts(name) for seed in SEEDS]  # fmt: skip
+    keys = [(study.prompt_id(name, k, qid), seed) for name in (ZEROSHOT, *RETRIEVERS) for _, k in study.contexts(name)
+            for qid in QIDS[9:11] if qid == QIDS[9] or name == "dense" for seed in SEEDS]  # fmt: skip
     study.store.append([refused | {"prompt_id": one, "seed": seed} for one, seed in keys], {})
     made = study.preview()
-    assert made.complete == 10 and set(made.scorers[0].means["n"]) == {9}
+    counts = made.scorers[0].means.select("retriever", "n").unique().rows()
+    assert made.complete == 11 and set(counts) == {(ZEROSHOT, 10), ("bm25", 10), ("dense", 9)}
 
 
 def test_queries_without_anything_to_compare_with(study: Unfinished) -> None:

@@ -1,18 +1,72 @@
-"""Preview an unfinished study: which queries have all their answers in the store, and what these give so far."""
+"""Preview an unfinished study: queries that have all their answers, and means with intervals of their scores, no words.
 
-from collections.abc import Iterable, Mapping, Sequence
+Answers and scores are read and made by the functions of the study's jobs, in a temporary folder.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from ragrelay.analysis.gain import gains
+from ragrelay.analysis.summary import utility_summary
+from ragrelay.analysis.systems import EXPLORATORY, systems
+from ragrelay.analysis.utility import compute_utility
+from ragrelay.base.errors import InputError
+from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.base.io.file_hashes import FOLDER as HASHES
 from ragrelay.base.io.keyed_files import KeyedFiles, keyed_files
+from ragrelay.base.vocabulary.columns import CELL, CELL_OF_RETRIEVER
 from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.store import KEY, AnswerStore
-from ragrelay.scoring.answer_cells import Cell
-from ragrelay.workflow.plan.preview_scores import Previewed, Scored, ScorerPreview, Views, scorer_preview
+from ragrelay.scoring.answer_cells import AnswerCells, Cell
+from ragrelay.scoring.reference_sets import references_for
+from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
+from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer, make_scorer
+from ragrelay.scoring.store import ScoreStore
+
+MEANS = [*CELL, "n", "mean_p", "p_low", "p_high", "mean_p0", "mean_difference", "low", "high"]
+PAIRS = ["retriever", "against_retriever", *CELL_OF_RETRIEVER, "n", "mean_difference", "level", "low", "high"]
+"""Columns of the tables: those of gain.csv and systems.csv without verdicts and p-values, and an interval of P."""
+NOT_SCORED = (
+    "its jobs have not scored the others, and a preview loads no model unasked (--config preview=score: it does)"
+)
+NO_REFERENCES = "its references are not there yet"
+
+
+@dataclass(frozen=True)
+class Previewed:
+    """What a study compares, and how its preview is made.
+
+    ``counted``: retrievers whose queries without results have P = P_0. ``with_models``: whether to score with models.
+    """
+
+    retrievers: Sequence[str]
+    seeds: Sequence[int]
+    counted: Collection[str]
+    reference_retriever: str | None
+    margins: Mapping[str, float | None]
+    resamples: int
+    seed: int
+    cache_dir: str
+    with_models: bool
+    threads: int = 1
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A scorer. ``references``: arguments of References; ``tables``: its score tables by retriever."""
+
+    name: str
+    definition: Mapping[str, Any]
+    references: tuple[str, Mapping[str, int], float | None]
+    mode: str
+    primary: Mapping[str, Any] | None
+    tables: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -21,7 +75,7 @@ class Answered:
 
     ``fingerprint`` names the answer store; it is None for imported answers, which are in the files ``answers``.
     ``files`` by name: queries, prompts, answers, passages, and ranked: retrievers' contexts, if answers may be missing
-    for queries with results. ``patterns``: of all but the queries.
+    for queries with results. ``patterns``: of all but the queries. ``scorers``: arguments of Scored.
     """
 
     dataset: str
@@ -31,7 +85,17 @@ class Answered:
     files: Mapping[str, Sequence[str]]
     patterns: Mapping[str, str]
     scorers: Sequence[Mapping[str, Any]]
-    """Arguments of Scored."""
+
+
+class ScorerPreview(NamedTuple):
+    """``means`` (MEANS) and ``pairs`` (PAIRS) over the ``scored`` queries; ``remark``: why others are not scored."""
+
+    scorer: str
+    primary: Primary | None
+    scored: int
+    means: pl.DataFrame
+    pairs: pl.DataFrame
+    remark: str = ""
 
 
 class Preview(NamedTuple):
@@ -50,12 +114,26 @@ class Preview(NamedTuple):
     scorers: Sequence[ScorerPreview]
 
 
+class Views(NamedTuple):
+    """Prompts by retriever and (ordering, k), and answers by retriever and cell: files with the queries ``qids``."""
+
+    qids: Sequence[str]
+    prompts: Mapping[str, Mapping[tuple[str, int], Path]]
+    answers: Mapping[str, Mapping[Cell, Path]]
+
+    def copied(self, qids: Sequence[str], folder: Path) -> "Views":
+        """Copy the rows of ``qids`` into ``folder``, those of prompts without texts."""
+        of_context = ["qid", "docnos", "prompt_id"]
+        prompts = _copied_files(self.prompts, qids, folder / "prompts", of_context)
+        return Views(qids, prompts, _copied_files(self.answers, qids, folder / "answers"))
+
+
 def preview_answers(part: Answered, study: Previewed, folder: Path) -> Preview:
     """Return the preview of ``part``. Writes only into the empty ``folder``, whose files are of no use afterwards.
 
     A query counts if all its answers are in the store: those of every retriever, ordering, k and seed, and those
     without context. A retriever without such a query of its own, as one that was just added, is left out. For scores
-    see scorer_preview.
+    see _scorer_preview.
     """
     files, [queries] = keyed_files(part.patterns, part.files), part.files["queries"]
     store = None if part.fingerprint is None else AnswerStore(study.cache_dir, part.fingerprint)
@@ -72,22 +150,17 @@ def preview_answers(part: Answered, study: Previewed, folder: Path) -> Preview:
         {name: files[kind].matching(retriever=name).by(*keys) for name in (ZEROSHOT, *retrievers)}
         for kind, keys in (("prompts", ("ordering", "k")), ("answers", ("ordering", "k", "seed")))
     )
-    views = Views(complete, prompts, {} if store else answers).copied(complete, folder / "prompts")
+    views = Views(complete, prompts, {} if store else answers).copied(complete, folder / "complete")
     if store:
-        views = views._replace(
-            answers={name: _targets(folder / "answers" / name, own) for name, own in answers.items()}
-        )
+        made = {name: {cell: folder / name / str(cell) for cell in own} for name, own in answers.items()}
+        views = views._replace(answers=made)
         for name, own in views.answers.items():
             view_answers(views.prompts[name], store, own, part.thinking)
     scorers = [
-        scorer_preview(Scored(**scorer), views, files, study, folder / "scorers" / str(place))
+        _scorer_preview(Scored(**scorer), views, files, study, folder / "scorers" / str(place))
         for place, scorer in enumerate(part.scorers)
     ]
     return found._replace(scorers=scorers)
-
-
-def _targets(folder: Path, cells: Iterable[Cell]) -> dict[Cell, Path]:
-    return {cell: folder / str(cell) for cell in cells}
 
 
 def _unfinished(
@@ -111,3 +184,129 @@ def _unfinished(
         name: None if rows is None else set(rows.filter(pl.col("prompt_id").is_in(lacking.implode()))["qid"])
         for name, rows in asked.items()
     }
+
+
+def _scorer_preview(
+    scorer: Scored, views: Views, files: Mapping[str, KeyedFiles], study: Previewed, folder: Path
+) -> ScorerPreview:
+    """Return the preview of ``scorer`` on the answers of ``views``. ``files``: of Answered.
+
+    Scores come from the score store. Those that it lacks are computed if the scorer loads no model, or if
+    ``with_models``, and kept nowhere; else their queries are left out. A judge's scores come from its tables, when all
+    of them exist and are of these answers. A scorer that cannot work is remarked on.
+    """
+    retrievers = [name for name in views.answers if name != ZEROSHOT]
+    primary = Primary(**scorer.primary) if scorer.primary else None
+    if primary and not {primary.retriever, primary.reference} <= set(retrievers):
+        primary = None
+    try:
+        tables, scored, remark = _tables(scorer, views, files, study, folder)
+    except InputError as error:
+        tables, scored, remark = {}, [], str(error)
+    if not tables:
+        return ScorerPreview(scorer.name, primary, 0, pl.DataFrame(), pl.DataFrame(), remark)
+    contexts = files["ranked"].by("retriever").items()
+    ranked = {name: pl.read_parquet(path, columns=["qid"])["qid"].unique().to_list() for name, path in contexts}
+    utility = pl.concat(compute_utility(tables, scorer.mode, {}, study.counted, ranked))
+    means = [_means(utility.filter(retriever=name), study) for name in (ZEROSHOT, *retrievers)]
+    reference = study.reference_retriever if study.reference_retriever in retrievers else None
+    of_context = utility.filter(pl.col("retriever") != ZEROSHOT)
+    pairs = systems(of_context, retrievers, reference, primary, study.margins[scorer.name])
+    pairs = pairs.filter(pl.col("role") != EXPLORATORY)
+    return ScorerPreview(scorer.name, primary, len(scored), pl.concat(means), pairs.select(PAIRS), remark)
+
+
+def _means(utility: pl.DataFrame, study: Previewed) -> pl.DataFrame:
+    """Return MEANS of one retriever's ``utility``. The gain of zero-shot answers is null."""
+    # As in utility.csv: over the queries with both, or with P if no query of the cell has P_0.
+    both = pl.col("p").is_not_null() & (pl.col("p0").is_not_null() | pl.col("p0").is_null().all().over(CELL))
+    of_p = utility_summary(utility.with_columns(utility=pl.when(both).then("p")), None)
+    means = of_p.select(*CELL, pl.col("n") - pl.col("n_null"), "mean_p", p_low="low", p_high="high")
+    of_context = utility.filter(pl.col("retriever") != ZEROSHOT)
+    gained = gains(of_context, study.resamples, study.seed).select(*CELL, "mean_p0", "mean_difference", "low", "high")
+    return means.join(gained, on=CELL, how="left", maintain_order="left").select(MEANS)
+
+
+def _tables(
+    scorer: Scored, views: Views, files: Mapping[str, KeyedFiles], study: Previewed, folder: Path
+) -> tuple[dict[str, Path], Sequence[str], str]:
+    """Return score tables by retriever, the queries that they have, and why others are left out."""
+    kind = SCORER_KINDS.of(scorer.definition)
+    if not isinstance(kind, MeasuredScorer):
+        return _tables_of_jobs(scorer, views, files, folder)
+    references, cache, remark = References(*scorer.references), folder / "cache", ""
+    if not Path(references.path).is_file():
+        return {}, [], NO_REFERENCES
+    store = _overlay(scorer, Path(study.cache_dir), cache)
+    if kind.loads_model and not study.with_models and (waiting := _without_scores(scorer, views, store)):
+        remark = NOT_SCORED
+        views = views.copied([qid for qid in views.qids if qid not in waiting], folder / "scored")
+    zeroshot = {seed: path for (_, _, seed), path in views.answers[ZEROSHOT].items()}
+    tables = {}
+    for name, answers in views.answers.items() if views.qids else ():
+        tables[name] = folder / f"scores-{name}"
+        passages = files["passages"].matching(retriever=name).paths
+        given = AnswerFiles(answers, views.prompts[name], {} if name == ZEROSHOT else zeroshot, passages)
+        score_answers(given, references, scorer.definition, cache, tables[name], study.threads)
+    return tables, views.qids, remark
+
+
+def _overlay(scorer: Scored, cache_dir: Path, cache: Path) -> ScoreStore:
+    """Link what ``scorer`` reads of ``cache_dir`` into ``cache``, so that nothing is added there; return its store."""
+
+    def link(folder: Path) -> None:
+        (cache / folder).mkdir(parents=True)
+        for entry in (cache_dir / folder).glob("[!.]*"):
+            (cache / folder / entry.name).symlink_to(entry.absolute())
+
+    for name in ("references", HASHES):
+        link(Path(name))
+    store = ScoreStore(cache, make_scorer(scorer.definition, cache).fingerprint)
+    link(store.folder.relative_to(cache))
+    return store
+
+
+def _without_scores(scorer: Scored, views: Views, store: ScoreStore) -> set[str]:
+    """Return the queries of ``views`` with an answer whose scores ``store`` lacks."""
+    queries = references_for(scorer.definition, scorer.references[0])
+    hashes = pl.DataFrame({"qid": list(queries), "references_hash": [query.hash for query in queries.values()]})
+    cells = [AnswerCells(views.answers[name], views.prompts[name], queries).keys for name in views.answers]
+    pairs = pl.concat(cells).join(hashes, on="qid").select("qid", *store.key)
+    return set(pairs.join(store.held(pairs), on=store.key, how="anti")["qid"])
+
+
+def _tables_of_jobs(
+    scorer: Scored, views: Views, files: Mapping[str, KeyedFiles], folder: Path
+) -> tuple[dict[str, Path], Sequence[str], str]:
+    """Return as _tables does, from the study's tables of a judge or of a file."""
+    tables = {}
+    for name, answers in views.answers.items():
+        table = Path(scorer.tables[name])
+        given = files["answers"].matching(retriever=name).by("ordering", "k", "seed")
+        if not (table.is_file() and all(_same(given[cell], path, table) for cell, path in answers.items())):
+            return {}, [], f"its scores of all answers of {name} are not there yet"
+        tables[name] = _copied(table, views.qids, folder / f"scores-{name}")
+    return tables, views.qids, ""
+
+
+def _same(given: Path, view: Path, table: Path) -> bool:
+    """Return whether ``table`` was made from the answers ``given``, and these have those of ``view``."""
+    if not given.is_file() or given.stat().st_mtime > table.stat().st_mtime:
+        return False
+    expected, known = (pl.read_parquet(path, columns=["qid", "answer"], glob=False) for path in (view, given))
+    return expected.join(known, on=["qid", "answer"], how="anti", nulls_equal=True).is_empty()
+
+
+def _copied_files(
+    given: Mapping[str, Mapping[Any, Path]], qids: Sequence[str], folder: Path, columns: Sequence[str] | None = None
+) -> dict[str, dict[Any, Path]]:
+    return {
+        name: {key: _copied(path, qids, folder / name / str(key), columns) for key, path in own.items()}
+        for name, own in given.items()
+    }
+
+
+def _copied(path: Path, qids: Sequence[str], target: Path, columns: Sequence[str] | None = None) -> Path:
+    rows = pl.scan_parquet(path, glob=False).filter(pl.col("qid").is_in(list(qids)))
+    write_parquet((rows.select(columns) if columns else rows).collect(), target)
+    return target

@@ -10,8 +10,7 @@ from ragrelay.report.display.numbers import count, counted, listing, share
 from ragrelay.report.display.page import Page
 from ragrelay.report.display.tables import between, depth, name, numeric, table_of
 from ragrelay.report.display.templates import FOLDER
-from ragrelay.workflow.plan.preview import Preview
-from ragrelay.workflow.plan.preview_scores import ScorerPreview
+from ragrelay.workflow.plan.preview import Preview, ScorerPreview
 
 TEMPLATE = FOLDER / "preview.html.j2"
 WHY = (

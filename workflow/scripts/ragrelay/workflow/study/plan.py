@@ -261,15 +261,17 @@ class Plan:
         return parts
 
     def _previewed_scorer(self, key: dict[str, str]) -> dict[str, Any]:
-        """Return the arguments of workflow.plan.preview_scores.Scored."""
+        """Return the arguments of workflow.plan.preview.Scored."""
         study, dataset, scorer = self.study, key["dataset"], key["scorer"]
         tables = {each["retriever"]: files.scores.at(**key, **each) for each in study.retrievers_and_zeroshot}
         return {
             "name": scorer,
             "definition": study.scorer_of_jobs(scorer),
-            "references": self.fill(study.references_of(scorer).at(**key)),
-            "grades": study.reference_sets(dataset, scorer),
-            "near_copy": study.settings.near_copy,
+            "references": [
+                self.fill(study.references_of(scorer).at(**key)),
+                study.reference_sets(dataset, scorer),
+                study.settings.near_copy,
+            ],
             "mode": study.utility_mode(scorer),
             "primary": study.primary(dataset, scorer),
             "tables": {retriever: self.fill(path) for retriever, path in tables.items()},
@@ -277,7 +279,7 @@ class Plan:
 
     @property
     def previewed(self) -> dict[str, Any]:
-        """Return the arguments of workflow.plan.preview_scores.Previewed but for the threads."""
+        """Return the arguments of workflow.plan.preview.Previewed but for the threads."""
         study = self.study
         return {
             "retrievers": study.grid.retrievers,
