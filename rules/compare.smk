@@ -37,7 +37,7 @@ rule compare_several:
     """Write the page that sets more than two studies side by side."""
     input:
         unpack(comparison.parts),
-        template=reported.template("compare_several"),
+        template=reported.template("compare"),
         page_parts=reported.page_parts,
     output:
         **comparison.made("compare_several"),
@@ -50,7 +50,6 @@ rule compare_several:
     params:
         before=lambda wildcards, input: str(Path(input.pages[0]).parents[1]),
         after=lambda wildcards, input: [str(Path(page).parents[1]) for page in input.pages[1:]],
-        links=list(comparison.of),
         pairs=comparison.pairs,
         code=code_of("compare_several.py", *reported.hashes),
     script:

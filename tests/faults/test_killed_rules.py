@@ -114,7 +114,7 @@ def rare_code(study: Changes) -> None:
     """Turn labels round, and have other colours and another title."""
     study.edit(f"{CODE}/annexes/labels/gold_pages.py", "in pages[qid])", "not in pages[qid])")
     study.edit(f"{CODE}/report/display/palette.py", "#009E73", "#009E74")
-    study.edit(f"{CODE}/annexes/compare/page.py", "{before.name} → ", "{before.name} to ")
+    study.edit(f"{CODE}/annexes/compare/page.py", "{before.label} → ", "{before.label} to ")
 
 
 CHANGES: dict[str, Change] = {

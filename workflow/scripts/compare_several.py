@@ -8,7 +8,6 @@ with job_log(snakemake.log[0], snakemake.input):
         before=snakemake.params.before,
         after=snakemake.params.after,
         pairs=snakemake.params.pairs,
-        links=snakemake.params.links,
         tests=snakemake.input.tests,
         queries=snakemake.input.queries,
         page=snakemake.output.page,

@@ -12,8 +12,10 @@ import polars as pl
 import pytest
 from ragrelay.analysis.gain import gains
 from ragrelay.annexes.compare import paired, studies
+from ragrelay.annexes.compare.compared import SideStudy
+from ragrelay.annexes.compare.differences import differences
 from ragrelay.annexes.compare.paired import paired_tests
-from ragrelay.annexes.compare.studies import differences_of, open_study
+from ragrelay.annexes.compare.studies import Finished, open_study
 from ragrelay.annexes.compare.write import compare_studies
 from ragrelay.base.errors import InputError
 from ragrelay.report.data_hashes import data_hashes
@@ -320,8 +322,26 @@ def test_a_damaged_file_of_either_study_is_named(tmp_path: Path, name: str, side
 
 
 def test_differences_of_configurations():
-    found = list(differences_of({"a": {"b": 1, "c": [1, 2]}}, {"a": {"b": 2, "c": [1, 2]}, "d": None}))
-    assert found == [{"key": "a.b", "before": "1", "after": "2"}, {"key": "d", "before": "–", "after": "None"}]
+    grids = ({"a": {"b": 1, "c": [1, 2]}}, {"a": {"b": 2, "c": [1, 2]}, "d": None})
+    sides = [SideStudy(Finished("one", Path(), {"config": config}), "one", []) for config in grids]
+    [found] = differences(sides)
+    assert (found.heading, found.rows) == ("Configuration", [("a.b", ["1", "2"]), ("d", ["–", "None"])])
+
+
+def test_a_study_does_not_differ_from_itself(tmp_path: Path):
+    """Its origin is shown all the same."""
+    study = write_finished(tmp_path, "one", ("bm25",))
+    compare(tmp_path, study, study)
+    page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    for said in (
+        "<p>The configurations are equal.</p>",
+        "<p>Queries, judgements, gold answers, runs, labels and corpus are equal.</p>",
+        "<p>Software and answers’ fingerprints are equal.</p>",
+        f'<th scope="row">results</th><td>{study}</td><td>{study}</td>',
+        '<th scope="row">commit of ragrelay</th><td>abc</td><td>abc</td>',
+    ):
+        assert said in page
+    assert 'id="differing"' not in page
 
 
 @needs_browser

@@ -10,13 +10,14 @@ from lxml import html
 from ragrelay.analysis import relay
 from ragrelay.analysis.gain import gains
 from ragrelay.annexes.compare.several import COLUMNS, compare_several
-from ragrelay.annexes.compare.several_page import _word
+from ragrelay.annexes.compare.side_by_side import _word
 from ragrelay.annexes.compare.studies import check_finished
 from ragrelay.annexes.compare.write import compare_studies
 from ragrelay.base.errors import InputError
 from ragrelay.base.vocabulary.columns import read_table, schema_of
 from statsmodels.stats.multitest import multipletests
 
+from tests.annexes.compare import test_compare
 from tests.annexes.compare.test_compare import HOSTILE, write_finished
 from tests.annexes.compare.test_sentences_of_a_comparison import APPROVED
 from tests.support.approved import approve, not_approved
@@ -51,7 +52,7 @@ def set_side_by_side(out: Path, before: Path, *others: Path, pairs: Any = None) 
         compare_studies(before, study, pairs or {}, *paths, several=True)
     tests, queries = ([out / link / name for link in links] for name in ("tests.csv", "queries.csv"))
     page, table = out / "all/studies.html", out / "all/studies.csv"
-    compare_several(before, others, pairs or {}, links, tests, queries, page, table)
+    compare_several(before, others, pairs or {}, tests, queries, page, table)
     return read_table(out / "all/studies.csv", COLUMNS)
 
 
@@ -183,7 +184,9 @@ def test_a_word_that_the_correction_undoes_says_so() -> None:
 
 
 def test_a_text_of_the_overview_is_approved() -> None:
-    assert not_approved(PACKAGE / "annexes/compare/several_page.py", APPROVED, Path(__file__)) == []
+    places = (APPROVED, Path(__file__), Path(test_compare.__file__))
+    for module in ("side_by_side", "differences", "page"):
+        assert not_approved(PACKAGE / f"annexes/compare/{module}.py", *places) == []
 
 
 @needs_browser
@@ -250,7 +253,7 @@ def test_a_study_that_is_not_whole_is_named_in_one_line(tmp_path: Path, name: st
     path.unlink()
     with pytest.raises(InputError) as told:
         page, table = out / "studies.html", out / "studies.csv"
-        compare_several(all_three[0], all_three[1:], {}, ["a", "b"], tests, queries, page, table)
+        compare_several(all_three[0], all_three[1:], {}, tests, queries, page, table)
     assert str(told.value).startswith(f"{path}: found no such file; expected ") and "\n" not in str(told.value)
     assert not out.exists()
 

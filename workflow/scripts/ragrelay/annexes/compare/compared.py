@@ -29,14 +29,14 @@ class Compared:
 
 @dataclass(frozen=True)
 class SideStudy:
-    """A study as it is compared with the baseline."""
+    """A study as it is compared with the first."""
 
     study: Finished
     label: str
     pairs: Sequence[Pair]
-    retrievers: Sequence[tuple[str, str]]
-    """Names in the baseline and here."""
+    retrievers: Sequence[tuple[str, str]] = ()
+    """Names in the first study and here."""
     link: str = ""
-    """The name of its comparison with the baseline; empty for the baseline itself."""
+    """The name of its comparison with the first, on a page of its own; empty for none."""
     tests: pl.DataFrame | None = None
     queries: pl.DataFrame | None = None

@@ -1,5 +1,6 @@
 """State what changed, in sentences with numbers, and the limits of the comparison."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -126,20 +127,28 @@ def _p(value: float | None) -> str:
     return text if text.startswith("<") else f"= {text}"
 
 
+def tally(tests: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, dict[str, str], dict[str, str], str]:
+    """Count the cells of ``tests`` by verdict on P; cells with the same prompts count once.
+
+    Returns the cells that count, which ``names`` tell apart beside k; by verdict their number, and that after Holm's
+    correction; and the words for how many to expect by chance.
+    """
+    cells = distinct(tests, names)
+    said = {word: count(cells.filter(verdict=word).height) for word in BY_VERDICT}
+    kept = {word: count(cells.filter(pl.col("p_holm") < ALPHA, verdict=word).height) for word in BY_VERDICT}
+    tested = cells.drop_nulls("p_verdict").height
+    return cells, said, kept, f"{about(tested * ALPHA)} expected by chance if nothing had changed"
+
+
 def _everywhere(tests: pl.DataFrame) -> list[str]:
-    """Count the cells by verdict on P; cells with the same prompts count once."""
-    cells = distinct(tests, ("retriever", "ordering", "references"))
-    still, tested = cells.filter(reason=STILL).height, cells.drop_nulls("p_verdict")
-    by_verdict = {word: cells.filter(verdict=word) for word in BY_VERDICT}
-    kept = {word: frame.filter(pl.col("p_holm") < ALPHA).height for word, frame in by_verdict.items()}
-    few = by_verdict[TOO_FEW].height - still
+    cells, said, kept, by_chance = tally(tests, ("retriever", "ordering", "references"))
+    still, fallen = cells.filter(reason=STILL).height, cells.filter(pl.col("stands").not_()).height
+    few = cells.filter(verdict=TOO_FEW).height - still
     unknown = f" (too few queries in {count(few)})" if few else ""
-    fallen = cells.filter(pl.col("stands").not_()).height
     return [with_remark(
-        f"Over all {counted(cells.height, 'cell')}, P is better after in {count(by_verdict[BETTER].height)}, worse in "
-        f"{count(by_verdict[WORSE].height)} and undecided in {count(by_verdict[UNDECIDED].height)}{unknown}; in "
-        f"{count(still)} no query changed. After Holm’s correction {count(kept[BETTER])} better and "
-        f"{count(kept[WORSE])} worse; {about(tested.height * ALPHA)} expected by chance if nothing had changed.",
+        f"Over all {counted(cells.height, 'cell')}, P is better after in {said[BETTER]}, worse in {said[WORSE]} and "
+        f"undecided in {said[UNDECIDED]}{unknown}; in {count(still)} no query changed. After Holm’s correction "
+        f"{kept[BETTER]} better and {kept[WORSE]} worse; {by_chance}.",
         would_undo(f"the verdict in {counted(fallen, 'cell')}") if fallen else "",
     )]  # fmt: skip
 

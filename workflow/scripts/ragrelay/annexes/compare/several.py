@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +11,7 @@ from ragrelay.analysis import gain, relay
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.annexes.compare import paired, studies
 from ragrelay.annexes.compare.compared import SideStudy
-from ragrelay.annexes.compare.several_page import TEMPLATE, render
+from ragrelay.annexes.compare.page import TEMPLATE, render_several
 from ragrelay.annexes.compare.studies import (
     Finished,
     Pair,
@@ -39,6 +40,7 @@ from ragrelay.base.vocabulary.columns import (
 
 P, CHANGE, GAIN, RELAY, ADJUSTED = "p", "change", "gain", "relay", "relay adjusted"
 FAMILY = (*STUDY_PART, "references")
+"""Tests of all studies that are corrected together."""
 TABLE = {
     "study": text("name of the study; with its folder where several have the name"),
     **{name: text(f"{name} of the first study") for name in STUDY_PART},
@@ -71,7 +73,6 @@ def compare_several(
     before: str | Path,
     after: Sequence[str | Path],
     pairs: Pairs,
-    links: Sequence[str],
     tests: Sequence[str | Path],
     queries: Sequence[str | Path],
     page: str | Path,
@@ -80,14 +81,15 @@ def compare_several(
 ) -> None:
     """Compare the studies in the folders ``after`` with the one in ``before``; write a page and its table.
 
-    ``links``, ``tests``, ``queries``: name and tables of each one's comparison with ``before``, which compare_studies
-    has made. ``pairs`` as there; a study may lack some names. Raises InputError for a study that is not whole, and for
+    ``tests``, ``queries``: tables of each one's comparison with ``before``, which compare_studies has made, next to its
+    page. ``pairs`` as there; a study may lack some names. Raises InputError for a study that is not whole, and for
     a name in ``pairs`` that no study has.
     """
     baseline, others = open_study(before), [open_study(folder) for folder in after]
     _check_pairs(others, pairs)
     labels = labelled([baseline, *others])
-    sections = [Pair(*((name, name) for name in names)) for names in _sections(baseline)]
+    parts = product(*(baseline.grid[section] for section in ("datasets", "generators", "scorers")))
+    sections = [Pair(*((name, name) for name in names)) for names in parts]
     retrievers = [(name, name) for name in baseline.grid["retrievers"]]
     sides = [SideStudy(baseline, labels[0], sections, retrievers)]
     for place, study in enumerate(others):
@@ -95,13 +97,14 @@ def compare_several(
         sides.append(
             SideStudy(
                 study, labels[place + 1], section_pairs(baseline, study, own),
-                matched(baseline, study, "retrievers", own), links[place],
+                matched(baseline, study, "retrievers", own), Path(tests[place]).parent.name,
                 read_table(tests[place], paired.COLUMNS), read_table(queries[place], studies.COLUMNS),
             )
         )  # fmt: skip
-    rows = with_corrections(pl.concat([_rows(each) for each in sides]))
+    rows = pl.concat([_rows(each) for each in sides])
+    rows = with_adjusted(rows, FAMILY, {"p_verdict": "p"}, cells=("study", "quantity", "retriever", "ordering"))
     write_spreadsheet(rows.select(*COLUMNS), table)
-    write_text(render(sides, rows, Path(template)), page)
+    write_text(render_several(sides, rows, Path(template)), page)
 
 
 def labelled(all_studies: Sequence[Finished]) -> list[str]:
@@ -116,17 +119,6 @@ def _check_pairs(others: Sequence[Finished], pairs: Pairs) -> None:
         for name in named.values():
             if name not in known:
                 raise InputError(f"config key 'compare.pairs.{section}'", repr(name), f"one of the studies': {known}")
-
-
-def _sections(study: Finished) -> list[tuple[str, str, str]]:
-    grid = study.grid
-    return [(dataset, generator, scorer) for dataset in grid["datasets"] for generator in grid["generators"]
-            for scorer in grid["scorers"]]  # fmt: skip
-
-
-def with_corrections(rows: pl.DataFrame) -> pl.DataFrame:
-    """Adjust the p-values of changes over all studies: a family has one dataset, generator, scorer, reference set."""
-    return with_adjusted(rows, FAMILY, {"p_verdict": "p"}, cells=("study", "quantity", "retriever", "ordering"))
 
 
 def _rows(side: SideStudy) -> pl.DataFrame:

@@ -1,9 +1,9 @@
 """Open two finished studies, and pair what they have in common."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import polars as pl
 
@@ -17,7 +17,6 @@ from ragrelay.base.vocabulary.columns import CELL_OF_RETRIEVER, QID, STUDY_PART,
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
 HOW_COMPUTED = ("dtype", "device", "batch_tokens")
 """A scorer's keys that do not affect the meaning of P and U; scorers that differ in other keys are not comparable."""
-T = TypeVar("T")
 COLUMNS = {
     **SIDES,
     **CELL_OF_BOTH,
@@ -63,6 +62,10 @@ class Pair:
     @property
     def title(self) -> str:
         return " · ".join(before_and_after(*names) for names in (self.dataset, self.generator, self.scorer))
+
+    def to(self, at: int) -> "Pair":
+        """Return the names before, each with that of one side: before (0) or after (1)."""
+        return Pair(*((names[0], names[at]) for names in (self.dataset, self.generator, self.scorer)))
 
 
 def before_and_after(before: str, after: str) -> str:
@@ -228,21 +231,3 @@ def _side(study: Finished, pair: Pair, at: int, retriever: str) -> pl.DataFrame:
 def _table(study: Finished, path: str) -> pl.DataFrame:
     """Read a table of ``study``. Raises InputError as read_whole does."""
     return read_whole(study.folder / path, study.name, read_frame)
-
-
-def differences_of(before: Config, after: Config) -> Iterator[dict[str, str]]:
-    """Yield the differences of two resolved configurations: key (dotted), before, after; ``–`` for a missing key."""
-    flat = [dict(flattened(config)) for config in (before, after)]
-    for key in dict.fromkeys([*flat[0], *flat[1]]):
-        values = [config.get(key, "–") for config in flat]
-        if values[0] != values[1]:
-            yield {"key": key, "before": values[0], "after": values[1]}
-
-
-def flattened(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the dotted keys of a configuration with their values as text."""
-    if isinstance(value, Mapping):
-        for name, inside in value.items():
-            yield from flattened(inside, f"{key}.{name}" if key else str(name))
-    else:
-        yield key, ", ".join(map(str, value)) if isinstance(value, list) else str(value)

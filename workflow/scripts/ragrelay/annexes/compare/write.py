@@ -5,8 +5,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ragrelay.annexes.compare.compared import Compared
-from ragrelay.annexes.compare.page import TEMPLATE, render
+from ragrelay.annexes.compare.compared import Compared, SideStudy
+from ragrelay.annexes.compare.page import TEMPLATE, render_two
 from ragrelay.annexes.compare.paired import paired_tests
 from ragrelay.annexes.compare.studies import (
     Finished,
@@ -50,7 +50,9 @@ def compare_studies(
     compared = [_compared(first, second, pair, pairs) for pair in section_pairs(first, second, pairs)]
     write_spreadsheet(pl.concat([_named(part.pair, part.tests) for part in compared]), tests)
     write_spreadsheet(pl.concat([_named(part.pair, part.queries) for part in compared]), queries)
-    write_text(render(first, second, compared, Path(template)), page)
+    both = enumerate((first, second))
+    sides = [SideStudy(study, study.name, [part.pair.to(at) for part in compared]) for at, study in both]
+    write_text(render_two(sides, compared, Path(template)), page)
 
 
 def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Compared:

@@ -1,9 +1,10 @@
 """Read what the list of studies says of each: from provenance.json and from the page, as far as they can be read."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from html.parser import HTMLParser
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,14 @@ RUNNING = "A run is at work on it, or was killed: the study’s command goes on 
 UNFINISHED = "No page yet: no run has made one, or the run stopped early. The study’s command makes it."
 MOST_ANSWERS = 6
 MOST_NAMED = 12
-OPENINGS = ('<div class="answers-of">', '<table class="over">')
-"""Where the answers of a page begin: of one part, or a table with a row per dataset."""
+ENDS = {'<div class="answers-of">': "</div>\n</div>", '<table class="over">': "</table>"}
+"""Where the answers of a page begin → where they end: of one part, or a table with a row per dataset."""
+ANSWER = re.compile(
+    r'<tr><th scope="row">(?P<row>.*?)</th>|<p class="question"><strong>(?P<topic>.*?)</strong>'
+    r'|<(?P<tag>p|td) class="said"( data-topic="(?P<data_topic>[^"]*)")?>(?P<said>.*?)</(?P=tag)>',
+    re.DOTALL,
+)
+"""An answer, and what says whose it is (macros.html.j2)."""
 LONGEST = 100_000
 """Characters from there that are searched for answers."""
 
@@ -140,64 +147,19 @@ def _first(names: list[str]) -> list[str]:
 
 def first_answers(page: str) -> list[tuple[str, str]]:
     """Return the topics and answers that a study's page opens with, as plain text; none if it has none."""
-    start = min((place for place in map(page.find, OPENINGS) if place >= 0), default=-1)
-    if start < 0:
-        return []
-    parser = _Answers()
-    parser.feed(page[start : start + LONGEST])
-    return parser.found[:MOST_ANSWERS]
+    begun = [(place, opening) for opening in ENDS if (place := page.find(opening)) >= 0]
+    start, opening = min(begun, default=(len(page), next(iter(ENDS))))
+    found, row, topic = [], "", ""
+    for part in ANSWER.finditer(page[start : start + LONGEST].partition(ENDS[opening])[0]):
+        row, topic = part["row"] or row, part["topic"] or part["data_topic"] or topic
+        if part["said"] and (said := _plain(part["said"])):
+            heads = (_plain(head).rstrip(".") for head in (row, topic))
+            found.append((" · ".join(filter(None, heads)), said))
+    return found[:MOST_ANSWERS]
 
 
-class _Answers(HTMLParser):
-    """Collects the texts of elements of the class ``said``, up to the end of the element that it begins in."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[tuple[str, str]] = []
-        self._open: list[tuple[str, str]] = []
-        """Names and kinds (said, topic, row or nothing) of the open elements."""
-        self._texts: dict[str, str] = {}
-        self._ended = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if self._ended or tag in ("br", "wbr", "img"):
-            return
-        given = {name: value or "" for name, value in attrs}
-        classes = given.get("class", "").split()
-        inside = {kind for _, kind in self._open}
-        kind = (
-            "said"
-            if "said" in classes
-            else "row"
-            if (tag, given.get("scope")) == ("th", "row")
-            else ("topic" if tag == "strong" and "question" in inside else "question" if "question" in classes else "")
-        )
-        self._open.append((tag, kind))
-        if kind in ("said", "row", "topic"):
-            self._texts[kind] = ""
-        if kind == "said" and "data-topic" in given:
-            self._texts["topic"] = given["data-topic"]
-
-    def handle_data(self, data: str) -> None:
-        for kind in {kind for _, kind in self._open} & {"said", "row", "topic"}:
-            self._texts[kind] += data
-
-    def handle_endtag(self, tag: str) -> None:
-        if self._ended or tag not in (name for name, _ in self._open):
-            return
-        kind = ""
-        while self._open:
-            name, kind = self._open.pop()
-            if name == tag:
-                break
-        if kind == "said" and self._texts["said"].strip():
-            topic = [_line(self._texts.get(part, "")).rstrip(".") for part in ("row", "topic")]
-            self.found.append((" · ".join(filter(None, topic)), _line(self._texts["said"])))
-        self._ended = not self._open
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split()).replace(" :", ":")
+def _plain(markup: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]*>", "", markup)).split()).replace(" :", ":")
 
 
 def state(root: Path) -> set[tuple[str, int, int]]:

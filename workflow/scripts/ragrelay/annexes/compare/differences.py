@@ -1,0 +1,106 @@
+"""List what differs between studies: configuration, data, software; and where each comes from."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragrelay.annexes.compare.compared import SideStudy
+from ragrelay.annexes.compare.studies import Finished
+from ragrelay.base.annex import annexes
+from ragrelay.report.data_hashes import data_hashes
+from ragrelay.report.display.numbers import MISSING
+from ragrelay.report.display.outputs import resolve
+
+CONFIGURATION, DATA = "Configuration", "Data, by number and hash of their rows"
+SOFTWARE = "Software and answers’ fingerprints"
+EQUAL = {
+    CONFIGURATION: "The configurations are equal.",
+    DATA: "Queries, judgements, gold answers, runs, labels and corpus are equal.",
+    SOFTWARE: "Software and answers’ fingerprints are equal.",
+}
+"""What the page says instead of the rows under a heading."""
+NAMED = ("retrievers", "generators", "scorers", "datasets")
+"""Sections of the catalogue. An entry that a study lacks is one row."""
+FIRST = ("retrievers", "grid", "generators", "scorers", "datasets")
+"""The order of the keys that differ; others follow."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Rows of a table under one heading, each with a cell per study."""
+
+    heading: str
+    rows: Sequence[tuple[str, Sequence[str]]]
+
+
+def differences(sides: Sequence[SideStudy]) -> list[Group]:
+    """Return what differs between the studies: configuration, data of the datasets compared, engines and versions."""
+    studies = [side.study for side in sides]
+    configs = [_entries({**study.config, "study": None}, [other.config for other in studies]) for study in studies]
+    order = {name: place for place, name in enumerate(FIRST)}
+    rows = sorted(_differing(configs), key=lambda row: order.get(row[0].partition(".")[0], len(order)))
+    groups = [
+        Group(CONFIGURATION, rows),
+        Group(DATA, list(_differing([_data(side) for side in sides]))),
+        Group(SOFTWARE, list(_differing([dict(_versions(study)) for study in studies]))),
+    ]
+    return [group for group in groups if group.rows]
+
+
+def provenance(sides: Sequence[SideStudy]) -> list[Group]:
+    """Return the results folder, commit, engines, fingerprints and versions of each study, also where all are equal."""
+    values = [{"results": str(side.study.folder), **dict(_versions(side.study))} for side in sides]
+    return [Group("Origin", list(_rows(values)))]
+
+
+def _rows(values: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, list[str]]]:
+    for key in dict.fromkeys(key for each in values for key in each):
+        yield key, [each.get(key, MISSING) for each in values]
+
+
+def _differing(values: Sequence[Mapping[str, str]]) -> Iterator[tuple[str, list[str]]]:
+    return ((key, row) for key, row in _rows(values) if len(set(row)) > 1)
+
+
+def _entries(config: Mapping[str, Any], configs: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Flatten a configuration; an entry of the catalogue that another study lacks is one value."""
+    found: dict[str, str] = {}
+    for key, value in config.items():
+        if key in NAMED and isinstance(value, Mapping):
+            for name, definition in value.items():
+                if all(name in other.get(key, {}) for other in configs):
+                    found |= dict(_flattened(definition, f"{key}.{name}"))
+                else:
+                    found[f"{key}.{name}"] = "; ".join(f"{inner}: {held}" for inner, held in _flattened(definition))
+        else:
+            found |= dict(_flattened(value, key))
+    return found
+
+
+def _flattened(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the dotted keys of a configuration with their values as text."""
+    if isinstance(value, Mapping):
+        for name, inside in value.items():
+            yield from _flattened(inside, f"{key}.{name}" if key else str(name))
+    else:
+        yield key, ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _data(side: SideStudy) -> dict[str, str]:
+    """Return number and hash of each kind of data, by its dataset's name in the first study."""
+    of_annexes = [resolve(annex.hashes) for annex in annexes() if annex.hashes]
+    found: dict[str, str] = {}
+    for first, own in dict.fromkeys(pair.dataset for pair in side.pairs):
+        hashes = data_hashes(side.study.folder, own, side.study.config, of_annexes)
+        found |= {f"{kind} of {first}": " ".join(map(str, held.values())) for kind, held in hashes.items()}
+    return found
+
+
+def _versions(study: Finished) -> Iterator[tuple[str, str]]:
+    provenance = study.provenance
+    yield "commit of ragrelay", str(provenance.get("commit"))
+    for name, about in (provenance.get("generators") or {}).items():
+        engine = [str(about[key]) for key in ("engine", "version", "device") if about.get(key) is not None]
+        yield f"engine of {name}", " ".join(engine) or MISSING
+        yield f"fingerprint of {name}", str(about.get("fingerprint"))
+    yield from ((name, str(version)) for name, version in (provenance.get("versions") or {}).items())
