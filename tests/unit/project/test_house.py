@@ -166,7 +166,7 @@ CEILINGS = {
     "annex interventions": 2800,
     "annex people": 3000,
     "annex processing": 650,
-    "annex studies": 600,
+    "annex studies": 550,
 }  # fmt: skip
 """Most lines of Python and rules in each room; an annex has its rules and tests. Raise one only with the reason beside
 it. This command lowers them: PYTHONPATH=workflow/scripts python -m tests.unit.project.test_house"""
