@@ -40,6 +40,13 @@ STATES: dict[str, tuple[pl.DataFrame, dict[str, Any]]] = {
     "three-queries": (made(n=3), GRID),
     "all-alike": (made().with_columns(thought_tokens=pl.lit(8, pl.Int64), thought_end=pl.lit("budget")), GRID),
     "all-unknown": (made().with_columns(thought_tokens=pl.lit(None, pl.Int64), thought_end=pl.lit("mark")), GRID),
+    "all-unknown-some-unfinished": (
+        made().with_columns(
+            thought_tokens=pl.lit(None, pl.Int64),
+            thought_end=pl.when(pl.col("k") == 5).then(pl.lit("unfinished")).otherwise(pl.lit("mark")),
+        ),
+        GRID,
+    ),
 }
 
 BUDGETS = {"cut": 250}
@@ -153,16 +160,18 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
                 f"{named} more {words.count('more')} {len(words)} fewer {words.count('fewer')} "
                 f"{words.count('undecided')} undecided{few} {kept[0]} more {kept[1]} fewer {expected}"
             )
+    rows = [row for cell in counted.once for row in counted.cells[cell]]
+    unknown = sum(count is None and end != "none" for _, count, end in rows)
+    answer = "cannot demo-lm unknown" if unknown == len(rows) else answer
+    lower = "" if unknown == len(rows) else "lower"
     cut, unfinished, thoughts = counted.share(*counted.once)
     share = percent((cut + unfinished) / thoughts)
     if cut + unfinished:
-        claimed.append(f"{thoughts:,} {cut:,} cut {unfinished:,} did not end {share} lower")
-    rows = [row for cell in counted.once for row in counted.cells[cell]]
-    unknown = sum(count is None and end != "none" for _, count, end in rows)
+        claimed.append(f"{thoughts:,} {cut:,} cut {unfinished:,} did not end {share} {lower}")
     if unknown:
         claimed.append(f"{len(rows):,} {unknown:,} unknown")
     many = (cut + unfinished) / thoughts > 0.1
-    return answer, claimed, [f"{cut + unfinished:,} {thoughts:,} demo-lm demo cut did not end {share} lower"] * many
+    return answer, claimed, [f"{cut + unfinished:,} {thoughts:,} demo-lm demo cut did not end {share} {lower}"] * many
 
 
 @pytest.mark.parametrize("state", STATES)

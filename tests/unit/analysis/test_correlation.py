@@ -199,3 +199,29 @@ def test_a_verdict_is_that_after_holms_correction() -> None:
     said = re.fullmatch(r"p = ([\d.]+) alone, ([\d.]+) after Holm's correction", str(among["remark"]))
     assert said and float(said[1]) == pytest.approx(among["p_permutation"], rel=0.05)
     assert float(said[2]) == pytest.approx(among["p_permutation_holm"], rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "low", "high", "p_holm", "remark"),
+    [
+        ("undecided", -0.13, 0.96, 0.0246, "p = 0.025 after Holm's correction, but the interval includes 0"),
+        ("undecided", -0.9, 0.02, 0.0004, "p = 0.0004 after Holm's correction, but the interval includes 0"),
+        ("undecided", -0.13, 0.96, 0.2, None),
+        ("undecided", None, None, 0.01, None),
+        ("too few queries", -0.13, 0.96, 0.01, "11 queries, 12 needed"),
+        (None, -0.13, 0.96, 0.01, None),
+    ],
+)
+def test_a_remark_says_where_the_interval_alone_is_undecided(
+    verdict: str | None, low: float | None, high: float | None, p_holm: float, remark: str | None
+) -> None:
+    """Of rho with a small p and an interval over 0, a reader would else look for the mistake."""
+    few = remark if verdict == "too few queries" else None
+    row = {"verdict": verdict, "low": low, "high": high, "p_permutation": p_holm / 6, "p_permutation_holm": p_holm}
+    row |= {"p_value": 0.9, "p_holm": 0.9, "remark": few}
+    types = {name: pl.Float64 for name in row if name not in ("verdict", "remark")}
+    of_clusters = row | {"p_permutation": None, "p_permutation_holm": None, "p_value": p_holm / 6, "p_holm": p_holm}
+    for cells in (row, of_clusters):
+        frame = pl.DataFrame([cells], schema_overrides={**types, "verdict": pl.String, "remark": pl.String})
+        said = corrected(frame).row(0, named=True)
+        assert (said["verdict"], said["remark"]) == (verdict, remark)

@@ -308,6 +308,8 @@ class Again:
         beside = ""
         if word != "undecided" and row["p_permutation_holm"] >= 0.05:
             word, beside = "undecided", " ".join(f"{row[f'p_permutation{end}']:.2g}" for end in ("", "_holm"))
+        elif word == "undecided" and row["p_permutation_holm"] < 0.05 and row["low"] is not None:
+            beside = f"{row['p_permutation_holm']:.2g} 0"
         others = [len(one) - max(Counter(one.tolist()).values()) for one in (y, x)]
         if len(x) < 12:
             word, beside = "too few", f"{len(x)} 12"
@@ -395,10 +397,11 @@ def the_answer_on_queries(a: Again) -> list[str]:
         [name for name, (_, row) in known.items() if row["word"] in words]
         for words in (("above zero",), ("below zero",), ("undecided", "too few"))
     )
-    few = [row["beside"] for _, row in known.values() if row["word"] == "too few"]
+    few = {name: row["beside"] for name, (_, row) in known.items() if row["word"] == "too few"}
     said = [f"{short(value, (row['low'], row['high']))} {name}" for name, (value, row) in known.items()]
     if len(few) == len(known):
-        return [f"cannot too few {few[0]} {joined(said)}"]
+        counts = [f"{text} {name}" for name, text in few.items()] if len({*few.values()}) > 1 else [*few.values()][:1]
+        return [f"cannot too few {' '.join(counts)} {joined(said)}"]
     if len(known) > 3:
         if not yes and not no:
             return [f"undecided {len(known)} {a.k} undecided"]
@@ -411,7 +414,13 @@ def the_answer_on_queries(a: Again) -> list[str]:
     strong = "undecided" if len(open_) == len(known) else strong
     none = [name for name in a.rankings if name not in known]
     n = max(row["n"] for _, row in known.values())
-    return [f"{strong} {a.k} {joined(said)} {joined(['none', *none]) if none else ''} {n}"]
+    reasons: dict[str, list[str]] = {}
+    for name in open_:
+        row = known[name][1]
+        by_test = "" if row["low"] is None or row["low"] <= 0 <= row["high"] else f"{row['p_permutation']:.3f}"
+        reasons.setdefault(row["beside"] or by_test, []).append(name)
+    why = " ".join(f"{joined(names)} {reason}" for reason, names in reasons.items() if reason)
+    return [f"{strong} {a.k} {joined(said)} {joined(['none', *none]) if none else ''} {n} {why}"]
 
 
 @says("lead.scope")
@@ -462,7 +471,14 @@ def the_tables_remark(a: Again) -> list[str]:
     fallen = [gain_falls(a, a.at(name)) for name in a.retrievers if a.baseline]
     first = [remark([""])] if any([*fallen, a.falls(a.k, a.ordering)]) else []
     said = {name: unlike(a.gain(a.at(name)), gain_word(a, a.at(name))) for name in a.retrievers if a.baseline}
-    claims = [*first, *(f"{name} {text}" for name, text in said.items() if text)]
+    other = []
+    for name in a.retrievers if a.baseline else ():
+        p, p0 = a.p(a.at(name)), a.p0(a.at(name))
+        paired = [value for qid, value in p.items() if qid in p0]
+        other += (
+            [f"{len(paired)} {name}"] if paired and f"{np.mean(paired):.2f}" != f"{np.mean([*p.values()]):.2f}" else []
+        )
+    claims = [*first, *(f"{name} {text}" for name, text in said.items() if text), *other]
     return [joined(claims)] if claims else []
 
 

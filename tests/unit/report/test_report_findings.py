@@ -348,6 +348,29 @@ def test_an_undecided_rho_has_its_reason_beside_the_interval(study: ReportedStud
     assert saying(["bm25"], verdict="above zero", low=0.1, high=0.7) == ""
 
 
+def test_too_few_queries_are_counted_for_each_retriever(study: ReportedStudy):
+    section = study.sections[0]
+
+    def saying(dense: str) -> str:
+        counts = pl.when(pl.col("retriever") == "dense").then(pl.lit(dense)).otherwise(pl.lit("10 queries, 12 needed"))
+        few = section["correlation"].with_columns(verdict=pl.lit("too few queries"), remark=counts)
+        return ranked_well(changed(section, correlation=few)).numbers
+
+    both = "(10 queries, 12 needed, with bm25; 9 queries, 12 needed, with dense), Spearman’s ρ "
+    assert saying("9 queries, 12 needed").startswith(f"too few queries {both}")
+    assert saying("10 queries, 12 needed").startswith("too few queries (10 queries, 12 needed), Spearman’s ρ ")
+
+
+def test_the_tables_p_over_other_queries_than_the_figures_is_explained(study: ReportedStudy):
+    section = study.sections[0]
+    bm25 = pl.col("retriever") == "bm25"
+    other = section["utility"].with_columns(mean_p=pl.when(bm25).then(pl.lit(0.123)).otherwise("mean_p"))
+    fewer = section["gain"].with_columns(n=pl.when(bm25).then(pl.lit(33, pl.Int64)).otherwise("n"))
+    said = lead(changed(section, utility=other, gain=fewer), 0, False, [])["table"]["remark"]
+    assert said.endswith("P is over the queries that also have P₀ (33 with bm25), in the figure over all with P.")
+    assert "in the figure" not in lead(section, 0, False, [])["table"]["remark"]
+
+
 def test_the_answer_counts_the_verdicts_of_all_cells(study: ReportedStudy):
     section = study.sections[0]
     said = gain_counts(section)

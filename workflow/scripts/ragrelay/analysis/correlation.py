@@ -75,7 +75,10 @@ TABLE = {
     "method": INTERVAL_METHOD,
     "resamples": RESAMPLES,
     "reason": REASON,
-    "remark": text("why there are too few queries for the verdict, or how Holm's correction changed it; else empty"),
+    "remark": text(
+        "why there are too few queries for the verdict, or why it is undecided although p < 0.05: Holm's correction or "
+        "an interval that includes 0; else empty"
+    ),
 }
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE, **adjusted(P_VALUES)}
@@ -237,14 +240,17 @@ def with_adjusted(correlations: pl.DataFrame) -> pl.DataFrame:
 def corrected(correlations: pl.DataFrame) -> pl.DataFrame:
     """Make the verdicts of ``correlations`` (of with_adjusted) undecided, with a remark, where Holm's p is 5% or more.
 
-    So no verdict of a page is one that the page's count after Holm's correction leaves out.
+    So no verdict of a page is one that the page's count after Holm's correction leaves out. A remark also says where
+    the test rejects after the correction, and the interval includes 0.
     """
     p_value, holm = pl.coalesce("p_permutation", "p_value"), pl.coalesce("p_permutation_holm", "p_holm")
     undone = pl.col("verdict").is_in([ABOVE, BELOW]) & (holm >= ALPHA)
     said = pl.format("p = {} alone, {} after Holm's correction", *(p.round_sig_figs(2) for p in (p_value, holm)))
+    unlike = (pl.col("verdict") == UNDECIDED) & (holm < ALPHA) & pl.col("low").is_not_null()
+    includes = pl.format("p = {} after Holm's correction, but the interval includes 0", holm.round_sig_figs(2))
     return correlations.with_columns(
         verdict=pl.when(undone).then(pl.lit(UNDECIDED)).otherwise("verdict"),
-        remark=pl.when(undone).then(said).otherwise("remark"),
+        remark=pl.when(undone).then(said).when(unlike).then(includes).otherwise("remark"),
     )
 
 

@@ -16,6 +16,7 @@ from ragrelay.report.display.findings import undone, unlike_student, with_remark
 from ragrelay.report.display.numbers import MISSING, count, counted, listing, number, share
 from ragrelay.report.display.sections import Section
 from ragrelay.report.lead_figure import (
+    Mean,
     coloured,
     lead_figure,
     means,
@@ -156,11 +157,22 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
     fallen = [would_undo(f"a verdict with {UNDONE}")] if any(
         row["verdict"].endswith(UNDONE) for row in [*rankings, *designed]) else []  # fmt: skip
     unlike = [unlike_student(gains[name], name) for name in cells if name in gains]
+    other = "" if no_baseline else _other_queries(lines, cells, gains, k)
     return {"rows": rankings, "designed": designed, "measure": f"{measure}@{k}", "title": title,
             "unjudged": any((cell.get("share_unjudged") or 0) > HOLES_ABOVE for cell in cells.values()),
-            "remark": " ".join(filter(None, [*fallen, *unlike])),
+            "remark": " ".join(filter(None, [*fallen, *unlike, other])),
             "last": f"P − {against}’s" if no_baseline else "gain over zero-shot", "compared": bool(gains),
             "more": sum(bool(row.get("more")) for row in ranked), "all": len(rankings) + len(designed)}  # fmt: skip
+
+
+def _other_queries(
+    lines: Mapping[str, Sequence[Mean]], cells: Mapping[str, Row], gains: Mapping[str, Row], k: int
+) -> str:
+    """Say over which queries the table's P is, if the figure has another P for the same retriever and k."""
+    drawn = {name: number(mean.value, 2) for name, line in lines.items() for mean in line if mean.k == k}
+    other = [name for name, p in drawn.items() if name in gains and p != number(cells[name]["mean_p"], 2)]
+    counts = listing([f"{count(gains[name]['n'])} with {name}" for name in other])
+    return f"P is over the queries that also have P₀ ({counts}), in the figure over all with P." if other else ""
 
 
 def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:

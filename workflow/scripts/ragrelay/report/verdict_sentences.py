@@ -241,7 +241,9 @@ def ranked_well(section: Section) -> Conclusion:
     lacking = known.filter(verdict=TOO_FEW).to_dicts()
     if len(lacking) == known.height:
         said = [f"{short(row['value'], row['low'], row['high'])} with {row['retriever']}" for row in lacking]
-        basis = f"{TOO_FEW} ({lacking[0]['remark']}), Spearman’s ρ {', '.join(said[:MOST_NAMED])}"
+        few = known["remark"][0] if known["remark"].n_unique() == 1 else "; ".join(
+            f"{row['remark']}, with {row['retriever']}" for row in lacking[:MOST_NAMED])  # fmt: skip
+        basis = f"{TOO_FEW} ({few}), Spearman’s ρ {', '.join(said[:MOST_NAMED])}"
         return Conclusion(*heading, "We cannot tell", basis, tuple(known["retriever"]))
     groups = {word: known.filter(verdict=word)["retriever"].to_list() for word in (ABOVE, BELOW, UNDECIDED)}
     groups[UNDECIDED] += [row["retriever"] for row in lacking]

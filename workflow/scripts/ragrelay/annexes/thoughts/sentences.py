@@ -33,6 +33,8 @@ def thought_answer(study: ThoughtStudy) -> Conclusion:
     heading = "Thoughts", "Does a worse context cost more thought?"
     generator, against = study.keys["generator"], study.against[0]
     rows = _lead(study, against)
+    if _no_lengths(study):
+        return Conclusion(*heading, f"We cannot tell: the lengths of {generator}’s thoughts are unknown")
     named = {word: [row["retriever"] for row in rows if row["verdict"] == word] for word in BY_VERDICT}
     than = _than(study, against)
     if named[MORE] or named[FEWER]:
@@ -61,7 +63,8 @@ def thought_warnings(study: ThoughtStudy) -> list[str]:
     cut, thoughts = rows.select(CENSORED.sum().alias("cut"), THOUGHTS.sum().alias("thoughts")).row(0)
     return [
         f"{count(cut)} of {count(thoughts)} thoughts of {study.keys['generator']} on {study.keys['dataset']} were cut "
-        f"at the budget or did not end ({share(censored)}): mean lengths of thoughts are lower bounds."
+        f"at the budget or did not end ({share(censored)})"
+        f"{'' if _no_lengths(study) else ': mean lengths of thoughts are lower bounds'}."
     ]
 
 
@@ -112,9 +115,10 @@ def _censored(study: ThoughtStudy) -> list[str]:
         return []
     return [
         f"Of {counted(thoughts, 'thought')}, {count(cut)} were cut at the budget and {count(unfinished)} did not end "
-        f"({share((cut + unfinished) / thoughts)}). They count with the tokens that they have, so that means are lower "
-        "bounds, and a difference may be too small or too large."
-    ]
+        f"({share((cut + unfinished) / thoughts)})."
+        + ("" if _no_lengths(study) else " They count with the tokens that they have, so that means are lower bounds, "
+           "and a difference may be too small or too large.")
+    ]  # fmt: skip
 
 
 def _unknown(study: ThoughtStudy) -> list[str]:
@@ -122,6 +126,11 @@ def _unknown(study: ThoughtStudy) -> list[str]:
     if not unknown:
         return []
     return [f"Of {counted(answers, 'answer')}, {count(unknown)} have a thought of unknown length; no mean counts them."]
+
+
+def _no_lengths(study: ThoughtStudy) -> bool:
+    """Return whether no thought has a known number of tokens, as at chat endpoints that don't report it."""
+    return bool((study.counts["n_unknown"] == study.counts["n"]).all())
 
 
 def _lead(study: ThoughtStudy, against: str) -> Sequence[Row]:
