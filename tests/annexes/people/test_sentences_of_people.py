@@ -12,12 +12,14 @@ from ragrelay.annexes.people.compare import compare_people
 from ragrelay.annexes.people.study import TABLES, PeopleStudy, read_study
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.vocabulary.columns import named
+from ragrelay.report.display.templates import environment
 from ragrelay.scoring.score_files import ROWS
 
 from tests.support.approved import approve, not_approved
 
 pytestmark = pytest.mark.page
 APPROVED = Path(__file__).parent / "approved"
+REPORT = Path(__file__).parents[3] / "workflow" / "report"
 CELLS = [("bm25", "descending", 3), ("dense", "descending", 3), ("zeroshot", "none", 0)]
 PRIMARY = {"retriever": "dense", "reference": "bm25", "ordering": "descending", "k": 3, "scorer": "good"}
 NAMES = ["generator", "retriever", "ordering", "k", "seed", "qid"]
@@ -134,6 +136,14 @@ def test_the_answer_points_to_the_section_where_people_scored_all_answers(tmp_pa
     assert remark.endswith("the sections scored by people have their intervals over queries.")
     for scored, queries in ((60, 60), (10, 60)):
         assert not of_people.people_answer(study_of(tmp_path, scored, queries=queries)).remark
+
+
+def test_the_page_shows_where_the_intervals_are(tmp_path: Path) -> None:
+    answer = of_people.people_answer(study_of(tmp_path, 60, queries=12))
+    shown = {"anchor": "people1", "where": "demo", "sentences": [], "parts": []}
+    template = environment(REPORT).get_template("people.html.j2")
+    page = template.render(people=[shown | {"answer": answer}, shown | {"answer": answer._replace(remark="")}])
+    assert page.count(answer.remark) == 1 and page.index("demo") < page.index(answer.remark)
 
 
 def test_different_people_are_warned_of(tmp_path: Path) -> None:
