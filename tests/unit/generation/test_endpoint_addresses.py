@@ -167,6 +167,77 @@ def test_one_that_is_busy_or_gives_no_completion_rests(two: list[FakeServer], re
     assert len(free.answered) == len(MANY) and len(busy.bodies) <= DEFINITION["concurrency"] + 1
 
 
+class Failing(FakeServer):
+    """Fails the first ``times`` requests for prompt 5 with ``failure``."""
+
+    def __init__(self, failure: tuple[int, dict[str, str], bytes], times: int = 1) -> None:
+        super().__init__()
+        self.failure, self.times = failure, times
+
+    def reply_to(self, body: dict[str, Any]) -> tuple[int, dict[str, str], bytes] | None:
+        if body["prompt"] != "prompt 5" or not self.times:
+            return None
+        self.times -= 1
+        return self.failure
+
+
+CUT_OFF = (200, {"Content-Type": "application/json", "Content-Length": "999"}, b"{")
+BUSY, DOWN = (429, {"Retry-After": "30"}, b"no"), (503, {}, b"no")
+
+
+@pytest.fixture
+def dead() -> str:
+    server = FakeServer()
+    server.server.shutdown()
+    server.server.server_close()
+    return server.address
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("failures", [(CUT_OFF, CUT_OFF), (BUSY, DOWN), (DOWN, BUSY)])
+def test_retries_go_to_addresses_that_have_answered(
+    failures: Any, place: int, dead: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A request that failed at both live addresses spends no retry on the dead one, which was asked least."""
+    monkeypatch.setattr(endpoint, "_pause", lambda state: 0.0)
+    addresses = [Failing(failure).address for failure in failures]
+    addresses.insert(place, dead)
+    assert len(answers({"base_url": addresses, "max_retries": 3, "concurrency": 1})) == len(MANY)
+
+
+def test_last_retries_avoid_an_address_that_never_answered(dead: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even when its rest has ended."""
+    monkeypatch.setattr(endpoint, "REST_SECONDS", 0.0)
+    addresses = [dead, Failing(CUT_OFF).address]
+    assert len(answers({"base_url": addresses, "max_retries": 3, "concurrency": 1})) == len(MANY)
+
+
+def test_the_error_that_ends_a_job_says_who_gave_the_replies(dead: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(endpoint, "_pause", lambda state: 0.0)
+    live = Failing(DOWN, times=99).address
+    with pytest.raises(InputError, match=rf"HTTP 503.* \(replies: {dead}/ gave 0, {live}/ gave [1-9]\d*\); expected"):
+        answers({"base_url": [dead, live], "max_retries": 3, "concurrency": 1})
+
+
+def test_if_all_rest_the_one_that_answered_and_rests_shortest() -> None:
+    servers = Servers(lambda: ["dead", "a", "b", "new"])
+    for address, seconds in {"dead": 0.0, "a": 60.0, "b": 30.0}.items():
+        servers.rest(address, seconds)
+    assert servers.others(last=True), "none has answered"
+    servers.answered("a")
+    servers.answered("b")
+    with servers.one() as one, servers.one() as two, servers.one(last=True) as three:
+        assert (one, two, three) == ("dead", "new", "new"), "only the dead one has failed"
+    servers.rest("new", 10.0)
+    assert servers.others() and not servers.others(last=True)
+    with servers.one(last=True) as address:
+        assert address == "b"
+    servers.rest("dead", 20.0)
+    servers.rest("b", 90.0)
+    with servers.one() as address:
+        assert address == "a"
+
+
 def test_all_of_them_dead_is_one_line(two: list[FakeServer]) -> None:
     for each in two:
         each.server.shutdown()

@@ -93,7 +93,7 @@ class EndpointEngine:
         self._retrying = tenacity.Retrying(
             retry=tenacity.retry_if_exception(lambda error: isinstance(error, FailureError) and _may_pass(error.cause)),
             stop=self._is_over,
-            wait=lambda state: 0.0 if self._servers.others() else _pause(state),
+            wait=lambda state: 0.0 if self._servers.others(self._is_last(state.attempt_number + 1)) else _pause(state),
             sleep=tenacity.sleep_using_event(self._ended),
             before_sleep=self._report,
             reraise=True,
@@ -187,15 +187,16 @@ class EndpointEngine:
             within = f" within {seconds:g} s (request_seconds)" if isinstance(error, openai.APITimeoutError) else ""
             sent = {**form.body(request), **(self._thought_body(request) if form.thinks else {})}
             expected = f"an answer{within}{advice(error, sent, self.generator, form.needs)}"
-            told = InputError(self._place(failure.address), self._failure(error), expected)
+            place, found = self._place(failure.address), self._failure(error)
             reason = refused_prompt(error)
             if reason and form.may_miss:
-                return refused_row(request, reason, told)
-            raise told from None
+                return refused_row(request, reason, InputError(place, found, expected))
+            listed = self._shares()
+            raise InputError(place, f"{found} (replies: {listed})" if listed else found, expected) from None
 
     def _try(self, request: Request, form: "Form", send: "Send") -> Any:
         """Return what ``form`` makes of the reply to a request. An address that fails rests for a while."""
-        with self._servers.one() as address:
+        with self._servers.one(self._is_last(self._retrying.statistics["attempt_number"])) as address:
             place = self._place(address)
             try:
                 response = send(request, form, address)
@@ -255,6 +256,10 @@ class EndpointEngine:
         except TimeoutError:
             raise openai.APITimeoutError(httpx2.Request("POST", address)) from None
 
+    def _is_last(self, attempt: int) -> bool:
+        """Return whether ``attempt`` of a request is one of its last two tries, and not its first."""
+        return attempt > max(1, int(self.generator["max_retries"]) - 1)
+
     def _is_over(self, state: tenacity.RetryCallState) -> bool:
         """Return whether to give up on a failed request: too many tries, no answer for too long, or the job ends."""
         silent = isinstance(_failure(state).cause, openai.APITimeoutError)
@@ -276,10 +281,12 @@ class EndpointEngine:
             log.warning("%s; the other addresses get its requests", begin)
             tell(f"ragrelay: warning: {begin}; the other addresses get its requests")
 
+    def _shares(self) -> str:
+        return ", ".join(f"{address} gave {number}" for address, number in self._servers.shares().items())
+
     def _report_shares(self) -> None:
         """Say how many replies each address gave if one of several failed."""
-        if shares := self._servers.shares():
-            listed = ", ".join(f"{address} gave {number}" for address, number in shares.items())
+        if listed := self._shares():
             log.warning("replies of model %r: %s", self.generator["model"], listed)
             tell(f"ragrelay: warning: replies of model {self.generator['model']!r}: {listed}")
 

@@ -79,10 +79,17 @@ class Servers:
         self._tried, self._failed = set[str](), set[str]()
 
     @contextmanager
-    def one(self) -> Iterator[str]:
-        """Yield the address for a request: of those that do not rest, the one with the fewest open requests."""
+    def one(self, last: bool = False) -> Iterator[str]:
+        """Yield the address for a request: of those that do not rest, the one with the fewest open requests.
+
+        If all rest, it is the one whose rest ends first among those that have answered. ``last``: the request has no
+        retry to spare, so it goes to no address that failed and never answered, unless none has answered.
+        """
         with self._lock:
-            address = min(self._awake() or self.addresses, key=lambda each: (self._open[each], self._asked[each]))
+            if awake := self._awake(last):
+                address = min(awake, key=lambda each: (self._open[each], self._asked[each]))
+            else:
+                address = min(self.addresses, key=lambda each: (not self._answered[each], self._rests_until[each]))
             self._open[address] += 1
             self._asked[address] += 1
         try:
@@ -120,14 +127,15 @@ class Servers:
         listed = dict.fromkeys([*self.addresses, *self._failed])
         return {address: self._answered[address] for address in listed} if self._failed else {}
 
-    def others(self) -> bool:
-        """Return whether an address is at hand that does not rest, where there are several."""
+    def others(self, last: bool = False) -> bool:
+        """Return whether an address is at hand that does not rest, where there are several; ``last`` as for one."""
         with self._lock:
-            return len(self.addresses) > 1 and bool(self._awake())
+            return len(self.addresses) > 1 and bool(self._awake(last))
 
-    def _awake(self) -> list[str]:
-        now = time.monotonic()
-        return [each for each in self.addresses if self._rests_until.get(each, 0.0) <= now]
+    def _awake(self, last: bool = False) -> list[str]:
+        now, wary = time.monotonic(), last and any(self._answered[each] for each in self.addresses)
+        rested = [each for each in self.addresses if self._rests_until.get(each, 0.0) <= now]
+        return [each for each in rested if not wary or self._answered[each] or each not in self._rests_until]
 
     def _known(self) -> list[str]:
         try:
