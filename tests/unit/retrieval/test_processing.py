@@ -54,6 +54,9 @@ def whole(query, passages):
 def counted(query, passages):
     return [(docno, f"text {next(count)}") for docno, text in passages]
 
+def other_order(query, passages):
+    return passages[:: -1 if next(count) % 2 else 1]
+
 def stops(query, passages):
     if query == "third":
         raise RuntimeError("stopped")
@@ -201,10 +204,22 @@ def test_what_is_no_text_of_a_given_passage_is_refused(run: Run, function: str, 
     assert "short" in str(error.value), "names the function or the retriever"
 
 
-def test_texts_that_come_out_otherwise_are_marked(run: Run) -> None:
-    assert run("counted")[1]["same_again"] is False
-    again, once_more = (run("counted")[1] | {"seconds": 0.0} for _ in range(2))
+@pytest.mark.parametrize(
+    ("function", "keys"), [("counted", {}), ("counted", {"one_at_a_time": True}), ("other_order", {})]
+)
+def test_texts_that_come_out_otherwise_are_marked(
+    run: Run, function: str, keys: dict[str, Any], capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The job's terminal says so in one line, also if a later job finds the texts in the cache."""
+    run("whole")
+    assert not capsys.readouterr().err
+    assert run(function, **keys)[1]["same_again"] is False
+    warning = "processor of retriever short: a sample of its texts differed when it was made again: another cache gives"
+    assert capsys.readouterr().err.splitlines() == [f"ragrelay: warning: {warning} other prompts"]
+    assert [record.getMessage() for record in caplog.records] == [f"{warning} other prompts"]
+    again, once_more = (run(function, **keys)[1] | {"seconds": 0.0} for _ in range(2))
     assert again == once_more and again["same_again"] is False, "and kept"
+    assert len(capsys.readouterr().err.splitlines()) == 2
 
 
 def layout(table: pl.DataFrame, ordering: str, k: int, qid: str = "q1") -> list[str]:

@@ -2,6 +2,7 @@
 
 import functools
 import itertools
+import logging
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -11,12 +12,15 @@ from typing import Any
 import polars as pl
 
 from ragrelay.base.display.progress import Progress
+from ragrelay.base.display.terminal import tell
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.cache_mode import check_writable
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.retrieval.contexts import PROCESSED_COLUMNS, shown_texts
 from ragrelay.retrieval.processed_store import KEY, ORDER, SAME_AGAIN, SCHEMA, ProcessedStore
 from ragrelay.retrieval.processor import PROCESSOR_KINDS, Passage, Process
+
+log = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 60.0
 SAMPLE = 20
@@ -45,7 +49,8 @@ def process_contexts(
     from rows that lack the order of a processor that moves passages; new texts are written to it about every minute.
     The receipt: fingerprint; asked, cached, made (calls of the processor); seconds; same_again: whether a sample came
     out the same when made again (None if nothing was ever made). ``place`` names the processor in messages. Raises
-    InputError for texts of passages that the processor was not given, and for what is no text.
+    InputError for texts of passages that the processor was not given, and for what is no text. Warns on the terminal if
+    the sample differed.
     """
     processor = PROCESSOR_KINDS.of(definition)
     fingerprint = value_hash([definition["kind"], processor.decisive(Path(cache_dir))])
@@ -87,6 +92,10 @@ def process_contexts(
         "seconds": round(time.monotonic() - began, 2),
         "same_again": same == {"true"} if same else None,
     }
+    if receipt["same_again"] is False:
+        line = f"{place}: a sample of its texts differed when it was made again: another cache gives other prompts"
+        log.warning("%s", line)
+        tell(f"ragrelay: warning: {line}")
     columns = [
         pl.Series(name, [[cell[part] for cell in row] for row in rows], dtype=PROCESSED_COLUMNS[name].dtype)
         for part, name in enumerate(("shown", "places"))
