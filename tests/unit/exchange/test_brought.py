@@ -1,5 +1,6 @@
 """Answers placed in the grid, checked against the dataset, written as a study's cells."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.base.errors import InputError
+from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.collection.answer_formats.answer_rows import ROWS
 from ragrelay.collection.local import LocalCollection
@@ -20,6 +22,8 @@ from ragrelay.generation.imported.imported_answers import (
     in_grid,
     placed,
 )
+from ragrelay.report.missing import reasons
+from ragrelay.report.provenance import gather_left_out
 from ragrelay.retrieval.contexts import COLUMNS
 
 PLACES = Places(["bm25", "rel"], ["descending", "ascending"], [1, 2], [5, 6])
@@ -111,6 +115,34 @@ def test_answers_of_another_dataset(
     with pytest.raises(InputError) as error:
         checked_answers([(str(file), {})], PLACES._asdict(), "theirs", collection, ["q2", "q10", "q1"])
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize("marks", [["<think>", "</think>"], ["[THINK]", "[/THINK]"]])
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_an_unfinished_thought_is_the_reason(
+    tmp_path: Path, write_dataset: Callable[..., Path], marks: list[str], form: str
+) -> None:
+    """On the page and at the end of a run, apart from answers that are missing in the file; also if all are missing."""
+    collection, qids, file = LocalCollection(write_dataset()), ["q2", "q10", "q1"], tmp_path / f"mine.{form}"
+    texts = pl.DataFrame({"qid": qids, "answer": [f"{marks[0]}A leaf?", None, f"{marks[0]}Hm.{marks[1]}Tea."]})
+
+    def read(answers: pl.DataFrame) -> pl.DataFrame:
+        {"jsonl": answers.write_ndjson, "csv": answers.write_csv}[form](file)
+        given = {"retriever": "bm25", "k": 2, "seed": 5, "thinking": marks}
+        return checked_answers([(str(file), given)], PLACES._asdict(), "theirs", collection, qids)[0]
+
+    prompts, answers = {("descending", 2): tmp_path / "p"}, {("descending", 2, 5): tmp_path / "a"}
+    counts, _ = write_cells(read(texts), qids, pl.DataFrame(schema=schema_of(COLUMNS)), prompts, answers)
+    made = pl.read_parquet(tmp_path / "a").select("answer", "finish_reason")
+    assert made.rows() == [(None, "thinking"), (None, "missing"), ("Tea.", None)]
+    path, none = tmp_path / "small/theirs/bm25.json", KeyedFiles("{dataset}", ())
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(counts))
+    written = KeyedFiles(f"{tmp_path}/{{dataset}}/{{generator}}/{{retriever}}.json", (path,))
+    left_out = gather_left_out([("generation", written)], none, none)
+    assert reasons(left_out, "small", "theirs") == " (the thought before it did not end: 1, missing in the file: 1)"
+    with pytest.raises(InputError, match=r"theirs: found 2 missing answers \(1 with an unfinished thought\); expected"):
+        read(texts.head(2))
 
 
 def test_cells_and_passages(tmp_path: Path, write_dataset: Callable[..., Path]) -> None:

@@ -31,11 +31,12 @@ def test_a_line_names_its_passage(collection: LocalCollection, tmp_path: Path) -
         {"qid": "q1", "docnos": ["d2"], "answer": "b", "seed": 6, "retriever": "bm25", "k": 1},
         {"qid": "q1", "docno": "d1", "answer": "a", "retriever": "dense", "k": 1},
     )  # fmt: skip
-    assert rows.drop("place").rows() == [("q1", "d1", 5, "a"), ("q1", "d2", 6, "b")], "the same answer once"
+    columns = ["qid", "docno", "seed", "answer"]
+    assert rows.select(columns).rows() == [("q1", "d1", 5, "a"), ("q1", "d2", 6, "b")], "the same answer once"
     table = tmp_path / "alone.csv"
     table.write_text('qid,docno,answer\nq1,d1,"a, b"\nq2,d1,\n')
     rows = checked_passages([(str(table), {"seed": 6})], [5, 6], collection)
-    assert rows.drop("place").rows() == [("q1", "d1", 6, "a, b"), ("q2", "d1", 6, None)]
+    assert rows.select(columns).rows() == [("q1", "d1", 6, "a, b"), ("q2", "d1", 6, None)]
     rows.rename({"docno": "docnos"}).select("qid", "answer", docno="docnos").write_parquet(tmp_path / "alone.parquet")
     assert checked_passages([(str(tmp_path / "alone.parquet"), {})], [6], collection)["docno"].to_list() == ["d1", "d1"]
 
@@ -67,5 +68,10 @@ def test_what_a_study_takes(collection: LocalCollection, tmp_path: Path) -> None
     assert answers.drop("prompt_id").rows() == [("q1", "d1", 5, "a", None), ("q1", "d2", 5, None, "missing")]
     assert answers["prompt_id"].n_unique() == 2
     assert [one["count"] for one in counts] == [1, 1, 2], "another seed, another query, no answer with seed 6"
+    thinking = tmp_path / "thinking.csv"
+    thinking.write_text("qid,docno,answer\nq1,d1,[THINK]A leaf?\nq1,d2,\n")
+    thoughts = checked_passages([(str(thinking), {"thinking": ["[THINK]", "[/THINK]"]})], [5], collection)
+    answers, _ = read_single_answers(thoughts, ["q1"], ranked, [5], "the files")
+    assert answers.select("answer", "finish_reason").rows() == [(None, "thinking"), (None, "missing")]
     with pytest.raises(InputError, match=r"the files: found 0 of 2 answers to ranked passages.*'q1', docno 'd2'"):
         read_single_answers(rows, ["q1"], ranked.with_columns(docno=pl.lit("d8")).unique(), [5, 6], "the files")

@@ -14,6 +14,7 @@ from ragrelay.base.io.json_values import read_json
 from ragrelay.base.vocabulary.columns import read_table
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.generation.answer_files import MISSING as MISSING_ANSWERS
+from ragrelay.generation.imported.imported_answers import EMPTY
 from ragrelay.generation.imported.imported_answers import MISSING as IMPORTED_MISSING
 from ragrelay.generation.thought_marks import THINKING
 from ragrelay.report.display.numbers import count, share
@@ -59,9 +60,9 @@ def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str)
     """Return why answers of a generator to a dataset are missing, with counts in brackets; empty if nothing says."""
     counts: Counter[str] = Counter()
     for record in left_out:
-        of_answers = record["what"] == MISSING_ANSWERS and record["dataset"] == dataset
+        of_answers = record["what"] in (MISSING_ANSWERS, EMPTY) and record["dataset"] == dataset
         if of_answers and record["detail"]["generator"] == generator:
-            counts[record["detail"]["finish_reason"]] += record["count"]
+            counts[record["detail"].get("finish_reason", IMPORTED_MISSING)] += record["count"]
     listed = [f"{WHY.get(reason, reason)}: {count(number)}" for reason, number in counts.most_common()]
     return f" ({', '.join(listed)})" if listed else ""
 

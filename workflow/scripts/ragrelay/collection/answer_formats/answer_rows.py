@@ -31,8 +31,9 @@ ROWS: dict[str, Any] = {
     "seed": pl.Int64,
     "docnos": pl.List(pl.String),
     "cited_sentences": CITED_SENTENCES.dtype,
+    "finish_reason": pl.String,
 }
-"""``place`` is file and line. Values that a file doesn't have are null, and so are missing answers."""
+"""``place`` is file and line. Values that a file doesn't have are null, as are missing answers and finish_reason."""
 ANSWER = ("answer", "qanswer")
 KEYS = ("qid", *ANSWER, "retriever", "ordering", "k", "seed", "docnos", "cited_sentences")
 
@@ -117,7 +118,7 @@ def _row(place: str, record: Mapping[str, Any]) -> tuple[Any, ...]:
         known = frozenset(docnos or ())
         if outside := [docno for docno in cited if docno not in known]:
             raise InputError(place, f"citation {outside[0]!r}", "one of the docnos")
-    return place, qid, answer, *names, *numbers, docnos, sentences
+    return place, qid, answer, *names, *numbers, docnos, sentences, None
 
 
 def _docnos(place: str, value: Any) -> list[str] | None:

@@ -13,7 +13,16 @@ from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.orderings import ordered
 from ragrelay.collection.base import Collection
 from ragrelay.generation.answer_files import COLUMNS as ANSWER_COLUMNS
-from ragrelay.generation.imported.imported_answers import EMPTY, MISSING, checked_answers, count_of_cell, counts_of_file
+from ragrelay.generation.answer_files import MISSING as MISSING_ANSWERS
+from ragrelay.generation.imported.imported_answers import (
+    EMPTY,
+    MISSING,
+    WHY_MISSING,
+    checked_answers,
+    count_of_cell,
+    counts_of_file,
+)
+from ragrelay.generation.thought_marks import THINKING
 from ragrelay.prompting.layout import SCHEMA as PROMPTS
 from ragrelay.retrieval.contexts import COLUMNS as PASSAGES
 
@@ -88,11 +97,13 @@ def write_cells(
         for (*context, seed), target in answers.items():
             if context == [ordering, k]:
                 seed_answers = cell.filter(pl.col("seed") == seed).select(
-                    "qid", "answer", "seed", "cited_sentences",
-                    finish_reason=pl.when(pl.col("answer").is_null()).then(pl.lit(MISSING)),
-                )  # fmt: skip
-                if missing := seed_answers["answer"].null_count():
-                    counts.append({"what": EMPTY, "count": missing, "of": {"ordering": ordering, "k": k, "seed": seed}})
+                    "qid", "answer", "seed", "cited_sentences", WHY_MISSING
+                )
+                of = {"ordering": ordering, "k": k, "seed": seed}
+                whys = (MISSING_ANSWERS, THINKING, {"finish_reason": THINKING}), (EMPTY, MISSING, dict[str, str]())
+                for what, reason, told in whys:
+                    if missing := (seed_answers["finish_reason"] == reason).sum():
+                        counts.append({"what": what, "count": missing, "of": of | told})
                 in_order = sorted(seed_answers.iter_rows(named=True), key=lambda row: place[row["qid"]])
                 lines = [{**row, "prompt_id": ids[row["qid"]]} for row in in_order]
                 write_parquet(pl.DataFrame(lines, schema=schema), target)

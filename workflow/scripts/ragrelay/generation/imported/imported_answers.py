@@ -22,7 +22,9 @@ EMPTY = "answers that are missing in the file (null, or an empty field without q
 MOST_CELLS = 3
 """A message names at most so many cells."""
 MISSING = "missing"
-"""The finish_reason of imported answers."""
+"""The finish_reason of imported answers that are missing in the file."""
+WHY_MISSING = pl.when(pl.col("answer").is_null()).then(pl.col("finish_reason").fill_null(MISSING))
+"""Of answer_rows: THINKING or MISSING, null for an answer."""
 UNJUDGED = "answers to queries without a judgement (left alone)"
 
 
@@ -89,9 +91,13 @@ def answer_rows(files: Iterable[tuple[str, dict[str, Any]]], single: bool = Fals
         rows = read_answer_rows([AnswerFile(Path(path), named)], single)
         if isinstance(setting, list):
             unknown = {name: pl.lit(None, SCHEMA[name]) for name in ("answer_tokens", *THOUGHT)}
-            told = without_thinking(rows.with_columns(finish_reason=pl.lit("stop"), **unknown), setting)["answer"]
-            changed = told.ne_missing(rows["answer"])
-            rows = rows.with_columns(told, cited_sentences=pl.when(~changed).then("cited_sentences"))
+            told = without_thinking(rows.with_columns(finish_reason=pl.lit("stop"), **unknown), setting)
+            changed, unfinished = told["answer"].ne_missing(rows["answer"]), told["finish_reason"] == THINKING
+            rows = rows.with_columns(
+                told["answer"],
+                cited_sentences=pl.when(~changed).then("cited_sentences"),
+                finish_reason=pl.when(unfinished).then(pl.lit(THINKING)),
+            )
         for place, answer in rows.filter(pl.col("answer").str.contains(SHOWN)).select("place", "answer").iter_rows():
             check_shown(answer, place, "the answer", setting)
         frames.append(rows)
@@ -138,7 +144,8 @@ def checked_answers(
         retrievers, orderings = " or ".join(grid.retrievers), " or ".join(grid.orderings)
         ks, seeds = (" or ".join(map(str, numbers)) for numbers in (grid.ks, grid.seeds))
         expected = f"retriever {retrievers}, ordering {orderings}, k {ks}, seed {seeds}, to judged queries"
-        found = f"{own.height} missing answers"
+        unfinished = (own["finish_reason"] == THINKING).sum()
+        found = f"{own.height} missing answers" + (f" ({unfinished} with an unfinished thought)" if unfinished else "")
         if own.is_empty():
             found = f"{len(rows)} answer{'s'[: len(rows) != 1]}, none of them in the grid{_cells_of(rows)}"
         raise InputError(f"answers of generator {generator}", found, expected)

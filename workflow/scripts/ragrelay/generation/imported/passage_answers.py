@@ -9,7 +9,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.coverage import count_missing
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.collection.base import Collection
-from ragrelay.generation.imported.imported_answers import MISSING, UNJUDGED, answer_rows, check_against
+from ragrelay.generation.imported.imported_answers import UNJUDGED, WHY_MISSING, answer_rows, check_against
 
 KEY = ["qid", "docno", "seed"]
 OTHER_SEEDS = "answers to single passages with a seed outside the grid (left alone)"
@@ -20,17 +20,16 @@ PASSAGES = ("answers to ranked passages, for every seed", "ranked passages and s
 def checked_passages(
     files: Iterable[tuple[str, dict[str, Any]]], seeds: Sequence[int], collection: Collection
 ) -> pl.DataFrame:
-    """Return the answers in ``files`` (path, values in its name): place, qid, docno, seed, answer, each key once.
+    """Return the answers in ``files`` (path, values in its name), each key once.
 
-    A missing seed is the first of ``seeds``. The same answer may occur again, as in the files of several retrievers.
-    Raises InputError for a line that is no answer to one passage, for a query or passage outside the collection, and
-    for two different answers with the same key.
+    Columns place, qid, docno, seed, answer, finish_reason. A missing seed is the first of ``seeds``. An answer may
+    occur again, as in the files of several retrievers. Raises InputError for a line that is no answer to one passage,
+    for a query or passage outside the collection, and for two different answers with the same key.
     """
     rows = answer_rows(files, single=True)
     check_against(rows, collection)
-    answers = rows.select(
-        "place", "qid", pl.col("docnos").list.first().alias("docno"), pl.col("seed").fill_null(seeds[0]), "answer"
-    )
+    docno, seed = pl.col("docnos").list.first().alias("docno"), pl.col("seed").fill_null(seeds[0])
+    answers = rows.select("place", "qid", docno, seed, "answer", "finish_reason")
     once = answers.unique([*KEY, "answer"], keep="first", maintain_order=True)
     for row in once.filter(once.select(KEY).is_duplicated()).head(1).iter_rows(named=True):
         first, again = once.join(once.filter(place=row["place"]).select(KEY), on=KEY)["place"].head(2)
@@ -59,5 +58,4 @@ def read_single_answers(
         count_missing(place, own.height, needed.height, PASSAGES, first, "answers to passages of the rankings"),
     ]
     ids = [value_hash([qid, [docno]], digits=64) for qid, docno in own.select("qid", "docno").iter_rows()]
-    missing = pl.when(pl.col("answer").is_null()).then(pl.lit(MISSING)).alias("finish_reason")
-    return own.select("qid", "docno", pl.Series("prompt_id", ids, pl.String), "seed", "answer", missing), counts
+    return own.select("qid", "docno", pl.Series("prompt_id", ids, pl.String), "seed", "answer", WHY_MISSING), counts
