@@ -220,7 +220,7 @@ rule measure_retrieval:
         measures=study.grid.measures,
         ks=sorted(study.grid.k),
         relevant=of_job(study.lowest_grade),
-        zeros=lambda wildcards: wildcards.retriever in study.counted_at_zero(),
+        empty=lambda wildcards: study.empty_rankings(wildcards.retriever),
         identical_ids=lambda wildcards: study.drop_identical_ids(wildcards.dataset) is None,
         code=code_of("measure_retrieval.py"),
     script:

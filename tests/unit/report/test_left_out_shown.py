@@ -7,10 +7,12 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from ragrelay.base.display.terminal import tell_warnings
 from ragrelay.base.io.coverage import data_warnings
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.collection.local import LocalCollection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
+from ragrelay.report.missing import last_remarks
 from ragrelay.report.page import render_page
 from ragrelay.report.provenance import gather_left_out
 from ragrelay.report.reading import read_study
@@ -46,6 +48,27 @@ def test_doubtful_data_are_on_the_first_screen(tmp_path: Path) -> None:
     page = render_page(read_study(**files))
     first = page.split('<ul class="warnings">')[1].split("</ul>")[0]
     assert f'<li class="warning">{sentence}</li>' in first
+
+
+def test_an_unusable_run_is_on_the_first_screen_and_the_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A sentence per retriever; a run prints it when it measures the retriever, and at its end."""
+    sentence = "4 of 12 queries have no results, such as q3 (small/contexts/mine.parquet)"
+    counts = [{"what": "queries without results", "count": 4, "sentence": sentence}]
+    path = tmp_path / "small/mine.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps(counts))
+    none = KeyedFiles("{dataset}", ())
+    found = gather_left_out([("contexts", KeyedFiles("{dataset}/{retriever}.json", (path,)))], none, none)
+    files = write_study(tmp_path / "study", n=8)
+    Path(files["left_out"]).write_text(json.dumps(found))
+    page = render_page(read_study(**files))
+    first = page.split('<ul class="warnings">')[1].split("</ul>")[0]
+    assert f'<li class="warning">small, mine: {sentence}.</li>' in first
+    assert last_remarks([], Path(files["left_out"])) == [f"ragrelay: warning: small, mine: {sentence}."]
+    tell_warnings("retriever mine", counts)
+    assert capsys.readouterr().err == f"ragrelay: warning: retriever mine: {sentence}\n"
 
 
 def test_every_warning_is_counted_and_shown(write_dataset: Callable[..., Path], tmp_path: Path) -> None:

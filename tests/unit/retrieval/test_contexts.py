@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from ragrelay.base.errors import InputError
 from ragrelay.collection.base import Collection
-from ragrelay.retrieval.contexts import build_contexts, count_left_out
+from ragrelay.retrieval.contexts import build_contexts, context_warnings, count_left_out
 
 
 class FakeCollection(Collection):
@@ -132,3 +132,48 @@ def test_queries_with_their_own_passage_in_the_context_are_warned_of() -> None:
     assert not any("own id" in row["what"] for row in said), "a study that says what it wants is not warned"
     without = contexts.filter(pl.col("qid") != pl.col("docno"))
     assert count_left_out(without, skipped, queries, [3], True) == count_left_out(without, skipped, queries, [3])
+
+
+def warned(run: pl.DataFrame, queries: int, k: int, empty: str | None = "zero") -> list[str]:
+    """The sentences about ``run``; only the passages a and c have a text."""
+    asked = pl.DataFrame({"qid": [f"q{i}" for i in range(1, queries + 1)]})
+    contexts, skipped = build_contexts(run, QRELS, FakeCollection({"a": "text", "c": "text"}), 10, "run of x")
+    added = context_warnings(contexts, skipped, asked, [1, k], "s/contexts/x", empty)
+    assert set(added) <= {count["what"] for count in count_left_out(contexts, skipped, asked, [1, k])}
+    return [row["sentence"] for row in added.values()]
+
+
+@pytest.mark.parametrize("empty", ["zero", None])
+@pytest.mark.parametrize(("first", "many"), [(["z", "a"], False), (["z", "y", "a"], True)])
+def test_more_than_a_twentieth_of_the_passages_without_text(first: list[str], many: bool, empty: str | None) -> None:
+    """1 of 20 is no reason to warn, 2 of 21 are; passages below the context don't count."""
+    run = run_of(q1=first, **{f"q{i}": ["a", "c", "x", "y"] for i in range(2, 11)})
+    sentence = (
+        "the collection has no text for 2 of the 21 passages that rank highest, such as z "
+        "(s/contexts/x.skipped.parquet); passages from lower ranks took their place"
+    )
+    assert [text for text in warned(run, 10, 2, empty) if "no text" in text] == ([sentence] if many else [])
+
+
+@pytest.mark.parametrize(
+    ("empty", "counted"),
+    [
+        ("zero", "their answers without passages count instead, so P = P0 there"),
+        ("left_out", "the retriever's results leave them out"),
+        (None, None),
+    ],
+)
+def test_more_than_a_twentieth_of_the_queries_without_results(empty: str | None, counted: str | None) -> None:
+    """A retriever that may leave queries out has no warning."""
+    run = run_of(**{f"q{i}": ["a", "c"] for i in range(1, 20)})
+    assert warned(run, 20, 2, empty) == []
+    sentence = f"2 of 21 queries have no results, such as q20 (s/contexts/x.parquet); {counted}"
+    assert warned(run, 21, 2, empty) == ([sentence] if counted else [])
+
+
+def test_more_than_a_twentieth_of_the_queries_with_fewer_passages() -> None:
+    run = {f"q{i}": ["a", "c"] for i in range(1, 21)}
+    assert warned(run_of(**run | {"q1": ["a"]}), 20, 2) == []
+    sentence = "2 of 20 queries have fewer than 2 passages (s/contexts/x.parquet), so their contexts are shorter"
+    assert warned(run_of(**run | {"q1": ["a"], "q2": ["c"]}), 20, 2) == [sentence]
+    assert warned(run_of(**run | {"q1": ["a"], "q2": ["c"]}), 20, 2, None) == []

@@ -136,10 +136,13 @@ class Study(CheckedStudy):
 
     def counted_at_zero(self) -> list[str]:
         """Return the grid's ranking retrievers if their queries without results count as zero, else none."""
-        if self.settings.analysis.empty_rankings == "left_out":
-            return []
-        kinds = {name: RETRIEVER_KINDS.of(self.retriever(name)) for name in self.grid.retrievers}
-        return [name for name, kind in kinds.items() if kind.searches_every_query and not kind.needs_qrels]
+        return [name for name in self.grid.retrievers if self.empty_rankings(name) == "zero"]
+
+    def empty_rankings(self, retriever: str) -> str | None:
+        """Return the key `empty_rankings` for a ranking retriever; None if ``retriever`` may leave queries out."""
+        kind = RETRIEVER_KINDS.of(self.retriever(retriever))
+        ranks = kind.searches_every_query and not kind.needs_qrels
+        return self.settings.analysis.empty_rankings if ranks else None
 
     def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
         """Return the reference sets of ``scorer`` on ``dataset``, name to lowest label: the grades, or one set."""

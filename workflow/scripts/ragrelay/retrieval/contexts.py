@@ -31,10 +31,19 @@ SKIPPED_COLUMNS = {
     "before": integer("passages with text that rank above it", "passages"),
 }
 
+NO_RESULTS, NO_TEXT = "queries without results", "retrieved passages without text in the top {k}"
+FEWER = "queries with fewer than {k} passages"
 IDENTICAL_IDS = "the dataset's key drop_identical_ids says whether to leave it out"
 """The warning where a query's own passage may be in its context."""
 EMPTIED = "prompts show little of what was retrieved: see the processor's budget"
 """The warning where a processor leaves nothing of most contexts or passages."""
+EMPTY = {
+    "zero": "their answers without passages count instead, so P = P0 there",
+    "left_out": "the retriever's results leave them out",
+}
+"""How results count queries for which a retriever finds nothing, by `analysis.empty_rankings`."""
+MANY = 0.05
+"""A retriever has a warning if more than this share of its passages has no text, or of the queries too few passages."""
 
 
 def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
@@ -89,16 +98,48 @@ def count_left_out(
     lengths = contexts.group_by("qid").len()
     unjudged = contexts.filter(pl.col("label").is_null(), pl.col("rank") <= deepest)
     counts = {
-        "queries without results": len(queries) - len(lengths),
-        f"retrieved passages without text in the top {deepest}": skipped.filter(pl.col("before") < deepest).height,
+        NO_RESULTS: len(queries) - len(lengths),
+        NO_TEXT.format(k=deepest): skipped.filter(pl.col("before") < deepest).height,
         f"unjudged passages in the top {deepest} (kept; they count as not relevant)": unjudged.height,
-        **{f"queries with fewer than {k} passages": lengths.filter(pl.col("len") < k).height for k in sorted(ks)},
+        **{FEWER.format(k=k): lengths.filter(pl.col("len") < k).height for k in sorted(ks)},
     }
     identical = contexts.filter(pl.col("rank") <= deepest, pl.col("qid") == pl.col("docno")).height
     what = f"queries with the passage of their own id in the top {deepest}"
     warned = [{"what": what, "count": identical, "warning": IDENTICAL_IDS}] if identical_ids and identical else []
     emptied = [row for k in sorted(ks) for row in _emptied(contexts, k)] if "shown" in contexts.columns else []
     return [*({"what": what, "count": count} for what, count in counts.items()), *warned, *emptied]
+
+
+def context_warnings(
+    contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], place: str, empty: str | None
+) -> dict[str, dict[str, str]]:
+    """Return what to add to counts of `count_left_out` above their share MANY: a ``sentence``, by the count's name.
+
+    ``place``: the path of the tables of `build_contexts` without suffix. ``empty``: a key of EMPTY; None if the
+    retriever may leave queries out.
+    """
+    asked = len(queries)
+    lacking = skipped.filter(pl.col("before") < max(ks))["docno"]
+    highest = len(lacking) + contexts.filter(pl.col("rank") <= max(ks)).height
+    without = queries.join(contexts, on="qid", how="anti")["qid"]
+    short = int((contexts.group_by("qid").len()["len"] < max(ks)).sum())
+    sentences = {}
+    if len(lacking) > MANY * highest:
+        sentences[NO_TEXT.format(k=max(ks))] = (
+            f"the collection has no text for {len(lacking):,} of the {highest:,} passages that rank highest, such as "
+            f"{lacking[0]} ({place}.skipped.parquet); passages from lower ranks took their place"
+        )
+    if empty and len(without) > MANY * asked:
+        sentences[NO_RESULTS] = (
+            f"{len(without):,} of {asked:,} queries have no results, such as {without[0]} ({place}.parquet); "
+            f"{EMPTY[empty]}"
+        )
+    if empty and short > MANY * asked:
+        sentences[FEWER.format(k=max(ks))] = (
+            f"{short:,} of {asked:,} queries have fewer than {max(ks)} passages ({place}.parquet), so their contexts "
+            "are shorter"
+        )
+    return {what: {"sentence": sentence} for what, sentence in sentences.items()}
 
 
 def _emptied(contexts: pl.DataFrame, k: int) -> Iterator[dict[str, Any]]:

@@ -40,10 +40,12 @@ def tell(*lines: object) -> None:
 
 
 def tell_warnings(place: str, counts: Iterable[Mapping[str, Any]]) -> None:
-    """Write a line for each of ``counts`` (what, count, maybe warning) that has a warning to standard error."""
+    """Write a line to standard error for each of ``counts`` (what, count) with a warning or a sentence."""
     for row in counts:
         if "warning" in row:
             tell(f"ragrelay: warning: {place}: {row['what']}: {row['count']}; {row['warning']}")
+        if "sentence" in row:
+            tell(f"ragrelay: warning: {place}: {row['sentence']}")
 
 
 def tell_uncaught(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

@@ -30,7 +30,7 @@ def count_missing(
 def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the sentences about doubtful data for a page's first screen; ``counts``: from left_out.json.
 
-    These are of coverage_warnings, and one per dataset and kind of count that has a warning.
+    These are of coverage_warnings, one per dataset and kind of count that has a warning, and the counts' sentences.
     """
     counts = list(counts)
     warned: dict[tuple[str, str, str], list[str]] = defaultdict(list)
@@ -43,7 +43,10 @@ def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
     sentences = [
         f"{dataset}: {what}: {', '.join(numbers)}; {warning}." for (dataset, what, warning), numbers in warned.items()
     ]
-    return [*coverage_warnings(counts), *sentences]
+    told = [
+        f"{row['dataset']}, {row['detail']['retriever']}: {row['sentence']}." for row in counts if "sentence" in row
+    ]
+    return [*coverage_warnings(counts), *sentences, *told]
 
 
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
