@@ -139,7 +139,7 @@ def test_one_module_writes_to_the_terminal() -> None:
 CEILINGS = {
     "base": 4800,
     "collection": 1650,
-    "retrieval": 2600,
+    "retrieval": 2650,
     "prompting": 250,
     "generation": 6100,
     "scoring": 4100,
@@ -153,7 +153,7 @@ CEILINGS = {
     "pyterrier": 400,
     "scripts": 950,
     "rules": 1400,
-    "tests": 47450,
+    "tests": 47500,
     "annex reproduction": 2250,
     "annex labels": 7650,
     "annex acu": 4300,
