@@ -1,14 +1,18 @@
-"""Dry runs of large grids: the workflow against a bare one of the same jobs and files.
+"""Dry runs of large grids, from nothing and with nothing to do: the workflow against a bare one of the same jobs.
 
     python benchmarks/dag.py --out dag.json
-    python benchmarks/dag.py --files 5400 54000 --out dag.json
+    python benchmarks/dag.py --cells 1500 15000 150000 --operations --out dag.json
 
 The bare one (bare/Snakefile) has a rule with literal files per job that the workflow plans, and nothing else; the
 workflow also checks its configuration, hashes models and code, finds files by patterns and gives jobs their params.
+With nothing to do, every output is an empty file that `--touch` has recorded. Operations are system calls that name a
+file, by strace: on a network file system each may take a millisecond.
 """
 
+import json
 import re
 import tempfile
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +24,10 @@ from benchmarks.shared.workflow import Cost, link_workflow, run, write_overlay
 ORDERINGS = ["descending", "ascending", "random", "best_at_ends", "best_in_middle"]
 RETRIEVERS = ["bm25", "dense", "rel", "nrel"]
 # Datasets, orderings and generators of the grids; the retrievers, k = 1..15 and 5 seeds are the same in all.
-GRIDS = {5_400: (2, 3, 3), 54_000: (4, 5, 9)}
+GRIDS = {1_500: (1, 5, 1), 15_000: (2, 5, 5), 150_000: (10, 5, 10)}
+TOUCH = [argument for argument in DRY_RUN if argument != "--dry-run"] + ["--touch", "--forceall"]
+STRACE = ["strace", "--follow-forks", "--summary-only", "--trace=%file", "--output=operations.txt"]
+STATES = ("dry run", "nothing to do")
 
 
 def overlay(datasets: int, orderings: int, generators: int) -> dict[str, Any]:
@@ -62,35 +69,65 @@ def dry_run(folder: Path, jobs: dict[str, int], costs: dict[str, list[Cost]]) ->
     return cost.seconds
 
 
+def finish(folder: Path, jobs: Iterable[Mapping[str, Any]]) -> None:
+    """Make the outputs of ``jobs`` empty files, or folders, and have Snakemake record them."""
+    for path in (folder / path for job in jobs for path in job["output"]):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (path.touch if path.suffix or folder.name == "bare" else path.mkdir)(exist_ok=True)
+    run(TOUCH, folder)
+
+
+def operations(folder: Path) -> int:
+    """System calls that name a file in a dry run in ``folder``."""
+    run([*STRACE, *DRY_RUN], folder)
+    [total] = re.findall(r"(\d+)(?: +\d+)? total$", (folder / "operations.txt").read_text(), re.MULTILINE)
+    return int(total)
+
+
+def figures_of(cells: int, rounds: int, count: bool) -> dict[str, record.Figure]:
+    """Figures of a grid of ``cells``, in both STATES; ``count``: of operations too."""
+    figures: dict[str, record.Figure] = {}
+    with tempfile.TemporaryDirectory() as name:
+        folders = prepare(Path(name), overlay(*GRIDS[cells]))
+        listed = json.loads((folders[1] / "jobs.json").read_text(encoding="utf-8"))
+        for state, most in zip(STATES, ("<= 1.2", "<= 1.3"), strict=True):
+            jobs: dict[str, int] = {}
+            costs: dict[str, list[Cost]] = {}
+            if state == STATES[1]:
+                for folder in folders:
+                    finish(folder, listed)
+            candidates = {folder.name: partial(dry_run, folder, jobs, costs) for folder in folders}
+            seconds = pairs.alternating(candidates, rounds)
+            if state == STATES[0] and jobs["ours"] != jobs["bare"]:
+                raise ValueError(f"bare workflow: found {jobs['bare']} jobs; expected the workflow's {jobs['ours']}")
+            cpu = {name: [cost.cpu_seconds for cost in found] for name, found in costs.items()}
+            memory = {name: pairs.median([cost.peak_mib for cost in found]) for name, found in costs.items()}
+            start = f"{cells:,} cells: {state}"
+            figures |= {f"{cells:,} cells: jobs": record.figure(jobs["ours"])} if state == STATES[0] else {}
+            figures |= {
+                f"{start}, workflow": record.figure(pairs.median(seconds["ours"]), "s"),
+                f"{start}, bare": record.figure(pairs.median(seconds["bare"]), "s"),
+                f"{start}, seconds over bare": pairs.ratio(seconds, "ours", "bare", most),
+                f"{start}, CPU seconds over bare": pairs.ratio(cpu, "ours", "bare"),
+                f"{start}, peak memory, workflow": record.figure(memory["ours"], "MiB"),
+                f"{start}, peak memory over bare": record.figure(memory["ours"] / memory["bare"], "x", goal="<= 1.3"),
+            }
+            for folder in folders if count else ():
+                of = "workflow" if folder.name == "ours" else "bare"
+                figures[f"{start}, operations on files, {of}"] = record.figure(operations(folder))
+    return figures
+
+
 def main() -> None:
     parser = record.arguments(__doc__)
-    parser.add_argument("--files", type=int, nargs="+", default=[min(GRIDS)], choices=GRIDS, help="answer files")
-    parser.add_argument("--rounds", type=int, default=3, help="of the smallest grid; of others as many as take as long")
+    parser.add_argument("--cells", type=int, nargs="+", default=[min(GRIDS)], choices=GRIDS, help="answers per query")
+    parser.add_argument("--rounds", type=int, default=3, help="of the smallest grid; at least one of each other")
+    parser.add_argument("--operations", action="store_true", help="count operations on files too, with strace")
     given = parser.parse_args()
     figures: dict[str, record.Figure] = {}
-    for files in given.files:
-        jobs: dict[str, int] = {}
-        costs: dict[str, list[Cost]] = {}
-        with tempfile.TemporaryDirectory() as name:
-            folders = prepare(Path(name), overlay(*GRIDS[files]))
-            candidates = {folder.name: partial(dry_run, folder, jobs, costs) for folder in folders}
-            seconds = pairs.alternating(candidates, max(1, given.rounds * min(GRIDS) // files))
-        if jobs["ours"] != jobs["bare"]:
-            raise ValueError(f"bare workflow: found {jobs['bare']} jobs; expected the workflow's {jobs['ours']}")
-        cpu = {name: [cost.cpu_seconds for cost in found] for name, found in costs.items()}
-        memory = {name: pairs.median([cost.peak_mib for cost in found]) for name, found in costs.items()}
-        figures |= {
-            f"{files:,} files: jobs": record.figure(jobs["ours"]),
-            f"{files:,} files: dry run, workflow": record.figure(pairs.median(seconds["ours"]), "s"),
-            f"{files:,} files: dry run, bare": record.figure(pairs.median(seconds["bare"]), "s"),
-            f"{files:,} files: seconds over bare": pairs.ratio(seconds, "ours", "bare", "<= 1.2"),
-            f"{files:,} files: CPU seconds over bare": pairs.ratio(cpu, "ours", "bare"),
-            f"{files:,} files: peak memory, workflow": record.figure(memory["ours"], "MiB"),
-            f"{files:,} files: peak memory over bare": record.figure(
-                memory["ours"] / memory["bare"], "x", goal="<= 1.3"
-            ),
-        }
-    setting = f"dry run of the whole study from nothing, {given.rounds} rounds of the smallest grid"
+    for cells in given.cells:
+        figures |= figures_of(cells, max(1, given.rounds * min(GRIDS) // cells), given.operations)
+    setting = f"dry runs of the whole study, {given.rounds} rounds of the smallest grid"
     record.write_record(given, setting, figures, ["snakemake"])
 
 
