@@ -13,6 +13,7 @@ import pytest
 from ragrelay.annexes.recheck.comparison import COLUMNS
 from ragrelay.annexes.recheck.scores import COLUMNS as SCORES
 from ragrelay.annexes.recheck.summary import COLUMNS as SUMMARY
+from ragrelay.base.io.part_index import NAME as INDEX
 from ragrelay.base.vocabulary.columns import read_table, schema_of
 from ragrelay.generation.store import SCHEMA, AnswerStore
 
@@ -27,9 +28,10 @@ MARGIN = 0.02
 
 
 def stores(study: Sandbox) -> dict[Path, bytes]:
-    """Every file of the stores of answers and scores."""
+    """Every file of the stores of answers and scores but their indexes, which know parts by inode."""
     folders = (study.folder / "cache/answers", study.folder / "cache/scores")
-    return {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
+    files = [path for folder in folders for path in folder.rglob("*") if path.is_file() and path.name != INDEX]
+    return {path: path.read_bytes() for path in files}
 
 
 @pytest.mark.gate
