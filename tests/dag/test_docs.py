@@ -44,6 +44,14 @@ NOT_RUN = {
         "# my-erag.yaml",
     ): "given after config/salemi2024.yaml; test_the_paper_of_erag_without_files",
     ("docs/predictors.md", "# my-predictors.yaml"): "keys of a study; config/predict.yaml is run and has most of them",
+    (
+        "docs/which-passages-help.md",
+        "interventions:",
+    ): "keys of a study; tests/annexes/interventions/test_interventions_rerun.py",
+    (
+        "docs/which-passages-help.md",
+        "retrievers:",
+    ): "passages and a run of a reader of yours; tests/e2e/test_brought_passages.py",
     ("docs/judges.md", "# my-judges.yaml, continued"): "keys of a study; config/judges.yaml is run and has them",
 }
 """Languages and blocks (page, first line) that aren't run here, and the reason or the test that tries them."""
