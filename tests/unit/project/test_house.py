@@ -153,7 +153,7 @@ CEILINGS = {
     "pyterrier": 400,
     "scripts": 950,
     "rules": 1400,
-    "tests": 47500,
+    "tests": 47550,  # reasons for blocks of docs that are not run
     "annex reproduction": 2250,
     "annex labels": 7650,
     "annex acu": 4300,
