@@ -11,6 +11,7 @@ from ragrelay.config.config_files import check_overlays
 from ragrelay.config.given_texts import with_types
 from ragrelay.config.start import start, with_own_kinds
 from ragrelay.workflow.jobs.scripts import collect_input_errors, on_terminal
+from ragrelay.report.missing import last_remarks
 from ragrelay.workflow.study import files
 from ragrelay.workflow.study.asking import shown_tables, study_questions
 from ragrelay.workflow.study.plan import Plan
@@ -57,13 +58,9 @@ snakemake_internals.check_submissions(workflow, plan.missing)
 def last_lines():
     """Return the lines that a run ends with: many missing answers, warnings about data, and its pages."""
     finished = snakemake_internals.finished_files(workflow)
-    lengths = [path for path in map(workflow.pathvars.apply, study.grid_paths(LENGTHS)) if path in finished]
+    lengths = map(workflow.pathvars.apply, study.grid_paths(LENGTHS))
     counts = workflow.pathvars.apply(files.left_out_counts)
-    remarks = []
-    if lengths or counts in finished:
-        from ragrelay.report.missing import last_remarks  # not at the top: dry runs need no scipy
-
-        remarks = last_remarks(lengths, Path(counts) if counts in finished else None)
+    remarks = last_remarks([path for path in lengths if path in finished], Path(counts) if counts in finished else None)
     return [*remarks, *(f"The page: {path}" for path in finished if path.endswith(".html"))]
 
 

@@ -11,7 +11,7 @@ ALLOWED = {"ragrelay", "pydantic", "pydantic_core", "annotated_types", "typing_e
 """Packages that an annex may import as it is loaded."""
 OF_JOBS = {
     "altair", "bm25s", "datasets", "ir_datasets", "matplotlib", "openai", "pandas", "pyterrier", "pyterrier_pisa",
-    "sacrebleu", "sentence_transformers", "sklearn", "spacy", "torch", "transformers", "vllm",
+    "sacrebleu", "scipy", "sentence_transformers", "sklearn", "spacy", "torch", "transformers", "vllm",
 }  # fmt: skip
 """Packages that only jobs import, and checks of what needs them."""
 BLOCKED = """

@@ -27,7 +27,7 @@ def holm(p_values: Array) -> Array:
 
 def benjamini_hochberg(p_values: Array) -> Array:
     """Adjust p-values (n,) by Benjamini and Hochberg's step-up method (1995), with scipy."""
-    from scipy.stats import false_discovery_control  # runs that end with a remark need no scipy
+    from scipy.stats import false_discovery_control  # not at the top: dry runs need no scipy
 
     adjusted: Array = false_discovery_control(p_values, method="bh")
     return adjusted
