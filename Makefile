@@ -42,7 +42,7 @@ NEEDS := browser or cluster or engine or full or page or process or simulation o
 check: $(STAMP)  ## Lint, types, the unit tests that need no model, program or simulation, one dry run: make check
 	@ruff check --quiet .
 	@ruff format --quiet --check .
-	@snakefmt --check Snakefile workflow/Snakefile rules
+	@snakefmt --check $(SNAKEFILES)
 	@mypy
 	@OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive pytest -q -n $(CORES) --dist loadfile -m "not ($(NEEDS))" tests/unit tests/annexes $(PYTEST)
 	@snakemake --cores 1 --dry-run --quiet all
@@ -65,17 +65,19 @@ endif
 # Not the folder itself, which may have modules of the reader's own.
 CODE := benchmarks docs requirements resources setup.py tests tools workflow
 
+SNAKEFILES := Snakefile workflow/Snakefile rules workflow/scripts
+
 lint: $(STAMP)  ## Check style, types and the workflow's manners
 	ruff check $(CODE)
 	ruff format --check $(CODE)
-	snakefmt --check Snakefile workflow/Snakefile rules
+	snakefmt --check $(SNAKEFILES)
 	mypy
 	snakemake --lint
 
 format: $(STAMP)  ## Format Python and Snakemake files
 	ruff check --fix --exit-zero .
 	ruff format .
-	snakefmt Snakefile workflow/Snakefile rules
+	snakefmt $(SNAKEFILES)
 
 docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the site in site/; a broken link ends it
 	python tools/config_reference.py

@@ -97,11 +97,7 @@ include: "rules/asking.smk"
 include: "rules/analysis.smk"
 include: "rules/report.smk"
 include: "rules/targets.smk"
-
-
-for annex in filter(lambda annex: annex.has_rules, annexes()):
-
-    include: f"rules/{annex.name}.smk"
+include: "rules/annexes.smk"
 
 
 # Before any job. The condition is false in a cluster's job, where Snakemake runs this again.

@@ -24,10 +24,12 @@ FOLDERS = [
     )
 ]
 PLACES = {".".join((FILES, *folder.parts)): str(folder) for folder in FOLDERS}
+# What an annex has besides modules. Its rules run from a hosting service, and are here for `code_digest` and readers.
+ANNEXES = ["*/rules.smk", "*/scripts/*.py", "*/templates/*", "*/captions/*"]
 
 setup(
     packages=[*find_packages(PACKAGES, include=["ragrelay*"]), *PLACES],
     package_dir={"": PACKAGES, **PLACES},
-    package_data={"ragrelay": ["py.typed"], **{place: ["*"] for place in PLACES}},
+    package_data={"ragrelay": ["py.typed"], "ragrelay.annexes": ANNEXES, **{place: ["*"] for place in PLACES}},
     exclude_package_data={place: ["*.egg-info/*"] for place in PLACES},
 )

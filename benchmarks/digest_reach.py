@@ -10,18 +10,18 @@ import statistics
 
 from ragrelay.workflow.jobs.code_digest import LOADED, SCRIPTS, Code, Node, _defined
 
+from tests.support import rule_files
 from tests.support.code_edits import imported_files
 
 
 def main() -> None:
     """Print both means of both ways."""
-    scripts = sorted(SCRIPTS.glob("*.py"))
     code = Code(SCRIPTS)
-    reached = [code.reached(path.name) for path in scripts]
-    imported = [imported_files([path]) for path in scripts]
+    reached = [code.reached(name) for name in rule_files.SCRIPTS]
+    imported = [imported_files([path]) for path in rule_files.SCRIPTS.values()]
     lines: dict[str, list[int]] = {"definitions": [], "modules": []}
     definitions: dict[str, list[int]] = {"definitions": [], "modules": []}
-    for path in sorted((SCRIPTS / "ragrelay").rglob("*.py")):
+    for path in sorted({*(SCRIPTS / "ragrelay").rglob("*.py")} - {*rule_files.SCRIPTS.values()}):
         module = path.relative_to(SCRIPTS).with_suffix("").as_posix().removesuffix("/__init__").replace("/", ".")
         of_module = sum(path in files for files in imported)
         for statement in ast.parse(path.read_text(encoding="utf-8")).body:
@@ -31,7 +31,7 @@ def main() -> None:
             for way, scripts_of in (("definitions", sum(node in found for found in reached)), ("modules", of_module)):
                 lines[way] += [scripts_of] * count
                 definitions[way].append(scripts_of)
-    print(f"{len(scripts)} scripts, {len(definitions['modules'])} definitions, {len(lines['modules'])} lines of code")
+    print(f"{len(reached)} scripts, {len(definitions['modules'])} definitions, {len(lines['modules'])} lines of code")
     for way in lines:
         print(
             f"digests by {way}: {statistics.mean(lines[way]):.2f} changed per edited line, "

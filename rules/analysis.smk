@@ -16,7 +16,7 @@ rule compute_utility:
     log:
         "<logs>/compute_utility/{dataset}/{scorer}/{generator}.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         patterns={"scores": files.scores, "uses": files.context_use, "contexts": files.contexts},
         order=study.order,
@@ -36,7 +36,7 @@ rule decompose_variance:
     log:
         "<logs>/decompose_variance/{dataset}/{scorer}/{generator}.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         patterns={"scores": files.scores},
         order=study.order,
@@ -65,7 +65,7 @@ rule analyse_transmission:
     benchmark:
         "<benchmarks>/analyse_transmission/{dataset}/{scorer}/{generator}.tsv"
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         **study.analysis("reference_retriever"),
         equivalence_margin=of_job(study.margin),
@@ -97,7 +97,7 @@ rule describe_answers:
         "<logs>/describe_answers/{dataset}/{generator}.log",
     priority: 5  # before scores: it fails if all answers are missing
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         patterns={"answers": files.answers},
         order=study.order,
@@ -121,7 +121,7 @@ rule describe_scores:
     log:
         "<logs>/describe_scores/{dataset}/{scorer}/{generator}.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         patterns={"scores": files.scores, "prompts": files.prompts},
         grades=of_job(study.grades),
@@ -140,7 +140,7 @@ rule split_utility:
     log:
         "<logs>/split_utility/{dataset}/{scorer}/{generator}.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         draws=study.draws,
         patterns={"retrieval": files.measures},

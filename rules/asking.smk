@@ -22,7 +22,7 @@ for question in questions:
         wildcard_constraints:
             **question.ask_constraints,
         conda:
-            "../envs/generation.yaml"
+            env("generation")
         params:
             **question.ask_params,
         script:
@@ -43,7 +43,7 @@ for question in questions:
         wildcard_constraints:
             **question.ask_constraints,
         conda:
-            "../envs/generation.yaml"
+            env("generation")
         threads: question.of_asked(study.threads_of)
         resources:
             **with_work({**machine("engine"), "gpu": question.of_asked(study.gpus_of)}),
@@ -65,7 +65,7 @@ for question in questions:
         wildcard_constraints:
             **question.read_constraints,
         conda:
-            "../envs/generation.yaml"
+            env("generation")
         params:
             question=question.name,
             asks=question.question.asks,
@@ -93,8 +93,8 @@ rule analyse_judge_checks:
     log:
         "<logs>/analyse_judge_checks/{dataset}/{scorer}/{generator}.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         code=code_of("analyse_judge_checks.py"),
     script:
-        "../workflow/scripts/analyse_judge_checks.py"
+        RULES.join("../workflow/scripts/analyse_judge_checks.py")

@@ -20,6 +20,8 @@ from ragrelay.workflow.study.retrieval import Retrieval
 from ragrelay.workflow.study.study import NAME, StudyOfRules, any_of, code_of, of_job
 
 STARTED = time.time()
+RULES = workflow.current_basedir
+"""This folder. What is joined to it is found from a rule of any file."""
 
 with on_terminal():
     snakemake_internals.check_snakemake()
@@ -27,7 +29,7 @@ snakemake_internals.look_at_jobs_when_needed()
 snakemake_internals.collect_garbage_rarely()
 snakemake_internals.escape_log_messages()
 snakemake_internals.shorten_reasons()
-snakemake_internals.import_this_package_in_jobs()
+snakemake_internals.import_this_package_in_jobs(workflow)
 snakemake_internals.keep_locks_of_other_runs()
 
 with on_terminal():
@@ -81,6 +83,11 @@ def machine(name):
 def cores(name, otherwise=1):
     """Return the `set-threads` of a class of rules in the profile, or ``otherwise``."""
     return snakemake_internals.class_threads(workflow, name, otherwise)
+
+
+def env(name):
+    """Return the conda environment ``name``."""
+    return RULES.join(f"../envs/{name}.yaml")
 
 
 def following(paths_of):

@@ -30,7 +30,7 @@ rule build_prompts:
         "<logs>/build_prompts/{dataset}/{template}/{retriever}.log",
     priority: 10
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         patterns={"prompts": files.prompts},
         template=of_job(study.template_parts),
@@ -61,7 +61,7 @@ rule convert_model:
         "<benchmarks>/convert_model/{generator}.tsv"
     priority: 20
     conda:
-        "../envs/generation.yaml"
+        env("generation")
     resources:
         **machine("conversion"),
     params:
@@ -99,11 +99,11 @@ rule count_answers:
         "<logs>/count_answers/{dataset}/{generator}/shard{shard}.log",
     priority: 5
     conda:
-        "../envs/generation.yaml"
+        env("generation")
     params:
         **GENERATION,
     script:
-        "../workflow/scripts/generate_answers.py"
+        RULES.join("../workflow/scripts/generate_answers.py")
 
 
 rule generate_answers:
@@ -119,14 +119,14 @@ rule generate_answers:
         "<benchmarks>/generate_answers/{dataset}/{generator}/shard{shard}.tsv"
     priority: 5  # before scores
     conda:
-        "../envs/generation.yaml"
+        env("generation")
     threads: of_job(study.threads_of)
     resources:
         **ENGINE,
     params:
         **GENERATION,
     script:
-        "../workflow/scripts/generate_answers.py"
+        RULES.join("../workflow/scripts/generate_answers.py")
 
 
 rule view_answers:
@@ -143,7 +143,7 @@ rule view_answers:
         generator=any_of(study.asked_generators()),
     priority: 5  # before scores
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         patterns={"prompts": files.prompts, "answers": files.answers},
         fingerprint=of_job(study.fingerprint_of),
@@ -186,7 +186,7 @@ rule read_answers:
         generator=any_of(study.imported_generators),
     priority: 10
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     params:
         patterns={"prompts": files.imported_contexts, "answers": files.answers},
         dataset=of_job(study.dataset_of_jobs),

@@ -25,7 +25,7 @@ rule gather_provenance:
     log:
         "<logs>/gather_provenance.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         config=study.selected(),
         primary=reported.primaries,
@@ -53,7 +53,7 @@ rule pool_samples:
     log:
         "<logs>/pool_samples.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         sections=study.sections,
         patterns={"utility": files.utility, "prompts": files.prompts, "clusters": files.clusters, **MEASURED},
@@ -75,7 +75,7 @@ rule draw_figures:
         f"<logs>/draw_figures/{SECTION}.log",
     priority: 1  # the longest of the last jobs
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         **reported.drawn,
         grid=reported.grid,
@@ -118,7 +118,7 @@ rule explore_queries:
     log:
         f"<logs>/explore_queries/{SECTION}.log",
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         patterns=reported.explored_patterns,
         code=code_of("explore_queries.py"),
@@ -139,7 +139,7 @@ rule write_tables:
     log:
         "<logs>/write_tables.log",
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         **reported.of_study,
         patterns=reported.section_patterns | MEASURED,
@@ -161,11 +161,11 @@ rule write_page:
         template=reported.template("page"),
         page_parts=reported.page_parts,
     output:
-        reported.page(files.report, "page", "all"),
+        reported.page(files.report, "../workflow/report/page.rst", "all"),
     log:
         "<logs>/write_page.log",
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         **reported.of_study,
         judges=study.judged_by,

@@ -19,7 +19,7 @@ rule fetch_input:
     priority: 20
     localrule: True
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     params:
         # The output's name identifies the download. Params derived from output never make a job run again.
         download=lambda wildcards, output: study.downloads[wildcards.fetched],
@@ -40,7 +40,7 @@ rule prepare_collection:
         "<logs>/prepare_collection/{dataset}.log",
     priority: 10
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     params:
         definition=of_job(study.dataset_of_jobs),
         drop_identical_ids=of_job(study.drop_identical_ids),
@@ -63,7 +63,7 @@ rule prepare_clusters:
         "<logs>/prepare_clusters/{dataset}.log",
     priority: 10
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     params:
         code=code_of("prepare_clusters.py"),
     script:
@@ -83,7 +83,7 @@ rule prepare_references:
         "<logs>/prepare_references/{dataset}.log",
     priority: 10
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     params:
         definition=of_job(study.dataset_of_jobs),
         grades=of_job(study.grades),
@@ -105,7 +105,7 @@ rule index_corpus:
         "<benchmarks>/index_corpus/{corpus}/{index}.tsv"
     priority: 10
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     threads: cores("index")
     resources:
         **machine("index"),
@@ -132,7 +132,7 @@ rule build_run:
         "<benchmarks>/build_run/{dataset}/{retriever}.tsv"
     priority: 10
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     threads: cores("retrieval", retrieval.threads_of)
     resources:
         **machine("retrieval"),
@@ -164,7 +164,7 @@ rule build_contexts:
         retriever=any_of(retrieval.unprocessed),
     priority: 10
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     params:
         dataset=of_job(study.dataset_of_jobs),
         depth=study.settings.context_depth,
@@ -189,7 +189,7 @@ rule process_contexts:
         retriever=any_of(retrieval.processed),
     priority: 10
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     threads: cores("processing", retrieval.processor_threads)
     resources:
         **machine("processing"),
@@ -215,7 +215,7 @@ rule measure_retrieval:
     log:
         "<logs>/measure_retrieval/{dataset}/{retriever}.log",
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     params:
         measures=study.grid.measures,
         ks=sorted(study.grid.k),

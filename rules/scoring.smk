@@ -21,7 +21,7 @@ rule encode_references:
         "<benchmarks>/encode_references/{dataset}/{scorer}.tsv"
     priority: 8  # before engines hold the cores
     conda:
-        "../envs/scoring.yaml"
+        env("scoring")
     threads: cores("scoring")
     resources:
         **machine("scoring"),
@@ -58,7 +58,7 @@ rule count_scores:
     wildcard_constraints:
         scorer=any_of(study.scorers_with_model),
     conda:
-        "../envs/scoring.yaml"
+        env("scoring")
     params:
         **FILLED,
     script:
@@ -79,7 +79,7 @@ rule fill_scores:
     wildcard_constraints:
         scorer=any_of(study.scorers_with_model),
     conda:
-        "../envs/scoring.yaml"
+        env("scoring")
     threads: cores("scoring")
     resources:
         **with_work(machine("scoring")),
@@ -107,7 +107,7 @@ rule score_answers:
     wildcard_constraints:
         scorer=any_of(study.computed_scorers),
     conda:
-        "../envs/scoring.yaml"
+        env("scoring")
     params:
         **study.scoring,
         patterns=SCORED_FILES,
@@ -146,7 +146,7 @@ rule read_nuggets:
     wildcard_constraints:
         scorer=any_of(filter(study.nuggets_by_file, study.nuggets_of)),
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         code=code_of("read_nuggets.py"),
     script:
@@ -167,7 +167,7 @@ rule read_scores:
     wildcard_constraints:
         scorer=any_of(study.filed_scorers),
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         patterns={"answers": files.answers, "scores": files.scores},
         scorer=of_job(study.scorer_of_jobs),

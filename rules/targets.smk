@@ -62,7 +62,7 @@ rule plan:
         "<logs>/plan.log",
     localrule: True
     conda:
-        "../envs/generation.yaml"
+        env("generation")
     threads: 4
     params:
         **plan.params,
@@ -80,7 +80,7 @@ rule status:
         "<logs>/status.log",
     localrule: True
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         shards=lambda wildcards: plan.shards(rules),
         logs=workflow.pathvars.apply("<logs>"),
@@ -99,7 +99,7 @@ rule preview:
         "<logs>/preview.log",
     localrule: True
     conda:
-        "../envs/preview.yaml"
+        env("preview")
     threads: 4
     params:
         parts=plan.previewed_answers,
@@ -130,7 +130,7 @@ rule stale:
         "<logs>/stale.log",
     localrule: True
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         folder=workflow.pathvars.apply("<results>"),
         patterns=lambda wildcards: snakemake_internals.output_patterns(workflow),
@@ -148,7 +148,7 @@ rule check_cache:
         "<logs>/check_cache.log",
     localrule: True
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         cache_dir=study.cache_dir,
         code=code_of("check_cache.py"),
@@ -164,7 +164,7 @@ rule cache:
         "<logs>/cache.log",
     localrule: True
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         cache_dir=study.cache_dir,
         results=str(Path(workflow.pathvars.apply("<results>")).parent),
@@ -194,7 +194,7 @@ rule cache_compact:
         "<logs>/cache_compact.log",
     localrule: True
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         cache_dir=study.cache_dir,
         code=code_of("compact_cache.py"),

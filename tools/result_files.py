@@ -10,8 +10,10 @@ CAPTIONS = ROOT / "workflow" / "report" / "captions"
 PAGE = ROOT / "docs" / "reference" / "results.md"
 sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 
+from ragrelay.base.annex import annexes  # noqa: E402
 from ragrelay.base.vocabulary.columns import STUDY_PART, Column  # noqa: E402
 from ragrelay.base.vocabulary.study_file import StudyFile  # noqa: E402
+from ragrelay.report import outputs as core  # noqa: E402
 from ragrelay.report.display.outputs import resolve  # noqa: E402
 from ragrelay.report.registry import OUTPUTS, RESULT_TABLES  # noqa: E402
 from ragrelay.workflow.study.files import result_files  # noqa: E402
@@ -84,23 +86,32 @@ def page() -> str:
     return "\n".join(parts)
 
 
-def captions() -> dict[str, str]:
-    """Return captions as reStructuredText, by the name of their file. Outputs of one kind and name share one."""
-    texts: dict[str, list[str]] = {}
-    for output in OUTPUTS:
-        if output.endings:
-            texts.setdefault(f"{output.kind}_{output.name}.rst", []).append(textwrap.fill(output.caption, 120))
-    return {name: "\n\n".join(found) + "\n" for name, found in texts.items()}
+def captions() -> dict[Path, str]:
+    """Return captions as reStructuredText, by their file. Outputs of one kind and name share one."""
+    of_annexes = {annex.folder / "captions": annex.outputs for annex in annexes()}
+    texts: dict[Path, list[str]] = {}
+    for folder, outputs in {CAPTIONS: core.OUTPUTS, **of_annexes}.items():
+        for output in outputs:
+            if output.endings:
+                path = folder / f"{output.kind}_{output.name}.rst"
+                texts.setdefault(path, []).append(textwrap.fill(output.caption, 120))
+    return {path: "\n\n".join(found) + "\n" for path, found in texts.items()}
+
+
+def present_captions() -> list[Path]:
+    """Return the files of captions that there are."""
+    folders = [CAPTIONS, *(annex.folder / "captions" for annex in annexes())]
+    return [path for folder in folders for kind in ("figure", "table") for path in folder.glob(f"{kind}_*.rst")]
 
 
 def main() -> None:
-    CAPTIONS.mkdir(exist_ok=True)
     made = captions()
-    for path in CAPTIONS.glob("*.rst"):
-        if path.name not in made:
+    for path in present_captions():
+        if path not in made:
             path.unlink()
-    for name, text in made.items():
-        (CAPTIONS / name).write_text(text, encoding="utf-8")
+    for path, text in made.items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
     PAGE.write_text(page(), encoding="utf-8")
 
 

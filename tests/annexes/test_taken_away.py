@@ -15,6 +15,7 @@ import pytest
 from ragrelay.base.annex import annexes
 
 from tests.support.imports import importers
+from tests.support.rule_files import RULE_FILES
 from tests.support.sandbox import CORES, ROOT, jobs_of
 from tests.support.taken_away import copy_of_repository, left_over, rules_of, take_away, with_dependents, write_again
 
@@ -79,6 +80,6 @@ def test_an_annex_goes_with_those_that_build_on_it() -> None:
 
 def test_a_rule_is_of_one_file() -> None:
     """Rules that no study of these tests loads are checked too."""
-    names = Counter(name for path in (ROOT / "rules").glob("*.smk") for name in rules_of(path))
+    names = Counter(name for path in RULE_FILES for name in rules_of(path))
     assert len(names) > 40 and [name for name, count in names.items() if count > 1] == []
-    assert {path.stem for path in (ROOT / "rules").glob("*.smk")} >= {one.name for one in annexes() if one.has_rules}
+    assert {path.parent.name for path in RULE_FILES} == {"rules", *(each.name for each in annexes() if each.has_rules)}

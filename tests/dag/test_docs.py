@@ -228,13 +228,13 @@ def test_snippets_use_only_what_they_define() -> None:
 def test_every_target_is_in_the_list() -> None:
     table = (ROOT / "docs/commands.md").read_text(encoding="utf-8").partition("| target |")[2].partition("\n\n")[0]
     listed = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", ([*row.split("|"), ""])[1])}
-    of_annexes = {f"{annex.name}.smk" for annex in annexes()}
+    of_annexes = {f"{annex.name}/rules.smk" for annex in annexes()}
     rules = loaded_rules().values()
     targets = {
         rule.name
         for rule in rules
         if rule.file == "targets.smk"
-        or (rule.file in of_annexes and (not rule.script or rule.file == f"{rule.name}.smk"))
+        or (rule.file in of_annexes and (not rule.script or rule.file == f"{rule.name}/rules.smk"))
         or rule.name == "to_score"
     }
     assert listed == {"report", *targets}

@@ -9,7 +9,8 @@ import pytest
 from tests.support.changes import CHANGES, CODE, RETRIEVERS, Changes, changed, seed_and_run
 from tests.support.graphs import Job, graph
 from tests.support.reruns import Table, downstream, running, things
-from tests.support.sandbox import ROOT, Sandbox
+from tests.support.rule_files import RULE_FILES
+from tests.support.sandbox import Sandbox
 
 pytestmark = pytest.mark.gate
 
@@ -112,8 +113,8 @@ def test_generation_runs_alone(study: Sandbox) -> None:
 
 def test_jobs_follow_only_receipts_of_the_stores(study: Sandbox) -> None:
     """By `ancient`, which hides what changes in a file: no table that another rule makes may be read so."""
-    texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk")}
-    assert [name for name, text in texts.items() if re.search(r"ancient\(\w", text)] == ["common.smk"]
+    texts = {path: path.read_text(encoding="utf-8") for path in RULE_FILES}
+    assert [path.name for path, text in texts.items() if re.search(r"ancient\(\w", text)] == ["common.smk"]
     followed = [name for text in texts.values() for name in re.findall(r"following\((.+)\),", text)]
     receipts = {f"study.receipts_of({name})" for name in ("files.receipt", "changed_files.changed_receipt")}
     assert set(followed) == {*receipts, "of_job(study.score_receipts)"}

@@ -13,12 +13,11 @@ from ragrelay.workflow.plan import plan as planning
 
 from tests.support.code_edits import edit_functions
 from tests.support.loaded_rules import loaded_rules
+from tests.support.rule_files import RULE_FILES, SCRIPTS
 from tests.support.sandbox import ROOT
 
 pytestmark = pytest.mark.gate
 
-FILES = sorted((ROOT / "rules").glob("*.smk"))
-SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
 OF_QUESTIONS = {"ask_question.py", "count_requests.py", "read_replies.py"}
 """Scripts of the rules of every question to a model, which ask, count before that, and read the replies."""
 GENERATION = "generate_answers.py"
@@ -97,7 +96,7 @@ def test_the_plan_counts_every_rule_with_an_engine() -> None:
     assert with_engine() == {*planning.ANSWERS, *(one.asks for one in questions())}
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", SCRIPTS.values(), ids=SCRIPTS.keys())
 def test_a_script_gives_its_inputs_to_its_log(path: Path) -> None:
     """So that a damaged one is named."""
     text = path.read_text(encoding="utf-8")
@@ -109,19 +108,19 @@ def test_every_rule_says_what_it_does() -> None:
     assert [rule.name for rule in loaded_rules().values() if not rule.says.strip()] == []
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", SCRIPTS.values(), ids=SCRIPTS.keys())
 def test_scripts_read_keys_from_the_paths_of_their_files(path: Path) -> None:
     """By `keyed_files`; a list beside the files could be in another order than they are."""
     assert "zip(" not in path.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", RULE_FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_paths_of_files_stand_in_one_place(path: Path) -> None:
     """The registry, `ragrelay/workflow/study/files.py`; rules have what is made up of a registry's names."""
     assert not re.findall(r'(?<!f)"<results>/[^"]+\.\w+"', path.read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", RULE_FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_a_file_of_rules_says_what_goes_in_and_out(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     head = text.split('"""')[1]
@@ -157,7 +156,7 @@ SEVERAL = {
 """Scripts whose work is not that of one function: what they call."""
 
 
-@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", SCRIPTS.values(), ids=SCRIPTS.keys())
 def test_a_script_calls_the_function_of_its_name(path: Path) -> None:
     """From a function to its rule and back without a search: rule, script and function share their name."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -175,7 +174,7 @@ def test_a_script_calls_the_function_of_its_name(path: Path) -> None:
 def test_a_script_has_the_name_of_its_rule() -> None:
     """Variants of a rule share its script."""
     shared = {rule.script for rule in loaded_rules().values() if rule.script}
-    assert {path.name for path in SCRIPTS} == shared
+    assert {*SCRIPTS} == shared
     others = ["show_cache.py", "compact_cache.py", "plan_generation.py", "list_stale.py", "show_status.py",
-              "list_studies.py", "compare_published_table.py", "preview_study.py"]  # fmt: skip
+              "studies/list_studies.py", "reproduction/compare_published_table.py", "preview_study.py"]  # fmt: skip
     assert {name for name in shared if Path(name).stem not in loaded_rules()} == {*OF_QUESTIONS, *others}

@@ -17,15 +17,19 @@ snakemake_internals.with_work = lambda _, resources: dict(resources)
 """
 WRITE_RULES = """
 import inspect, json
+from snakemake.sourcecache import infer_source_file
 
 
 def described(rule):
     code = dict(rule.params.items()).get("code")
     asked = code and inspect.getclosurevars(code).nonlocals.get("script")
     kind = rule.resources.get("class_of_rule")
-    script = rule.script and Path(rule.script).name
-    env = rule.conda_env and Path(str(rule.conda_env)).stem
-    return [rule.name, Path(rule.snakefile).name, script, rule.docstring or "", kind and kind.value, env, asked]
+    file = Path(rule.snakefile)
+    annex = f"{file.parent.name}/" if file.name == "rules.smk" else ""
+    of_annex = str(rule.script).startswith("scripts/")
+    script = rule.script and (annex if of_annex else "") + infer_source_file(rule.script).get_filename()
+    env = rule.conda_env and Path(infer_source_file(rule.conda_env).get_filename()).stem
+    return [rule.name, annex + file.name, script, rule.docstring or "", kind and kind.value, env, asked]
 
 
 Path("rules.json").write_text(json.dumps([described(each) for each in workflow.rules]))

@@ -2,12 +2,13 @@
 
 import logging
 import runpy
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from snakemake.iocontainers import Namedlist
 
-from tests.support.sandbox import ROOT
+from tests.support.rule_files import SCRIPTS
 
 
 def named(**values: Any) -> Namedlist:
@@ -22,10 +23,10 @@ def named(**values: Any) -> Namedlist:
 
 
 def run_script(script: str, **given: Any) -> None:
-    """Run ``workflow/scripts/<script>`` with an object ``snakemake`` that has the attributes ``given``."""
-    job = SimpleNamespace(**{"rule": script.removesuffix(".py"), "wildcards": ["study"], "resources": {}, **given})
+    """Run a script of `rule_files.SCRIPTS` with an object ``snakemake`` that has the attributes ``given``."""
+    job = SimpleNamespace(**{"rule": Path(script).stem, "wildcards": ["study"], "resources": {}, **given})
     handlers = logging.root.handlers[:]
     try:
-        runpy.run_path(str(ROOT / "workflow" / "scripts" / script), init_globals={"snakemake": job})
+        runpy.run_path(str(SCRIPTS[script]), init_globals={"snakemake": job})
     finally:
         logging.root.handlers[:] = handlers

@@ -17,7 +17,6 @@ from tests.support.sandbox import ROOT
 
 PACKAGE = Path("workflow/scripts/ragrelay")
 COMMITTER = ["-c", "user.name=a", "-c", "user.email=a@b"]
-SCRIPT = re.compile(r"scripts/(\w+\.py)")
 
 
 def with_dependents(names: Iterable[str]) -> list[str]:
@@ -46,23 +45,18 @@ def copy_of_repository(folder: Path) -> Path:
 def take_away(root: Path, names: Iterable[str]) -> set[str]:
     """Take annexes out of the copy at ``root``, and write its generated files anew. Return the modules that are gone.
 
-    Of each go the folder, the doors, the rules with their scripts, the tests, its keys in config/, and the published
-    tables that its targets make; of tools and benchmarks those that import any of this.
+    Of each go the folder, the tests, the doors, its keys in config/, and the published tables that its targets make; of
+    tools and benchmarks those that import any of this.
     """
     gone = [annex for annex in annexes() if annex.name in set(names)]
     modules = {f"ragrelay.annexes.{annex.name}" for annex in gone}
-    scripts = _scripts_of(root, gone)
-    targets = {
-        rule for annex in gone if (file := root / f"rules/{annex.name}.smk").is_file() for rule in rules_of(file)
-    }
+    folders = [root / PACKAGE / "annexes" / annex.name for annex in gone]
+    targets = {rule for folder in folders for path in folder.glob("rules.smk") for rule in rules_of(path)}
     _leave_out_rows(root / "resources/published/rows.csv", targets)
     for annex in gone:
         shutil.rmtree(root / PACKAGE / "annexes" / annex.name)
         shutil.rmtree(root / "tests/annexes" / annex.name, ignore_errors=True)
-        (root / f"rules/{annex.name}.smk").unlink(missing_ok=True)
         modules |= {_without_door(root / PACKAGE, door) for door in annex.doors}
-    for name in scripts:
-        (root / "workflow/scripts" / name).unlink()
     for path in (root / "config").glob("*.yaml"):
         path.write_text(_without_keys(path.read_text(encoding="utf-8"), gone), encoding="utf-8")
     while found := {f"{part}.{name[:-3]}".replace("/", ".") for part in ("tools", "benchmarks")
@@ -85,7 +79,6 @@ def left_over(names: Iterable[str]) -> list[str]:
     gone = [annex for annex in annexes() if annex.name in set(names)]
     modules = {f"{part}.annexes.{annex.name}" for part in ("ragrelay", "tests") for annex in gone}
     modules |= {f"ragrelay.{door}" for annex in gone for door in annex.doors}
-    modules |= {script.removesuffix(".py") for script in _scripts_of(ROOT, gone)}
     while True:
         staying = {file: of for file, of in _imports().items() if not is_in(file, modules)}
         files = {file for file, of in staying.items() if any(is_in(one, modules) for one in of)}
@@ -112,14 +105,6 @@ def write_again(root: Path) -> None:
 def rules_of(path: Path) -> list[str]:
     """Names of the rules in a file of rules, those of its loops aside."""
     return re.findall(r"^(?:rule|use rule \w+ as|checkpoint) (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
-
-
-def _scripts_of(root: Path, gone: list[Annex]) -> set[str]:
-    """Scripts that only rules of these annexes name."""
-    named = {path.stem: set(SCRIPT.findall(path.read_text())) for path in (root / "rules").glob("*.smk")}
-    names = {annex.name for annex in gone}
-    kept = {script for rules, scripts in named.items() if rules not in names for script in scripts}
-    return {script for rules in names & named.keys() for script in named[rules]} - kept
 
 
 def _leave_out_rows(path: Path, targets: set[str]) -> None:

@@ -81,7 +81,7 @@ def trust(tmp_path: Path, random_sample: bool = True, noise: float = 0.7, querie
         pl.DataFrame(rows, infer_schema_length=None).write_parquet(tmp_path / PATHS[name])
     outputs = {f"label_{name}": str(tmp_path / f"{name}.csv") for name in Trust._fields}
     run_script(
-        "measure_agreement.py",
+        "labels/measure_agreement.py",
         input=named_files(**{name: str(tmp_path / path) for name, path in PATHS.items()}, **UNREAD),
         output=named_files(**outputs),
         log=[str(tmp_path / "log")],

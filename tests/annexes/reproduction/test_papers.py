@@ -7,6 +7,7 @@ import pytest
 from ragrelay.annexes.reproduction.rows import list_published_rows
 from ragrelay.workflow.study.files import result_files
 
+from tests.support.rule_files import RULE_FILES
 from tools.papers import PAGE, ROOT, STATES, page, read
 
 ROWS = read()
@@ -52,7 +53,7 @@ def test_the_place_is_a_file_of_a_study(path: str) -> None:
 
 @pytest.mark.parametrize("command", sorted({row["command"] for row in ROWS if row["command"]}))
 def test_the_command_names_what_there_is(command: str) -> None:
-    targets = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "rules").glob("*.smk"))
+    targets = "".join(path.read_text(encoding="utf-8") for path in RULE_FILES)
     if command.startswith("pytest"):
         assert (ROOT / command.split()[1]).exists()
         return

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from ragrelay.workflow.jobs import code_digest as codedigest
 
+from tests.support import rule_files
 from tests.support.code_edits import reword_messages
 
 FILES = {
@@ -285,9 +286,10 @@ def scripts(tmp_path: Path) -> Path:
 def digests(scripts: Path) -> dict[str, str]:
     """The digest of every script in a folder, and one of the package, with the modules of kinds."""
     start_anew()
-    files = sorted(path.relative_to(scripts).with_suffix("") for path in scripts.glob("ragrelay/**/*.py"))
+    in_package = scripts.glob("ragrelay/**/*.py")
+    files = sorted(path.relative_to(scripts).with_suffix("") for path in in_package if path.parent.name != "scripts")
     modules = [path.as_posix().replace("/", ".").removesuffix(".__init__") for path in files]
-    found = {path.name: codedigest.code_digest(path.name, folder=scripts) for path in scripts.glob("*.py")}
+    found = {name: codedigest.code_digest(name, folder=scripts) for name in rule_files.SCRIPTS}
     return {**found, "all": codedigest.code_digest("fetch_input.py", *modules, folder=scripts)}
 
 

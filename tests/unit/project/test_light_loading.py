@@ -5,6 +5,7 @@ import subprocess
 import sys
 from importlib.metadata import packages_distributions
 
+from tests.support.rule_files import RULE_FILES
 from tests.support.sandbox import ROOT
 
 ALLOWED = {"ragrelay", "pydantic", "pydantic_core", "annotated_types", "typing_extensions", "typing_inspection"}
@@ -52,7 +53,7 @@ def test_loading_all_annexes_imports_no_data_library() -> None:
 
 def test_rules_need_no_library_of_jobs() -> None:
     """Each import of the Snakefile and of the rules works without them."""
-    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk"))]
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "Snakefile", *RULE_FILES)]
     imports = [line for text in texts for line in re.findall(r"^(?:from|import) ragrelay.*", text, re.MULTILINE)]
     assert len(imports) > 30
     run_without(OF_JOBS, "\n".join([*imports, LOADED]), "import snakemake.cli  # whose plugin for SLURM has pandas\n")

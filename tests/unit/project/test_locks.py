@@ -19,6 +19,7 @@ from ragrelay.base.annex import annexes
 from ragrelay.config.schema import KINDS
 from ragrelay.workflow.jobs.code_digest import SCRIPTS
 
+from tests.support import rule_files
 from tests.support.code_edits import files_of, imported_files
 from tests.support.loaded_rules import loaded_rules
 from tests.support.sandbox import ROOT
@@ -105,7 +106,7 @@ def imported(script: str, env: str) -> set[str]:
     # The rules of an annex are for the process that plans, wherever a question's class names them.
     rules = list((SCRIPTS / "ragrelay/annexes").glob("*/rules.py"))
     ends = [*rules, *([] if asks else questions)]
-    reached = imported_files([SCRIPTS / script, *(questions if asks else [])], ends=ends)
+    reached = imported_files([rule_files.SCRIPTS[script], *(questions if asks else [])], ends=ends)
     # A job imports the kind that it asks for by name.
     packages = [KINDS[sort].package for sort in STAGE_KINDS.get(env, ())]
     modules = [file for package in packages for file in files_of(package)[-1].parent.glob("*.py")]
@@ -227,4 +228,4 @@ def test_the_engines_env_has_bindings_of_its_cuda() -> None:
 
 def test_every_script_is_in_one_stage() -> None:
     stages = [script for path in ENVS for script in scripts_of(path.stem)]
-    assert sorted(stages) == sorted(path.name for path in SCRIPTS.glob("*.py"))
+    assert sorted(stages) == sorted(rule_files.SCRIPTS)

@@ -25,6 +25,7 @@ from ragrelay.prompting.templates import load_template
 from ragrelay.scoring.encoder import Encoder
 
 from tests.support.bad_input_changes import NO_TENSORS
+from tests.support.rule_files import RULE_FILES
 from tests.support.sandbox import ROOT
 from tests.unit.conftest import at, study_of
 
@@ -45,7 +46,7 @@ CODE = (
 
 def test_no_code_is_made_of_text() -> None:
     """Ruff has rules on the same, but does not see Snakemake's files."""
-    for path in [ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk"), *(ROOT / "workflow").rglob("*.py")]:
+    for path in [ROOT / "Snakefile", *RULE_FILES, *(ROOT / "workflow").rglob("*.py")]:
         text = path.read_text(encoding="utf-8")
         assert not re.search(
             rf"(?<![\w.])(?<!def )(?:{'|'.join(CODE)})\(|yaml\.load\(|shell\s*=\s*True|allow_pickle=True", text
@@ -54,7 +55,7 @@ def test_no_code_is_made_of_text() -> None:
 
 def test_no_rule_hands_anything_to_a_shell() -> None:
     """Scripts get their values as values. A shell command would need :q after every name in it."""
-    for path in [ROOT / "Snakefile", *(ROOT / "rules").glob("*.smk")]:
+    for path in [ROOT / "Snakefile", *RULE_FILES]:
         text = path.read_text(encoding="utf-8")
         commands = re.findall(r"^ +shell:(.*?)(?=^\S|^ {4}\w+:|\Z)", text, re.MULTILINE | re.DOTALL)
         assert not [

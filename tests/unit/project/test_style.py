@@ -15,7 +15,7 @@ CODE = ["benchmarks", "docs", "requirements", "resources", "setup.py", "tests", 
 TOOLS = {
     "ruff check": ["ruff", "check", *CODE],
     "ruff format": ["ruff", "format", "--check", *CODE],
-    "snakefmt": ["snakefmt", "--check", "Snakefile", "workflow/Snakefile", "rules"],
+    "snakefmt": ["snakefmt", "--check", "Snakefile", "workflow/Snakefile", "rules", "workflow/scripts"],
     "mypy": ["mypy"],
 }
 

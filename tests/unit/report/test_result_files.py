@@ -16,7 +16,7 @@ LINE = re.compile(r"^\| `(.+?)` \| .*? ?\| (.*) \|$", re.MULTILINE)
 def test_the_page_and_the_captions_are_current() -> None:
     tool = load_tool("result_files")
     assert tool.PAGE.read_text(encoding="utf-8") == tool.page(), "run `make docs`"
-    captions = {path.name: path.read_text(encoding="utf-8") for path in tool.CAPTIONS.glob("*.rst")}
+    captions = {path: path.read_text(encoding="utf-8") for path in tool.present_captions()}
     assert captions == tool.captions(), "run `make docs`"
 
 

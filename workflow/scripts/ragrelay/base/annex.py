@@ -1,20 +1,22 @@
 """Define annexes: what stands beside the core and can be taken away, such as prediction or the comparison of studies.
 
-An annex is a folder of ``ragrelay.annexes`` whose ``annex.py`` has a subclass of Annex, with ``rules/<name>.smk``. What
-the core needs of it is an attribute or a method here, and the core asks all annexes in turn; it names none. Methods get
-the study (config.study.Study, and in rules StudyOfRules). Annexes import data libraries, and what is above the
-configuration, inside methods, since Snakemake imports every annex when it starts.
+An annex is a folder of ``ragrelay.annexes`` whose ``annex.py`` has a subclass of Annex. What the core needs of it is an
+attribute or a method here, and the core asks all annexes in turn; it names none. Methods get the study
+(config.study.Study, and in rules StudyOfRules). Annexes import data libraries, and what is above the configuration,
+inside methods, since Snakemake imports every annex when it starts.
 """
 
 import importlib
 import pkgutil
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any, ClassVar
 
 from ragrelay.base.settings import Settings
 
 PACKAGE = "ragrelay.annexes"
+FOLDER = Path(__file__).parents[1] / "annexes"
 
 
 class Annex:
@@ -74,6 +76,11 @@ class Annex:
     def name(self) -> str:
         """The name of its folder."""
         return type(self).__module__.split(".")[2]
+
+    @property
+    def folder(self) -> Path:
+        """Its folder, which has its ``rules.smk``, ``scripts/``, ``templates/`` and ``captions/``."""
+        return FOLDER / self.name
 
     @property
     def files(self) -> Any:
@@ -157,7 +164,7 @@ class Annex:
     # Rules
 
     has_rules: ClassVar[bool] = True
-    """Whether it has ``rules/<name>.smk``."""
+    """Whether it has ``rules.smk``."""
 
     generates: ClassVar[tuple[str, ...]] = ()
     """Names of its rules that generate answers."""
@@ -192,6 +199,11 @@ class Annex:
 
     def _module(self, name: str) -> Any:
         return importlib.import_module(f"{PACKAGE}.{self.name}.{name}") if self._has(name) else None
+
+
+def template_folders() -> list[Path]:
+    """Return the folders of annexes with templates of pages."""
+    return sorted(FOLDER.glob("*/templates"))
 
 
 @cache

@@ -10,9 +10,8 @@ from ragrelay.annexes.acu.sentences import claim_answer, claim_sentences
 from ragrelay.annexes.acu.study import ClaimsStudy
 from ragrelay.base.io.atomic_files import write_text
 from ragrelay.report.display.page import Page
-from ragrelay.report.display.templates import FOLDER
 
-TEMPLATE = FOLDER / "acu.html.j2"
+TEMPLATE = Path(__file__).with_name("templates") / "acu.html.j2"
 ANCHOR = "acu"
 
 

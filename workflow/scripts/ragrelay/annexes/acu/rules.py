@@ -107,7 +107,7 @@ class Claims:
     @functools.cached_property
     def tables(self) -> dict[str, Any]:
         """Tables of a claims study, with their captions."""
-        caption = "../workflow/report/acu_tables.rst"
+        caption = "captions/acu_tables.rst"
         return {
             name: captioned(path, caption=caption, category="Tables", labels={"context use": name})
             for name, path in made_by("analyse_acu").items()

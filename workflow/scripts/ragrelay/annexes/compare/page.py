@@ -19,7 +19,7 @@ from ragrelay.report.display.page import Page
 from ragrelay.report.display.palette import looks
 from ragrelay.report.display.templates import FOLDER, inside
 
-TEMPLATE = FOLDER / "compare.html.j2"
+TEMPLATE = Path(__file__).with_name("templates") / "compare.html.j2"
 MOST_ANSWERS = 3
 MOST_ROWS = 3_000
 MOST_POINTS = 20_000
@@ -67,7 +67,7 @@ def _html(page: Page, template: Path, sides: Sequence[SideStudy], roles: Sequenc
     ]
     return page.html(
         template,
-        own_style=inside(template.parent, "studies.css", *(["several.css"] if several else [])),
+        own_style=inside(FOLDER, "studies.css") + (inside(template.parent, "several.css") if several else ""),
         several=several,
         sides=columns,
         differences=groups,

@@ -90,7 +90,7 @@ class Comparison:
         return {
             name: captioned(
                 path,
-                caption=f"../workflow/report/{page.rule.replace('_studies', '')}.rst",
+                caption=f"captions/{page.rule.replace('_studies', '')}.rst",
                 category="Comparison",
                 labels={"comparison": name.removeprefix("compared_")},
             )

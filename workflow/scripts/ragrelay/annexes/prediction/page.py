@@ -10,9 +10,8 @@ from ragrelay.base.io.atomic_files import write_text
 from ragrelay.report.display.outputs import Table
 from ragrelay.report.display.page import Page
 from ragrelay.report.display.palette import looks
-from ragrelay.report.display.templates import FOLDER
 
-TEMPLATE = FOLDER / "predict.html.j2"
+TEMPLATE = Path(__file__).with_name("templates") / "predict.html.j2"
 MOST_ROWS = 6_000
 """Maximum rows of long tables on the page, shared by its sections."""
 

@@ -10,7 +10,7 @@ from ragrelay.report.display.templates import FOLDER, environment, inside
 
 NAME = "index.html"
 MARK = '<meta name="generator" content="ragrelay: list of studies">'
-TEMPLATE = FOLDER / "studies.html.j2"
+TEMPLATE = Path(__file__).with_name("templates") / "studies.html.j2"
 STYLES, SCRIPTS = ("page.css", "lead.css", "studies.css"), ("tables.js",)
 TIMES = 5
 """How often the list is written again because another run has ended meanwhile."""
@@ -53,8 +53,8 @@ def render(studies: list[Listed], others: list[str], template: Path = TEMPLATE) 
         .get_template(template.name)
         .render(
             mark=MARK,
-            style=inside(template.parent, *STYLES),
-            script=inside(template.parent, *SCRIPTS),
+            style=inside(FOLDER, *STYLES),
+            script=inside(FOLDER, *SCRIPTS),
             studies=[(study, f"./{quote(os.fsencode(study.folder))}/{PAGE}") for study in studies],
             others=others,
         )

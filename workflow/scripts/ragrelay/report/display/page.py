@@ -13,7 +13,7 @@ from ragrelay.report.display.outputs import AS_WRITTEN, Figure, Output, Part, Ta
 from ragrelay.report.display.palette import Look
 from ragrelay.report.display.script_json import script_json
 from ragrelay.report.display.tables import filled, table_as_written
-from ragrelay.report.display.templates import bundle, environment, inside
+from ragrelay.report.display.templates import FOLDER, bundle, environment, inside
 
 STYLES = ("page.css", "lead.css", "explorer.css", "toolbox.css", "print.css")
 SCRIPTS = ("toolbox.js", "tables.js", "lead.js", "charts.js", "saving.js", "explorer.js")
@@ -90,8 +90,8 @@ class Page:
             .get_template(template.name)
             .render(
                 page=self,
-                style=inside(template.parent, *STYLES),
-                script=inside(template.parent, *SCRIPTS),
+                style=inside(FOLDER, *STYLES),
+                script=inside(FOLDER, *SCRIPTS),
                 bundle=bundle(),
                 charts=Markup(script_json(self.charts)),
                 retrievers=Markup(script_json([(name, look.colour) for name, look in self.retrievers.items()])),

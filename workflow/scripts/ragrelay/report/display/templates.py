@@ -6,18 +6,22 @@ from pathlib import Path
 import jinja2
 from markupsafe import Markup, escape
 
+from ragrelay.base.annex import template_folders
 from ragrelay.base.io.workflow_files import ROOT
 from ragrelay.report.display.numbers import number
 from ragrelay.report.display.terms import Explainer, explained
 
 FOLDER = ROOT / "workflow" / "report"
-"""The templates, with their styles and scripts."""
+"""The core's templates, and the pages' styles and scripts."""
 
 
 def environment(folder: Path) -> jinja2.Environment:
-    """Return a Jinja environment that escapes, and in which an undefined name is an error."""
+    """Return a Jinja environment for the templates of ``folder``, of the core and of annexes.
+
+    It escapes, and an undefined name is an error.
+    """
     jinja = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
+        loader=jinja2.FileSystemLoader([folder, FOLDER, *template_folders()]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -102,8 +102,9 @@ class Module(NamedTuple):
 
 @functools.cache
 def code_digest(script: str, *modules: str, folder: Path = SCRIPTS, without: tuple[str, ...] = ()) -> str:
-    """Return 16 hex digits for ``script`` (a file name in ``folder``) and every package definition that it reaches.
+    """Return 16 hex digits for ``script`` and every package definition that it reaches.
 
+    ``script``: a file name in ``folder``, or ``<annex>/<file name>`` for a script of an annex.
     ``modules``: modules that the script imports by a name which is not in its code, such as that of the job's kind; or
     ``module:name``, one definition. ``without``: modules and packages that don't count, nor what only they use.
     ``folder`` contains the package too; an installed package contains the workflow's scripts.
@@ -275,7 +276,9 @@ class Code:
 
     def _find_path(self, name: str) -> Path | None:
         if name.endswith(".py"):
-            return self.folder / name
+            annex, _, script = name.partition("/")
+            own = self.packages / PACKAGE / "annexes" / annex / "scripts" / script
+            return own if script and own.is_file() else self.folder / name
         above, _, last = name.rpartition(".")
         folder = self.packages if not above else (path := self._path(above)) and path.parent
         if name.partition(".")[0] != PACKAGE or not folder or (above and path and path.name != "__init__.py"):

@@ -31,6 +31,8 @@ from snakemake.persistence import ParamsChange, PersistenceBase
 from snakemake.persistence.file import FilePersistence
 from snakemake.resources import GroupResources, Resource, Resources
 from snakemake.scheduling.job_scheduler import JobScheduler
+from snakemake.settings.types import DeploymentMethod
+from snakemake.sourcecache import infer_source_file
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from ragrelay.base.display.terminal import KEPT, Shown, say, tell
@@ -198,14 +200,18 @@ def collect_garbage_rarely() -> None:
     gc.set_threshold(20_000)
 
 
-def import_this_package_in_jobs() -> None:
+def import_this_package_in_jobs(workflow: Any) -> None:
     """Have jobs import ``ragrelay`` from the workflow's own checkout.
 
     Snakemake puts a script's folder behind the environment's packages. If two checkouts share an environment, jobs
-    could run the code of one with the digests of the other. An installed package needs nothing: jobs find it. (In a
-    conda environment, Snakemake removes this variable; no other package is there.)
+    could run the code of one with the digests of the other. An installed package needs nothing: jobs find it.
+
+    Jobs in conda environments get this folder alone (and only with `conda-not-block-search-path-envvars`, which
+    profiles/default sets): packages of the host would hide those of the environment.
     """
     first, paths = str(PACKAGE.parent), os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if DeploymentMethod.CONDA in workflow.deployment_settings.deployment_method:
+        paths = []
     if not INSTALLED.is_dir():
         os.environ["PYTHONPATH"] = os.pathsep.join([first, *(path for path in paths if path not in ("", first))])
 
@@ -333,7 +339,7 @@ def _tell_if_it_should_follow(job: Any, maker: Any) -> None:
 
     A workflow that imports the rules can replace their inputs, and with them ancient().
     """
-    view, filling = (Path(str(one.rule.script)).name for one in (job, maker))
+    view, filling = (infer_source_file(each.rule.script or "").get_filename() for each in (job, maker))
     if FOLLOWED.get(view) == filling and job.rule.name not in _TOLD and _is_ours(job):
         _TOLD.add(job.rule.name)
         place = f"ragrelay: warning: rule {job.rule.name}: found receipts of {maker.rule.name} among its inputs"

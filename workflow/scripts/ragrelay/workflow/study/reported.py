@@ -8,7 +8,7 @@ from typing import Any
 
 from snakemake.io import report as captioned
 
-from ragrelay.base.annex import annexes
+from ragrelay.base.annex import annexes, template_folders
 from ragrelay.base.io.workflow_files import ROOT
 from ragrelay.base.vocabulary.names import NOT_RELAYED
 from ragrelay.base.vocabulary.study_file import StudyFile
@@ -82,7 +82,7 @@ class Reported:
         return [
             captioned(
                 f"<results>/report/{output.kind}s/{file_name(output, ending, part)}",
-                caption=f"../workflow/report/captions/{output.kind}_{output.name}.rst",
+                caption=f"{self.captions[output.of]}/{output.kind}_{output.name}.rst",
                 category=f"{output.kind.capitalize()}s",
                 labels={
                     output.kind: output.name,
@@ -94,6 +94,12 @@ class Reported:
             for ending in output.endings
             for part in keys or [{key: f"{{{key}}}" for key in KEYS[output.of]}]
         ]
+
+    @functools.cached_property
+    def captions(self) -> dict[str, str]:
+        """The folder of captions by ``Output.of``, relative to the file of the rule that makes the outputs."""
+        of_annexes = {name for annex in annexes() for name in annex.shows}
+        return {name: "captions" if name in of_annexes else "../workflow/report/captions" for name in KEYS}
 
     # Sections
 
@@ -288,17 +294,18 @@ class Reported:
 
     @functools.cached_property
     def page_parts(self) -> list[str]:
-        """The templates, styles and scripts of pages."""
-        endings = ("j2", "css", "js")
-        return [os.path.relpath(path) for ending in endings for path in sorted(PAGE.glob(f"*.{ending}"))]
+        """The templates, styles and scripts of pages, those of annexes too."""
+        folders, endings = (PAGE, *template_folders()), ("j2", "css", "js")
+        return [os.path.relpath(path) for f in folders for end in endings for path in sorted(f.glob(f"*.{end}"))]
 
     def template(self, name: str) -> str:
         """Return the template of a page."""
-        return os.path.relpath(PAGE / f"{name}.html.j2")
+        [path] = [path for path in self.page_parts if Path(path).name == f"{name}.html.j2"]
+        return path
 
     def page(self, path: StudyFile, caption: str, name: str) -> Any:
-        """Return a page, with its caption in Snakemake's report."""
-        return captioned(path, caption=f"../workflow/report/{caption}.rst", category="Page", labels={"page": name})
+        """Return a page, with its caption in Snakemake's report; ``caption`` is relative to the file of rules."""
+        return captioned(path, caption=caption, category="Page", labels={"page": name})
 
     @functools.cached_property
     def of_study(self) -> dict[str, Any]:

@@ -22,15 +22,15 @@ rule compare_studies:
     wildcard_constraints:
         pair=any_of(comparison.of),
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         before=lambda wildcards, input: str(Path(input.before).parents[1]),
         after=lambda wildcards, input: str(Path(input.after).parents[1]),
         pairs=comparison.pairs,
         several=comparison.several,
-        code=code_of("compare_studies.py", *reported.modules("comparison"), *reported.hashes),
+        code=code_of("compare/compare_studies.py", *reported.modules("comparison"), *reported.hashes),
     script:
-        "../workflow/scripts/compare_studies.py"
+        "scripts/compare_studies.py"
 
 
 rule compare_several:
@@ -46,14 +46,14 @@ rule compare_several:
     wildcard_constraints:
         studies=any_of([comparison.together]),
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         before=lambda wildcards, input: str(Path(input.pages[0]).parents[1]),
         after=lambda wildcards, input: [str(Path(page).parents[1]) for page in input.pages[1:]],
         pairs=comparison.pairs,
-        code=code_of("compare_several.py", *reported.hashes),
+        code=code_of("compare/compare_several.py", *reported.hashes),
     script:
-        "../workflow/scripts/compare_several.py"
+        "scripts/compare_several.py"
 
 
 rule compare:

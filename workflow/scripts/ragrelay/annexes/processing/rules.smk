@@ -24,7 +24,7 @@ rule describe_processing:
     wildcard_constraints:
         generator=any_of(each["generator"] for each in processing.described),
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         patterns={
             "before": files.contexts,
@@ -34,6 +34,6 @@ rule describe_processing:
         },
         bases=processing.bases,
         ks=sorted(study.grid.k),
-        code=code_of("describe_processing.py"),
+        code=code_of("processing/describe_processing.py"),
     script:
-        "../workflow/scripts/describe_processing.py"
+        "scripts/describe_processing.py"

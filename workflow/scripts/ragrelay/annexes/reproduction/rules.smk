@@ -23,16 +23,16 @@ rule compare_published:
     log:
         "<logs>/compare_published.log",
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         names=published.given.get("names"),
         sections=study.sections,
         patterns={"per_query": files.utility, "retrieval": files.measures},
         rankings=retrieval.rankings,
         measure=study.grid.measures[0],
-        code=code_of("compare_published.py", "ragrelay.annexes.reproduction.latex"),
+        code=code_of("reproduction/compare_published.py", "ragrelay.annexes.reproduction.latex"),
     script:
-        "../workflow/scripts/compare_published.py"
+        "scripts/compare_published.py"
 
 
 for kind, (name, does, ours) in published.compared.items():
@@ -48,13 +48,13 @@ for kind, (name, does, ours) in published.compared.items():
         log:
             f"<logs>/{name}.log",
         conda:
-            "../envs/report.yaml"
+            env("report")
         params:
             kind=kind,
             names=published.given.get("names"),
-            code=code_of("compare_published_table.py"),
+            code=code_of("reproduction/compare_published_table.py"),
         script:
-            "../workflow/scripts/compare_published_table.py"
+            "scripts/compare_published_table.py"
 
     getattr(rules, name).rule.docstring = does
 
@@ -68,12 +68,12 @@ rule list_published_rows:
     log:
         "<logs>/list_published_rows.log",
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         published=published.files,
-        code=code_of("list_published_rows.py"),
+        code=code_of("reproduction/list_published_rows.py"),
     script:
-        "../workflow/scripts/list_published_rows.py"
+        "scripts/list_published_rows.py"
 
 
 rule reproduce:

@@ -28,15 +28,15 @@ rule count_terms:
     benchmark:
         "<benchmarks>/count_terms/{dataset}.tsv"
     conda:
-        "../envs/prediction.yaml"
+        env("prediction")
     resources:
         **machine("index"),
     params:
         dataset=of_job(study.dataset_of_jobs),
         cache_dir=study.cache_dir,
-        code=code_of("count_terms.py", of_job(study.dataset_module)),
+        code=code_of("prediction/count_terms.py", of_job(study.dataset_module)),
     script:
-        "../workflow/scripts/count_terms.py"
+        "scripts/count_terms.py"
 
 
 rule rerank_contexts:
@@ -52,16 +52,16 @@ rule rerank_contexts:
     benchmark:
         "<benchmarks>/rerank_contexts/{dataset}/{reranker}/{retriever}.tsv"
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     threads: cores("retrieval", 2)
     resources:
         **machine("retrieval"),
     params:
         k=max(study.grid.k),
         definition=prediction.reranker_of,
-        code=code_of("rerank_contexts.py"),
+        code=code_of("prediction/rerank_contexts.py"),
     script:
-        "../workflow/scripts/rerank_contexts.py"
+        "scripts/rerank_contexts.py"
 
 
 rule check_quality:
@@ -75,12 +75,12 @@ rule check_quality:
         "<logs>/check_quality/{dataset}.log",
     priority: 10
     conda:
-        "../envs/prediction.yaml"
+        env("prediction")
     params:
         k=max(study.grid.k),
-        code=code_of("check_quality.py"),
+        code=code_of("prediction/check_quality.py"),
     script:
-        "../workflow/scripts/check_quality.py"
+        "scripts/check_quality.py"
 
 
 rule score_agreement:
@@ -95,16 +95,16 @@ rule score_agreement:
     benchmark:
         "<benchmarks>/score_agreement/{dataset}/{scorer}/{generator}/{retriever}.tsv"
     conda:
-        "../envs/scoring.yaml"
+        env("scoring")
     threads: cores("scoring")
     resources:
         **machine("scoring"),
     params:
         patterns={"answers": files.answers},
         scorer=of_job(study.scorer_of_jobs),
-        code=code_of("score_agreement.py", of_job(study.scorer_module)),
+        code=code_of("prediction/score_agreement.py", of_job(study.scorer_module)),
     script:
-        "../workflow/scripts/score_agreement.py"
+        "scripts/score_agreement.py"
 
 
 rule predict_utility:
@@ -125,15 +125,15 @@ rule predict_utility:
     benchmark:
         "<benchmarks>/predict_utility/{dataset}/{generator}/{retriever}.tsv"
     conda:
-        "../envs/prediction.yaml"
+        env("prediction")
     params:
         **prediction.params,
         dense=prediction.vector_definition,
         dataset=of_job(study.dataset_of_jobs),
         fingerprint=of_job(study.fingerprint_of),
-        code=code_of("predict_utility.py", of_job(study.dataset_module), *PREDICTOR_MODULES),
+        code=code_of("prediction/predict_utility.py", of_job(study.dataset_module), *PREDICTOR_MODULES),
     script:
-        "../workflow/scripts/predict_utility.py"
+        "scripts/predict_utility.py"
 
 
 rule evaluate_predictions:
@@ -150,16 +150,16 @@ rule evaluate_predictions:
     benchmark:
         "<benchmarks>/evaluate_predictions/{dataset}/{scorer}/{generator}.tsv"
     conda:
-        "../envs/prediction.yaml"
+        env("prediction")
     params:
         draws=study.draws,
         patterns={"predictions": prediction_files.predictions, "retrieval": files.measures},
         kinds=study.retriever_kinds,
         rankings=prediction.rankings,
         measure=study.grid.measures[0],
-        code=code_of("evaluate_predictions.py", *PREDICTOR_MODULES),
+        code=code_of("prediction/evaluate_predictions.py", *PREDICTOR_MODULES),
     script:
-        "../workflow/scripts/evaluate_predictions.py"
+        "scripts/evaluate_predictions.py"
 
 
 rule transfer_predictions:
@@ -175,15 +175,15 @@ rule transfer_predictions:
     benchmark:
         "<benchmarks>/transfer_predictions/{dataset}/{scorer}/{generator}.tsv"
     conda:
-        "../envs/prediction.yaml"
+        env("prediction")
     params:
         **study.analysis("seed"),
         patterns={"predictions": prediction_files.predictions, "utility": files.utility, "retrieval": files.measures},
         datasets=study.grid.datasets,
         measure=study.grid.measures[0],
-        code=code_of("transfer_predictions.py", *PREDICTOR_MODULES),
+        code=code_of("prediction/transfer_predictions.py", *PREDICTOR_MODULES),
     script:
-        "../workflow/scripts/transfer_predictions.py"
+        "scripts/transfer_predictions.py"
 
 
 rule report_predictions:
@@ -195,20 +195,20 @@ rule report_predictions:
         page_parts=reported.page_parts,
     output:
         *reported.paths(reported.outputs("prediction", "figure"), study.sections),
-        page=reported.page(prediction_files.predict_report, "predict_page", "prediction"),
+        page=reported.page(prediction_files.predict_report, "captions/predict_page.rst", "prediction"),
     log:
         "<logs>/report_predictions.log",
     conda:
-        "../envs/prediction.yaml"
+        env("prediction")
     params:
         patterns=PREDICTED_TABLES | {"quality_left_out": prediction_files.left_out_of_quality},
         study=study.name,
         sections=study.sections,
         rankings=prediction.rankings,
         notices=reported.notices(study.grid.generators),
-        code=code_of("report_predictions.py", *reported.modules("prediction")),
+        code=code_of("prediction/report_predictions.py", *reported.modules("prediction")),
     script:
-        "../workflow/scripts/report_predictions.py"
+        "scripts/report_predictions.py"
 
 
 rule predict:

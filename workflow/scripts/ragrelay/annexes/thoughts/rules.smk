@@ -23,15 +23,15 @@ rule describe_thoughts:
     wildcard_constraints:
         generator=any_of(thoughts.generators),
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         patterns={"answers": files.answers},
         order=study.order,
         base=of_job(thoughts.base_of),
         budget=of_job(thoughts.budget_of),
-        code=code_of("describe_thoughts.py"),
+        code=code_of("thoughts/describe_thoughts.py"),
     script:
-        "../workflow/scripts/describe_thoughts.py"
+        "scripts/describe_thoughts.py"
 
 
 rule draw_thoughts:
@@ -45,10 +45,10 @@ rule draw_thoughts:
     wildcard_constraints:
         generator=any_of(thoughts.generators),
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         shown=thoughts.drawn,
         report=workflow.pathvars.apply("<results>/report"),
-        code=code_of("draw_thoughts.py", *reported.modules("thoughts")),
+        code=code_of("thoughts/draw_thoughts.py", *reported.modules("thoughts")),
     script:
-        "../workflow/scripts/draw_thoughts.py"
+        "scripts/draw_thoughts.py"

@@ -26,12 +26,12 @@ rule prepare_claims:
         "<logs>/prepare_claims/{claims}.log",
     localrule: True
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     params:
         claims=claims.definition_of,
-        code=code_of("prepare_claims.py", claims.module_of, claims.format_module_of),
+        code=code_of("acu/prepare_claims.py", claims.module_of, claims.format_module_of),
     script:
-        "../workflow/scripts/prepare_claims.py"
+        "scripts/prepare_claims.py"
 
 
 rule build_claim_prompts:
@@ -43,12 +43,12 @@ rule build_claim_prompts:
     log:
         "<logs>/build_claim_prompts/{claims}/{template}.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         template=claims.template_of,
-        code=code_of("build_claim_prompts.py"),
+        code=code_of("acu/build_claim_prompts.py"),
     script:
-        "../workflow/scripts/build_claim_prompts.py"
+        "scripts/build_claim_prompts.py"
 
 
 rule describe_claims:
@@ -64,12 +64,12 @@ rule describe_claims:
     log:
         "<logs>/describe_claims/{claims}.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         entities=claims.asked_for.get("entities"),
-        code=code_of("describe_claims.py"),
+        code=code_of("acu/describe_claims.py"),
     script:
-        "../workflow/scripts/describe_claims.py"
+        "scripts/describe_claims.py"
 
 
 rule analyse_acu:
@@ -83,7 +83,7 @@ rule analyse_acu:
     log:
         "<logs>/analyse_acu.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         draws=study.draws,
         patterns={
@@ -92,9 +92,9 @@ rule analyse_acu:
             "characteristics": claim_files.characteristics,
         },
         order=claims.units,
-        code=code_of("analyse_acu.py"),
+        code=code_of("acu/analyse_acu.py"),
     script:
-        "../workflow/scripts/analyse_acu.py"
+        "scripts/analyse_acu.py"
 
 
 rule report_acu:
@@ -106,19 +106,19 @@ rule report_acu:
         page_parts=reported.page_parts,
     output:
         *reported.paths(reported.outputs("claims", "figure"), [{}]),
-        page=reported.page(claim_files.acu_report, "acu_page", "context use"),
+        page=reported.page(claim_files.acu_report, "captions/acu_page.rst", "context use"),
     log:
         "<logs>/report_acu.log",
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         patterns=claims.shown_patterns,
         beside=beside,
         study=study.name,
         notices=reported.notices({u["generator"] for u in claims.units}),
-        code=code_of("report_acu.py", *reported.modules("claims"), *beside_modules),
+        code=code_of("acu/report_acu.py", *reported.modules("claims"), *beside_modules),
     script:
-        "../workflow/scripts/report_acu.py"
+        "scripts/report_acu.py"
 
 
 rule acu:

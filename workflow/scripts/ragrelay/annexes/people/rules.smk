@@ -23,12 +23,12 @@ rule compare_people:
     log:
         "<logs>/compare_people/{dataset}.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         **people.params,
-        code=code_of("compare_people.py"),
+        code=code_of("people/compare_people.py"),
     script:
-        "../workflow/scripts/compare_people.py"
+        "scripts/compare_people.py"
 
 
 rule draw_people:
@@ -40,13 +40,13 @@ rule draw_people:
     log:
         "<logs>/draw_people/{dataset}.log",
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         shown=people.drawn,
         report=workflow.pathvars.apply("<results>/report"),
-        code=code_of("draw_people.py", *reported.modules("people")),
+        code=code_of("people/draw_people.py", *reported.modules("people")),
     script:
-        "../workflow/scripts/draw_people.py"
+        "scripts/draw_people.py"
 
 
 # Without outputs, so that it runs whenever it is requested.
@@ -59,9 +59,9 @@ rule to_score:
         "<logs>/to_score.log",
     localrule: True
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         **people.draw,
-        code=code_of("to_score.py"),
+        code=code_of("people/to_score.py"),
     script:
-        "../workflow/scripts/to_score.py"
+        "scripts/to_score.py"

@@ -30,7 +30,7 @@ rule change_contexts:
         retriever=any_of(interventions.retrievers),
     priority: 10
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     params:
         dataset=of_job(study.dataset_of_jobs),
         definitions=of_job(interventions.of_retriever),
@@ -38,9 +38,9 @@ rule change_contexts:
         lowest=of_job(study.lowest_grade),
         near_copy=study.settings.near_copy,
         drop_identical_ids=of_job(study.drop_identical_ids),
-        code=code_of("change_contexts.py", of_job(study.dataset_module), *interventions.modules),
+        code=code_of("interventions/change_contexts.py", of_job(study.dataset_module), *interventions.modules),
     script:
-        "../workflow/scripts/change_contexts.py"
+        "scripts/change_contexts.py"
 
 
 rule build_changed_prompts:
@@ -58,12 +58,12 @@ rule build_changed_prompts:
         retriever=any_of(interventions.retrievers),
     priority: 10
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         template=of_job(study.template_parts),
-        code=code_of("build_changed_prompts.py"),
+        code=code_of("interventions/build_changed_prompts.py"),
     script:
-        "../workflow/scripts/build_changed_prompts.py"
+        "scripts/build_changed_prompts.py"
 
 
 CHANGED_ANSWERED = {
@@ -116,16 +116,16 @@ rule view_changed_answers:
         generator=any_of(study.asked_generators()),
         retriever=any_of(interventions.retrievers),
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         seeds=study.grid.seeds,
         fingerprint=of_job(study.fingerprint_of),
         thinking=of_job(study.thinking_of),
         cache_dir=study.cache_dir,
         leaves_out=of_job(interventions.leaves_out),
-        code=code_of("view_changed_answers.py"),
+        code=code_of("interventions/view_changed_answers.py"),
     script:
-        "../workflow/scripts/view_changed_answers.py"
+        "scripts/view_changed_answers.py"
 
 
 rule score_changed_answers:
@@ -144,15 +144,15 @@ rule score_changed_answers:
         scorer=any_of(study.computed_scorers),
         retriever=any_of(interventions.retrievers),
     conda:
-        "../envs/scoring.yaml"
+        env("scoring")
     threads: cores("scoring")
     resources:
         **machine("scoring"),
     params:
         **study.scoring,
-        code=code_of("score_changed_answers.py", of_job(study.scorer_module)),
+        code=code_of("interventions/score_changed_answers.py", of_job(study.scorer_module)),
     script:
-        "../workflow/scripts/score_changed_answers.py"
+        "scripts/score_changed_answers.py"
 
 
 rule analyse_interventions:
@@ -168,7 +168,7 @@ rule analyse_interventions:
     log:
         "<logs>/analyse_interventions/{dataset}/{scorer}/{generator}.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         patterns={
             "scores": changed_files.changed_scores,
@@ -179,9 +179,9 @@ rule analyse_interventions:
         orderings=study.grid.orderings,
         measure=study.grid.measures[0],
         margin=study.settings.analysis.equivalence_margin,
-        code=code_of("analyse_interventions.py", *interventions.modules),
+        code=code_of("interventions/analyse_interventions.py", *interventions.modules),
     script:
-        "../workflow/scripts/analyse_interventions.py"
+        "scripts/analyse_interventions.py"
 
 
 rule draw_interventions:
@@ -193,9 +193,9 @@ rule draw_interventions:
     log:
         "<logs>/draw_interventions/{dataset}_{generator}_{scorer}.log",
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         report=workflow.pathvars.apply("<results>/report"),
-        code=code_of("draw_interventions.py", *reported.modules("interventions")),
+        code=code_of("interventions/draw_interventions.py", *reported.modules("interventions")),
     script:
-        "../workflow/scripts/draw_interventions.py"
+        "scripts/draw_interventions.py"

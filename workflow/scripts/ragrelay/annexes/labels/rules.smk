@@ -27,13 +27,13 @@ rule build_single_prompts:
         "<logs>/build_single_prompts/{dataset}/{template}/{retriever}.log",
     priority: 10
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         depth=study.config["annotation_depth"],
         template=of_job(study.template_parts),
-        code=code_of("build_single_prompts.py"),
+        code=code_of("labels/build_single_prompts.py"),
     script:
-        "../workflow/scripts/build_single_prompts.py"
+        "scripts/build_single_prompts.py"
 
 
 SINGLE_ANSWERED = {
@@ -80,15 +80,15 @@ rule view_single_answers:
     wildcard_constraints:
         generator=any_of(study.asked_generators()),
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         seeds=study.grid.seeds,
         fingerprint=of_job(study.fingerprint_of),
         thinking=of_job(study.thinking_of),
         cache_dir=study.cache_dir,
-        code=code_of("view_single_answers.py"),
+        code=code_of("labels/view_single_answers.py"),
     script:
-        "../workflow/scripts/view_single_answers.py"
+        "scripts/view_single_answers.py"
 
 
 rule read_single_answers:
@@ -109,14 +109,14 @@ rule read_single_answers:
         generator=any_of(study.imported_generators),
     priority: 10
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     params:
         dataset=of_job(study.dataset_of_jobs),
         imported=of_job(study.passage_answers),
         depth=study.config["annotation_depth"],
-        code=code_of("read_single_answers.py", of_job(study.dataset_module)),
+        code=code_of("labels/read_single_answers.py", of_job(study.dataset_module)),
     script:
-        "../workflow/scripts/read_single_answers.py"
+        "scripts/read_single_answers.py"
 
 
 rule label_passages:
@@ -132,15 +132,15 @@ rule label_passages:
     benchmark:
         "<benchmarks>/label_passages/{dataset}/{scorer}/{generator}.tsv"
     conda:
-        "../envs/scoring.yaml"
+        env("scoring")
     threads: cores("scoring")
     resources:
         **machine("scoring"),
     params:
         **study.scoring,
-        code=code_of("label_passages.py", of_job(study.scorer_module)),
+        code=code_of("labels/label_passages.py", of_job(study.scorer_module)),
     script:
-        "../workflow/scripts/label_passages.py"
+        "scripts/label_passages.py"
 
 
 rule label_by_pages:
@@ -157,12 +157,12 @@ rule label_by_pages:
         "<logs>/label_by_pages/{dataset}/{source}.log",
     priority: 10
     conda:
-        "../envs/retrieval.yaml"
+        env("retrieval")
     params:
         dataset=of_job(study.dataset_of_jobs),
-        code=code_of("label_by_pages.py", of_job(study.dataset_module)),
+        code=code_of("labels/label_by_pages.py", of_job(study.dataset_module)),
     script:
-        "../workflow/scripts/label_by_pages.py"
+        "scripts/label_by_pages.py"
 
 
 rule label_by_file:
@@ -178,12 +178,12 @@ rule label_by_file:
         "<logs>/label_by_file/{dataset}/{source}.log",
     priority: 10
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         depth=study.config["annotation_depth"],
-        code=code_of("label_by_file.py"),
+        code=code_of("labels/label_by_file.py"),
     script:
-        "../workflow/scripts/label_by_file.py"
+        "scripts/label_by_file.py"
 
 
 rule measure_labels:
@@ -199,7 +199,7 @@ rule measure_labels:
     log:
         "<logs>/measure_labels/{dataset}/{scorer}/{generator}.log",
     conda:
-        "../envs/scoring.yaml"
+        env("scoring")
     params:
         patterns={"contexts": files.contexts, **LABEL_TABLES},
         order=study.order,
@@ -209,9 +209,9 @@ rule measure_labels:
         measures=study.config["grid"]["annotation_measures"],
         ks=labels.cutoffs,
         limits=labels.limits_of,
-        code=code_of("measure_labels.py", *labels.modules),
+        code=code_of("labels/measure_labels.py", *labels.modules),
     script:
-        "../workflow/scripts/measure_labels.py"
+        "scripts/measure_labels.py"
 
 
 rule correlate_labels:
@@ -226,14 +226,14 @@ rule correlate_labels:
     benchmark:
         "<benchmarks>/correlate_labels/{dataset}/{scorer}/{generator}.tsv"
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         draws=study.draws,
         kinds=study.retriever_kinds,
         constant=labels.constant,
-        code=code_of("correlate_labels.py"),
+        code=code_of("labels/correlate_labels.py"),
     script:
-        "../workflow/scripts/correlate_labels.py"
+        "scripts/correlate_labels.py"
 
 
 rule describe_label_cost:
@@ -247,15 +247,15 @@ rule describe_label_cost:
     log:
         "<logs>/describe_label_cost/{dataset}/{generator}.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         patterns={"answers": files.answers},
         fingerprint=of_job(study.fingerprint_of),
         devices=of_job(study.devices_of),
         cache_dir=study.cache_dir,
-        code=code_of("describe_label_cost.py"),
+        code=code_of("labels/describe_label_cost.py"),
     script:
-        "../workflow/scripts/describe_label_cost.py"
+        "scripts/describe_label_cost.py"
 
 
 rule measure_agreement:
@@ -271,13 +271,13 @@ rule measure_agreement:
     log:
         "<logs>/measure_agreement/{dataset}/{scorer}/{generator}.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         **labels.agreement,
         lowest_grade=of_job(study.lowest_grade),
-        code=code_of("measure_agreement.py", *labels.modules),
+        code=code_of("labels/measure_agreement.py", *labels.modules),
     script:
-        "../workflow/scripts/measure_agreement.py"
+        "scripts/measure_agreement.py"
 
 
 rule build_check_prompts:
@@ -291,13 +291,13 @@ rule build_check_prompts:
     log:
         "<logs>/build_check_prompts/{dataset}/{source}.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         template=labels.check_template_of,
         sample=labels.checked_of,
-        code=code_of("build_check_prompts.py"),
+        code=code_of("labels/build_check_prompts.py"),
     script:
-        "../workflow/scripts/build_check_prompts.py"
+        "scripts/build_check_prompts.py"
 
 
 use rule analyse_judge_checks as analyse_passage_checks with:
@@ -319,13 +319,13 @@ rule draw_annotations:
     log:
         "<logs>/draw_annotations/{scorer}.log",
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         kinds={n: d["kind"] for n, d in study.selected()["annotations"].items()},
         report=workflow.pathvars.apply("<results>/report"),
-        code=code_of("draw_annotations.py", *reported.modules("annotations")),
+        code=code_of("labels/draw_annotations.py", *reported.modules("annotations")),
     script:
-        "../workflow/scripts/draw_annotations.py"
+        "scripts/draw_annotations.py"
 
 
 rule erag:

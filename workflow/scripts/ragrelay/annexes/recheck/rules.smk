@@ -21,7 +21,7 @@ RECHECK = {
     "template": lambda wildcards: study.template_parts(study.template_of(wildcards.generator)),
     "seeds": study.grid.seeds,
     "cache_dir": study.cache_dir,
-    "code": code_of("recheck_answers.py"),
+    "code": code_of("recheck/recheck_answers.py"),
 }
 RECHECKED = {
     "fetched": study.fetched_for("generator"),
@@ -44,11 +44,11 @@ rule count_rechecked_answers:
     wildcard_constraints:
         generator=any_of(study.asked_generators()),
     conda:
-        "../envs/generation.yaml"
+        env("generation")
     params:
         **RECHECK,
     script:
-        "../workflow/scripts/recheck_answers.py"
+        "scripts/recheck_answers.py"
 
 
 rule recheck_answers:
@@ -64,14 +64,14 @@ rule recheck_answers:
     wildcard_constraints:
         generator=any_of(study.asked_generators()),
     conda:
-        "../envs/generation.yaml"
+        env("generation")
     threads: of_job(study.threads_of)
     resources:
         **ENGINE,
     params:
         **RECHECK,
     script:
-        "../workflow/scripts/recheck_answers.py"
+        "scripts/recheck_answers.py"
 
 
 rule score_recheck:
@@ -86,7 +86,7 @@ rule score_recheck:
     wildcard_constraints:
         scorer=any_of(study.computed_scorers),
     conda:
-        "../envs/scoring.yaml"
+        env("scoring")
     threads: cores("scoring")
     resources:
         **machine("scoring"),
@@ -94,9 +94,9 @@ rule score_recheck:
         scorer=of_job(study.scorer_of_jobs),
         grades=of_job(study.reference_sets),
         cache_dir=study.cache_dir,
-        code=code_of("score_recheck.py", of_job(study.scorer_module)),
+        code=code_of("recheck/score_recheck.py", of_job(study.scorer_module)),
     script:
-        "../workflow/scripts/score_recheck.py"
+        "scripts/score_recheck.py"
 
 
 # Without outputs, so that it runs whenever it is requested.
@@ -111,9 +111,9 @@ rule recheck:
         "<logs>/recheck.log",
     localrule: True
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         **rechecks.params,
-        code=code_of("recheck.py"),
+        code=code_of("recheck/recheck.py"),
     script:
-        "../workflow/scripts/recheck.py"
+        "scripts/recheck.py"

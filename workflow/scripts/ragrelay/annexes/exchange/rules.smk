@@ -26,13 +26,13 @@ rule export_answers:
     log:
         "<logs>/export_answers/{dataset}/{generator}.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         patterns=exports.patterns,
         about=exports.about,
-        code=code_of("export_answers.py"),
+        code=code_of("exchange/export_answers.py"),
     script:
-        "../workflow/scripts/export_answers.py"
+        "scripts/export_answers.py"
 
 
 rule export_scores:
@@ -44,12 +44,12 @@ rule export_scores:
     log:
         "<logs>/export_scores/{dataset}/{generator}.log",
     conda:
-        "../envs/analysis.yaml"
+        env("analysis")
     params:
         patterns={"scores": files.scores},
-        code=code_of("export_scores.py"),
+        code=code_of("exchange/export_scores.py"),
     script:
-        "../workflow/scripts/export_scores.py"
+        "scripts/export_scores.py"
 
 
 rule export_tables:
@@ -64,12 +64,12 @@ rule export_tables:
     log:
         "<logs>/export_tables.log",
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         study=study.name,
-        code=code_of("export_tables.py", *exports.registries),
+        code=code_of("exchange/export_tables.py", *exports.registries),
     script:
-        "../workflow/scripts/export_tables.py"
+        "scripts/export_tables.py"
 
 
 rule describe_results:
@@ -88,13 +88,13 @@ rule describe_results:
     log:
         "<logs>/describe_results.log",
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         study=study.name,
         questions=shown_questions,
-        code=code_of("describe_results.py", *exports.registries),
+        code=code_of("exchange/describe_results.py", *exports.registries),
     script:
-        "../workflow/scripts/describe_results.py"
+        "scripts/describe_results.py"
 
 
 rule export:

@@ -14,9 +14,9 @@ rule studies:
         "<logs>/studies.log",
     localrule: True
     conda:
-        "../envs/report.yaml"
+        env("report")
     params:
         root=str(Path(workflow.pathvars.apply("<results>")).parent),
-        code=code_of("list_studies.py"),
+        code=code_of("studies/list_studies.py"),
     script:
-        "../workflow/scripts/list_studies.py"
+        "scripts/list_studies.py"

@@ -1,0 +1,14 @@
+"""Files of rules and their scripts, of the core and of annexes."""
+
+from ragrelay.base.annex import FOLDER
+
+from tests.support.sandbox import ROOT
+
+CORE_RULES = sorted((ROOT / "rules").glob("*.smk"))
+RULE_FILES = [*CORE_RULES, *sorted(FOLDER.glob("*/rules.smk"))]
+CORE_SCRIPTS = sorted((ROOT / "workflow/scripts").glob("*.py"))
+SCRIPTS = {
+    **{path.name: path for path in CORE_SCRIPTS},
+    **{f"{path.parents[1].name}/{path.name}": path for path in sorted(FOLDER.glob("*/scripts/*.py"))},
+}
+"""By the names that `code_digest` takes; the script of an annex begins with the annex's name."""
