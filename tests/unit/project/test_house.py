@@ -160,8 +160,8 @@ CEILINGS = {
     "annex processing": 700,
     "annex studies": 550,
 }  # fmt: skip
-"""Most lines of Python and rules in each room; an annex has its rules, scripts and tests. Raise one only with the reason beside
-it. This command lowers them: PYTHONPATH=workflow/scripts python -m tests.unit.project.test_house"""
+"""Most lines of Python and rules in each room; an annex has its rules, scripts and tests. Raise one only with the reason
+beside it. This command lowers them: PYTHONPATH=workflow/scripts:. python -m tests.unit.project.test_house"""
 STEP, SLACK = 50, 100
 """Ceilings are multiples of the one, and at most the other above their rooms."""
 

@@ -16,7 +16,7 @@ from scipy.stats import spearmanr
 
 from tests.support.sandbox import Sandbox
 
-pytestmark = pytest.mark.full
+pytestmark = [pytest.mark.study, pytest.mark.full]
 
 TOPICS, SYSTEMS, LEVELS = 30, 12, 3
 NAMES = [f"sys{number:02}" for number in range(1, SYSTEMS + 1)]

@@ -12,8 +12,10 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from tests.support.papers import missing_places
+from tests.annexes.reproduction.places import missing_places
 from tests.support.sandbox import ROOT, Sandbox
+
+pytestmark = pytest.mark.study
 
 
 def configuration(name: str) -> dict[str, Any]:

@@ -9,8 +9,10 @@ import yaml
 from ragrelay.collection import kilt
 from snakemake.utils import update_config
 
-from tests.support.papers import missing_places
+from tests.annexes.reproduction.places import missing_places
 from tests.support.sandbox import ROOT, Sandbox
+
+pytestmark = pytest.mark.study
 
 PAGES = 12
 
