@@ -22,9 +22,9 @@ rule compute_utility:
         order=study.order,
         mode=of_job(study.utility_mode),
         counted=study.counted_at_zero(),
-        code=code_of("compute_utility.py"),
+        code=code_of("analysis/compute_utility.py"),
     script:
-        "../workflow/scripts/compute_utility.py"
+        "../workflow/scripts/analysis/compute_utility.py"
 
 
 rule decompose_variance:
@@ -41,9 +41,9 @@ rule decompose_variance:
         patterns={"scores": files.scores},
         order=study.order,
         mode=of_job(study.utility_mode),
-        code=code_of("decompose_variance.py"),
+        code=code_of("analysis/decompose_variance.py"),
     script:
-        "../workflow/scripts/decompose_variance.py"
+        "../workflow/scripts/analysis/decompose_variance.py"
 
 
 rule analyse_transmission:
@@ -81,9 +81,9 @@ rule analyse_transmission:
         kinds=study.retriever_kinds,
         relevant=of_job(study.lowest_grade),
         tables=files.modules_of("analyse_transmission"),
-        code=code_of("analyse_transmission.py", *files.modules_of("analyse_transmission").values()),
+        code=code_of("analysis/analyse_transmission.py", *files.modules_of("analyse_transmission").values()),
     script:
-        "../workflow/scripts/analyse_transmission.py"
+        "../workflow/scripts/analysis/analyse_transmission.py"
 
 
 rule describe_answers:
@@ -104,9 +104,9 @@ rule describe_answers:
         fingerprint=of_job(study.fingerprint_of),
         devices=of_job(study.devices_of),
         cache_dir=study.cache_dir,
-        code=code_of("describe_answers.py"),
+        code=code_of("analysis/describe_answers.py"),
     script:
-        "../workflow/scripts/describe_answers.py"
+        "../workflow/scripts/analysis/describe_answers.py"
 
 
 rule describe_scores:
@@ -125,9 +125,9 @@ rule describe_scores:
     params:
         patterns={"scores": files.scores, "prompts": files.prompts},
         grades=of_job(study.grades),
-        code=code_of("describe_scores.py"),
+        code=code_of("analysis/describe_scores.py"),
     script:
-        "../workflow/scripts/describe_scores.py"
+        "../workflow/scripts/analysis/describe_scores.py"
 
 
 rule split_utility:
@@ -145,6 +145,6 @@ rule split_utility:
         draws=study.draws,
         patterns={"retrieval": files.measures},
         measure=study.grid.measures[0],
-        code=code_of("split_utility.py"),
+        code=code_of("analysis/split_utility.py"),
     script:
-        "../workflow/scripts/split_utility.py"
+        "../workflow/scripts/analysis/split_utility.py"

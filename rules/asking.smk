@@ -26,7 +26,7 @@ for question in questions:
         params:
             **question.ask_params,
         script:
-            "../workflow/scripts/count_requests.py"
+            "../workflow/scripts/questions/count_requests.py"
 
     rule:
         name:
@@ -51,7 +51,7 @@ for question in questions:
             **question.ask_params,
             code=question.ask_code,
         script:
-            "../workflow/scripts/ask_question.py"
+            "../workflow/scripts/questions/ask_question.py"
 
     rule:
         name:
@@ -76,7 +76,7 @@ for question in questions:
             cache_dir=study.cache_dir,
             code=question.read_code,
         script:
-            "../workflow/scripts/read_replies.py"
+            "../workflow/scripts/questions/read_replies.py"
 
     # For snakemake --list. A docstring in the rule would be the same for all questions.
     names = (question.question.asks, question.question.reads, question.count_rule)
@@ -95,6 +95,6 @@ rule analyse_judge_checks:
     conda:
         env("analysis")
     params:
-        code=code_of("analyse_judge_checks.py"),
+        code=code_of("questions/analyse_judge_checks.py"),
     script:
-        RULES.join("../workflow/scripts/analyse_judge_checks.py")
+        RULES.join("../workflow/scripts/questions/analyse_judge_checks.py")

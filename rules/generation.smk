@@ -34,9 +34,9 @@ rule build_prompts:
     params:
         patterns={"prompts": files.prompts},
         template=of_job(study.template_parts),
-        code=code_of("build_prompts.py"),
+        code=code_of("prompting/build_prompts.py"),
     script:
-        "../workflow/scripts/build_prompts.py"
+        "../workflow/scripts/prompting/build_prompts.py"
 
 
 use rule build_prompts as build_zeroshot_prompts with:
@@ -67,7 +67,7 @@ rule convert_model:
     params:
         conversion=of_job(study.conversion_of),
     script:
-        "../workflow/scripts/convert_model.py"
+        "../workflow/scripts/generation/convert_model.py"
 
 
 GENERATION = {
@@ -103,7 +103,7 @@ rule count_answers:
     params:
         **GENERATION,
     script:
-        RULES.join("../workflow/scripts/generate_answers.py")
+        RULES.join("../workflow/scripts/generation/generate_answers.py")
 
 
 rule generate_answers:
@@ -126,7 +126,7 @@ rule generate_answers:
     params:
         **GENERATION,
     script:
-        RULES.join("../workflow/scripts/generate_answers.py")
+        RULES.join("../workflow/scripts/generation/generate_answers.py")
 
 
 rule view_answers:
@@ -150,9 +150,9 @@ rule view_answers:
         seeds=study.grid.seeds,  # of these, it counts what was left out
         thinking=of_job(study.thinking_of),
         cache_dir=study.cache_dir,
-        code=code_of("view_answers.py"),
+        code=code_of("generation/view_answers.py"),
     script:
-        "../workflow/scripts/view_answers.py"
+        "../workflow/scripts/generation/view_answers.py"
 
 
 use rule view_answers as view_zeroshot_answers with:
@@ -191,9 +191,9 @@ rule read_answers:
         patterns={"prompts": files.imported_contexts, "answers": files.answers},
         dataset=of_job(study.dataset_of_jobs),
         imported=of_job(study.imported_answers),
-        code=code_of("read_answers.py", of_job(study.dataset_module)),
+        code=code_of("generation/read_answers.py", of_job(study.dataset_module)),
     script:
-        "../workflow/scripts/read_answers.py"
+        "../workflow/scripts/generation/read_answers.py"
 
 
 use rule read_answers as read_zeroshot_answers with:

@@ -36,9 +36,9 @@ rule gather_provenance:
         patterns={"receipts": files.receipt, "lengths": LENGTHS, **reported.left_out_patterns},
         # By its second argument no reason to rerun: another profile changes no result.
         used=lambda wildcards, output: plan.used(snakemake_internals.requested_resources(workflow)),
-        code=code_of("gather_provenance.py", *reported.hashes),
+        code=code_of("report/gather_provenance.py", *reported.hashes),
     script:
-        "../workflow/scripts/gather_provenance.py"
+        "../workflow/scripts/report/gather_provenance.py"
 
 
 rule pool_samples:
@@ -59,9 +59,9 @@ rule pool_samples:
         patterns={"utility": files.utility, "prompts": files.prompts, "clusters": files.clusters, **MEASURED},
         kinds=study.retriever_kinds,
         margins=study.margins,
-        code=code_of("pool_samples.py"),
+        code=code_of("analysis/pool_samples.py"),
     script:
-        "../workflow/scripts/pool_samples.py"
+        "../workflow/scripts/analysis/pool_samples.py"
 
 
 rule draw_figures:
@@ -80,9 +80,9 @@ rule draw_figures:
         **reported.drawn,
         grid=reported.grid,
         of="section",
-        code=code_of("draw_figures.py", *reported.figure_modules),
+        code=code_of("report/draw_figures.py", *reported.figure_modules),
     script:
-        "../workflow/scripts/draw_figures.py"
+        "../workflow/scripts/report/draw_figures.py"
 
 
 use rule draw_figures as draw_figures_at with:
@@ -97,7 +97,7 @@ use rule draw_figures as draw_figures_at with:
         **reported.drawn,
         grid=reported.grid_at,
         of="depth",
-        code=code_of("draw_figures.py", *reported.modules("depth")),
+        code=code_of("report/draw_figures.py", *reported.modules("depth")),
 
 
 rule explore_queries:
@@ -121,9 +121,9 @@ rule explore_queries:
         env("report")
     params:
         patterns=reported.explored_patterns,
-        code=code_of("explore_queries.py"),
+        code=code_of("report/explore_queries.py"),
     script:
-        "../workflow/scripts/explore_queries.py"
+        "../workflow/scripts/report/explore_queries.py"
 
 
 rule write_tables:
@@ -143,9 +143,9 @@ rule write_tables:
     params:
         **reported.of_study,
         patterns=reported.section_patterns | MEASURED,
-        code=code_of("write_tables.py", *reported.table_modules),
+        code=code_of("report/write_tables.py", *reported.table_modules),
     script:
-        "../workflow/scripts/write_tables.py"
+        "../workflow/scripts/report/write_tables.py"
 
 
 rule write_page:
@@ -174,9 +174,9 @@ rule write_page:
         questions=shown_questions,
         patterns=reported.page_patterns,
         notices=reported.notices(study.used_generators()) + reported.judge_notices,
-        code=code_of("write_page.py", *reported.page_modules),
+        code=code_of("report/write_page.py", *reported.page_modules),
     script:
-        "../workflow/scripts/write_page.py"
+        "../workflow/scripts/report/write_page.py"
 
 
 # Everything that users read of a study: a deleted file is made again, even if everything made from it exists.

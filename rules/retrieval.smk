@@ -24,7 +24,7 @@ rule fetch_input:
         # The output's name identifies the download. Params derived from output never make a job run again.
         download=lambda wildcards, output: study.downloads[wildcards.fetched],
     script:
-        "../workflow/scripts/fetch_input.py"
+        "../workflow/scripts/orchestration/fetch_input.py"
 
 
 rule prepare_collection:
@@ -47,9 +47,9 @@ rule prepare_collection:
         # Checked before any engine starts. A param derived from output never makes a job run again.
         checked=study.checked_files_of,
         cache_dir=study.cache_dir,
-        code=code_of("prepare_collection.py", of_job(study.dataset_module)),
+        code=code_of("collection/prepare_collection.py", of_job(study.dataset_module)),
     script:
-        "../workflow/scripts/prepare_collection.py"
+        "../workflow/scripts/collection/prepare_collection.py"
 
 
 rule prepare_clusters:
@@ -65,9 +65,9 @@ rule prepare_clusters:
     conda:
         env("retrieval")
     params:
-        code=code_of("prepare_clusters.py"),
+        code=code_of("collection/prepare_clusters.py"),
     script:
-        "../workflow/scripts/prepare_clusters.py"
+        "../workflow/scripts/collection/prepare_clusters.py"
 
 
 rule prepare_references:
@@ -87,9 +87,9 @@ rule prepare_references:
     params:
         definition=of_job(study.dataset_of_jobs),
         grades=of_job(study.grades),
-        code=code_of("prepare_references.py", of_job(study.dataset_module)),
+        code=code_of("collection/prepare_references.py", of_job(study.dataset_module)),
     script:
-        "../workflow/scripts/prepare_references.py"
+        "../workflow/scripts/collection/prepare_references.py"
 
 
 rule index_corpus:
@@ -114,9 +114,9 @@ rule index_corpus:
         kind=retrieval.index_kind,
         index=retrieval.index_definition,
         cache_dir=study.cache_dir,
-        code=code_of("index_corpus.py", retrieval.index_module, retrieval.corpus_module),
+        code=code_of("retrieval/index_corpus.py", retrieval.index_module, retrieval.corpus_module),
     script:
-        "../workflow/scripts/index_corpus.py"
+        "../workflow/scripts/retrieval/index_corpus.py"
 
 
 rule build_run:
@@ -142,9 +142,9 @@ rule build_run:
         drop_identical_ids=of_job(study.drop_identical_ids),
         metadata=retrieval.metadata_of,
         cache_dir=study.cache_dir,
-        code=code_of("build_run.py", retrieval.module_of, of_job(study.dataset_module)),
+        code=code_of("retrieval/build_run.py", retrieval.module_of, of_job(study.dataset_module)),
     script:
-        "../workflow/scripts/build_run.py"
+        "../workflow/scripts/retrieval/build_run.py"
 
 
 rule build_contexts:
@@ -168,9 +168,9 @@ rule build_contexts:
     params:
         dataset=of_job(study.dataset_of_jobs),
         depth=study.settings.context_depth,
-        code=code_of("build_contexts.py", of_job(study.dataset_module)),
+        code=code_of("retrieval/build_contexts.py", of_job(study.dataset_module)),
     script:
-        "../workflow/scripts/build_contexts.py"
+        "../workflow/scripts/retrieval/build_contexts.py"
 
 
 rule process_contexts:
@@ -197,9 +197,9 @@ rule process_contexts:
         definition=retrieval.processor_of,
         ks=sorted(study.grid.k),
         cache_dir=study.cache_dir,
-        code=code_of("process_contexts.py", retrieval.processor_module),
+        code=code_of("retrieval/process_contexts.py", retrieval.processor_module),
     script:
-        "../workflow/scripts/process_contexts.py"
+        "../workflow/scripts/retrieval/process_contexts.py"
 
 
 rule measure_retrieval:
@@ -222,6 +222,6 @@ rule measure_retrieval:
         relevant=of_job(study.lowest_grade),
         empty=lambda wildcards: study.empty_rankings(wildcards.retriever),
         identical_ids=lambda wildcards: study.drop_identical_ids(wildcards.dataset) is None,
-        code=code_of("measure_retrieval.py"),
+        code=code_of("retrieval/measure_retrieval.py"),
     script:
-        "../workflow/scripts/measure_retrieval.py"
+        "../workflow/scripts/retrieval/measure_retrieval.py"

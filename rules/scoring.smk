@@ -28,9 +28,9 @@ rule encode_references:
     params:
         scorer=of_job(study.scorer_of_jobs),
         cache_dir=study.cache_dir,
-        code=code_of("encode_references.py", of_job(study.scorer_module)),
+        code=code_of("scoring/encode_references.py", of_job(study.scorer_module)),
     script:
-        "../workflow/scripts/encode_references.py"
+        "../workflow/scripts/scoring/encode_references.py"
 
 
 FILLING = {
@@ -62,7 +62,7 @@ rule count_scores:
     params:
         **FILLED,
     script:
-        "../workflow/scripts/fill_scores.py"
+        "../workflow/scripts/scoring/fill_scores.py"
 
 
 rule fill_scores:
@@ -86,7 +86,7 @@ rule fill_scores:
     params:
         **FILLED,
     script:
-        "../workflow/scripts/fill_scores.py"
+        "../workflow/scripts/scoring/fill_scores.py"
 
 
 rule score_answers:
@@ -111,9 +111,9 @@ rule score_answers:
     params:
         **study.scoring,
         patterns=SCORED_FILES,
-        code=code_of("score_answers.py", of_job(study.scorer_module)),
+        code=code_of("scoring/score_answers.py", of_job(study.scorer_module)),
     script:
-        "../workflow/scripts/score_answers.py"
+        "../workflow/scripts/scoring/score_answers.py"
 
 
 use rule score_answers as score_zeroshot_answers with:
@@ -148,9 +148,9 @@ rule read_nuggets:
     conda:
         env("analysis")
     params:
-        code=code_of("read_nuggets.py"),
+        code=code_of("questions/read_nuggets.py"),
     script:
-        "../workflow/scripts/read_nuggets.py"
+        "../workflow/scripts/questions/read_nuggets.py"
 
 
 rule read_scores:
@@ -172,6 +172,6 @@ rule read_scores:
         patterns={"answers": files.answers, "scores": files.scores},
         scorer=of_job(study.scorer_of_jobs),
         cells=of_job(study.score_cells),
-        code=code_of("read_scores.py"),
+        code=code_of("scoring/read_scores.py"),
     script:
-        "../workflow/scripts/read_scores.py"
+        "../workflow/scripts/scoring/read_scores.py"

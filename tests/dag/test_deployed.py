@@ -84,7 +84,7 @@ def test_digests_are_those_of_a_checkout(deployed: Deployed) -> None:
         code + f"print(code_digest('build_run.py', *{modules}))\nprint(code_digest('write_tables.py'))",
     ).splitlines()
     assert Path(file).is_relative_to(deployed.packages)
-    assert digests == [code_digest("build_run.py", *modules), code_digest("write_tables.py")]
+    assert digests == [code_digest("retrieval/build_run.py", *modules), code_digest("report/write_tables.py")]
 
 
 def test_the_library_is_in_the_wheel(deployed: Deployed) -> None:

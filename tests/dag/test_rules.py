@@ -18,9 +18,9 @@ from tests.support.sandbox import ROOT
 
 pytestmark = pytest.mark.gate
 
-OF_QUESTIONS = {"ask_question.py", "count_requests.py", "read_replies.py"}
+OF_QUESTIONS = {"questions/ask_question.py", "questions/count_requests.py", "questions/read_replies.py"}
 """Scripts of the rules of every question to a model, which ask, count before that, and read the replies."""
-GENERATION = "generate_answers.py"
+GENERATION = "generation/generate_answers.py"
 """Script of the rules whose questions are prompts, which other rules write."""
 OF_JUDGES = {"judge_answers", "check_judge"}
 OF_PASSAGES = {"judge_passages", "check_passages"}
@@ -72,7 +72,7 @@ def test_what_asks_an_engine_counts_and_what_answers_does_not(tmp_path: Path) ->
             cached.cache_clear()
         modules = {one.asks: f"{type(one).__module__}:ask" for one in questions()}
         return {
-            rule: code_digest.questions_digest("ask_question.py", modules[rule], folder=tmp_path) for rule in asking
+            rule: code_digest.questions_digest("questions/ask_question.py", modules[rule], folder=tmp_path) for rule in asking
         }
 
     before = digests()
@@ -175,6 +175,6 @@ def test_a_script_has_the_name_of_its_rule() -> None:
     """Variants of a rule share its script."""
     shared = {rule.script for rule in loaded_rules().values() if rule.script}
     assert {*SCRIPTS} == shared
-    others = ["show_cache.py", "compact_cache.py", "plan_generation.py", "list_stale.py", "show_status.py",
-              "studies/list_studies.py", "reproduction/compare_published_table.py", "preview_study.py"]  # fmt: skip
+    others = ["orchestration/show_cache.py", "orchestration/compact_cache.py", "orchestration/plan_generation.py", "orchestration/list_stale.py", "orchestration/show_status.py",
+              "studies/list_studies.py", "reproduction/compare_published_table.py", "orchestration/preview_study.py"]  # fmt: skip
     assert {name for name in shared if Path(name).stem not in loaded_rules()} == {*OF_QUESTIONS, *others}

@@ -73,7 +73,7 @@ with job_log(snakemake.log[0], snakemake.input):
 """,
     ),
     "rules/retrieval.smk": (
-        '    script:\n        "../workflow/scripts/prepare_collection.py"\n',
+        '    script:\n        "../workflow/scripts/collection/prepare_collection.py"\n',
         '''
 
 rule count_words:

@@ -59,7 +59,7 @@ def test_every_kind_scores_the_studys_answers(
     rest: dict[str, Any] = {"log": ["log.txt"], "threads": 2}
     common = {"references": str(references), "encoded": "encoded.json"}
     run_script(
-        "encode_references.py",
+        "scoring/encode_references.py",
         input=named(references=str(references)),
         output=["encoded.json"],
         params=SimpleNamespace(**scorer),
@@ -69,7 +69,7 @@ def test_every_kind_scores_the_studys_answers(
         params = {"patterns": PATTERNS, "grades": definitions.reference_sets("small", name), **scorer}
         params |= {"near_copy": 0.5, "others": []}
         run_script(
-            "score_answers.py", input=named(**given_of(folder, retriever), **common),
+            "scoring/score_answers.py", input=named(**given_of(folder, retriever), **common),
             output=[f"{retriever}.parquet"],
             params=SimpleNamespace(**params), **rest,
         )  # fmt: skip
@@ -79,7 +79,7 @@ def test_every_kind_scores_the_studys_answers(
     assert table["f1"].null_count() == 0 and (name in OF_GOLD or table["f1"].n_unique() > 1)
     assert set(table["qid"]) == set(GOLD) if name in OF_GOLD else table["qid"].n_unique() == 8
     run_script(
-        "compute_utility.py",
+        "analysis/compute_utility.py",
         input=named(scores=["zeroshot.parquet", "rel.parquet"], uses=[], contexts=[]),
         output=["utility.parquet"],
         params=SimpleNamespace(

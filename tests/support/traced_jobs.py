@@ -18,7 +18,7 @@ ENGINE = ["ragrelay.generation.engines.vllm"]
 
 def code_digest(script, *modules, folder=SCRIPTS, without=()):
     digest = _of_code(script, *modules, folder=folder, without=without)
-    engine = ENGINE if without or script == "read_replies.py" else []
+    engine = ENGINE if without or script == "questions/read_replies.py" else []
     noted = {"digest": digest, "script": script, "modules": [*modules, *engine]}
     with (SCRIPTS / "digests.jsonl").open("a") as file:
         file.write(json.dumps(noted) + "\\n")

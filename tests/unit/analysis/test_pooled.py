@@ -184,7 +184,7 @@ def test_the_script_makes_the_declared_table(tmp_path: Path) -> None:
             names = {"dataset": one.dataset, "template": "t", "retriever": retriever}
             write("prompts", shown, **names, ordering="descending", k=2)
     run_script(
-        "pool_samples.py",
+        "analysis/pool_samples.py",
         input=named(**files),
         output=[str(tmp_path / "pooled.csv")],
         params=SimpleNamespace(sections=sections, patterns=patterns, kinds=KINDS, margins={"minilm": MARGIN}),

@@ -156,14 +156,14 @@ def test_the_scripts_make_the_tables_twice_alike(tmp_path: Path) -> None:
         folder = tmp_path / attempt
         utility = folder / "utility.parquet"
         run(
-            "compute_utility.py",
+            "analysis/compute_utility.py",
             input=named(scores=[str(path) for path in scores.values()], uses=[], contexts=[]),
             output=named(utility=str(utility)),
             params=SimpleNamespace(patterns=SCORES, mode="relative", counted=[]),
         )
         tables = {name: str(folder / f"{name}.csv") for name in TABLES}
         run(
-            "analyse_transmission.py",
+            "analysis/analyse_transmission.py",
             input=named(
                 utility=str(utility),
                 retrieval=[str(path) for path in retrieval.values()],
@@ -224,14 +224,14 @@ def test_without_the_reference_retriever_there_is_no_dagger(reference: str | Non
     scores, retrieval = study(tmp_path)
     utility = tmp_path / "utility.parquet"
     run(
-        "compute_utility.py",
+        "analysis/compute_utility.py",
         input=named(scores=[str(path) for path in scores.values()], uses=[], contexts=[]),
         output=named(utility=utility),
         params=SimpleNamespace(patterns=SCORES, mode="absolute", counted=[]),
     )
     tables = {name: tmp_path / f"{name}.csv" for name in TABLES}
     run(
-        "analyse_transmission.py",
+        "analysis/analyse_transmission.py",
         input=named(
             utility=str(utility),
             retrieval=[str(path) for path in retrieval.values()],

@@ -290,7 +290,7 @@ def digests(scripts: Path) -> dict[str, str]:
     files = sorted(path.relative_to(scripts).with_suffix("") for path in in_package if path.parent.name != "scripts")
     modules = [path.as_posix().replace("/", ".").removesuffix(".__init__") for path in files]
     found = {name: codedigest.code_digest(name, folder=scripts) for name in rule_files.SCRIPTS}
-    return {**found, "all": codedigest.code_digest("fetch_input.py", *modules, folder=scripts)}
+    return {**found, "all": codedigest.code_digest("orchestration/fetch_input.py", *modules, folder=scripts)}
 
 
 @pytest.fixture(scope="module")
@@ -404,7 +404,7 @@ def test_does_not_depend_on_the_folder(digest: Callable[..., str], tmp_path: Pat
 
 def test_the_real_scripts() -> None:
     """Generation's receipt must not follow the analysis, and the analysis must follow its own modules."""
-    names = {f"{module}:{name}" for module, name in codedigest.Code(codedigest.SCRIPTS).reached("build_run.py")}
+    names = {f"{module}:{name}" for module, name in codedigest.Code(codedigest.SCRIPTS).reached("retrieval/build_run.py")}
     assert {"ragrelay.retrieval.trec:write_run", "ragrelay.base.io.hashing:text_hash"} <= names
     assert not any("analysis" in name or "report" in name or "scoring" in name for name in names)
     assert not any("retrievers." in name for name in names), "a kind is named by its job"
@@ -435,7 +435,7 @@ def test_reached_are_the_modules_that_python_loads() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
     assert len(loaded) > 8
-    reached = codedigest.Code(scripts).reached("build_run.py", ["ragrelay.retrieval.retrievers.bm25"])
+    reached = codedigest.Code(scripts).reached("retrieval/build_run.py", ["ragrelay.retrieval.retrievers.bm25"])
     assert loaded <= {node.module for node in reached}
 
 

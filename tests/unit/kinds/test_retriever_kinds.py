@@ -120,7 +120,7 @@ def test_editing_one_kind_reruns_no_other(tmp_path: Path) -> None:
         code_digest.cache_clear()
         _code.cache_clear()
         modules = {kind: RETRIEVER_KINDS.module({"kind": kind}) for kind in RETRIEVER_KINDS.names()}
-        return {kind: code_digest("build_run.py", module, folder=scripts) for kind, module in modules.items()}
+        return {kind: code_digest("retrieval/build_run.py", module, folder=scripts) for kind, module in modules.items()}
 
     def edit(name: str) -> set[str]:
         """The kinds whose runs are made anew when each function of a module of retrieval is edited."""

@@ -106,7 +106,7 @@ def test_editing_one_kind_reruns_no_other(tmp_path: Path) -> None:
         code_digest.cache_clear()
         _code.cache_clear()
         modules = {kind: SCORER_KINDS.module({"kind": kind}) for kind in SCORER_KINDS.names()}
-        return {kind: code_digest("score_answers.py", module, folder=scripts) for kind, module in modules.items()}
+        return {kind: code_digest("scoring/score_answers.py", module, folder=scripts) for kind, module in modules.items()}
 
     def edit(name: str) -> set[str]:
         """The kinds whose scores are tabled anew when each function of a module of scoring is edited."""

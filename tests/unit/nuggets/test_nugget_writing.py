@@ -86,13 +86,13 @@ class Rules:
 
     def write(self, shard: int) -> Any:
         """Write the lists of a shard; return the receipt of its only part."""
-        self.run("ask_question.py", [self.part(shard=str(shard))], [], receipt=f"shard{shard}.json")
+        self.run("questions/ask_question.py", [self.part(shard=str(shard))], [], receipt=f"shard{shard}.json")
         return json.loads((self.folder / f"shard{shard}.json").read_text())["parts"][0]
 
     def view(self) -> tuple[pl.DataFrame, dict[str, int]]:
         parts = [self.part(shard="0"), self.part(shard="1"), self.part()]
         receipts = sorted(self.folder.glob("shard*.json"))
-        self.run("read_replies.py", parts, receipts, nuggets="nuggets.parquet", left_out="left_out.json")
+        self.run("questions/read_replies.py", parts, receipts, nuggets="nuggets.parquet", left_out="left_out.json")
         counts = json.loads((self.folder / "left_out.json").read_text())
         return pl.read_parquet(self.folder / "nuggets.parquet"), {one["what"]: one["count"] for one in counts}
 

@@ -102,7 +102,7 @@ def imported(script: str, env: str) -> set[str]:
     # Functions of questions to models run in the jobs that import the question by name, and nowhere else.
     homes = ("questions/kinds", *(f"annexes/{annex.name}/questions" for annex in annexes()))
     questions = [path for home in homes for path in (SCRIPTS / "ragrelay" / home).glob("*.py")]
-    asks = script in ("ask_question.py", "read_replies.py")
+    asks = script in ("questions/ask_question.py", "questions/read_replies.py")
     # The rules of an annex are for the process that plans, wherever a question's class names them.
     rules = list((SCRIPTS / "ragrelay/annexes").glob("*/rules.py"))
     ends = [*rules, *([] if asks else questions)]

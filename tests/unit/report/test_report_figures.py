@@ -146,7 +146,7 @@ def test_the_paper_s_figure_4_is_drawn_at_a_k_that_is_asked_for(tmp_path: Path):
     output = tmp_path / "figures" / "scatter_demo_demo-lm_minilm_k2.svg"
     keys = {**{name: section[name] for name in ("dataset", "generator", "scorer")}, "depth": "k2"}
     run_script(
-        "draw_figures.py",
+        "report/draw_figures.py",
         input=named(**{name: str(path) for name, path in section["files"].items()}, retrieval=retrieval),
         params=SimpleNamespace(section=section, grid={**files["grid"], "k": [2]}, of="depth", patterns=patterns),
         output=[str(output)],

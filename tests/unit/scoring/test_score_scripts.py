@@ -45,7 +45,7 @@ def run_both(folder: Path, files: dict[str, Any], threads: int) -> pl.DataFrame:
     cache = {"scorer": SCORER, "cache_dir": str(folder / "cache")}
     references = named(references=str(files["references"]))
     rest = {"log": [str(folder / "log.txt")], "threads": threads}
-    run_script("encode_references.py", input=references, output=[str(receipt)], params=SimpleNamespace(**cache), **rest)
+    run_script("scoring/encode_references.py", input=references, output=[str(receipt)], params=SimpleNamespace(**cache), **rest)
     given = named(
         **{name: [str(path) for path in files[name].values()] for name in PATTERNS},
         references=str(files["references"]),
@@ -54,7 +54,7 @@ def run_both(folder: Path, files: dict[str, Any], threads: int) -> pl.DataFrame:
     )
     grades = {"lenient": 2, "strict": 3}
     params = SimpleNamespace(patterns=PATTERNS, grades=grades, near_copy=0.5, others=[], **cache)
-    run_script("score_answers.py", input=given, output=[str(table)], params=params, **rest)
+    run_script("scoring/score_answers.py", input=given, output=[str(table)], params=params, **rest)
     return pl.read_parquet(table)
 
 
@@ -114,7 +114,7 @@ def test_a_wrong_layer_ends_the_script_with_one_line(tmp_path: Path, capsys: pyt
     given = named(references=str(files["references"]))
     with pytest.raises(SystemExit) as ended:
         run_script(
-            "encode_references.py",
+            "scoring/encode_references.py",
             input=given,
             output=[str(tmp_path / "receipt.json")],
             params=params,

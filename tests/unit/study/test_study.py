@@ -63,8 +63,8 @@ def test_only_a_scorer_with_a_model_has_jobs_that_score_for_all_retrievers(study
 
 
 def test_a_digest_is_computed_for_a_job_with_its_own_modules() -> None:
-    digests, kinds = code_of("build_run.py", str), "ragrelay.retrieval.retrievers"
-    assert digests(f"{kinds}.bm25") == code_digest("build_run.py", f"{kinds}.bm25") != digests(f"{kinds}.dense")
+    digests, kinds = code_of("retrieval/build_run.py", str), "ragrelay.retrieval.retrievers"
+    assert digests(f"{kinds}.bm25") == code_digest("retrieval/build_run.py", f"{kinds}.bm25") != digests(f"{kinds}.dense")
 
 
 def test_names_are_taken_literally_and_none_matches_nothing() -> None:

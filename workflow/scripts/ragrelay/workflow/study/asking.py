@@ -139,12 +139,12 @@ class StudyQuestion:
     def ask_code(self, wildcards: Wildcards) -> str:
         """Return the digest of the code that makes a job's requests. Engines and stores don't count."""
         modules = self._modules([self.job(wildcards)])
-        return questions_digest("ask_question.py", *self._code("ask"), *modules) + self._file_hash
+        return questions_digest("questions/ask_question.py", *self._code("ask"), *modules) + self._file_hash
 
     def read_code(self, wildcards: Wildcards) -> str:
         """Return the digest of the code that makes the requests again, and the table."""
         modules = self._modules(self.jobs_about(wildcards))
-        return code_digest("read_replies.py", *self._code("ask"), *self._code("read"), *modules) + self._file_hash
+        return code_digest("questions/read_replies.py", *self._code("ask"), *self._code("read"), *modules) + self._file_hash
 
     def _code(self, function: str) -> list[str]:
         """Return where a job's code digest starts: the question's function, or a user's imports from the package."""
