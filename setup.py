@@ -10,7 +10,9 @@ FILES = "ragrelay.workflow_files"
 FOLDERS = [
     Path(folder)
     for folder in (
-        *sorted({path.parent for path in Path("workflow/scripts").glob("[!.]*/*.py")} - {Path("workflow/scripts/ragrelay")}),
+        *sorted(
+            {path.parent for path in Path("workflow/scripts").glob("[!.]*/*.py")} - {Path("workflow/scripts/ragrelay")}
+        ),
         "workflow/report",
         "workflow/report/fonts",
         "config/prompts",

@@ -30,10 +30,10 @@ from ragrelay.base.vocabulary.orderings import ORDERINGS
 from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.store import SCHEMA, AnswerStore
+from ragrelay.orchestration.study.files import modules_of
 from ragrelay.prompting.layout import zeroshot_prompts
 from ragrelay.scoring import query_scores
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
-from ragrelay.workflow.study.files import modules_of
 from threadpoolctl import threadpool_limits
 
 from benchmarks.shared import pairs, record

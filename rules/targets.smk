@@ -4,7 +4,7 @@ Input: what the other files of rules make; logs and receipts where they are.
 Output: none; plan and plan_receipt, which their rule writes without Snakemake's knowing.
 """
 
-from ragrelay.workflow.jobs.stale_files import KEPT
+from ragrelay.orchestration.jobs.stale_files import KEPT
 
 
 rule fetch_inputs:

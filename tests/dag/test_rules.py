@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ragrelay.orchestration.jobs import code_digest
+from ragrelay.orchestration.plan import plan as planning
 from ragrelay.questions.question import questions
-from ragrelay.workflow.jobs import code_digest
-from ragrelay.workflow.plan import plan as planning
 
 from tests.support.code_edits import edit_functions
 from tests.support.loaded_rules import loaded_rules
@@ -72,7 +72,8 @@ def test_what_asks_an_engine_counts_and_what_answers_does_not(tmp_path: Path) ->
             cached.cache_clear()
         modules = {one.asks: f"{type(one).__module__}:ask" for one in questions()}
         return {
-            rule: code_digest.questions_digest("questions/ask_question.py", modules[rule], folder=tmp_path) for rule in asking
+            rule: code_digest.questions_digest("questions/ask_question.py", modules[rule], folder=tmp_path)
+            for rule in asking
         }
 
     before = digests()
@@ -116,7 +117,7 @@ def test_scripts_read_keys_from_the_paths_of_their_files(path: Path) -> None:
 
 @pytest.mark.parametrize("path", RULE_FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_paths_of_files_stand_in_one_place(path: Path) -> None:
-    """The registry, `ragrelay/workflow/study/files.py`; rules have what is made up of a registry's names."""
+    """The registry, `ragrelay/orchestration/study/files.py`; rules have what is made up of a registry's names."""
     assert not re.findall(r'(?<!f)"<results>/[^"]+\.\w+"', path.read_text(encoding="utf-8"))
 
 

@@ -4,8 +4,8 @@ import re
 
 import polars as pl
 from ragrelay.base.vocabulary.columns import STUDY_PART
+from ragrelay.orchestration.study.files import StudyFile, result_files
 from ragrelay.report.display.outputs import resolve
-from ragrelay.workflow.study.files import StudyFile, result_files
 
 from tests.support.sandbox import Sandbox
 

@@ -7,10 +7,10 @@ from typing import Any
 import polars as pl
 from ragrelay.generation.likelihoods.asker import EngineAsker
 from ragrelay.generation.likelihoods.store import likelihood_fingerprint
+from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
+from ragrelay.orchestration.plan.plan import question_work
+from ragrelay.orchestration.plan.work import Job
 from ragrelay.questions.question import QuestionJob, question_module
-from ragrelay.workflow.plan.generator_plan import GeneratorPlan
-from ragrelay.workflow.plan.plan import question_work
-from ragrelay.workflow.plan.work import Job
 
 Files = Mapping[str, Path | Sequence[Path]]
 

@@ -29,6 +29,7 @@ from ragrelay.generation.likelihoods.asker import EngineAsker
 from ragrelay.generation.likelihoods.word_questions import ask_words
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
+from ragrelay.orchestration.plan.budget import check_budget
 from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import load_template
 from ragrelay.questions.nuggets.job import Stores
@@ -41,7 +42,6 @@ from ragrelay.retrieval.run_checks import check_measures, check_runs
 from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.nugget_lists import of_queries, read_nuggets
 from ragrelay.scoring.scorer import SCORER_KINDS
-from ragrelay.workflow.plan.budget import check_budget
 
 from tests.support.annex_cases import of_annexes
 from tests.support.bad_input_changes import PLAN, PRESENT, Case

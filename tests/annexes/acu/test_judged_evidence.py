@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 from ragrelay.annexes.acu.judged_evidence import COLUMNS
 from ragrelay.base.vocabulary.columns import schema_of
+from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
 from ragrelay.prompting.templates import Template
-from ragrelay.workflow.plan.generator_plan import GeneratorPlan
 
 from tests.support.asking import asked, read, work
 from tests.support.sandbox import MODEL

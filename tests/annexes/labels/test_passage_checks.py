@@ -13,10 +13,10 @@ from ragrelay.analysis.judge_checks import PASSAGE_COLUMNS, analyse_judge_checks
 from ragrelay.annexes.labels.passage_checks import SCORE_COLUMNS, build_check_prompts
 from ragrelay.annexes.labels.source import ANNOTATION_KINDS
 from ragrelay.base.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, SWAPPED
+from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
 from ragrelay.prompting.layout import build_single_prompts
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.questions.judging.check_scores import checked_scores
-from ragrelay.workflow.plan.generator_plan import GeneratorPlan
 from scipy.stats import spearmanr
 
 from tests.annexes.labels.test_judge_labels import CONTEXTS, MODEL, QUERIES

@@ -21,7 +21,7 @@ from ragrelay.analysis.transmission import (
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.generation.answer_files import read_answers
-from ragrelay.workflow.study import files
+from ragrelay.orchestration.study import files
 from scipy import stats
 
 from tests.support.scripts import named

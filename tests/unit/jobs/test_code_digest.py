@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.workflow.jobs import code_digest as codedigest
+from ragrelay.orchestration.jobs import code_digest as codedigest
 
 from tests.support import rule_files
 from tests.support.code_edits import reword_messages
@@ -404,7 +404,9 @@ def test_does_not_depend_on_the_folder(digest: Callable[..., str], tmp_path: Pat
 
 def test_the_real_scripts() -> None:
     """Generation's receipt must not follow the analysis, and the analysis must follow its own modules."""
-    names = {f"{module}:{name}" for module, name in codedigest.Code(codedigest.SCRIPTS).reached("retrieval/build_run.py")}
+    names = {
+        f"{module}:{name}" for module, name in codedigest.Code(codedigest.SCRIPTS).reached("retrieval/build_run.py")
+    }
     assert {"ragrelay.retrieval.trec:write_run", "ragrelay.base.io.hashing:text_hash"} <= names
     assert not any("analysis" in name or "report" in name or "scoring" in name for name in names)
     assert not any("retrievers." in name for name in names), "a kind is named by its job"
@@ -428,7 +430,7 @@ def test_reached_are_the_modules_that_python_loads() -> None:
     code = (
         f"import sys; sys.path.insert(0, {str(scripts)!r})\n"
         "import ragrelay.retrieval.build, ragrelay.collection, ragrelay.retrieval.indexes\n"
-        "import ragrelay.workflow.jobs.scripts\n"
+        "import ragrelay.orchestration.jobs.scripts\n"
         "from ragrelay.retrieval.retriever import RETRIEVER_KINDS; RETRIEVER_KINDS['bm25']\n"
         "print(*[n for n in sys.modules if n.split('.')[0] == 'ragrelay'], sep='\\n')"
     )

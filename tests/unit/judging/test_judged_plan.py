@@ -5,11 +5,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
+from ragrelay.orchestration.plan.plan import plan_jobs
+from ragrelay.orchestration.plan.table import printed_table
+from ragrelay.orchestration.plan.work import Job
 from ragrelay.prompting.templates import Template
-from ragrelay.workflow.plan.generator_plan import GeneratorPlan
-from ragrelay.workflow.plan.plan import plan_jobs
-from ragrelay.workflow.plan.table import printed_table
-from ragrelay.workflow.plan.work import Job
 
 from tests.support.asking import asked as ask
 from tests.support.asking import work

@@ -5,11 +5,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.orchestration.fetching.downloads import hub_files
 from ragrelay.retrieval.contexts import shown_texts
 from ragrelay.retrieval.processing import process_contexts
 from ragrelay.retrieval.processor import PROCESSOR_KINDS
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
-from ragrelay.workflow.fetching.downloads import hub_files
 
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import study_of

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from ragrelay.base.errors import InputError
+from ragrelay.orchestration.fetching.downloads import hub_files
+from ragrelay.orchestration.jobs.code_digest import SCRIPTS, _code, code_digest
 from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS, Task, make_scorer
-from ragrelay.workflow.fetching.downloads import hub_files
-from ragrelay.workflow.jobs.code_digest import SCRIPTS, _code, code_digest
 
 from tests.support.code_edits import edit_functions
 from tests.unit.config.test_config import check_error
@@ -106,7 +106,9 @@ def test_editing_one_kind_reruns_no_other(tmp_path: Path) -> None:
         code_digest.cache_clear()
         _code.cache_clear()
         modules = {kind: SCORER_KINDS.module({"kind": kind}) for kind in SCORER_KINDS.names()}
-        return {kind: code_digest("scoring/score_answers.py", module, folder=scripts) for kind, module in modules.items()}
+        return {
+            kind: code_digest("scoring/score_answers.py", module, folder=scripts) for kind, module in modules.items()
+        }
 
     def edit(name: str) -> set[str]:
         """The kinds whose scores are tabled anew when each function of a module of scoring is edited."""

@@ -12,9 +12,9 @@ from ragrelay.generation.likelihoods.asker import EngineAsker
 from ragrelay.generation.likelihoods.store import LikelihoodStore, likelihood_fingerprint
 from ragrelay.generation.likelihoods.word_questions import ask_words, asked_shares, with_prompts
 from ragrelay.generation.requests import sends_texts
+from ragrelay.orchestration.plan.counted_requests import PlanAsker
+from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
 from ragrelay.prompting.templates import Template
-from ragrelay.workflow.plan.counted_requests import PlanAsker
-from ragrelay.workflow.plan.generator_plan import GeneratorPlan
 
 from tests.support.fake_endpoint import DEFINITION, FakeServer, asked_of
 from tests.support.sandbox import MODEL

@@ -6,9 +6,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 from ragrelay.generation.store import SCHEMA, AnswerStore
+from ragrelay.orchestration.plan.cache import compact_cache, contents
 from ragrelay.scoring.store import SCHEMA as SCORES
 from ragrelay.scoring.store import ScoreStore
-from ragrelay.workflow.plan.cache import compact_cache, contents
 
 ANSWERED, SCORED = "0123456789abcdef", "fedcba9876543210"
 

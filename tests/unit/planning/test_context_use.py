@@ -6,9 +6,9 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.generation.likelihoods.job import missing_of, scorings_of
+from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
 from ragrelay.prompting.layout import zeroshot_prompts
 from ragrelay.questions.context_use.requests import AnswerScores
-from ragrelay.workflow.plan.generator_plan import GeneratorPlan
 
 from tests.support.asking import work as work_of
 from tests.unit.generation.test_generation_job import TEMPLATE, FakeEngine, Job

@@ -7,11 +7,11 @@ from typing import Any
 import polars as pl
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.store import SCHEMA, AnswerStore
+from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
 from ragrelay.prompting.templates import Template
 from ragrelay.questions.nuggets.prompts import load_nugget_template
 from ragrelay.questions.nuggets.topics import read_topics
 from ragrelay.questions.nuggets.writing import LIST_SEED, Limits, Lists
-from ragrelay.workflow.plan.generator_plan import GeneratorPlan
 
 from tests.support.asking import work as work_of
 from tests.support.sandbox import ROOT

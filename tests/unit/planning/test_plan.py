@@ -10,11 +10,11 @@ import pytest
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.generation.likelihoods.store import LikelihoodStore, scoring_speed
 from ragrelay.generation.past_jobs import Speed, fitted, pace_of
+from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
+from ragrelay.orchestration.plan.plan import plan_jobs
+from ragrelay.orchestration.plan.table import csv_table, printed_table
+from ragrelay.orchestration.plan.work import Job as Planned
 from ragrelay.report.stage_columns import PLAN
-from ragrelay.workflow.plan.generator_plan import GeneratorPlan
-from ragrelay.workflow.plan.plan import plan_jobs
-from ragrelay.workflow.plan.table import csv_table, printed_table
-from ragrelay.workflow.plan.work import Job as Planned
 
 from tests.unit.generation.test_generation_job import TEMPLATE, FakeEngine, Job
 

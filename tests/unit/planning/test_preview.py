@@ -16,12 +16,12 @@ from ragrelay.analysis.verdicts import OF_DIFFERENCE
 from ragrelay.base.io.part_index import NAME as INDEX
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.generation.store import SCHEMA, AnswerStore
+from ragrelay.orchestration.plan.preview import Answered, Preview, Previewed, ScorerPreview, preview_answers
+from ragrelay.orchestration.plan.preview_page import WHY, preview_lines, render_preview
+from ragrelay.orchestration.study import files
 from ragrelay.prompting.layout import SCHEMA as PROMPTS
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS
-from ragrelay.workflow.plan.preview import Answered, Preview, Previewed, ScorerPreview, preview_answers
-from ragrelay.workflow.plan.preview_page import WHY, preview_lines, render_preview
-from ragrelay.workflow.study import files
 
 from tests.support.sandbox import ROOT
 

@@ -15,7 +15,7 @@ from tests.support.sandbox import ROOT
 # Each may import those before it. The ground floor comes first, and the doors stand where one gets to by them.
 ORDER = (
     "base", "collection", "retrieval", "prompting", "generation", "scoring", "bertscore", "questions", "analysis",
-    "report", "config", "workflow", "annexes", "erag", "pyterrier",
+    "report", "config", "orchestration", "annexes", "erag", "pyterrier",
 )  # fmt: skip
 DOORS = {door for annex in annexes() for door in annex.doors}
 
@@ -140,7 +140,7 @@ CEILINGS = {
     "analysis": 5500,
     "report": 6500,
     "config": 1050,
-    "workflow": 5550,
+    "orchestration": 5550,
     "erag": 100,
     "pyterrier": 400,
     "scripts": 950,

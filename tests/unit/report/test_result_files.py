@@ -3,8 +3,8 @@
 import re
 
 from ragrelay.base.annex import annexes
+from ragrelay.orchestration.study.files import result_files
 from ragrelay.report.display.outputs import resolve
-from ragrelay.workflow.study.files import result_files
 
 from tests.support.sandbox import ROOT
 from tests.support.tools import load_tool

@@ -45,7 +45,9 @@ def run_both(folder: Path, files: dict[str, Any], threads: int) -> pl.DataFrame:
     cache = {"scorer": SCORER, "cache_dir": str(folder / "cache")}
     references = named(references=str(files["references"]))
     rest = {"log": [str(folder / "log.txt")], "threads": threads}
-    run_script("scoring/encode_references.py", input=references, output=[str(receipt)], params=SimpleNamespace(**cache), **rest)
+    run_script(
+        "scoring/encode_references.py", input=references, output=[str(receipt)], params=SimpleNamespace(**cache), **rest
+    )
     given = named(
         **{name: [str(path) for path in files[name].values()] for name in PATTERNS},
         references=str(files["references"]),

@@ -2,8 +2,8 @@
 
 import pickle
 
-from ragrelay.workflow.study import files
-from ragrelay.workflow.study.files import StudyFile
+from ragrelay.orchestration.study import files
+from ragrelay.orchestration.study.files import StudyFile
 
 FILE = StudyFile("{dataset}/runs/{retriever}.run.gz", "build_run", "a run", "module:COLUMNS")
 

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 from ragrelay.base.io.yaml_keys import read_yaml
-from ragrelay.workflow.jobs.code_digest import code_digest
-from ragrelay.workflow.study import files
-from ragrelay.workflow.study.study import StudyOfRules, any_of, code_of, of_job
+from ragrelay.orchestration.jobs.code_digest import code_digest
+from ragrelay.orchestration.study import files
+from ragrelay.orchestration.study.study import StudyOfRules, any_of, code_of, of_job
 
 from tests.support.sandbox import ROOT
 
@@ -64,7 +64,9 @@ def test_only_a_scorer_with_a_model_has_jobs_that_score_for_all_retrievers(study
 
 def test_a_digest_is_computed_for_a_job_with_its_own_modules() -> None:
     digests, kinds = code_of("retrieval/build_run.py", str), "ragrelay.retrieval.retrievers"
-    assert digests(f"{kinds}.bm25") == code_digest("retrieval/build_run.py", f"{kinds}.bm25") != digests(f"{kinds}.dense")
+    assert (
+        digests(f"{kinds}.bm25") == code_digest("retrieval/build_run.py", f"{kinds}.bm25") != digests(f"{kinds}.dense")
+    )
 
 
 def test_names_are_taken_literally_and_none_matches_nothing() -> None:

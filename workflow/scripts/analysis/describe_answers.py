@@ -8,7 +8,7 @@ from ragrelay.base.io.keyed_files import of_pattern
 from ragrelay.base.vocabulary.columns import named
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.store import AnswerStore
-from ragrelay.workflow.jobs.scripts import job_log
+from ragrelay.orchestration.jobs.scripts import job_log
 
 COLUMNS = ["qid", "prompt_id", "seed", "answer", "finish_reason", "answer_tokens"]
 

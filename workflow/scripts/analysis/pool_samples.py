@@ -12,7 +12,7 @@ from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.collection.clusters import numbered_clusters
 from ragrelay.generation.answer_files import CONTEXT, read_answers
-from ragrelay.workflow.jobs.scripts import job_log
+from ragrelay.orchestration.jobs.scripts import job_log
 
 COLUMNS = ["retriever", "ordering", "k", "references", "qid", "p", "p0"]
 

@@ -5,8 +5,8 @@ from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.generation.imported.imported_answers import checked_answers
 from ragrelay.generation.imported.passage_answers import checked_passages
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.retrieval.run_checks import check_measures, check_runs
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     definition, checked = snakemake.params.definition, snakemake.params.checked

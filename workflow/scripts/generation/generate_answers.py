@@ -19,9 +19,9 @@ from ragrelay.generation.job import generate_answers
 from ragrelay.generation.missing_work import checked_engine, count_missing, no_engine
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
-from ragrelay.workflow.jobs.scripts import job_log
 
 with (
     job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"),

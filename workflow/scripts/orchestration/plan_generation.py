@@ -6,13 +6,13 @@ from ragrelay.base.display.terminal import say
 from ragrelay.base.io.atomic_files import write_csv, write_json
 from ragrelay.base.io.keyed_files import keyed_files, of_pattern
 from ragrelay.generation.engine_use import used_in_all
+from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.orchestration.plan.budget import budget_lines, plan_receipt
+from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
+from ragrelay.orchestration.plan.shards import AutoShards, plan_generation
+from ragrelay.orchestration.plan.table import csv_table, printed_table, processing_note, size_note
+from ragrelay.orchestration.plan.work import Job
 from ragrelay.prompting.templates import Template
-from ragrelay.workflow.jobs.scripts import job_log
-from ragrelay.workflow.plan.budget import budget_lines, plan_receipt
-from ragrelay.workflow.plan.generator_plan import GeneratorPlan
-from ragrelay.workflow.plan.shards import AutoShards, plan_generation
-from ragrelay.workflow.plan.table import csv_table, printed_table, processing_note, size_note
-from ragrelay.workflow.plan.work import Job
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

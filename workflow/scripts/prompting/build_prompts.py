@@ -3,9 +3,9 @@
 import polars as pl
 from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     queries = pl.read_parquet(snakemake.input.queries)

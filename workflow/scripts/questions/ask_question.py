@@ -4,8 +4,8 @@ from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.cache_use import in_use
 from ragrelay.generation.engine_use import counted
 from ragrelay.generation.likelihoods.asker import EngineAsker
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.questions.parts import ask_parts
-from ragrelay.workflow.jobs.scripts import job_log
 
 with (
     job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"),

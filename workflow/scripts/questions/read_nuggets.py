@@ -4,8 +4,8 @@ from pathlib import Path
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_json, write_parquet
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.scoring.nugget_lists import left_out, of_queries, read_nuggets
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, made = snakemake.input, snakemake.output

@@ -1,9 +1,9 @@
 """Make a question's table of replies, from the stores."""
 
 from ragrelay.generation.likelihoods.asker import StoreAsker
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.questions.outputs import write_made
 from ragrelay.questions.parts import read_parts
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params, outputs = snakemake.params, snakemake.output

@@ -32,6 +32,7 @@ from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.generation.thought_marks import reading_marks
+from ragrelay.orchestration.study import files
 from ragrelay.prompting.layout import Layout, kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.retrieval.contexts import build_contexts
@@ -39,7 +40,6 @@ from ragrelay.retrieval.frames import check_texts
 from ragrelay.retrieval.trec import ranked, without_identical_ids
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer
-from ragrelay.workflow.study import files
 
 GIVEN = "given"
 """Name of the retriever, in tables, for answers in a frame."""

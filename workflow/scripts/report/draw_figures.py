@@ -3,11 +3,11 @@
 from pathlib import Path
 
 from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.report.display.outputs import available, file_name
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.reading import read_section, with_files
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

@@ -5,11 +5,11 @@ from pathlib import Path
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.json_values import read_json
 from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.report.data_hashes import data_hashes
 from ragrelay.report.display.outputs import resolve
 from ragrelay.report.provenance import gather_left_out, gather_provenance, primary_origin
 from ragrelay.report.used import Benchmarks
-from ragrelay.workflow.jobs.scripts import job_log
 
 # The stage of each group of counts of the core.
 STAGES = {

@@ -6,9 +6,9 @@ import polars as pl
 from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.collection import open_collection
 from ragrelay.collection.brought_passages import read_brought, with_brought
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.trec import ranked, read_run
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     queries = pl.read_parquet(snakemake.input.queries)

@@ -5,11 +5,11 @@ from pathlib import Path
 import polars as pl
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.collection import open_collection
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.indexes import opened_index
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.retrieval.trec import count_doubts, header, read_ranks, write_run
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     files, params = snakemake.input, snakemake.params

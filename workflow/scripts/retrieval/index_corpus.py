@@ -2,8 +2,8 @@
 
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.collection import open_collection
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.retrieval.indexes import index_corpus
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     collection = open_collection(snakemake.params.dataset)

@@ -5,8 +5,8 @@ import shutil
 import polars as pl
 from ragrelay.base.io.atomic_files import atomic, write_json, write_parquet
 from ragrelay.base.io.cache_use import in_use
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.retrieval.processing import process_contexts
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input), in_use(snakemake.params.cache_dir):
     inputs, made, params = snakemake.input, snakemake.output, snakemake.params

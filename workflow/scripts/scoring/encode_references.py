@@ -1,9 +1,9 @@
 """Prepare a dataset's reference texts for a scorer (encoded once, kept in the cache). The output is a receipt."""
 
 from ragrelay.base.io.atomic_files import write_json
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.scoring.reference_sets import read_gold, read_references
 from ragrelay.scoring.scorer import make_scorer
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     read_texts = read_gold if snakemake.params.scorer.get("references") == "gold" else read_references

@@ -2,8 +2,8 @@
 
 from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.base.io.keyed_files import of_pattern
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.scoring.filed_scores import read_scores
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params, made = snakemake.input, snakemake.params, snakemake.output

@@ -8,8 +8,8 @@ from ragrelay.annexes.interventions import files
 from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.generation.requests import TRUNCATE
-from ragrelay.workflow.study.files import made_by
-from ragrelay.workflow.study.study import Key, OfJob, StudyOfRules
+from ragrelay.orchestration.study.files import made_by
+from ragrelay.orchestration.study.study import Key, OfJob, StudyOfRules
 
 
 class Interventions:

@@ -14,13 +14,13 @@ from ragrelay.base.io.keyed_files import WILDCARD, KeyedFiles
 from ragrelay.base.vocabulary.columns import STUDY_PART, Columns, read_table
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.base.vocabulary.orderings import named_orderings
+from ragrelay.orchestration.jobs.unreadable_files import naming_the_damaged
+from ragrelay.orchestration.study import files
 from ragrelay.report.display.outputs import resolve
 from ragrelay.report.display.sections import Section
 from ragrelay.report.reading import PER_RETRIEVER, read_section
 from ragrelay.report.registry import OUTPUTS
 from ragrelay.report.verdict_sentences import Conclusion, answers
-from ragrelay.workflow.jobs.unreadable_files import naming_the_damaged
-from ragrelay.workflow.study import files
 
 if TYPE_CHECKING:
     import altair

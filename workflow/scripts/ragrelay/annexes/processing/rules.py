@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.orchestration.study import files
+from ragrelay.orchestration.study.study import Key, StudyOfRules
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
-from ragrelay.workflow.study import files
-from ragrelay.workflow.study.study import Key, StudyOfRules
 
 
 class Processing:

@@ -13,11 +13,11 @@ from ragrelay.annexes.reproduction.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.reproduction.published import LAYOUTS
 from ragrelay.base.io.workflow_files import ROOT
 from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.orchestration.jobs.scripts import on_terminal
+from ragrelay.orchestration.study import files
+from ragrelay.orchestration.study.reported import Reported
+from ragrelay.orchestration.study.study import StudyOfRules
 from ragrelay.report.display.outputs import available
-from ragrelay.workflow.jobs.scripts import on_terminal
-from ragrelay.workflow.study import files
-from ragrelay.workflow.study.reported import Reported
-from ragrelay.workflow.study.study import StudyOfRules
 
 PAPERS = os.path.relpath(ROOT / "resources/published/rows.csv")
 """The papers' published tables and figures."""

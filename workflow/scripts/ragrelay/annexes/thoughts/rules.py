@@ -7,8 +7,8 @@ from typing import Any
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.generation.generator import GENERATOR_KINDS, is_asked
 from ragrelay.generation.thought_marks import thought_marks
-from ragrelay.workflow.study.files import made_by
-from ragrelay.workflow.study.study import Key, StudyOfRules
+from ragrelay.orchestration.study.files import made_by
+from ragrelay.orchestration.study.study import Key, StudyOfRules
 
 
 class Thoughts:

@@ -7,9 +7,9 @@ from ragrelay.annexes.acu.outputs import OUTPUTS
 from ragrelay.annexes.acu.page import report_acu
 from ragrelay.annexes.acu.study import read_claims_study
 from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.report.display.outputs import Figure
 from ragrelay.report.figure_files import draw_figures
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

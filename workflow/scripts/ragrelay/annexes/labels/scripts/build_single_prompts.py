@@ -2,9 +2,9 @@
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.prompting.layout import build_single_prompts
 from ragrelay.prompting.templates import Template
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     prompts = build_single_prompts(

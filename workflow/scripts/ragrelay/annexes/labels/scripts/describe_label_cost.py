@@ -9,7 +9,7 @@ from ragrelay.base.vocabulary.columns import named
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.past_jobs import speed_of
 from ragrelay.generation.store import KEY, AnswerStore
-from ragrelay.workflow.jobs.scripts import job_log
+from ragrelay.orchestration.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params

@@ -6,10 +6,10 @@ import polars as pl
 from ragrelay.annexes.labels.outputs import OUTPUTS
 from ragrelay.annexes.labels.study import AnnotationStudy
 from ragrelay.annexes.labels.study_tables import TRUST, gather
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.report.display.outputs import Figure, Table
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.table_files import write_table
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs = snakemake.input

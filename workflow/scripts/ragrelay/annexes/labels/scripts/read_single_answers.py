@@ -8,7 +8,7 @@ from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.collection import open_collection
 from ragrelay.generation.imported.passage_answers import checked_passages, read_single_answers
-from ragrelay.workflow.jobs.scripts import job_log
+from ragrelay.orchestration.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params

@@ -5,8 +5,8 @@ from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.collection import open_collection
 from ragrelay.generation.store import AnswerStore
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.retrieval.indexes import opened_index
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params

@@ -8,9 +8,9 @@ from ragrelay.annexes.prediction.study import read_predicted
 from ragrelay.base.io.coverage import coverage_warnings
 from ragrelay.base.io.json_values import read_json
 from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.report.display.outputs import Figure
 from ragrelay.report.figure_files import draw_figures
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

@@ -2,8 +2,8 @@
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.retrieval.retrievers.rerank import rerank_contexts
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     files, params = snakemake.input, snakemake.params

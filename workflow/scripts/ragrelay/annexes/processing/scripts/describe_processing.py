@@ -7,7 +7,7 @@ from ragrelay.base.io.json_values import read_json
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.columns import named
 from ragrelay.generation.answer_files import read_answers
-from ragrelay.workflow.jobs.scripts import job_log
+from ragrelay.orchestration.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     files, bases = keyed_files(snakemake.params.patterns, snakemake.input), snakemake.params.bases

@@ -15,9 +15,9 @@ from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.missing_work import checked_engine, count_missing, no_engine
 from ragrelay.generation.store import AnswerStore
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
-from ragrelay.workflow.jobs.scripts import job_log
 
 with (
     job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"),

@@ -6,7 +6,7 @@ from ragrelay.base.io.keyed_files import of_pattern
 from ragrelay.base.vocabulary.columns import named
 from ragrelay.collection.clusters import numbered_clusters
 from ragrelay.generation.answer_files import read_answers
-from ragrelay.workflow.jobs.scripts import job_log
+from ragrelay.orchestration.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params

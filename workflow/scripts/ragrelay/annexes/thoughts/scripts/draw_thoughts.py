@@ -4,8 +4,8 @@ from pathlib import Path
 
 from ragrelay.annexes.thoughts.figures import draw_thoughts
 from ragrelay.annexes.thoughts.study import read_study
+from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.report.display.sections import Grid
-from ragrelay.workflow.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     shown, keys = snakemake.params.shown, dict(snakemake.wildcards.items())

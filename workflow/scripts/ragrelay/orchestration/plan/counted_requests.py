@@ -14,11 +14,11 @@ from ragrelay.generation.likelihoods.store import LikelihoodStore, text_store
 from ragrelay.generation.requests import block_tokens, shared_prefix, window_of
 from ragrelay.generation.store import KEY
 from ragrelay.generation.thought_marks import reading_marks
+from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
+from ragrelay.orchestration.plan.work import NONE, WORK, work
 from ragrelay.questions.answers import FileAnswers
 from ragrelay.questions.question import QuestionJob
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, Cell
-from ragrelay.workflow.plan.generator_plan import GeneratorPlan
-from ragrelay.workflow.plan.work import NONE, WORK, work
 
 REQUESTED = {"prompt_id": pl.String, "item": pl.String, **{name: WORK[name] for name in NONE}}
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.collection.source import DATASET_KINDS
+from ragrelay.orchestration.study import files
+from ragrelay.orchestration.study.study import StudyOfRules, Wildcards
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.processor import PROCESSOR_KINDS
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
 from ragrelay.retrieval.run_checks import check_joined
 from ragrelay.retrieval.trec import describe_run
-from ragrelay.workflow.study import files
-from ragrelay.workflow.study.study import StudyOfRules, Wildcards
 
 
 class Retrieval:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from ragrelay.workflow.plan.generator_plan import GeneratorPlan
-from ragrelay.workflow.plan.plan import ANSWERS
-from ragrelay.workflow.plan.plan import plan_jobs as plan_as_given
-from ragrelay.workflow.plan.work import Job
+from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
+from ragrelay.orchestration.plan.plan import ANSWERS
+from ragrelay.orchestration.plan.plan import plan_jobs as plan_as_given
+from ragrelay.orchestration.plan.work import Job
 
 SHARE_OF_RUNTIME = 0.7
 """Share of a job's time limit that a planned job may take, its start included."""

@@ -23,15 +23,15 @@ from ragrelay.generation.generator import GENERATOR_KINDS, may_miss_answers
 from ragrelay.generation.likelihoods.continuations import without_chat
 from ragrelay.generation.likelihoods.store import likelihood_fingerprint
 from ragrelay.generation.thought_marks import reading_marks
+from ragrelay.orchestration.fetching.downloads import downloads_of, required_downloads
+from ragrelay.orchestration.jobs.code_digest import code_digest
+from ragrelay.orchestration.jobs.scripts import on_terminal
+from ragrelay.orchestration.study import files
 from ragrelay.prompting.templates import load_template
 from ragrelay.questions.judging.templates import load_judge_template
 from ragrelay.questions.nuggets.prompts import load_nugget_template
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 from ragrelay.scoring.scorer import SCORER_KINDS
-from ragrelay.workflow.fetching.downloads import downloads_of, required_downloads
-from ragrelay.workflow.jobs.code_digest import code_digest
-from ragrelay.workflow.jobs.scripts import on_terminal
-from ragrelay.workflow.study import files
 
 NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
 """Pattern of wildcards without a list of values: any name of the catalogue."""
@@ -374,7 +374,7 @@ class StudyOfRules(Study):
         """The numbers of shards that the plan chose, by dataset and generator; none without the key `shards`."""
         if "shards" not in self.config:
             return {}
-        from ragrelay.workflow.plan.budget import shards_of_plan  # here, as few studies need it
+        from ragrelay.orchestration.plan.budget import shards_of_plan  # here, as few studies need it
 
         with on_terminal():
             return shards_of_plan(Path(self.fill(files.plan_receipt)))

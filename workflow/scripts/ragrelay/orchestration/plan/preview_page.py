@@ -6,11 +6,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from ragrelay.orchestration.plan.preview import Preview, ScorerPreview
 from ragrelay.report.display.numbers import count, counted, listing, share
 from ragrelay.report.display.page import Page
 from ragrelay.report.display.tables import between, depth, name, numeric, table_of
 from ragrelay.report.display.templates import FOLDER
-from ragrelay.workflow.plan.preview import Preview, ScorerPreview
 
 TEMPLATE = FOLDER / "preview.html.j2"
 WHY = (

@@ -18,11 +18,11 @@ from ragrelay.generation.requests import (
     window_of,
 )
 from ragrelay.generation.store import KEY
+from ragrelay.orchestration.plan.counted_requests import PlanAsker, PlannedJob
+from ragrelay.orchestration.plan.generator_plan import GeneratorPlan, Price
+from ragrelay.orchestration.plan.work import WORK, Job, work
 from ragrelay.prompting.layout import Layout
 from ragrelay.questions.question import question_module
-from ragrelay.workflow.plan.counted_requests import PlanAsker, PlannedJob
-from ragrelay.workflow.plan.generator_plan import GeneratorPlan, Price
-from ragrelay.workflow.plan.work import WORK, Job, work
 
 NAMES = ["dataset", "generator", "retriever", "job"]
 TOTAL = "total"

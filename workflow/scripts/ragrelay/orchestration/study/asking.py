@@ -11,9 +11,9 @@ from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.keyed_files import WILDCARD
 from ragrelay.base.user_code import code_hashes, names_from
 from ragrelay.base.vocabulary.study_file import StudyFile, count_file
+from ragrelay.orchestration.jobs.code_digest import code_digest, questions_digest
+from ragrelay.orchestration.study.study import StudyOfRules, Wildcards, any_of
 from ragrelay.questions.question import Inputs, Key, Question, question_module, question_named, questions
-from ragrelay.workflow.jobs.code_digest import code_digest, questions_digest
-from ragrelay.workflow.study.study import StudyOfRules, Wildcards, any_of
 
 DECLARATIONS = ("ragrelay.questions.question", "ragrelay.base.vocabulary.study_file")
 """Modules that a user's question imports only for its class; they don't count as code of its jobs."""
@@ -144,7 +144,10 @@ class StudyQuestion:
     def read_code(self, wildcards: Wildcards) -> str:
         """Return the digest of the code that makes the requests again, and the table."""
         modules = self._modules(self.jobs_about(wildcards))
-        return code_digest("questions/read_replies.py", *self._code("ask"), *self._code("read"), *modules) + self._file_hash
+        return (
+            code_digest("questions/read_replies.py", *self._code("ask"), *self._code("read"), *modules)
+            + self._file_hash
+        )
 
     def _code(self, function: str) -> list[str]:
         """Return where a job's code digest starts: the question's function, or a user's imports from the package."""
