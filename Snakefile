@@ -12,7 +12,7 @@ from snakemake import __version__ as snakemake_version
 from snakemake.utils import min_version
 
 min_version("9.27")
-# And at most 9.27: the workflow uses parts that are not documented (ragrelay/orchestration/jobs/snakemake_internals.py).
+# And at most 9.27: the workflow uses parts that are not documented (ragrelay/execution/jobs/snakemake_internals.py).
 if not snakemake_version.startswith("9.27."):
     sys.exit(f"ragrelay: error: Snakemake: found {snakemake_version}; expected 9.27")
 
@@ -52,7 +52,7 @@ sys.excepthook = tell_uncaught
 from ragrelay.config.config_files import check_file
 from ragrelay.report.display.page_list import list_pages
 from ragrelay.base.io.workflow_files import ROOT
-from ragrelay.orchestration.jobs.scripts import on_terminal
+from ragrelay.execution.jobs.scripts import on_terminal
 
 CATALOGUE = "config/config.yaml"
 with on_terminal():

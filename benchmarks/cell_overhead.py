@@ -28,9 +28,9 @@ from ragrelay.base.io.atomic_files import write_csv, write_parquet
 from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.base.vocabulary.orderings import ORDERINGS
 from ragrelay.collection.prepare import prepare_collection, prepare_references
+from ragrelay.execution.study.files import modules_of
 from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.store import SCHEMA, AnswerStore
-from ragrelay.orchestration.study.files import modules_of
 from ragrelay.prompting.layout import zeroshot_prompts
 from ragrelay.scoring import query_scores
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers

@@ -8,7 +8,7 @@ The modules of kinds, which jobs name, count for no script. Lines are those of c
 import ast
 import statistics
 
-from ragrelay.orchestration.jobs.code_digest import LOADED, SCRIPTS, Code, Node, _defined
+from ragrelay.execution.jobs.code_digest import LOADED, SCRIPTS, Code, Node, _defined
 
 from tests.support import rule_files
 from tests.support.code_edits import imported_files

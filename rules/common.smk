@@ -5,19 +5,19 @@ import time
 
 from ragrelay.base.annex import annexes
 from ragrelay.base.vocabulary.study_file import count_file
-from ragrelay.orchestration.jobs import snakemake_internals
+from ragrelay.execution.jobs import snakemake_internals
 from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
 from ragrelay.config.given_texts import with_types
 from ragrelay.config.start import start, with_own_kinds
-from ragrelay.orchestration.jobs.scripts import collect_input_errors, on_terminal
+from ragrelay.execution.jobs.scripts import collect_input_errors, on_terminal
 from ragrelay.report.missing import last_remarks
-from ragrelay.orchestration.study import files
-from ragrelay.orchestration.study.asking import shown_tables, study_questions
-from ragrelay.orchestration.study.plan import Plan
-from ragrelay.orchestration.study.reported import LENGTHS, Reported
-from ragrelay.orchestration.study.retrieval import Retrieval
-from ragrelay.orchestration.study.study import NAME, StudyOfRules, any_of, code_of, of_job
+from ragrelay.execution.study import files
+from ragrelay.execution.study.asking import shown_tables, study_questions
+from ragrelay.execution.study.plan import Plan
+from ragrelay.execution.study.reported import LENGTHS, Reported
+from ragrelay.execution.study.retrieval import Retrieval
+from ragrelay.execution.study.study import NAME, StudyOfRules, any_of, code_of, of_job
 
 STARTED = time.time()
 RULES = workflow.current_basedir

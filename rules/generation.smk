@@ -5,12 +5,12 @@ Input: queries, contexts; files of answers, qrels; a GGUF file.
 Output: converted; prompts, receipt, answers, left_out_of_answers; answers in cache_dir; imported_contexts, imported_passages of imported ones.
 
 A view only follows the receipts, by ancient(): a change of one retriever reruns no view of another
-(ragrelay/orchestration/jobs/snakemake_internals.py).
+(ragrelay/execution/jobs/snakemake_internals.py).
 
 Snakemake compares every file that it needs with every pattern of a rule, so a rule that no generator uses lists none.
 """
 
-from ragrelay.orchestration.study.plan import prompt_patterns
+from ragrelay.execution.study.plan import prompt_patterns
 
 PROMPT_FILES = {
     **prompt_patterns(study),

@@ -5,7 +5,7 @@ Input: the tables of the analysis, utility, measures, receipt, answers, and the 
 Output: provenance, figures, tables, explorer, report.
 """
 
-from ragrelay.orchestration.study.reported import LENGTHS, MEASURED, SECTION
+from ragrelay.execution.study.reported import LENGTHS, MEASURED, SECTION
 
 
 report: "../workflow/report/workflow.rst"

@@ -24,7 +24,7 @@ rule fetch_input:
         # The output's name identifies the download. Params derived from output never make a job run again.
         download=lambda wildcards, output: study.downloads[wildcards.fetched],
     script:
-        "../workflow/scripts/orchestration/fetch_input.py"
+        "../workflow/scripts/execution/fetch_input.py"
 
 
 rule prepare_collection:

@@ -4,7 +4,7 @@ Input: what the other files of rules make; logs and receipts where they are.
 Output: none; plan and plan_receipt, which their rule writes without Snakemake's knowing.
 """
 
-from ragrelay.orchestration.jobs.stale_files import KEPT
+from ragrelay.execution.jobs.stale_files import KEPT
 
 
 rule fetch_inputs:
@@ -69,7 +69,7 @@ rule plan:
         limit=lambda wildcards: snakemake_internals.time_limit(rules.generate_answers),
         at_once=lambda wildcards: snakemake_internals.submitted_at_once(workflow),
     script:
-        "../workflow/scripts/orchestration/plan_generation.py"
+        "../workflow/scripts/execution/plan_generation.py"
 
 
 rule status:
@@ -86,9 +86,9 @@ rule status:
         logs=workflow.pathvars.apply("<logs>"),
         used=lambda wildcards: plan.used(snakemake_internals.requested_resources(workflow)),
         rules=lambda wildcards: snakemake_internals.log_patterns(workflow),
-        code=code_of("orchestration/show_status.py"),
+        code=code_of("execution/show_status.py"),
     script:
-        "../workflow/scripts/orchestration/show_status.py"
+        "../workflow/scripts/execution/show_status.py"
 
 
 rule preview:
@@ -108,9 +108,9 @@ rule preview:
         results=workflow.pathvars.apply("<results>"),
         page=workflow.pathvars.apply("<results>-preview/preview.html"),
         clustered=[name for name in study.grid.datasets if study.cluster_files(name)],
-        code=code_of("orchestration/preview_study.py"),
+        code=code_of("execution/preview_study.py"),
     script:
-        "../workflow/scripts/orchestration/preview_study.py"
+        "../workflow/scripts/execution/preview_study.py"
 
 
 # Snakemake ends before any job (snakemake_internals.check_submissions).
@@ -135,9 +135,9 @@ rule stale:
         folder=workflow.pathvars.apply("<results>"),
         patterns=lambda wildcards: snakemake_internals.output_patterns(workflow),
         kept=[*KEPT, *(name for annex in annexes() for name in annex.kept)],
-        code=code_of("orchestration/list_stale.py"),
+        code=code_of("execution/list_stale.py"),
     script:
-        "../workflow/scripts/orchestration/list_stale.py"
+        "../workflow/scripts/execution/list_stale.py"
 
 
 rule check_cache:
@@ -151,9 +151,9 @@ rule check_cache:
         env("analysis")
     params:
         cache_dir=study.cache_dir,
-        code=code_of("orchestration/check_cache.py"),
+        code=code_of("execution/check_cache.py"),
     script:
-        "../workflow/scripts/orchestration/check_cache.py"
+        "../workflow/scripts/execution/check_cache.py"
 
 
 rule cache:
@@ -168,9 +168,9 @@ rule cache:
     params:
         cache_dir=study.cache_dir,
         results=str(Path(workflow.pathvars.apply("<results>")).parent),
-        code=code_of("orchestration/show_cache.py"),
+        code=code_of("execution/show_cache.py"),
     script:
-        "../workflow/scripts/orchestration/show_cache.py"
+        "../workflow/scripts/execution/show_cache.py"
 
 
 use rule cache as cache_prune with:
@@ -183,7 +183,7 @@ use rule cache as cache_prune with:
         results=str(Path(workflow.pathvars.apply("<results>")).parent),
         prune=study.config.get("prune", "list"),
         needed=lambda wildcards: plan.cache_needs(rules, retrieval.index_receipts),
-        code=code_of("orchestration/show_cache.py"),
+        code=code_of("execution/show_cache.py"),
 
 
 rule cache_compact:
@@ -197,6 +197,6 @@ rule cache_compact:
         env("analysis")
     params:
         cache_dir=study.cache_dir,
-        code=code_of("orchestration/compact_cache.py"),
+        code=code_of("execution/compact_cache.py"),
     script:
-        "../workflow/scripts/orchestration/compact_cache.py"
+        "../workflow/scripts/execution/compact_cache.py"

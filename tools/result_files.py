@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 from ragrelay.base.annex import annexes  # noqa: E402
 from ragrelay.base.vocabulary.columns import STUDY_PART, Column  # noqa: E402
 from ragrelay.base.vocabulary.study_file import StudyFile  # noqa: E402
-from ragrelay.orchestration.study.files import result_files  # noqa: E402
+from ragrelay.execution.study.files import result_files  # noqa: E402
 from ragrelay.report import outputs as core  # noqa: E402
 from ragrelay.report.display.outputs import resolve  # noqa: E402
 from ragrelay.report.registry import OUTPUTS, RESULT_TABLES  # noqa: E402

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import ragrelay
 from ragrelay.base.annex import annexes
-from ragrelay.orchestration.jobs.code_digest import code_digest
+from ragrelay.execution.jobs.code_digest import code_digest
 
 from tests.support.deployed import ADDRESS, SNAKEFILE, TAG, Deployed, deploy
 from tests.support.sandbox import ROOT, Sandbox, jobs_of
@@ -77,9 +77,7 @@ def test_captions_are_those_of_the_repository(deployed: Deployed) -> None:
 
 def test_digests_are_those_of_a_checkout(deployed: Deployed) -> None:
     """So that a study may move from one to the other and rerun nothing for it."""
-    code = (
-        "from ragrelay.orchestration.jobs.code_digest import code_digest; import ragrelay; print(ragrelay.__file__)\n"
-    )
+    code = "from ragrelay.execution.jobs.code_digest import code_digest; import ragrelay; print(ragrelay.__file__)\n"
     modules = ("ragrelay.retrieval.retrievers.bm25",)
     file, *digests = in_package(
         deployed,

@@ -20,7 +20,7 @@ import polars as pl
 import pytest
 import yaml
 from ragrelay.base.annex import annexes
-from ragrelay.orchestration.study.files import result_files
+from ragrelay.execution.study.files import result_files
 
 from tests.support.forked_python import run_snakemake
 from tests.support.loaded_rules import loaded_rules

@@ -32,14 +32,14 @@ SCRIPT = '''"""The letters of every query."""
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_csv
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     queries = pl.read_parquet(snakemake.input[0])
     write_csv(queries.select("qid", letters=pl.col("query").str.len_chars()), snakemake.output[0])
 '''
 LIST = """
-from ragrelay.orchestration.study.files import result_files
+from ragrelay.execution.study.files import result_files
 print(*(f"{f.path} {f.rule}: {f.about}" for f in result_files()), sep="\\n")
 """
 
@@ -47,7 +47,7 @@ print(*(f"{f.path} {f.rule}: {f.about}" for f in result_files()), sep="\\n")
 def test_it_is_made_and_listed(tmp_path: Path) -> None:
     study = Sandbox(tmp_path / "study", queries=2)
     scripts = study.folder / "workflow/scripts"
-    registry = scripts / "ragrelay/orchestration/study/files.py"
+    registry = scripts / "ragrelay/execution/study/files.py"
     text = registry.read_text(encoding="utf-8")
     registry.write_text(text.replace("# fmt: on\n", ENTRY.lstrip(), 1), encoding="utf-8")
     with (study.folder / "rules/retrieval.smk").open("a", encoding="utf-8") as rules:

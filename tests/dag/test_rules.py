@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from ragrelay.orchestration.jobs import code_digest
-from ragrelay.orchestration.plan import plan as planning
+from ragrelay.execution.jobs import code_digest
+from ragrelay.execution.plan import plan as planning
 from ragrelay.questions.question import questions
 
 from tests.support.code_edits import edit_functions
@@ -117,7 +117,7 @@ def test_scripts_read_keys_from_the_paths_of_their_files(path: Path) -> None:
 
 @pytest.mark.parametrize("path", RULE_FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
 def test_paths_of_files_stand_in_one_place(path: Path) -> None:
-    """The registry, `ragrelay/orchestration/study/files.py`; rules have what is made up of a registry's names."""
+    """The registry, `ragrelay/execution/study/files.py`; rules have what is made up of a registry's names."""
     assert not re.findall(r'(?<!f)"<results>/[^"]+\.\w+"', path.read_text(encoding="utf-8"))
 
 
@@ -176,6 +176,7 @@ def test_a_script_has_the_name_of_its_rule() -> None:
     """Variants of a rule share its script."""
     shared = {rule.script for rule in loaded_rules().values() if rule.script}
     assert {*SCRIPTS} == shared
-    others = ["orchestration/show_cache.py", "orchestration/compact_cache.py", "orchestration/plan_generation.py", "orchestration/list_stale.py", "orchestration/show_status.py",
-              "studies/list_studies.py", "reproduction/compare_published_table.py", "orchestration/preview_study.py"]  # fmt: skip
+    targets = ("show_cache", "compact_cache", "plan_generation", "list_stale", "show_status", "preview_study")
+    others = {f"execution/{name}.py" for name in targets}
+    others |= {"studies/list_studies.py", "reproduction/compare_published_table.py"}
     assert {name for name in shared if Path(name).stem not in loaded_rules()} == {*OF_QUESTIONS, *others}

@@ -32,7 +32,7 @@ from tests.support.changes import CODE, changed
 from tests.support.sandbox import ROOT, Sandbox, jobs_of
 from tests.support.waiting import wait_for
 
-BEFORE = "from ragrelay.orchestration.jobs import snakemake_internals as internals\n"
+BEFORE = "from ragrelay.execution.jobs import snakemake_internals as internals\n"
 TWO_MAKERS = """
 def made(wildcards):
     return "b.txt"
@@ -92,7 +92,7 @@ def test_resources_and_threads_of_a_class_of_rules_are_the_profiles(tmp_path: Pa
 
 COUNTED = """
 import json
-from ragrelay.orchestration.jobs.snakemake_internals import count_file, with_work
+from ragrelay.execution.jobs.snakemake_internals import count_file, with_work
 
 internals.plan_by_content(globals(), "cache")
 rules_of_class = with_work(workflow, {**internals.class_resources(workflow, "engine"), "gpu": lambda wildcards: 2})
@@ -186,7 +186,7 @@ rule waits:
 WAITS = """
 import time
 from pathlib import Path
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0]):
     Path(snakemake.wildcards.name).touch()
@@ -302,7 +302,7 @@ def test_jobs_run_the_code_of_the_checkout_whose_workflow_it_is(
 
 @pytest.fixture(scope="module")
 def internals() -> ModuleType:
-    from ragrelay.orchestration.jobs import snakemake_internals
+    from ragrelay.execution.jobs import snakemake_internals
 
     return snakemake_internals
 

@@ -61,12 +61,12 @@ def query_words(queries: pl.DataFrame) -> pl.DataFrame:
 import polars as pl
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.collection.query_words import query_words
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     write_csv(query_words(pl.read_parquet(snakemake.input.queries)), snakemake.output[0])
 ''',
-    f"{PACKAGE}/orchestration/study/files.py": (
+    f"{PACKAGE}/execution/study/files.py": (
         '    "ragrelay.collection.base:QUERY_COLUMNS")\n',
         """query_words = StudyFile("{dataset}/collection/query_words.csv", "count_words", "the words of each query",
     "ragrelay.collection.query_words:COLUMNS")

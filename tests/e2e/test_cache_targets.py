@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.orchestration.jobs.cache_check import check_cache
-from ragrelay.orchestration.plan.cache import KINDS, NAME, STORES
+from ragrelay.execution.jobs.cache_check import check_cache
+from ragrelay.execution.plan.cache import KINDS, NAME, STORES
 
 from tests.support.sandbox import Sandbox
 

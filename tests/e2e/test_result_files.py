@@ -4,7 +4,7 @@ import re
 
 import polars as pl
 from ragrelay.base.vocabulary.columns import STUDY_PART
-from ragrelay.orchestration.study.files import StudyFile, result_files
+from ragrelay.execution.study.files import StudyFile, result_files
 from ragrelay.report.display.outputs import resolve
 
 from tests.support.sandbox import Sandbox

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from ragrelay.orchestration.jobs.cache_check import check_cache
+from ragrelay.execution.jobs.cache_check import check_cache
 
 from tests.support.sandbox import Sandbox
 from tests.support.terrier_jars import needs_terrier, pyterrier_home

@@ -9,7 +9,7 @@ import pyterrier as pt
 import pytest
 import pytrec_eval
 from ragrelay.base.models.locations import model_path
-from ragrelay.orchestration.jobs.cache_check import check_cache
+from ragrelay.execution.jobs.cache_check import check_cache
 from ragrelay.report.outputs import OUTPUTS
 
 from benchmarks.verdict_signs import gains, wrong_words

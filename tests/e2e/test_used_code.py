@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.orchestration.jobs.code_digest import LOADED, SCRIPTS, Code, Node, _code, _defined, _parsed, code_digest
+from ragrelay.execution.jobs.code_digest import LOADED, SCRIPTS, Code, Node, _code, _defined, _parsed, code_digest
 
 from tests.support.sandbox import Sandbox
 from tests.support.traced_jobs import Traced, noted_jobs

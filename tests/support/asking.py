@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from ragrelay.execution.plan.generator_plan import GeneratorPlan
+from ragrelay.execution.plan.plan import question_work
+from ragrelay.execution.plan.work import Job
 from ragrelay.generation.likelihoods.asker import EngineAsker
 from ragrelay.generation.likelihoods.store import likelihood_fingerprint
-from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
-from ragrelay.orchestration.plan.plan import question_work
-from ragrelay.orchestration.plan.work import Job
 from ragrelay.questions.question import QuestionJob, question_module
 
 Files = Mapping[str, Path | Sequence[Path]]

@@ -20,6 +20,7 @@ from ragrelay.collection.prepare import prepare_collection, prepare_references
 from ragrelay.config.config_files import check_file
 from ragrelay.config.start import start
 from ragrelay.config.study import Study
+from ragrelay.execution.plan.budget import check_budget
 from ragrelay.generation.engine_use import used_in_all
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.imported.imported_answers import checked_answers
@@ -29,7 +30,6 @@ from ragrelay.generation.likelihoods.asker import EngineAsker
 from ragrelay.generation.likelihoods.word_questions import ask_words
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
-from ragrelay.orchestration.plan.budget import check_budget
 from ragrelay.prompting.layout import Layout, kshot_prompts
 from ragrelay.prompting.templates import load_template
 from ragrelay.questions.nuggets.job import Stores

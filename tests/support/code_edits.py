@@ -5,7 +5,7 @@ import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from ragrelay.orchestration.jobs.code_digest import SCRIPTS, Code
+from ragrelay.execution.jobs.code_digest import SCRIPTS, Code
 
 
 def each_function_edited(text: str) -> str:

@@ -18,7 +18,7 @@ import polars as pl
 from ragrelay.base.errors import InputError
 from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
 from ragrelay.collection.answer_formats.file_patterns import AnswerFile
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.scoring.nugget_lists import read_nuggets
 
 from tests.support.annex_cases import of_annexes

@@ -11,7 +11,7 @@ from tests.support.sandbox import ROOT, Sandbox
 NOTE_CLASSES = """
 import sys
 sys.path.insert(0, f"{workflow.current_basedir}/workflow/scripts")
-from ragrelay.orchestration.jobs import snakemake_internals
+from ragrelay.execution.jobs import snakemake_internals
 snakemake_internals.class_resources = lambda _, name: {"class_of_rule": name}
 snakemake_internals.with_work = lambda _, resources: dict(resources)
 """

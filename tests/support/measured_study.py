@@ -33,7 +33,7 @@ from ragrelay.analysis.variance import decompose_variance
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.base.vocabulary.primary import Primary
-from ragrelay.orchestration.study.files import modules_of
+from ragrelay.execution.study.files import modules_of
 from ragrelay.report.display.outputs import resolve
 from ragrelay.report.display.sections import Grid, Section
 from ragrelay.report.outputs import RESULT_TABLES

@@ -39,7 +39,7 @@ class Traced(Sandbox):
     def noting(self) -> Iterator[None]:
         """Runs within it are noted; the package is as before afterwards."""
         (self.folder / "called").mkdir()
-        path = self.folder / "workflow/scripts/ragrelay/orchestration/jobs/code_digest.py"
+        path = self.folder / "workflow/scripts/ragrelay/execution/jobs/code_digest.py"
         text, of_file = path.read_text(encoding="utf-8"), path.stat()
         path.write_text(text + NOTE_DIGESTS, encoding="utf-8")
         yield

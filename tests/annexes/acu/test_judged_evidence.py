@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from ragrelay.annexes.acu.judged_evidence import COLUMNS
 from ragrelay.base.vocabulary.columns import schema_of
-from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
+from ragrelay.execution.plan.generator_plan import GeneratorPlan
 from ragrelay.prompting.templates import Template
 
 from tests.support.asking import asked, read, work

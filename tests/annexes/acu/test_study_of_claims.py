@@ -2,8 +2,8 @@
 
 from ragrelay.annexes.acu.rules import claims_of
 from ragrelay.base.io.yaml_keys import read_yaml
-from ragrelay.orchestration.study.asking import StudyQuestion
-from ragrelay.orchestration.study.study import StudyOfRules
+from ragrelay.execution.study.asking import StudyQuestion
+from ragrelay.execution.study.study import StudyOfRules
 from ragrelay.questions.question import question_named
 
 from tests.support.sandbox import ROOT

@@ -8,7 +8,7 @@ from ragrelay.annexes.interventions.annex import Interventions
 from ragrelay.annexes.interventions.rules import Interventions as OfStudy
 from ragrelay.base.errors import InputError
 from ragrelay.config.study import Study
-from ragrelay.orchestration.study.study import StudyOfRules
+from ragrelay.execution.study.study import StudyOfRules
 
 from tests.support.sandbox import ROOT
 

@@ -13,7 +13,7 @@ from ragrelay.analysis.judge_checks import PASSAGE_COLUMNS, analyse_judge_checks
 from ragrelay.annexes.labels.passage_checks import SCORE_COLUMNS, build_check_prompts
 from ragrelay.annexes.labels.source import ANNOTATION_KINDS
 from ragrelay.base.vocabulary.judge_checks import LENGTH, PADDED, PADDING, PADDING_WORDS, SWAPPED
-from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
+from ragrelay.execution.plan.generator_plan import GeneratorPlan
 from ragrelay.prompting.layout import build_single_prompts
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.questions.judging.check_scores import checked_scores

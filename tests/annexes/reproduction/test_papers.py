@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from ragrelay.annexes.reproduction.rows import list_published_rows
-from ragrelay.orchestration.study.files import result_files
+from ragrelay.execution.study.files import result_files
 
 from tests.support.rule_files import RULE_FILES
 from tools.papers import PAGE, ROOT, STATES, page, read

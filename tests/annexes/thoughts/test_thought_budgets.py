@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from ragrelay.annexes.thoughts.rules import thoughts_of
 from ragrelay.base.io.yaml_keys import read_yaml
-from ragrelay.orchestration.study.study import StudyOfRules
+from ragrelay.execution.study.study import StudyOfRules
 
 from tests.support.sandbox import ROOT
 

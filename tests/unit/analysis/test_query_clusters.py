@@ -12,7 +12,7 @@ from ragrelay.analysis.gain import gains
 from ragrelay.analysis.mean_tests import ClusterMeans, Means, cautious, enough
 from ragrelay.analysis.systems import systems as systems_of
 from ragrelay.analysis.transmission import Transmission
-from ragrelay.orchestration.study.files import modules_of
+from ragrelay.execution.study.files import modules_of
 from ragrelay.report.display.sections import Section
 from scipy import stats
 

@@ -20,8 +20,8 @@ from ragrelay.analysis.transmission import (
 )
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.execution.study import files
 from ragrelay.generation.answer_files import read_answers
-from ragrelay.orchestration.study import files
 from scipy import stats
 
 from tests.support.scripts import named

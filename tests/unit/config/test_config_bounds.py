@@ -10,7 +10,7 @@ from ragrelay.base.io.yaml_keys import read_yaml
 from ragrelay.collection.answer_formats.file_patterns import check_pattern
 from ragrelay.config.schema import KINDS
 from ragrelay.config.study import RESERVED_DATASETS
-from ragrelay.orchestration.study.files import result_files
+from ragrelay.execution.study.files import result_files
 
 from tests.unit.conftest import at, study_of
 

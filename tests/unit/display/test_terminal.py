@@ -14,7 +14,7 @@ JOB = """
 import sys, logging
 sys.path.insert(0, {scripts!r})
 from ragrelay.base.errors import InputError
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.base.display import progress
 codes = {codes!r}
 sys.stderr.isatty = lambda: True

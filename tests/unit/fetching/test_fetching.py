@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.orchestration.fetching.downloads import (
+from ragrelay.execution.fetching.downloads import (
     catalogued_datasets,
     downloads_of,
     hub_files,
@@ -28,7 +28,9 @@ pytestmark = pytest.mark.process
 
 Ask = Callable[..., str]
 SECTIONS = ("datasets", "retrievers", "generators", "scorers")
-FETCH = "from ragrelay.orchestration.fetching.inputs import *; print(fetch_hub_files('lab/lm', None, {part!r}, 'config key x'))"
+FETCH = (
+    "from ragrelay.execution.fetching.inputs import *; print(fetch_hub_files('lab/lm', None, {part!r}, 'config key x'))"
+)
 MODEL, TOKENIZER, ADAPTER = (FETCH.format(part=part) for part in ("model", "tokenizer", "adapter"))
 CHECK = "from ragrelay.base.models.hubs import *; check_cached('lab/lm', None, 'generator'); print('there')"
 
@@ -93,7 +95,7 @@ def test_adapter(ask: Ask, tmp_path: Path) -> None:
 @needs_terrier
 def test_terrier(ask: Ask, tmp_path: Path) -> None:
     """If Maven Central is out of reach and the jars are not there, the message says where they belong."""
-    code = "from ragrelay.orchestration.fetching.inputs import *; print(fetch_terrier())"
+    code = "from ragrelay.execution.fetching.inputs import *; print(fetch_terrier())"
     nowhere = {"JAVA_TOOL_OPTIONS": "", "https_proxy": "http://127.0.0.1:9", "HTTPS_PROXY": "http://127.0.0.1:9"}
     assert "or a network to fetch it" in ask(code, PYTERRIER_HOME=str(tmp_path / "empty"), **nowhere)
     assert f"[version={VERSION} " in ask(code, PYTERRIER_HOME=str(pyterrier_home(tmp_path / "home")), **nowhere)

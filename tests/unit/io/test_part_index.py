@@ -15,7 +15,7 @@ from ragrelay.base.io import parquet_parts
 from ragrelay.base.io.cache_mode import READ_ONLY, VARIABLE
 from ragrelay.base.io.parquet_parts import PartStore
 from ragrelay.base.io.part_index import NAME, key_hashes, read_index
-from ragrelay.orchestration.jobs.cache_check import check_cache
+from ragrelay.execution.jobs.cache_check import check_cache
 
 SCHEMA = {"key": pl.String, "seed": pl.Int64, "value": pl.String}
 KEY = ["key", "seed"]

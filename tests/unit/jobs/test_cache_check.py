@@ -10,7 +10,7 @@ import pytest
 from ragrelay.base.io.atomic_files import temporary_beside
 from ragrelay.base.io.file_hashes import SAMPLE_BYTES, SAMPLES, kept_hash, write_hashes
 from ragrelay.base.io.parquet_parts import PartStore
-from ragrelay.orchestration.jobs.cache_check import check_cache
+from ragrelay.execution.jobs.cache_check import check_cache
 
 LARGE = 3 * SAMPLES * SAMPLE_BYTES
 

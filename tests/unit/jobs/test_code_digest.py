@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.orchestration.jobs import code_digest as codedigest
+from ragrelay.execution.jobs import code_digest as codedigest
 
 from tests.support import rule_files
 from tests.support.code_edits import reword_messages
@@ -290,7 +290,7 @@ def digests(scripts: Path) -> dict[str, str]:
     files = sorted(path.relative_to(scripts).with_suffix("") for path in in_package if path.parent.name != "scripts")
     modules = [path.as_posix().replace("/", ".").removesuffix(".__init__") for path in files]
     found = {name: codedigest.code_digest(name, folder=scripts) for name in rule_files.SCRIPTS}
-    return {**found, "all": codedigest.code_digest("orchestration/fetch_input.py", *modules, folder=scripts)}
+    return {**found, "all": codedigest.code_digest("execution/fetch_input.py", *modules, folder=scripts)}
 
 
 @pytest.fixture(scope="module")
@@ -430,7 +430,7 @@ def test_reached_are_the_modules_that_python_loads() -> None:
     code = (
         f"import sys; sys.path.insert(0, {str(scripts)!r})\n"
         "import ragrelay.retrieval.build, ragrelay.collection, ragrelay.retrieval.indexes\n"
-        "import ragrelay.orchestration.jobs.scripts\n"
+        "import ragrelay.execution.jobs.scripts\n"
         "from ragrelay.retrieval.retriever import RETRIEVER_KINDS; RETRIEVER_KINDS['bm25']\n"
         "print(*[n for n in sys.modules if n.split('.')[0] == 'ragrelay'], sep='\\n')"
     )

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.process
 JOB = """
 import pathlib, sys, time
 sys.path.insert(0, {scripts!r})
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 with job_log({log!r}):
     try:
         pathlib.Path({started!r}).touch()
@@ -71,7 +71,7 @@ def read(inputs: list[Path], body: str, log: Path) -> tuple[str, str]:
 import json, sys
 sys.path.insert(0, {str(ROOT / "workflow/scripts")!r})
 import polars as pl
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 inputs = {[str(path) for path in inputs]!r}
 with job_log({str(log)!r}, inputs):
     {body}

@@ -1,6 +1,6 @@
 """Snakemake's reasons for a job name the changed part of a param, and only a few files."""
 
-from ragrelay.orchestration.jobs.reasons import changed_params, shortened_reason
+from ragrelay.execution.jobs.reasons import changed_params, shortened_reason
 
 REST = "1" * 8_000
 

@@ -5,10 +5,10 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
-from ragrelay.orchestration.plan.plan import plan_jobs
-from ragrelay.orchestration.plan.table import printed_table
-from ragrelay.orchestration.plan.work import Job
+from ragrelay.execution.plan.generator_plan import GeneratorPlan
+from ragrelay.execution.plan.plan import plan_jobs
+from ragrelay.execution.plan.table import printed_table
+from ragrelay.execution.plan.work import Job
 from ragrelay.prompting.templates import Template
 
 from tests.support.asking import asked as ask

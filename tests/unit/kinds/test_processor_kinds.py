@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from ragrelay.orchestration.fetching.downloads import hub_files
+from ragrelay.execution.fetching.downloads import hub_files
 from ragrelay.retrieval.contexts import shown_texts
 from ragrelay.retrieval.processing import process_contexts
 from ragrelay.retrieval.processor import PROCESSOR_KINDS

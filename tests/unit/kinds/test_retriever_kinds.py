@@ -9,8 +9,8 @@ import pytest
 import yaml
 from ragrelay.base.errors import InputError
 from ragrelay.collection.local import LocalCollection
-from ragrelay.orchestration.fetching.downloads import hub_files
-from ragrelay.orchestration.jobs.code_digest import SCRIPTS, _code, code_digest
+from ragrelay.execution.fetching.downloads import hub_files
+from ragrelay.execution.jobs.code_digest import SCRIPTS, _code, code_digest
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 

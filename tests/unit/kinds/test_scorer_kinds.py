@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from ragrelay.base.errors import InputError
-from ragrelay.orchestration.fetching.downloads import hub_files
-from ragrelay.orchestration.jobs.code_digest import SCRIPTS, _code, code_digest
+from ragrelay.execution.fetching.downloads import hub_files
+from ragrelay.execution.jobs.code_digest import SCRIPTS, _code, code_digest
 from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS, Task, make_scorer
 

@@ -8,12 +8,12 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.base.errors import InputError
+from ragrelay.execution.plan.counted_requests import PlanAsker
+from ragrelay.execution.plan.generator_plan import GeneratorPlan
 from ragrelay.generation.likelihoods.asker import EngineAsker
 from ragrelay.generation.likelihoods.store import LikelihoodStore, likelihood_fingerprint
 from ragrelay.generation.likelihoods.word_questions import ask_words, asked_shares, with_prompts
 from ragrelay.generation.requests import sends_texts
-from ragrelay.orchestration.plan.counted_requests import PlanAsker
-from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
 from ragrelay.prompting.templates import Template
 
 from tests.support.fake_endpoint import DEFINITION, FakeServer, asked_of

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import write_json
-from ragrelay.orchestration.plan.budget import budget_lines, check_budget, plan_receipt
+from ragrelay.execution.plan.budget import budget_lines, check_budget, plan_receipt
 
 TOTAL = {"gpu_hours": 100.0, "prompt_tokens": 1000, "answer_tokens": 200}
 LIMIT = "found a run of about 100 GPU-hours, after 60 used; expected at most 150; `snakemake plan` shows which jobs"

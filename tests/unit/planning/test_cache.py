@@ -5,8 +5,8 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from ragrelay.execution.plan.cache import compact_cache, contents
 from ragrelay.generation.store import SCHEMA, AnswerStore
-from ragrelay.orchestration.plan.cache import compact_cache, contents
 from ragrelay.scoring.store import SCHEMA as SCORES
 from ragrelay.scoring.store import ScoreStore
 

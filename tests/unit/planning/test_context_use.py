@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.execution.plan.generator_plan import GeneratorPlan
 from ragrelay.generation.likelihoods.job import missing_of, scorings_of
-from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
 from ragrelay.prompting.layout import zeroshot_prompts
 from ragrelay.questions.context_use.requests import AnswerScores
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from ragrelay.execution.plan.generator_plan import GeneratorPlan
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.store import SCHEMA, AnswerStore
-from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
 from ragrelay.prompting.templates import Template
 from ragrelay.questions.nuggets.prompts import load_nugget_template
 from ragrelay.questions.nuggets.topics import read_topics

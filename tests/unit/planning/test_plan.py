@@ -8,12 +8,12 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.execution.plan.generator_plan import GeneratorPlan
+from ragrelay.execution.plan.plan import plan_jobs
+from ragrelay.execution.plan.table import csv_table, printed_table
+from ragrelay.execution.plan.work import Job as Planned
 from ragrelay.generation.likelihoods.store import LikelihoodStore, scoring_speed
 from ragrelay.generation.past_jobs import Speed, fitted, pace_of
-from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
-from ragrelay.orchestration.plan.plan import plan_jobs
-from ragrelay.orchestration.plan.table import csv_table, printed_table
-from ragrelay.orchestration.plan.work import Job as Planned
 from ragrelay.report.stage_columns import PLAN
 
 from tests.unit.generation.test_generation_job import TEMPLATE, FakeEngine, Job

@@ -15,10 +15,10 @@ from ragrelay.analysis.utility import compute_utility
 from ragrelay.analysis.verdicts import OF_DIFFERENCE
 from ragrelay.base.io.part_index import NAME as INDEX
 from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.execution.plan.preview import Answered, Preview, Previewed, ScorerPreview, preview_answers
+from ragrelay.execution.plan.preview_page import WHY, preview_lines, render_preview
+from ragrelay.execution.study import files
 from ragrelay.generation.store import SCHEMA, AnswerStore
-from ragrelay.orchestration.plan.preview import Answered, Preview, Previewed, ScorerPreview, preview_answers
-from ragrelay.orchestration.plan.preview_page import WHY, preview_lines, render_preview
-from ragrelay.orchestration.study import files
 from ragrelay.prompting.layout import SCHEMA as PROMPTS
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
 from ragrelay.scoring.scorer import SCORER_KINDS

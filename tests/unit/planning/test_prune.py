@@ -13,8 +13,8 @@ import pytest
 from ragrelay.base.errors import InputError
 from ragrelay.base.io import cache_use
 from ragrelay.base.io.cache_use import FOLDER, REMOVAL, RUN, Use, in_use, note_run
+from ragrelay.execution.plan.cache import RECENT, Needed, prune_cache
 from ragrelay.generation.store import SCHEMA, AnswerStore
-from ragrelay.orchestration.plan.cache import RECENT, Needed, prune_cache
 
 NEEDED, OTHERS, OLD = ("0123456789abcdef", "1123456789abcdef", "2123456789abcdef")
 INDEX = "a" * 24

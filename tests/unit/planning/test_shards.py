@@ -6,9 +6,9 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.base.errors import InputError
-from ragrelay.orchestration.plan.budget import plan_receipt, shards_of_plan
-from ragrelay.orchestration.plan.shards import SHARE_OF_RUNTIME, AutoShards, plan_generation
-from ragrelay.orchestration.plan.work import Job as Planned
+from ragrelay.execution.plan.budget import plan_receipt, shards_of_plan
+from ragrelay.execution.plan.shards import SHARE_OF_RUNTIME, AutoShards, plan_generation
+from ragrelay.execution.plan.work import Job as Planned
 
 from tests.unit.generation.test_generation_job import FakeEngine, Job
 from tests.unit.planning.test_plan import planned_files, planner

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 from ragrelay.analysis.systems import detectable_difference
-from ragrelay.orchestration.plan.table import size_note
+from ragrelay.execution.plan.table import size_note
 
 PRIMARY = {"retriever": "dense", "ordering": "descending", "k": 5, "references": "lenient"}
 

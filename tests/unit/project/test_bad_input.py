@@ -178,7 +178,7 @@ TOLD = "a.tsv, line 3: found no tab; expected one"
 SCRIPT = """
 import sys; sys.path.insert(0, {path!r})
 from ragrelay.base.errors import InputError
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 with job_log({log!r}):
     raise {error}
 """

@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 from ragrelay.base.annex import annexes
 from ragrelay.config.schema import KINDS
-from ragrelay.orchestration.jobs.code_digest import SCRIPTS
+from ragrelay.execution.jobs.code_digest import SCRIPTS
 
 from tests.support import rule_files
 from tests.support.code_edits import files_of, imported_files

@@ -3,7 +3,7 @@
 import re
 
 from ragrelay.base.annex import annexes
-from ragrelay.orchestration.study.files import result_files
+from ragrelay.execution.study.files import result_files
 from ragrelay.report.display.outputs import resolve
 
 from tests.support.sandbox import ROOT

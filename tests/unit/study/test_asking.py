@@ -8,9 +8,9 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.yaml_keys import read_yaml
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.orchestration.study import asking as of_study
-from ragrelay.orchestration.study.asking import StudyQuestion, asking_jobs, planned_questions, study_questions
-from ragrelay.orchestration.study.study import StudyOfRules
+from ragrelay.execution.study import asking as of_study
+from ragrelay.execution.study.asking import StudyQuestion, asking_jobs, planned_questions, study_questions
+from ragrelay.execution.study.study import StudyOfRules
 from ragrelay.questions.bases import AboutRetrievers
 from ragrelay.questions.question import question_named
 from snakemake.io import is_flagged

@@ -2,8 +2,8 @@
 
 import pickle
 
-from ragrelay.orchestration.study import files
-from ragrelay.orchestration.study.files import StudyFile
+from ragrelay.execution.study import files
+from ragrelay.execution.study.files import StudyFile
 
 FILE = StudyFile("{dataset}/runs/{retriever}.run.gz", "build_run", "a run", "module:COLUMNS")
 

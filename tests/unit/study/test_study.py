@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 from ragrelay.base.io.yaml_keys import read_yaml
-from ragrelay.orchestration.jobs.code_digest import code_digest
-from ragrelay.orchestration.study import files
-from ragrelay.orchestration.study.study import StudyOfRules, any_of, code_of, of_job
+from ragrelay.execution.jobs.code_digest import code_digest
+from ragrelay.execution.study import files
+from ragrelay.execution.study.study import StudyOfRules, any_of, code_of, of_job
 
 from tests.support.sandbox import ROOT
 

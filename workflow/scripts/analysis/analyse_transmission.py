@@ -19,8 +19,8 @@ from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.columns import named
 from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.collection.clusters import numbered_clusters
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.answer_files import mean_lengths, read_answers
-from ragrelay.orchestration.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     files, primary = keyed_files(snakemake.params.patterns, snakemake.input), snakemake.params.primary

@@ -3,7 +3,7 @@
 import polars as pl
 from ragrelay.analysis.utility import compute_utility, write_utility
 from ragrelay.base.io.keyed_files import keyed_files
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

@@ -7,7 +7,7 @@ from ragrelay.analysis.variance import decompose_variance, utility_reliability
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.columns import CELL, named
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     scores = keyed_files(snakemake.params.patterns, snakemake.input)["scores"].by("retriever")

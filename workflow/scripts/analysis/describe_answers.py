@@ -6,9 +6,9 @@ from ragrelay.analysis.lengths import answer_lengths, check_answered
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import of_pattern
 from ragrelay.base.vocabulary.columns import named
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.store import AnswerStore
-from ragrelay.orchestration.jobs.scripts import job_log
 
 COLUMNS = ["qid", "prompt_id", "seed", "answer", "finish_reason", "answer_tokens"]
 

@@ -11,8 +11,8 @@ from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.collection.clusters import numbered_clusters
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.answer_files import CONTEXT, read_answers
-from ragrelay.orchestration.jobs.scripts import job_log
 
 COLUMNS = ["retriever", "ordering", "k", "references", "qid", "p", "p0"]
 

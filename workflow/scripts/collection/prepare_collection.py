@@ -3,9 +3,9 @@
 from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.collection import open_collection
 from ragrelay.collection.prepare import prepare_collection, prepare_references
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.imported.imported_answers import checked_answers
 from ragrelay.generation.imported.passage_answers import checked_passages
-from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.retrieval.run_checks import check_measures, check_runs
 
 with job_log(snakemake.log[0], snakemake.input):

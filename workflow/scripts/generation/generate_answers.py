@@ -12,6 +12,7 @@ from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.cache_use import in_use
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.study_file import MISSING_KEYS
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.engine_use import counted
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS
@@ -19,7 +20,6 @@ from ragrelay.generation.job import generate_answers
 from ragrelay.generation.missing_work import checked_engine, count_missing, no_engine
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
-from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
 

@@ -3,8 +3,8 @@
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.collection import open_collection
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.imported.cell_files import read_answers
-from ragrelay.orchestration.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, made, params = snakemake.input, snakemake.output, snakemake.params

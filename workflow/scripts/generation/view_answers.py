@@ -2,9 +2,9 @@
 
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.keyed_files import keyed_files
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.store import AnswerStore
-from ragrelay.orchestration.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

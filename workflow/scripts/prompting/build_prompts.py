@@ -3,7 +3,7 @@
 import polars as pl
 from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.base.io.keyed_files import keyed_files
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.prompting.layout import kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template
 

@@ -3,7 +3,7 @@
 import polars as pl
 from ragrelay.analysis.judge_checks import analyse_judge_checks
 from ragrelay.base.io.atomic_files import write_csv
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     scores = pl.read_parquet(snakemake.input[0])

@@ -2,9 +2,9 @@
 
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.cache_use import in_use
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.likelihoods.asker import EngineAsker
 from ragrelay.generation.missing_work import count_requests
-from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.questions.parts import ask_parts
 
 with (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_json, write_parquet
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.scoring.nugget_lists import left_out, of_queries, read_nuggets
 
 with job_log(snakemake.log[0], snakemake.input):

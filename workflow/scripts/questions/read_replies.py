@@ -1,7 +1,7 @@
 """Make a question's table of replies, from the stores."""
 
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.likelihoods.asker import StoreAsker
-from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.questions.outputs import write_made
 from ragrelay.questions.parts import read_parts
 

@@ -25,6 +25,7 @@ from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.io.workflow_files import ROOT
 from ragrelay.base.vocabulary.names import NO_ORDERING, UNSEEN, ZEROSHOT
 from ragrelay.collection import open_collection
+from ragrelay.execution.study import files
 from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS, is_asked
@@ -32,7 +33,6 @@ from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 from ragrelay.generation.thought_marks import reading_marks
-from ragrelay.orchestration.study import files
 from ragrelay.prompting.layout import Layout, kshot_prompts, zeroshot_prompts
 from ragrelay.prompting.templates import Template, load_template
 from ragrelay.retrieval.contexts import build_contexts

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ragrelay.base.io.keyed_files import keyed_files
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.report.display.outputs import available, file_name
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.outputs import OUTPUTS

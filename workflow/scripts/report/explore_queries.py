@@ -1,7 +1,7 @@
 """Write the query explorer's data of one dataset x generator x scorer, a script per query."""
 
 from ragrelay.base.io.keyed_files import keyed_files, of_pattern
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.report.query_explorer.reading import ExplorerFiles
 from ragrelay.report.query_explorer.write import explore_queries
 

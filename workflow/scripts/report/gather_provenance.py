@@ -5,7 +5,7 @@ from pathlib import Path
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.json_values import read_json
 from ragrelay.base.io.keyed_files import keyed_files
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.report.data_hashes import data_hashes
 from ragrelay.report.display.outputs import resolve
 from ragrelay.report.provenance import gather_left_out, gather_provenance, primary_origin

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ragrelay.base.io.atomic_files import write_text
 from ragrelay.base.io.keyed_files import keyed_files
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.report.page import render_page
 from ragrelay.report.questions import read_questions
 from ragrelay.report.reading import read_study, with_files

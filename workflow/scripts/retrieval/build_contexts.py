@@ -6,7 +6,7 @@ import polars as pl
 from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.collection import open_collection
 from ragrelay.collection.brought_passages import read_brought, with_brought
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.retrieval.contexts import build_contexts
 from ragrelay.retrieval.trec import ranked, read_run
 

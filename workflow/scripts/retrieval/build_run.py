@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.collection import open_collection
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.retrieval.build import build_run
 from ragrelay.retrieval.indexes import opened_index
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS

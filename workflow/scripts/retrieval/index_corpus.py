@@ -2,7 +2,7 @@
 
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.collection import open_collection
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.retrieval.indexes import index_corpus
 
 with job_log(snakemake.log[0], snakemake.input):

@@ -9,7 +9,7 @@ import polars as pl
 from ragrelay.base.display.terminal import tell_warnings
 from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.base.vocabulary.measures import measure_ranking
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.retrieval.contexts import context_warnings, count_left_out
 
 with job_log(snakemake.log[0], snakemake.input):

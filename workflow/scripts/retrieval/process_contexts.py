@@ -5,7 +5,7 @@ import shutil
 import polars as pl
 from ragrelay.base.io.atomic_files import atomic, write_json, write_parquet
 from ragrelay.base.io.cache_use import in_use
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.retrieval.processing import process_contexts
 
 with job_log(snakemake.log[0], snakemake.input), in_use(snakemake.params.cache_dir):

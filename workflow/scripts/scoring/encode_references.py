@@ -1,7 +1,7 @@
 """Prepare a dataset's reference texts for a scorer (encoded once, kept in the cache). The output is a receipt."""
 
 from ragrelay.base.io.atomic_files import write_json
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.scoring.reference_sets import read_gold, read_references
 from ragrelay.scoring.scorer import make_scorer
 

@@ -11,7 +11,7 @@ from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.io.missing_counts import check_counted
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.study_file import MISSING_KEYS
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.scoring.answer_cells import AnswerCells
 from ragrelay.scoring.query_scores import count_scores, fill_scores
 

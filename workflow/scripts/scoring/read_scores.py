@@ -2,7 +2,7 @@
 
 from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.base.io.keyed_files import of_pattern
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.scoring.filed_scores import read_scores
 
 with job_log(snakemake.log[0], snakemake.input):

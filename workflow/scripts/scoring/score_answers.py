@@ -1,7 +1,7 @@
 """Score a retriever's answers. Scores in the score store are not computed again."""
 
 from ragrelay.base.io.keyed_files import keyed_files
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.scoring.retriever_table import AnswerFiles, References, score_answers
 
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):

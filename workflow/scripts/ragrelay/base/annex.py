@@ -97,7 +97,7 @@ class Annex:
         return {}
 
     def reported(self, reported: Any) -> list[Any]:
-        """Return the files that a study's report includes besides its page. ``reported``: orchestration.study.reported."""
+        """Return the files that a study's report includes besides its page. ``reported``: execution.study.reported."""
         return []
 
     def explored(self, study: Any, section: Mapping[str, str]) -> list[Any]:

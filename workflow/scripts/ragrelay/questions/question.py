@@ -29,7 +29,7 @@ from ragrelay.base.user_code import module_of
 from ragrelay.base.vocabulary.study_file import StudyFile
 
 StudyOfRules = Any
-"""The study that rules see (orchestration.study.study.StudyOfRules), which is above this package."""
+"""The study that rules see (execution.study.study.StudyOfRules), which is above this package."""
 FUNCTIONS = ("ask", "plan", "read")
 """The functions of a question's module that run in jobs."""
 Key = Mapping[str, str]

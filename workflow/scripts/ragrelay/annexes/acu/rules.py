@@ -13,10 +13,10 @@ from ragrelay.annexes.acu.source import CLAIM_FORMATS, CLAIM_KINDS
 from ragrelay.base.annex import annexes
 from ragrelay.base.errors import InputError
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.orchestration.jobs.scripts import on_terminal
-from ragrelay.orchestration.study.files import made_by
-from ragrelay.orchestration.study.reported import Reported
-from ragrelay.orchestration.study.study import Key, StudyOfRules, Wildcards
+from ragrelay.execution.jobs.scripts import on_terminal
+from ragrelay.execution.study.files import made_by
+from ragrelay.execution.study.reported import Reported
+from ragrelay.execution.study.study import Key, StudyOfRules, Wildcards
 from ragrelay.report.display.outputs import modules
 
 

@@ -10,9 +10,9 @@ from ragrelay.annexes.compare import files
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.orchestration.jobs.scripts import on_terminal
-from ragrelay.orchestration.study.files import made_by, tables
-from ragrelay.orchestration.study.study import StudyOfRules, Wildcards
+from ragrelay.execution.jobs.scripts import on_terminal
+from ragrelay.execution.study.files import made_by, tables
+from ragrelay.execution.study.study import StudyOfRules, Wildcards
 
 LONGEST = 100
 """Characters of a folder's name."""

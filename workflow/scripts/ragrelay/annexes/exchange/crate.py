@@ -15,7 +15,7 @@ from ragrelay.annexes.notebook.study_results import Results
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.base.io.hashing import file_hash
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.orchestration.study import files
+from ragrelay.execution.study import files
 from ragrelay.report.signature import signatures
 
 VERSION = "https://w3id.org/ro/crate/1.1"

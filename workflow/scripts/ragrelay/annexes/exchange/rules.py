@@ -6,9 +6,9 @@ import itertools
 from ragrelay.annexes.exchange import files
 from ragrelay.base.annex import annexes
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.orchestration.study import files as study_files
-from ragrelay.orchestration.study.reported import MEASURED, Reported
-from ragrelay.orchestration.study.study import StudyOfRules, Wildcards
+from ragrelay.execution.study import files as study_files
+from ragrelay.execution.study.reported import MEASURED, Reported
+from ragrelay.execution.study.study import StudyOfRules, Wildcards
 
 EXPORTED = {
     "trec_rag": files.exported_trec_rag,

@@ -7,9 +7,9 @@ from typing import Any
 from ragrelay.annexes.interventions import files
 from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS
 from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.execution.study.files import made_by
+from ragrelay.execution.study.study import Key, OfJob, StudyOfRules
 from ragrelay.generation.requests import TRUNCATE
-from ragrelay.orchestration.study.files import made_by
-from ragrelay.orchestration.study.study import Key, OfJob, StudyOfRules
 
 
 class Interventions:

@@ -19,9 +19,9 @@ from ragrelay.annexes.labels.source import (
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.orchestration.jobs.scripts import on_terminal
-from ragrelay.orchestration.study import files as study_files
-from ragrelay.orchestration.study.study import Key, OfJob, StudyOfRules, Wildcards
+from ragrelay.execution.jobs.scripts import on_terminal
+from ragrelay.execution.study import files as study_files
+from ragrelay.execution.study.study import Key, OfJob, StudyOfRules, Wildcards
 
 TABLES = {
     BY_ANSWERS: files.labels_by_answers,

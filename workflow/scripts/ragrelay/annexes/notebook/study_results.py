@@ -14,8 +14,8 @@ from ragrelay.base.io.keyed_files import WILDCARD, KeyedFiles
 from ragrelay.base.vocabulary.columns import STUDY_PART, Columns, read_table
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.base.vocabulary.orderings import named_orderings
-from ragrelay.orchestration.jobs.unreadable_files import naming_the_damaged
-from ragrelay.orchestration.study import files
+from ragrelay.execution.jobs.unreadable_files import naming_the_damaged
+from ragrelay.execution.study import files
 from ragrelay.report.display.outputs import resolve
 from ragrelay.report.display.sections import Section
 from ragrelay.report.reading import PER_RETRIEVER, read_section

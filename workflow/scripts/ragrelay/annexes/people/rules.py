@@ -10,9 +10,9 @@ from ragrelay.annexes.people import files as people_files
 from ragrelay.annexes.people.settings import PeopleSettings
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.orchestration.study import files
-from ragrelay.orchestration.study.files import made_by
-from ragrelay.orchestration.study.study import Key, OfJob, StudyOfRules
+from ragrelay.execution.study import files
+from ragrelay.execution.study.files import made_by
+from ragrelay.execution.study.study import Key, OfJob, StudyOfRules
 
 
 class People:

@@ -12,10 +12,10 @@ from ragrelay.annexes.prediction.checks import RERANKERS, quality_file
 from ragrelay.annexes.prediction.subject import Settings
 from ragrelay.base.io.workflow_files import PACKAGE
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.orchestration.study import files as study_files
-from ragrelay.orchestration.study.reported import Reported
-from ragrelay.orchestration.study.retrieval import Retrieval
-from ragrelay.orchestration.study.study import OfJob, StudyOfRules, Wildcards
+from ragrelay.execution.study import files as study_files
+from ragrelay.execution.study.reported import Reported
+from ragrelay.execution.study.retrieval import Retrieval
+from ragrelay.execution.study.study import OfJob, StudyOfRules, Wildcards
 
 TABLES = study_files.made_by("evaluate_predictions") | study_files.made_by("transfer_predictions")
 """Tables of predictions, by name."""

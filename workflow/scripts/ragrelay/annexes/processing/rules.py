@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.orchestration.study import files
-from ragrelay.orchestration.study.study import Key, StudyOfRules
+from ragrelay.execution.study import files
+from ragrelay.execution.study.study import Key, StudyOfRules
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from ragrelay.annexes.recheck import files as recheck_files
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.orchestration.study import files
-from ragrelay.orchestration.study.study import StudyOfRules
+from ragrelay.execution.study import files
+from ragrelay.execution.study.study import StudyOfRules
 
 PROMPTS = {"prompts": files.prompts, "contexts": files.contexts}
 

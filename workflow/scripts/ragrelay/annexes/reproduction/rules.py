@@ -13,10 +13,10 @@ from ragrelay.annexes.reproduction.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.reproduction.published import LAYOUTS
 from ragrelay.base.io.workflow_files import ROOT
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.orchestration.jobs.scripts import on_terminal
-from ragrelay.orchestration.study import files
-from ragrelay.orchestration.study.reported import Reported
-from ragrelay.orchestration.study.study import StudyOfRules
+from ragrelay.execution.jobs.scripts import on_terminal
+from ragrelay.execution.study import files
+from ragrelay.execution.study.reported import Reported
+from ragrelay.execution.study.study import StudyOfRules
 from ragrelay.report.display.outputs import available
 
 PAPERS = os.path.relpath(ROOT / "resources/published/rows.csv")

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.execution.study.files import made_by
+from ragrelay.execution.study.study import Key, StudyOfRules
 from ragrelay.generation.generator import GENERATOR_KINDS, is_asked
 from ragrelay.generation.thought_marks import thought_marks
-from ragrelay.orchestration.study.files import made_by
-from ragrelay.orchestration.study.study import Key, StudyOfRules
 
 
 class Thoughts:

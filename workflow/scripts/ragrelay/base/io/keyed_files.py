@@ -1,4 +1,4 @@
-"""Look up files by wildcard values, which are parsed from their paths by the patterns of orchestration/study/files.py."""
+"""Look up files by wildcard values, which are parsed from their paths by the patterns of execution/study/files.py."""
 
 import re
 from collections.abc import Iterable, Mapping

@@ -3,7 +3,7 @@
 from ragrelay.annexes.acu.tables import analyse_acu
 from ragrelay.base.io.atomic_files import write_csv, write_spreadsheet
 from ragrelay.base.io.keyed_files import keyed_files
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

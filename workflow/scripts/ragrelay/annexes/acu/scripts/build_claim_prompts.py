@@ -3,7 +3,7 @@
 import polars as pl
 from ragrelay.annexes.acu.prompts import ClaimTemplate, build_claim_prompts
 from ragrelay.base.io.atomic_files import write_parquet
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     template = ClaimTemplate(**snakemake.params.template)

@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 from ragrelay.annexes.acu.characteristics import describe_claims, domains
 from ragrelay.base.io.atomic_files import write_json, write_parquet
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     unreliable, reliable = (snakemake.input.get(name) for name in ("unreliable", "reliable"))

@@ -2,7 +2,7 @@
 
 from ragrelay.annexes.acu.source import prepare_claims
 from ragrelay.base.io.atomic_files import write_parquet
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 # Runs where snakemake is started, as fetch_input does, and may download from a hub.
 with job_log(snakemake.log[0], snakemake.input, hub=True):

@@ -7,7 +7,7 @@ from ragrelay.annexes.acu.outputs import OUTPUTS
 from ragrelay.annexes.acu.page import report_acu
 from ragrelay.annexes.acu.study import read_claims_study
 from ragrelay.base.io.keyed_files import keyed_files
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.report.display.outputs import Figure
 from ragrelay.report.figure_files import draw_figures
 

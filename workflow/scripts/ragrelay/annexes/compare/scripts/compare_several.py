@@ -1,7 +1,7 @@
 """Set several studies side by side, each compared with the first."""
 
 from ragrelay.annexes.compare.several import compare_several
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     compare_several(

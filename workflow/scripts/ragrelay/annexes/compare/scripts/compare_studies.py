@@ -1,7 +1,7 @@
 """Compare two studies: which queries changed, with paired tests."""
 
 from ragrelay.annexes.compare.write import compare_studies
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     compare_studies(

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ragrelay.annexes.exchange.crate import describe_results
 from ragrelay.annexes.notebook.study_results import open_results
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     folder = Path(snakemake.output[0]).parent

@@ -3,7 +3,7 @@
 import polars as pl
 from ragrelay.annexes.exchange.export import export_answers
 from ragrelay.base.io.keyed_files import keyed_files
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, made, params = snakemake.input, snakemake.output, snakemake.params

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ragrelay.annexes.exchange.exported_tables import export_tables
 from ragrelay.annexes.notebook.study_results import open_results
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     tables = {Path(path).stem: path for path in snakemake.output.tables}

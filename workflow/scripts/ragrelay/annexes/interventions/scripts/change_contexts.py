@@ -4,7 +4,7 @@ import polars as pl
 from ragrelay.annexes.interventions.contexts import change_contexts
 from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.collection import open_collection
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params

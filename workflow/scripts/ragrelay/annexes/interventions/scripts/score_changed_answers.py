@@ -2,7 +2,7 @@
 
 from ragrelay.annexes.interventions.scores import score_changed_answers
 from ragrelay.base.io.atomic_files import write_parquet
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     inputs, params = snakemake.input, snakemake.params

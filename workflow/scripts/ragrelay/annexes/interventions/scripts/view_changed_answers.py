@@ -3,8 +3,8 @@
 import polars as pl
 from ragrelay.annexes.interventions.answers import view_changed_answers
 from ragrelay.base.io.atomic_files import write_json, write_parquet
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.store import AnswerStore
-from ragrelay.orchestration.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

@@ -3,7 +3,7 @@
 import polars as pl
 from ragrelay.annexes.labels.passage_checks import build_check_prompts
 from ragrelay.base.io.atomic_files import write_parquet
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.prompting.templates import Template
 
 with job_log(snakemake.log[0], snakemake.input):

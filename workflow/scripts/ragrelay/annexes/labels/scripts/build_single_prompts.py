@@ -2,7 +2,7 @@
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_parquet
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.prompting.layout import build_single_prompts
 from ragrelay.prompting.templates import Template
 

@@ -7,7 +7,7 @@ from ragrelay.annexes.labels.leads import leads
 from ragrelay.annexes.labels.within_queries import label_within
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.vocabulary.columns import named
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     values = pl.read_parquet(snakemake.input["values"])

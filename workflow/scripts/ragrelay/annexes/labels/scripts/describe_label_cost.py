@@ -6,10 +6,10 @@ from ragrelay.annexes.labels.single_answers import PASSAGE
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.columns import named
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.generation.past_jobs import speed_of
 from ragrelay.generation.store import KEY, AnswerStore
-from ragrelay.orchestration.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params

@@ -6,7 +6,7 @@ import polars as pl
 from ragrelay.annexes.labels.outputs import OUTPUTS
 from ragrelay.annexes.labels.study import AnnotationStudy
 from ragrelay.annexes.labels.study_tables import TRUST, gather
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.report.display.outputs import Figure, Table
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.table_files import write_table

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ragrelay.annexes.labels.file_labels import label_by_file
 from ragrelay.base.io.atomic_files import write_json, write_parquet
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs = snakemake.input

@@ -7,8 +7,8 @@ from ragrelay.annexes.labels.single_answers import COLUMNS
 from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.collection import open_collection
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.imported.passage_answers import checked_passages, read_single_answers
-from ragrelay.orchestration.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params

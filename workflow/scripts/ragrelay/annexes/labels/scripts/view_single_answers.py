@@ -3,8 +3,8 @@
 from ragrelay.analysis.lengths import check_answered
 from ragrelay.annexes.labels.single_answers import read_single_passages, view_single_answers
 from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.store import AnswerStore
-from ragrelay.orchestration.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

@@ -7,7 +7,7 @@ from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.columns import named
 from ragrelay.collection.clusters import numbered_clusters
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.scoring.score_files import ScoreCells, ScoreScale, placed_scores, read_score_rows
 
 with job_log(snakemake.log[0], snakemake.input):

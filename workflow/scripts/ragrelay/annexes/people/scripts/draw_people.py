@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ragrelay.annexes.people.figures import draw_people
 from ragrelay.annexes.people.study import read_study
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     study = read_study(snakemake.input, dict(snakemake.wildcards.items()), snakemake.params.shown)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ragrelay.annexes.prediction.model_scores import check_quality
 from ragrelay.base.io.atomic_files import write_json
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     missing = check_quality(Path(snakemake.input.file), snakemake.input.contexts, snakemake.params.k)

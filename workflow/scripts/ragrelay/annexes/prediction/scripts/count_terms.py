@@ -4,7 +4,7 @@ import polars as pl
 from ragrelay.annexes.prediction.terms import count_terms
 from ragrelay.base.io.atomic_files import write_json
 from ragrelay.collection import open_collection
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"):
     params = snakemake.params

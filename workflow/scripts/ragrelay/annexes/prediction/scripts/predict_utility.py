@@ -4,8 +4,8 @@ from ragrelay.annexes.prediction.job import predict_utility
 from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.collection import open_collection
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.store import AnswerStore
-from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.retrieval.indexes import opened_index
 
 with job_log(snakemake.log[0], snakemake.input):

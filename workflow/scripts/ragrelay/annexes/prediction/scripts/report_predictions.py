@@ -8,7 +8,7 @@ from ragrelay.annexes.prediction.study import read_predicted
 from ragrelay.base.io.coverage import coverage_warnings
 from ragrelay.base.io.json_values import read_json
 from ragrelay.base.io.keyed_files import keyed_files
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.report.display.outputs import Figure
 from ragrelay.report.figure_files import draw_figures
 

@@ -3,7 +3,7 @@
 from ragrelay.annexes.prediction.self_consistency import score_agreement
 from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.base.io.keyed_files import keyed_files
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

@@ -4,7 +4,7 @@ from ragrelay.annexes.prediction.transfer import transfer_predictions
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.columns import named
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params, wildcards = snakemake.params, snakemake.wildcards

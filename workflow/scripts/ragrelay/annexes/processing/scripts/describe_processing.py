@@ -6,8 +6,8 @@ from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.json_values import read_json
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.base.vocabulary.columns import named
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.answer_files import read_answers
-from ragrelay.orchestration.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     files, bases = keyed_files(snakemake.params.patterns, snakemake.input), snakemake.params.bases

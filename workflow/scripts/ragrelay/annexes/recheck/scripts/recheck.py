@@ -3,7 +3,7 @@
 from ragrelay.annexes.recheck.write import recheck
 from ragrelay.base.display.terminal import say
 from ragrelay.base.io.keyed_files import keyed_files
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     params = snakemake.params

@@ -10,12 +10,12 @@ from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.base.io.cache_use import in_use
 from ragrelay.base.io.keyed_files import keyed_files, of_pattern
 from ragrelay.base.vocabulary.study_file import MISSING_KEYS
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.engine_use import counted
 from ragrelay.generation.fingerprint import checked_start
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.missing_work import checked_engine, count_missing, no_engine
 from ragrelay.generation.store import AnswerStore
-from ragrelay.orchestration.jobs.scripts import job_log
 from ragrelay.prompting.layout import Layout
 from ragrelay.prompting.templates import Template
 

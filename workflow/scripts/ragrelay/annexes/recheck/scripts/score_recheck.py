@@ -4,7 +4,7 @@ import polars as pl
 from ragrelay.annexes.recheck.scores import score_recheck
 from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.base.io.cache_use import in_use
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 with (
     job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"),

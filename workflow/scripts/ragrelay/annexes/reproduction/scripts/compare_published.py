@@ -6,7 +6,7 @@ from ragrelay.annexes.reproduction.outputs import OUTPUTS
 from ragrelay.annexes.reproduction.study import Reproduction
 from ragrelay.annexes.reproduction.write import compare_published
 from ragrelay.base.io.keyed_files import keyed_files
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.report.display.outputs import Table
 from ragrelay.report.table_files import write_table
 

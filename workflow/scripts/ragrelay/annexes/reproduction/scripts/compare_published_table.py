@@ -4,7 +4,7 @@ from ragrelay.annexes.reproduction.claims import compare_published_claims
 from ragrelay.annexes.reproduction.labels import compare_published_cost, compare_published_labels
 from ragrelay.annexes.reproduction.published import read_published
 from ragrelay.base.io.atomic_files import write_csv
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 
 kind, ours = snakemake.params.kind, snakemake.input.ours
 with job_log(snakemake.log[0], snakemake.input):

@@ -5,8 +5,8 @@ from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import of_pattern
 from ragrelay.base.vocabulary.columns import named
 from ragrelay.collection.clusters import numbered_clusters
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.generation.answer_files import read_answers
-from ragrelay.orchestration.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
     inputs, params = snakemake.input, snakemake.params

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ragrelay.annexes.thoughts.figures import draw_thoughts
 from ragrelay.annexes.thoughts.study import read_study
-from ragrelay.orchestration.jobs.scripts import job_log
+from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.report.display.sections import Grid
 
 with job_log(snakemake.log[0], snakemake.input):

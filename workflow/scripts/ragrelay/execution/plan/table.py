@@ -12,8 +12,8 @@ from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
 from ragrelay.base.display.printed_tables import printed
 from ragrelay.base.io.json_values import read_json
 from ragrelay.base.vocabulary.columns import read_table
-from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
-from ragrelay.orchestration.plan.plan import ANSWERS
+from ragrelay.execution.plan.generator_plan import GeneratorPlan
+from ragrelay.execution.plan.plan import ANSWERS
 from ragrelay.report.display.numbers import count, counted, number
 
 NAMES = ["dataset", "generator", "retriever", "job"]

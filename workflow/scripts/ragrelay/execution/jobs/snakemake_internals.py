@@ -41,7 +41,7 @@ from ragrelay.base.io.cache_use import note_run
 from ragrelay.base.io.file_versions import content_hash, file_version
 from ragrelay.base.io.workflow_files import INSTALLED, PACKAGE
 from ragrelay.base.vocabulary.study_file import MISSING_KEYS
-from ragrelay.orchestration.jobs.cluster import (
+from ragrelay.execution.jobs.cluster import (
     Submissions,
     check,
     check_placeholders,
@@ -49,8 +49,8 @@ from ragrelay.orchestration.jobs.cluster import (
     placeholders,
     submission_table,
 )
-from ragrelay.orchestration.jobs.reasons import changed_params, shortened_reason
-from ragrelay.orchestration.jobs.scripts import on_terminal
+from ragrelay.execution.jobs.reasons import changed_params, shortened_reason
+from ragrelay.execution.jobs.scripts import on_terminal
 
 LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact", "cache_prune"}
 """Targets that change none of Snakemake's files, and may be requested during a run."""
@@ -402,7 +402,7 @@ def check_submissions(workflow: Any, planned: Callable[[Iterable[Any]], tuple[di
 
     Snakemake's log records at these points trigger it, because Snakemake ignores a module's hooks such as `onstart`.
     The target `check_cluster` ends the run after the check. It checks the jobs of the targets given with it, or of the
-    report. ``planned`` returns what the plan counted for the jobs that it gets, and when (orchestration.study.plan).
+    report. ``planned`` returns what the plan counted for the jobs that it gets, and when (execution.study.plan).
     """
 
     def checked(record: logging.LogRecord) -> bool:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from ragrelay.base.display.terminal import say
 from ragrelay.base.io.cache_mode import check_writable
-from ragrelay.orchestration.jobs.scripts import on_terminal
-from ragrelay.orchestration.plan.cache import compact_cache
+from ragrelay.execution.jobs.scripts import on_terminal
+from ragrelay.execution.plan.cache import compact_cache
 
 cache_dir = Path(snakemake.params.cache_dir)
 with on_terminal():

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ragrelay.base.display.terminal import say
-from ragrelay.orchestration.jobs.cache_check import check_cache
+from ragrelay.execution.jobs.cache_check import check_cache
 
 damaged = list(check_cache(Path(snakemake.params.cache_dir)))
 say(*damaged, f"{len(damaged)} files or folders in {snakemake.params.cache_dir} are damaged or left over.")

@@ -1,7 +1,7 @@
 """List the files below the results that the present configuration does not make."""
 
 from ragrelay.base.display.terminal import say, tell
-from ragrelay.orchestration.jobs.stale_files import list_stale
+from ragrelay.execution.jobs.stale_files import list_stale
 
 stale = list(list_stale(snakemake.params.folder, snakemake.params.patterns, snakemake.params.kept))
 if stale:

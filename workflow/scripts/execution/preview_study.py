@@ -6,9 +6,9 @@ from pathlib import Path
 
 from ragrelay.base.display.terminal import say
 from ragrelay.base.io.atomic_files import write_text
-from ragrelay.orchestration.jobs.scripts import job_log
-from ragrelay.orchestration.plan.preview import Answered, Previewed, preview_answers
-from ragrelay.orchestration.plan.preview_page import preview_lines, render_preview
+from ragrelay.execution.jobs.scripts import job_log
+from ragrelay.execution.plan.preview import Answered, Previewed, preview_answers
+from ragrelay.execution.plan.preview_page import preview_lines, render_preview
 
 params = snakemake.params
 with job_log(snakemake.log[0]), tempfile.TemporaryDirectory(prefix="ragrelay-preview-") as folder:

@@ -7,8 +7,8 @@ from typing import Any
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.collection.source import DATASET_KINDS
-from ragrelay.orchestration.study import files
-from ragrelay.orchestration.study.study import StudyOfRules, Wildcards
+from ragrelay.execution.study import files
+from ragrelay.execution.study.study import StudyOfRules, Wildcards
 from ragrelay.retrieval.indexes import index_name
 from ragrelay.retrieval.processor import PROCESSOR_KINDS
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from ragrelay.base.display.terminal import say
-from ragrelay.orchestration.jobs.scripts import on_terminal
-from ragrelay.orchestration.plan.cache import Needed, prune_cache, show_cache
+from ragrelay.execution.jobs.scripts import on_terminal
+from ragrelay.execution.plan.cache import Needed, prune_cache, show_cache
 
 params = snakemake.params
 cache_dir, results = Path(params.cache_dir), Path(params.results)

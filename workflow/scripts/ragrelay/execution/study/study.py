@@ -19,14 +19,14 @@ from ragrelay.base.vocabulary.orderings import fits
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.collection.source import DATASET_KINDS
 from ragrelay.config.study import Study
+from ragrelay.execution.fetching.downloads import downloads_of, required_downloads
+from ragrelay.execution.jobs.code_digest import code_digest
+from ragrelay.execution.jobs.scripts import on_terminal
+from ragrelay.execution.study import files
 from ragrelay.generation.generator import GENERATOR_KINDS, may_miss_answers
 from ragrelay.generation.likelihoods.continuations import without_chat
 from ragrelay.generation.likelihoods.store import likelihood_fingerprint
 from ragrelay.generation.thought_marks import reading_marks
-from ragrelay.orchestration.fetching.downloads import downloads_of, required_downloads
-from ragrelay.orchestration.jobs.code_digest import code_digest
-from ragrelay.orchestration.jobs.scripts import on_terminal
-from ragrelay.orchestration.study import files
 from ragrelay.prompting.templates import load_template
 from ragrelay.questions.judging.templates import load_judge_template
 from ragrelay.questions.nuggets.prompts import load_nugget_template
@@ -374,7 +374,7 @@ class StudyOfRules(Study):
         """The numbers of shards that the plan chose, by dataset and generator; none without the key `shards`."""
         if "shards" not in self.config:
             return {}
-        from ragrelay.orchestration.plan.budget import shards_of_plan  # here, as few studies need it
+        from ragrelay.execution.plan.budget import shards_of_plan  # here, as few studies need it
 
         with on_terminal():
             return shards_of_plan(Path(self.fill(files.plan_receipt)))

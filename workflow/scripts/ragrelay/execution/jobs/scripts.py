@@ -17,7 +17,7 @@ from ragrelay.base.display import progress
 from ragrelay.base.display.terminal import KEPT, Shown, tell, tell_uncaught
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.file_versions import unchanged
-from ragrelay.orchestration.jobs.unreadable_files import check_ends, check_readable, is_failure
+from ragrelay.execution.jobs.unreadable_files import check_ends, check_readable, is_failure
 
 INPUT_ERROR = re.compile(r"\S+ \S+ ERROR root: (.* expected .*)")
 NO_WRITING = {

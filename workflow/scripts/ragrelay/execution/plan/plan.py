@@ -8,6 +8,9 @@ import polars as pl
 
 from ragrelay.base.annex import annexes
 from ragrelay.base.vocabulary.names import ZEROSHOT
+from ragrelay.execution.plan.counted_requests import PlanAsker, PlannedJob
+from ragrelay.execution.plan.generator_plan import GeneratorPlan, Price
+from ragrelay.execution.plan.work import WORK, Job, work
 from ragrelay.generation.requests import (
     LENGTHS,
     TRUNCATE,
@@ -18,9 +21,6 @@ from ragrelay.generation.requests import (
     window_of,
 )
 from ragrelay.generation.store import KEY
-from ragrelay.orchestration.plan.counted_requests import PlanAsker, PlannedJob
-from ragrelay.orchestration.plan.generator_plan import GeneratorPlan, Price
-from ragrelay.orchestration.plan.work import WORK, Job, work
 from ragrelay.prompting.layout import Layout
 from ragrelay.questions.question import question_module
 

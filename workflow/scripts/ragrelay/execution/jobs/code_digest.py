@@ -33,7 +33,7 @@ from typing import Any, NamedTuple, TypeGuard
 from ragrelay.base.io.atomic_files import write_text
 from ragrelay.base.io.hashing import file_hash, text_hash
 from ragrelay.base.io.workflow_files import ROOT
-from ragrelay.orchestration.jobs import message_texts
+from ragrelay.execution.jobs import message_texts
 
 KEPT = Path(cache_from_source(__file__)).with_suffix(".json")
 SCRIPTS = ROOT / "workflow" / "scripts"
@@ -46,7 +46,7 @@ ANSWERING = (
         "likelihoods.store", "past_jobs", "status", "store")),
     *(f"{PACKAGE}.{name}" for name in (
         "base.display.progress", "base.io.atomic_files", "base.io.parquet_parts", "base.io.part_index", "base.models",
-        "report.used", "scoring.store", "scoring.store_filling", "orchestration.jobs")),
+        "report.used", "scoring.store", "scoring.store_filling", "execution.jobs")),
 )  # fmt: skip
 """Modules and packages that answer a job's requests and keep the answers. They have no effect on the requests."""
 DESCRIBED = {"text": 0, "integer": 0, "number": 0, "boolean": 0, "Column": 1}

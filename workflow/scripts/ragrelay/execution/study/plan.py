@@ -12,13 +12,13 @@ from ragrelay.base.annex import annexes
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.base.io.keyed_files import WILDCARD
 from ragrelay.base.vocabulary.study_file import StudyFile, count_file
+from ragrelay.execution.jobs.scripts import on_terminal
+from ragrelay.execution.study import files
+from ragrelay.execution.study.asking import StudyQuestion, asking_jobs, planned_questions
+from ragrelay.execution.study.study import StudyOfRules, Wildcards
 from ragrelay.generation.engine_use import used_in_all
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.status import NAMES as STATUS_NAMES
-from ragrelay.orchestration.jobs.scripts import on_terminal
-from ragrelay.orchestration.study import files
-from ragrelay.orchestration.study.asking import StudyQuestion, asking_jobs, planned_questions
-from ragrelay.orchestration.study.study import StudyOfRules, Wildcards
 
 PATTERNS = {
     "queries": files.queries,
@@ -67,7 +67,7 @@ class Plan:
 
     @functools.cached_property
     def generation_jobs(self) -> list[dict[str, Any]]:
-        """Every job that generates answers: the arguments of ragrelay.orchestration.plan.work.Job without the files."""
+        """Every job that generates answers: the arguments of ragrelay.execution.plan.work.Job without the files."""
         jobs = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.asked_generators():
@@ -159,7 +159,7 @@ class Plan:
 
     @functools.cached_property
     def sizes(self) -> list[dict[str, Any]]:
-        """Arguments of orchestration.plan.table.size_note: the primary comparison of each dataset and generator."""
+        """Arguments of execution.plan.table.size_note: the primary comparison of each dataset and generator."""
         sizes = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.grid.generators:
@@ -201,7 +201,7 @@ class Plan:
 
     def missing(self, to_run: Iterable[Any]) -> tuple[dict[str, int], str]:
         """Return what missing_by_plan does, before the jobs ``to_run``."""
-        from ragrelay.orchestration.plan.budget import missing_by_plan  # here, as only dry runs for a cluster need it
+        from ragrelay.execution.plan.budget import missing_by_plan  # here, as only dry runs for a cluster need it
 
         return missing_by_plan(Path(self.fill(files.plan_receipt)), self.hash(None), *self._files(to_run))
 
@@ -214,7 +214,7 @@ class Plan:
         """Check the jobs ``to_run`` against the budget, if there is one and a job needs an engine."""
         jobs = list(to_run)
         if self.budget and {job.rule.name for job in jobs} & {job["rule"] for job in self.jobs}:
-            from ragrelay.orchestration.plan.budget import check_budget  # here, as few runs need it
+            from ragrelay.execution.plan.budget import check_budget  # here, as few runs need it
 
             planned, outputs = self._files(jobs)
             with on_terminal():
@@ -234,7 +234,7 @@ class Plan:
         return [*jobs, *asking_jobs(self.questions, self.fill)]
 
     def previewed_answers(self, wildcards: Wildcards) -> list[dict[str, Any]]:
-        """Return the arguments of orchestration.plan.preview.Answered for each dataset and generator."""
+        """Return the arguments of execution.plan.preview.Answered for each dataset and generator."""
         study, parts = self.study, []
         for dataset, generator in itertools.product(study.grid.datasets, study.grid.generators):
             imported = generator in study.imported_generators
@@ -261,7 +261,7 @@ class Plan:
         return parts
 
     def _previewed_scorer(self, key: dict[str, str]) -> dict[str, Any]:
-        """Return the arguments of orchestration.plan.preview.Scored."""
+        """Return the arguments of execution.plan.preview.Scored."""
         study, dataset, scorer = self.study, key["dataset"], key["scorer"]
         tables = {each["retriever"]: files.scores.at(**key, **each) for each in study.retrievers_and_zeroshot}
         return {
@@ -279,7 +279,7 @@ class Plan:
 
     @property
     def previewed(self) -> dict[str, Any]:
-        """Return the arguments of orchestration.plan.preview.Previewed but for the threads."""
+        """Return the arguments of execution.plan.preview.Previewed but for the threads."""
         study = self.study
         return {
             "retrievers": study.grid.retrievers,
@@ -307,7 +307,7 @@ class Plan:
         return {"folder": self.fill("<benchmarks>"), "plan": self.fill(files.plan), "asked": asked, "gpus": gpus}
 
     def cache_needs(self, rules: Any, indexes: Iterable[StudyFile]) -> dict[str, Any]:
-        """Return the arguments of orchestration.plan.cache.Needed. ``indexes``: receipts of the study's indexes."""
+        """Return the arguments of execution.plan.cache.Needed. ``indexes``: receipts of the study's indexes."""
         from ragrelay.generation.likelihoods.continuations import without_chat
         from ragrelay.generation.likelihoods.store import likelihood_fingerprint
         from ragrelay.questions.nuggets.writing import Limits

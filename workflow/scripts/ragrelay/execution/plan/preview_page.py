@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ragrelay.orchestration.plan.preview import Preview, ScorerPreview
+from ragrelay.execution.plan.preview import Preview, ScorerPreview
 from ragrelay.report.display.numbers import count, counted, listing, share
 from ragrelay.report.display.page import Page
 from ragrelay.report.display.tables import between, depth, name, numeric, table_of

@@ -12,9 +12,9 @@ from ragrelay.base.annex import annexes, template_folders
 from ragrelay.base.io.workflow_files import ROOT
 from ragrelay.base.vocabulary.names import NOT_RELAYED
 from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.orchestration.study import files
-from ragrelay.orchestration.study.retrieval import Retrieval
-from ragrelay.orchestration.study.study import Key, StudyOfRules, Wildcards
+from ragrelay.execution.study import files
+from ragrelay.execution.study.retrieval import Retrieval
+from ragrelay.execution.study.study import Key, StudyOfRules, Wildcards
 from ragrelay.report.display.outputs import KEYS, Output, available, file_name, modules
 from ragrelay.report.registry import OUTPUTS, RESULT_TABLES
 

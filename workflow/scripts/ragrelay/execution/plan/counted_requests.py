@@ -6,6 +6,8 @@ from typing import Any
 import polars as pl
 
 from ragrelay.base.vocabulary.columns import CITED_SENTENCES
+from ragrelay.execution.plan.generator_plan import GeneratorPlan
+from ragrelay.execution.plan.work import NONE, WORK, work
 from ragrelay.generation.generator import GENERATOR_KINDS
 from ragrelay.generation.likelihoods.continuations import continuation_id, without_chat
 from ragrelay.generation.likelihoods.endpoint_scoring import word_requests
@@ -14,8 +16,6 @@ from ragrelay.generation.likelihoods.store import LikelihoodStore, text_store
 from ragrelay.generation.requests import block_tokens, shared_prefix, window_of
 from ragrelay.generation.store import KEY
 from ragrelay.generation.thought_marks import reading_marks
-from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
-from ragrelay.orchestration.plan.work import NONE, WORK, work
 from ragrelay.questions.answers import FileAnswers
 from ragrelay.questions.question import QuestionJob
 from ragrelay.scoring.answer_cells import COLUMNS, ZEROSHOT_CONTEXT, Cell

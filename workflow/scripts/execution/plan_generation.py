@@ -5,13 +5,13 @@ from pathlib import Path
 from ragrelay.base.display.terminal import say
 from ragrelay.base.io.atomic_files import write_csv, write_json
 from ragrelay.base.io.keyed_files import keyed_files, of_pattern
+from ragrelay.execution.jobs.scripts import job_log
+from ragrelay.execution.plan.budget import budget_lines, plan_receipt
+from ragrelay.execution.plan.generator_plan import GeneratorPlan
+from ragrelay.execution.plan.shards import AutoShards, plan_generation
+from ragrelay.execution.plan.table import csv_table, printed_table, processing_note, size_note
+from ragrelay.execution.plan.work import Job
 from ragrelay.generation.engine_use import used_in_all
-from ragrelay.orchestration.jobs.scripts import job_log
-from ragrelay.orchestration.plan.budget import budget_lines, plan_receipt
-from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
-from ragrelay.orchestration.plan.shards import AutoShards, plan_generation
-from ragrelay.orchestration.plan.table import csv_table, printed_table, processing_note, size_note
-from ragrelay.orchestration.plan.work import Job
 from ragrelay.prompting.templates import Template
 
 with job_log(snakemake.log[0], snakemake.input):

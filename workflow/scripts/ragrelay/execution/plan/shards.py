@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from ragrelay.orchestration.plan.generator_plan import GeneratorPlan
-from ragrelay.orchestration.plan.plan import ANSWERS
-from ragrelay.orchestration.plan.plan import plan_jobs as plan_as_given
-from ragrelay.orchestration.plan.work import Job
+from ragrelay.execution.plan.generator_plan import GeneratorPlan
+from ragrelay.execution.plan.plan import ANSWERS
+from ragrelay.execution.plan.plan import plan_jobs as plan_as_given
+from ragrelay.execution.plan.work import Job
 
 SHARE_OF_RUNTIME = 0.7
 """Share of a job's time limit that a planned job may take, its start included."""

@@ -11,8 +11,8 @@ from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.keyed_files import WILDCARD
 from ragrelay.base.user_code import code_hashes, names_from
 from ragrelay.base.vocabulary.study_file import StudyFile, count_file
-from ragrelay.orchestration.jobs.code_digest import code_digest, questions_digest
-from ragrelay.orchestration.study.study import StudyOfRules, Wildcards, any_of
+from ragrelay.execution.jobs.code_digest import code_digest, questions_digest
+from ragrelay.execution.study.study import StudyOfRules, Wildcards, any_of
 from ragrelay.questions.question import Inputs, Key, Question, question_module, question_named, questions
 
 DECLARATIONS = ("ragrelay.questions.question", "ragrelay.base.vocabulary.study_file")
