@@ -19,12 +19,15 @@ def megabytes(*folders: Path) -> float:
 
 
 def test_the_demo_runs_in_the_environments_of_the_files(tmp_path: Path) -> None:
-    """Snakemake runs in the environment of envs/host.yaml, each job in its stage's: what a file lacks ends a job."""
+    """Snakemake runs in the environment of envs/host.yaml, each job in its stage's: what a file lacks ends a job.
+
+    Jobs of annexes find the package, too: Snakemake adds only the folder of their script.
+    """
     create(ROOT / "envs/host.yaml", tmp_path / "host")
     study = Sandbox(tmp_path / "study")
     programs = f"{tmp_path / 'host/bin'}:{install(tmp_path / 'conda')}"
     environment = {**study.environment(), "PATH": f"{programs}:{os.environ['PATH']}"}
-    command = [tmp_path / "host/bin/python", "-m", "snakemake", "--cores", "2", "--sdm", "conda"]
+    command = [tmp_path / "host/bin/python", "-m", "snakemake", "--cores", "2", "--sdm", "conda", "report", "export"]
     done = subprocess.run(command, cwd=study.folder, env=environment, text=True, capture_output=True)
     output = done.stdout + done.stderr
     assert done.returncode == 0, output[-5000:]
