@@ -26,7 +26,7 @@ EACH = [pytest.param([name], id=name, marks=pytest.mark.full) for name in NAMES]
 ALL = pytest.param(NAMES, id="all")
 PARTS = ("workflow/scripts", "tests", "tools", "benchmarks")
 # Tests of what lists annexes, their keys, files and pages.
-LISTINGS = ("tests/unit/config", "tests/unit/project", "tests/unit/report", "tests/unit/study", "tests/dag")
+LISTINGS = ("tests/unit/config", "tests/unit/project", "tests/unit/report", "tests/unit/execution", "tests/dag")
 
 
 def run_in(root: Path, *command: str) -> subprocess.CompletedProcess[str]:

@@ -17,7 +17,7 @@ from tests.support.sandbox import ROOT
 
 
 def judged_answers(world: World, **more: Any) -> Given:
-    from tests.unit.judging.test_judged_answers import judge_template, scorer_of
+    from tests.unit.questions.test_judged_answers import judge_template, scorer_of
 
     scorer = scorer_of(kind="llm_judge", references="judged")
     files, patterns = world.answered

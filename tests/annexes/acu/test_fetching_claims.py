@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from tests.support.fake_hub import FakeHub
-from tests.unit.fetching.test_fetching import Ask, ask  # noqa: F401  (a fixture)
+from tests.unit.execution.test_fetching import Ask, ask  # noqa: F401  (a fixture)
 
 pytestmark = pytest.mark.process
 

@@ -11,7 +11,7 @@ from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
 from ragrelay.collection.answer_formats.file_patterns import AnswerFile
 
-from tests.unit.exchange.test_citations import CELL, RECORDS, TEXTS, cells, cells_of, rows_of  # noqa: F401
+from tests.unit.generation.test_citations import CELL, RECORDS, TEXTS, cells, cells_of, rows_of  # noqa: F401
 
 
 def keyed(pattern: Path) -> KeyedFiles:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.unit.config.test_config import check_error
 from tests.unit.conftest import at, study_of
-from tests.unit.exchange.test_file_engine import brought  # noqa: F401
+from tests.unit.generation.test_file_engine import brought  # noqa: F401
 
 
 def test_keys(config: dict[str, Any], tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from ragrelay.annexes.notebook.study_results import open_results
 from ragrelay.base.errors import InputError
 
-from tests.unit.io.test_parquet_files import FRAME
+from tests.unit.base.test_parquet_files import FRAME
 
 
 @pytest.mark.parametrize("damage", ["cut", "panics", "csv"])

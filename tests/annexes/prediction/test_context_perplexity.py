@@ -17,7 +17,7 @@ from tests.annexes.prediction.test_predictor_values import query
 from tests.support.asking import asked as ask
 from tests.support.asking import read
 from tests.support.sandbox import ROOT
-from tests.unit.likelihoods.test_likelihoods import by_transformers
+from tests.unit.generation.test_likelihoods import by_transformers
 
 pytestmark = pytest.mark.engine
 

@@ -30,7 +30,7 @@ ENDPOINT: dict[str, tuple[Any, bool]] = {
     "max_tokens_name": ("max_completion_tokens", True), "extra_body": ({"effort": "low"}, True),
 }  # fmt: skip
 FILE = ("path", "baseline", "single_passages", "retriever", "k")
-"""Of answers from files: tests/unit/exchange/test_file_engine.py."""
+"""Of answers from files: tests/unit/generation/test_file_engine.py."""
 
 
 def test_every_key_of_a_generator_is_one_or_the_other() -> None:

@@ -19,7 +19,7 @@ from scipy.stats import spearmanr, ttest_1samp
 
 from tests.support.asking import asked as ask
 from tests.support.asking import read
-from tests.unit.judging.test_judged_answers import CELL, TEXTS, WINDOW, Judged, judge_template, scorer_of
+from tests.unit.questions.test_judged_answers import CELL, TEXTS, WINDOW, Judged, judge_template, scorer_of
 
 pytestmark = pytest.mark.engine
 

@@ -13,7 +13,7 @@ from ragrelay.prompting.templates import Template
 
 from tests.support.asking import asked as ask
 from tests.support.asking import work
-from tests.unit.judging.test_judged_answers import WINDOW, Judged, scorer_of
+from tests.unit.questions.test_judged_answers import WINDOW, Judged, scorer_of
 
 pytestmark = pytest.mark.engine
 

@@ -22,7 +22,7 @@ from ragrelay.scoring.near_copies import PassageTexts
 from ragrelay.scoring.retriever_table import SCORE_COLUMNS
 from ragrelay.scoring.sentences import numbered_citations
 
-from tests.unit.judging.test_judged_answers import judge_template, scorer_of
+from tests.unit.questions.test_judged_answers import judge_template, scorer_of
 
 TEXTS = {"d1": "tea is a plant", "d2": "iron is a metal", "d3": "tea has leaves"}
 RECORDS: list[dict[str, Any]] = [

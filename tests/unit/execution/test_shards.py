@@ -10,8 +10,8 @@ from ragrelay.execution.plan.budget import plan_receipt, shards_of_plan
 from ragrelay.execution.plan.shards import SHARE_OF_RUNTIME, AutoShards, plan_generation
 from ragrelay.execution.plan.work import Job as Planned
 
+from tests.unit.execution.test_plan import planned_files, planner
 from tests.unit.generation.test_generation_job import FakeEngine, Job
-from tests.unit.planning.test_plan import planned_files, planner
 
 NEW = AutoShards("d", "lm", 1, planned=False, begun=False)
 
