@@ -12,6 +12,7 @@ from ragrelay.base.annex import annexes
 from ragrelay.execution.jobs.code_digest import code_digest
 
 from tests.support.deployed import ADDRESS, SNAKEFILE, TAG, Deployed, deploy
+from tests.support.rule_files import CORE_SCRIPTS, SCRIPTS
 from tests.support.sandbox import ROOT, Sandbox, jobs_of
 
 
@@ -57,34 +58,43 @@ def test_the_slurm_profile(deployed: Deployed) -> None:
     assert "slurm_partition=gpu" in said and "slurm_partition=cpu" in said
 
 
-SHOW_CAPTIONS = """
+SHOW_FILES = """
+from snakemake.sourcecache import infer_source_file
+
+
 for each in workflow.rules:
+    for kind, named in (("script", each.script), ("environment", each.conda_env)):
+        if named:
+            print(f"{kind}:", infer_source_file(named, each.basedir).path)
     for file in [*each.output, *each.input]:
         if "report" in getattr(file, "flags", {}):
             print("caption:", file.flags["report"].caption.path)
 """
 
 
-def test_captions_are_those_of_the_repository(deployed: Deployed) -> None:
-    """For `snakemake --report`: Snakemake looks up a caption from the place of every rule with its file."""
+def test_the_files_of_rules_are_those_of_the_repository(deployed: Deployed) -> None:
+    """Snakemake looks up scripts, environments and captions from the file of the rule, also those of annexes."""
     own = deployed.folder / "shown.smk"
-    own.write_text((deployed.folder / "workflow/Snakefile").read_text(encoding="utf-8") + SHOW_CAPTIONS)
-    done = deployed.snakemake("--dry-run", "--snakefile", own.name)
-    captions = set(re.findall("^caption: (.*)$", done.stdout + done.stderr, re.MULTILINE))
-    assert len(captions) > 20
-    assert [path for path in sorted(captions) if not (deployed.repository / path).is_file()] == []
+    own.write_text((deployed.folder / "workflow/Snakefile").read_text(encoding="utf-8") + SHOW_FILES)
+    done = deployed.snakemake("--dry-run", "--snakefile", own.name, "--configfile", "config/one_passage.yaml")
+    for kind, fewest in {"script": 80, "environment": 5, "caption": 20}.items():
+        paths = set(re.findall(f"^{kind}: (.*)$", done.stdout + done.stderr, re.MULTILINE))
+        assert len(paths) >= fewest, (kind, done.stderr[-3000:])
+        assert [path for path in sorted(paths) if not (deployed.repository / path).is_file()] == []
 
 
 def test_digests_are_those_of_a_checkout(deployed: Deployed) -> None:
     """So that a study may move from one to the other and rerun nothing for it."""
     code = "from ragrelay.execution.jobs.code_digest import code_digest; import ragrelay; print(ragrelay.__file__)\n"
+    of_annexes = [name for name, path in SCRIPTS.items() if path not in CORE_SCRIPTS]
+    scripts = ("retrieval/build_run.py", "report/write_tables.py", *of_annexes[:1])
     modules = ("ragrelay.retrieval.retrievers.bm25",)
     file, *digests = in_package(
         deployed,
-        code + f"print(code_digest('build_run.py', *{modules}))\nprint(code_digest('write_tables.py'))",
+        code + "\n".join(f"print(code_digest({script!r}, *{modules}))" for script in scripts),
     ).splitlines()
     assert Path(file).is_relative_to(deployed.packages)
-    assert digests == [code_digest("retrieval/build_run.py", *modules), code_digest("report/write_tables.py")]
+    assert digests == [code_digest(script, *modules) for script in scripts]
 
 
 def test_the_library_is_in_the_wheel(deployed: Deployed) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -83,10 +84,11 @@ def test_the_report_has_the_table_the_figure_and_the_cost(optional: Sandbox) -> 
     assert by_k["attention_ratio"] > by_k["tokens_ratio"] > 0 and by_k["seconds_ratio"] > 0
 
 
-def test_checks_of_a_source_run_themselves_and_the_page_alone(optional: Sandbox) -> None:
-    """No label is made again, and nothing that reads labels."""
-    with changed(optional, lambda study: study.entry("annotations", "llm", bias_checks=5)):
-        planned = optional.planned("erag")
+def test_checks_of_a_source_run_themselves_and_the_page_alone(optional: Sandbox, tmp_path: Path) -> None:
+    """No label is made again, and nothing that reads labels. Other workers read ``optional`` meanwhile."""
+    study = optional.copied_to(tmp_path / "study")
+    with changed(study, lambda study: study.entry("annotations", "llm", bias_checks=5)):
+        planned = study.planned("erag")
     checks = {"build_check_prompts", "check_passages", "score_passage_checks", "analyse_passage_checks"}
     assert planned == dict.fromkeys([*checks, "gather_provenance", "write_tables", "write_page", "erag"], 1)
 
