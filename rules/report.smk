@@ -5,7 +5,7 @@ Input: the tables of the analysis, utility, measures, receipt, answers, and the 
 Output: provenance, figures, tables, explorer, report.
 """
 
-from ragrelay.execution.study.reported import LENGTHS, MEASURED, SECTION
+from ragrelay.execution.study.reported import LENGTHS, MEASURED, OF_SECTION
 
 
 report: "../workflow/report/workflow.rst"
@@ -72,7 +72,7 @@ rule draw_figures:
     output:
         reported.paths(reported.outputs("section", "figure")),
     log:
-        f"<logs>/draw_figures/{SECTION}.log",
+        f"<logs>/draw_figures/{OF_SECTION}.log",
     priority: 1  # the longest of the last jobs
     conda:
         env("report")
@@ -90,7 +90,7 @@ use rule draw_figures as draw_figures_at with:
     output:
         reported.paths(reported.outputs("depth")),
     log:
-        f"<logs>/draw_figures_at/{SECTION}_{{depth}}.log",
+        f"<logs>/draw_figures_at/{OF_SECTION}_{{depth}}.log",
     wildcard_constraints:
         depth=any_of(f"k{k}" for k in study.grid.k),
     params:
@@ -116,7 +116,7 @@ rule explore_queries:
     output:
         directory(files.explorer),
     log:
-        f"<logs>/explore_queries/{SECTION}.log",
+        f"<logs>/explore_queries/{OF_SECTION}.log",
     conda:
         env("report")
     params:

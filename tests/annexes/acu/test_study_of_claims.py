@@ -1,6 +1,6 @@
 """The jobs of a study of claims, without Snakemake."""
 
-from ragrelay.annexes.acu.rules import claims_of
+from ragrelay.annexes.acu.rules import of_study as claims_of
 from ragrelay.base.io.yaml_keys import read_yaml
 from ragrelay.execution.study.asking import StudyQuestion
 from ragrelay.execution.study.study import StudyOfRules

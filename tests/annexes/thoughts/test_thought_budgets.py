@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from ragrelay.annexes.thoughts.rules import thoughts_of
+from ragrelay.annexes.thoughts.rules import of_study
 from ragrelay.base.io.yaml_keys import read_yaml
 from ragrelay.execution.study.study import StudyOfRules
 
@@ -24,4 +24,4 @@ def test_a_thought_has_its_budget_or_what_it_shares_with_the_answer(
     config["generators"] = {**config["generators"], "thinker": own}
     config["grid"]["generators"] = ["thinker"]
     study = StudyOfRules(config, ROOT, [ROOT / "config/prompts"])
-    assert thoughts_of(study).budget_of("thinker") == (most or study.generator("thinker")["max_tokens"])
+    assert of_study(study).budget_of("thinker") == (most or study.generator("thinker")["max_tokens"])

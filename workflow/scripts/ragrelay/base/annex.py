@@ -65,8 +65,6 @@ class Annex:
     """Its tables from which figures and tables are made (report.display.outputs.ResultTable)."""
     outputs: ClassVar[Sequence[Any]] = ()
     """Its figures and tables (report.display.outputs.Output)."""
-    shows: ClassVar[Mapping[str, str]] = {}
-    """The rule that makes these, by ``Output.of``; its ``outputs.py`` adds that to KEYS of report.display.outputs."""
     pages: ClassVar[tuple[str, ...]] = ()
     """Patterns of its pages below the results."""
     kept: ClassVar[tuple[str, ...]] = ()
@@ -92,13 +90,26 @@ class Annex:
         """Its modules that a list of all files, figures and tables is made from."""
         return [f"{PACKAGE}.{self.name}.{module}" for module in ("annex", "files", "outputs") if self._has(module)]
 
+    shown: ClassVar[str] = ""
+    """The rule whose tables its part of the page shows, each for all ``sections`` of what its rules need."""
+
+    def of_rules(self, study: Any) -> Any:
+        """Return what its rules need of ``study``: ``of_study`` of its module ``rules``, which imports annexes."""
+        return importlib.import_module(f"{PACKAGE}.{self.name}.rules").of_study(study)
+
+    def sections(self, study: Any) -> list[dict[str, Any]]:
+        """Return a key for each set of the tables ``shown``; none for a study without them."""
+        return list(self.of_rules(study).sections) if self.shown else []
+
     def present(self, study: Any) -> Mapping[str, Any]:
         """Return the values of ``only_with`` in its tables and figures, and whether a study has what each needs."""
-        return {}
+        needed = [table.only_with for table in self.result_tables if self.shown and table.only_with]
+        return dict.fromkeys(needed, bool(self.sections(study)))
 
     def reported(self, reported: Any) -> list[Any]:
         """Return the files that a study's report includes besides its page. ``reported``: execution.study.reported."""
-        return []
+        sections, subjects = self.sections(reported.study), dict.fromkeys(output.of for output in self.outputs)
+        return [path for of in subjects if sections for path in reported.paths(reported.outputs(of), sections)]
 
     def explored(self, study: Any, section: Mapping[str, str]) -> list[Any]:
         """Return its tables of effects of single passages of contexts, which the query explorer shows beside them.
@@ -138,11 +149,12 @@ class Annex:
 
     def page_inputs(self, study: Any) -> Mapping[str, Any]:
         """Return the inputs of its part."""
-        return {}
+        return {name: path.each(self.sections(study)) for name, path in self.page_patterns(study).items()}
 
     def page_patterns(self, study: Any) -> Mapping[str, Any]:
         """Return patterns of those inputs that are distinguished by their wildcards."""
-        return {}
+        tables = [table for table in self.result_tables if table.rule == self.shown]
+        return {table.name: table.file for table in tables} if tables and self.sections(study) else {}
 
     def page_params(self, study: Any) -> Any:
         """Return plain values that its part needs."""

@@ -4,7 +4,18 @@ To add a figure, add its entry, which names the function that draws it. To add a
 ``COLUMNS`` and ``table`` (analysis/transmission.py), a ResultTable and an entry; tests/e2e/test_additions.py does both.
 """
 
-from ragrelay.report.display.outputs import SIZED, Figure, Output, Part, ResultTable, Table
+from ragrelay.report.display.outputs import (
+    DEPTH,
+    GROUP,
+    SECTION,
+    SIZED,
+    STUDY,
+    Figure,
+    Output,
+    Part,
+    ResultTable,
+    Table,
+)
 
 PAPER = "Tian et al., ECIR 2025"
 ANALYSIS = "{dataset}/analysis/{scorer}/{generator}"
@@ -133,50 +144,50 @@ PARTS = {
 """The parts of a section on the page, in their order."""
 OUTPUTS: tuple[Output, ...] = (
     Table(
-        "pooled", "study", ("pooled",), "Over all generators, by dataset", "", "pooled",
+        "pooled", STUDY, ("pooled",), "Over all generators, by dataset", "", "pooled",
         show="ragrelay.report.verdict_tables:pooled_table", files={},
         note="P and P₀ of each query are averaged over the generators; all datasets: random effects.",
     ),
     Figure(
-        "mean_quality", "section", "ragrelay.report.paper_figures:mean_quality", ("per_query",), "",
+        "mean_quality", SECTION, "ragrelay.report.paper_figures:mean_quality", ("per_query",), "",
         "Mean P against k, for a paper",
         "Mean P of every retriever against k with 95% intervals over queries, where the primary comparison is, and the "
         "level of the answers without context. As wide as one column of a paper, and as two.",
         endings=SIZED,
     ),
     Table(
-        "gain", "section", ("gain",), "P against P₀ in every cell",
+        "gain", SECTION, ("gain",), "P against P₀ in every cell",
         "The mean of P − P₀ over the same queries with its 95% interval, the tests, the verdict, the ratio of means, "
         "mean and median utility, and the query with the largest share of the sum of absolute utilities.",
         "gain", "ragrelay.report.verdict_tables:gain_table", limited=True, baseline=True,
     ),
     Table(
-        "coupling", "section", ("coupling",), "Dependence of utility on P₀",
+        "coupling", SECTION, ("coupling",), "Dependence of utility on P₀",
         "The correlation over queries of P₀ with utility, partial correlations of the measure with P given P₀, and "
         "mean utility by thirds of P₀.",
         "gain", "ragrelay.report.verdict_tables:coupling_table", limited=True, baseline=True,
     ),
     Table(
-        "systems", "section", ("systems",), "Systems: differences of mean P between retrievers",
+        "systems", SECTION, ("systems",), "Systems: differences of mean P between retrievers",
         "Mean difference of P over the same queries, for the primary pair, for all retrievers against the reference "
         "retriever, and for all other pairs, with intervals at the level that keeps 95% for all pairs of a role in a "
         "cell together.",
         "systems", "ragrelay.report.verdict_tables:systems_table", limited=True,
     ),
     Table(
-        "equivalence", "section", ("equivalence",), "P compared with the reference retriever’s",
+        "equivalence", SECTION, ("equivalence",), "P compared with the reference retriever’s",
         "The difference in P from the reference retriever in the same cell, with the interval that its word is read "
         "off, by Bonferroni's method over the retrievers of a cell, and two one-sided tests within a margin.",
         "systems", "ragrelay.report.verdict_tables:equivalence_table", limited=True,
     ),
     Table(
-        "clusters", "section", ("clusters",), "Clusters of queries",
+        "clusters", SECTION, ("clusters",), "Clusters of queries",
         "How many clusters the queries come in, how many equal ones would count as much, and the largest; empty where "
         "queries are independent.",
         "systems", "ragrelay.report.verdict_tables:clusters_table",
     ),
     Figure(
-        "differences_by_query", "section", "ragrelay.report.paper_figures:differences_by_query",
+        "differences_by_query", SECTION, "ragrelay.report.paper_figures:differences_by_query",
         ("per_query", "retrieval", "relay"), "relay", "Relay, per query",
         "Of every query, the difference of P between two rankings against that of the measure, where the primary "
         "comparison is, with the slope of relay. As wide as one column of a paper, and as two.",
@@ -184,14 +195,14 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True, queries=True, endings=SIZED, only_with="rankings",
     ),
     Table(
-        "relay", "section", ("relay",), "Relay: how much more P improves where the ranking improves more",
+        "relay", SECTION, ("relay",), "Relay: how much more P improves where the ranking improves more",
         "Slope of the difference of P on that of each measure, of two rankings and of all pairs, both differences less "
         "their mean over the queries whose contexts differ, with 95% intervals over queries; and the same adjusted for "
         "the query's mean measure and P₀. On unseen references of P − P₀.",
         "relay", "ragrelay.report.verdict_tables:relay_table", limited=True,
     ),
     Table(
-        "holes", "section", ("holes",), "Holes: relay where passages without a judgement have other labels",
+        "holes", SECTION, ("holes",), "Holes: relay where passages without a judgement have other labels",
         "Slope over all rankings in the primary comparison's ordering, where more than 5% of the passages of the "
         "contexts have no judgement: as it stands (none of them relevant), with all of them relevant, and with the "
         "labels found to give the lowest and the highest slope. The last two are found by a search, which may miss "
@@ -199,7 +210,7 @@ OUTPUTS: tuple[Output, ...] = (
         "relay", "ragrelay.report.verdict_tables:holes_table",
     ),
     Figure(
-        "doses", "section", "ragrelay.report.paper_figures:doses", ("per_query",), "within",
+        "doses", SECTION, "ragrelay.report.paper_figures:doses", ("per_query",), "within",
         "Doses of relevance: mean P against the number of relevant passages",
         "Mean P against the number of relevant passages in the context, over the queries that have every dose, with "
         "95% intervals; a line per k or, where the other passages are of several sorts, per sort. As wide as one "
@@ -209,13 +220,13 @@ OUTPUTS: tuple[Output, ...] = (
         endings=SIZED, only_with="doses",
     ),
     Table(
-        "within", "section", ("within",), "Contexts of one query, by all retrievers",
+        "within", SECTION, ("within",), "Contexts of one query, by all retrievers",
         "Repeated-measures correlation of each measure and P over the contexts of one query, per ordering and k and "
         "over all of them, with 95% intervals over queries; on unseen references of the measure and P − P₀.",
         "within", "ragrelay.report.verdict_tables:within_table", limited=True,
     ),
     Figure(
-        "within", "section", "ragrelay.report.figures_by_k:within_by_k", ("within",), "within",
+        "within", SECTION, "ragrelay.report.figures_by_k:within_by_k", ("within",), "within",
         "Contexts of one query, by all retrievers, against k",
         "Repeated-measures correlation of the measure of the context's ranking and P over the contexts of one query, "
         "against k, with bars for 95% intervals.",
@@ -223,7 +234,7 @@ OUTPUTS: tuple[Output, ...] = (
         "better context of the same query goes with a better answer.",
     ),
     Table(
-        "table1", "section", ("utility", "significance"), "{means}, as in Table 1 of " + PAPER,
+        "table1", SECTION, ("utility", "significance"), "{means}, as in Table 1 of " + PAPER,
         "Mean utility and mean P by retriever, ordering, k and reference grade. † differs from the reference retriever "
         "(descending, same k and grade); ‡ ascending differs from descending, marked at ascending as in the paper. "
         "Paired t-test over queries, uncorrected p < 0.05. On unseen references, † compares scores on different "
@@ -233,7 +244,7 @@ OUTPUTS: tuple[Output, ...] = (
         "ragrelay.report.table1:COLUMNS", macro="first_table",
     ),
     Table(
-        "table1", "group", ("utility", "significance"), "Table 1 of all datasets",
+        "table1", GROUP, ("utility", "significance"), "Table 1 of all datasets",
         "Mean utility and mean P by retriever, ordering, k and reference grade, all datasets of a generator and scorer "
         "in one LaTeX table.",
         files={
@@ -243,7 +254,7 @@ OUTPUTS: tuple[Output, ...] = (
         },
     ),
     Figure(
-        "utility", "section", "ragrelay.report.figures_by_k:utility_by_k", ("utility",), "table",
+        "utility", SECTION, "ragrelay.report.figures_by_k:utility_by_k", ("utility",), "table",
         f"Mean utility against k (as in Figure 3 of {PAPER})",
         "Mean utility against k: a line per retriever, a panel per ordering and reference grade, bars for 95% "
         "intervals over queries.",
@@ -251,7 +262,7 @@ OUTPUTS: tuple[Output, ...] = (
         "slightly around their k.",
     ),
     Figure(
-        "distribution", "section", "ragrelay.report.distribution:utility_by_query", ("utility", "per_query"), "table",
+        "distribution", SECTION, "ragrelay.report.distribution:utility_by_query", ("utility", "per_query"), "table",
         "{Quantity} of each query",
         "The utility of every query at the largest k and the first reference grade, a panel per ordering: points are "
         "queries, boxes the quartiles with the median, lines the 5% and 95% quantiles.",
@@ -260,7 +271,7 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True, queries=True,
     ),
     Table(
-        "correlation", "section", ("correlation",),
+        "correlation", SECTION, ("correlation",),
         "Correlation over queries of the context’s measure with utility, with intervals",
         "Pearson's r, Spearman's rho and Kendall's tau-b over queries of each measure with utility, with 95% "
         "intervals, n and p-values, or the reason why there is none.",
@@ -271,7 +282,7 @@ OUTPUTS: tuple[Output, ...] = (
         "ragrelay.report.transmission_tables:WIDE_CORRELATION", limited=True, baseline=True,
     ),
     Figure(
-        "scatter", "section", "ragrelay.report.scatter:utility_by_measure", ("utility", "correlation", "per_query",
+        "scatter", SECTION, "ragrelay.report.scatter:utility_by_measure", ("utility", "correlation", "per_query",
         "retrieval"), "relayed",
         "{measure}@k against {quantity}, per query " + f"(as in Figure 4 of {PAPER})",
         "Each query: the measure of its context's ranking against the utility of the answer, at the largest k and the "
@@ -281,13 +292,13 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True, queries=True,
     ),
     Figure(
-        "scatter", "depth", "ragrelay.report.scatter:utility_by_measure", ("utility", "correlation", "per_query",
+        "scatter", DEPTH, "ragrelay.report.scatter:utility_by_measure", ("utility", "correlation", "per_query",
         "retrieval"), "", "{measure}@k against utility, per query, at one k " + f"(Figure 4 of {PAPER} has k = 5)",
         "The same at one k of the grid: k = 5, as in the paper, is drawn with the report; any other k when its file is "
         "requested.",
     ),
     Figure(
-        "correlation", "section", "ragrelay.report.figures_by_k:correlation_by_k", ("correlation",), "relayed",
+        "correlation", SECTION, "ragrelay.report.figures_by_k:correlation_by_k", ("correlation",), "relayed",
         f"Correlation with utility against k (as in Figure 5 of {PAPER})",
         "Pearson's r over queries of the measure of the context's ranking and the utility of the answer, against k, "
         "with bands for 95% intervals.",
@@ -296,14 +307,14 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
     Table(
-        "differences", "section", ("differences",),
+        "differences", SECTION, ("differences",),
         "Correlations compared over the same queries; for a trend, the slope of r over k",
         "Pearson's r compared between retrievers and between descending and ascending order, and its trend over k; "
         "whole queries are left out and resampled. p-values are adjusted within the families that the table names.",
         "relayed", "ragrelay.report.statistics_tables:differences_table", limited=True, baseline=True,
     ),
     Table(
-        "significance", "section", ("significance",), "Paired t-tests behind the marks † and ‡",
+        "significance", SECTION, ("significance",), "Paired t-tests behind the marks † and ‡",
         "The paired tests behind the marks † and ‡ (Student's t, Wilcoxon, permutation), with effect sizes and "
         "p-values adjusted within their families. On unseen references, † compares scores on different reference sets.",
         "tests", "ragrelay.report.transmission_tables:significance_table",
@@ -312,7 +323,7 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
     Table(
-        "copying", "section", ("utility",),
+        "copying", SECTION, ("utility",),
         "How often the best reference was in the context{without}",
         "How often the reference nearest to the answer was in the answer's own context, and utility against "
         "references that were not.",
@@ -321,19 +332,19 @@ OUTPUTS: tuple[Output, ...] = (
         "ragrelay.report.transmission_tables:COPYING",
     ),
     Table(
-        "unseen", "section", ("utility", "significance"), "{means} on unseen references", "",
+        "unseen", SECTION, ("utility", "significance"), "{means} on unseen references", "",
         "copying", "ragrelay.report.table1:unseen_table1", {}, macro="first_table",
         note="{no_zero_shot}",
     ),
     Table(
-        "context_use", "section", ("context_use",),
+        "context_use", SECTION, ("context_use",),
         "Context use of the answers, and mean utility by whether the context was good and used",
         "How much likelier the context makes the answer, and mean utility by whether the context was good and whether "
         "it was used.",
         "used", "ragrelay.report.context_use_page:used_table",
     ),
     Table(
-        "judge_checks", "section", ("judge_checks",), "The judge’s bias by position and length",
+        "judge_checks", SECTION, ("judge_checks",), "The judge’s bias by position and length",
         "By how much a judge's scores change when references or passages are shown in reverse order, when the parts of "
         "its question are swapped and when answers are padded, with 95% intervals over queries; and Spearman's rho of "
         "score and length.",
@@ -342,24 +353,24 @@ OUTPUTS: tuple[Output, ...] = (
         "the judgements whose likeliest word is another after the change.",
     ),
     Table(
-        "lengths", "section", ("lengths",), "Answers: length in tokens, and ends",
+        "lengths", SECTION, ("lengths",), "Answers: length in tokens, and ends",
         "Length of the answers in tokens, and how they end, per cell.",
         "answers", "ragrelay.report.answer_tables:length_table", limited=True,
     ),
     Figure(
-        "ends", "section", "ragrelay.report.lengths:ends_by_k", ("lengths",), "answers", "How the answers end",
+        "ends", SECTION, "ragrelay.report.lengths:ends_by_k", ("lengths",), "answers", "How the answers end",
         "How answers end: at the end-of-sequence token or a stop string, cut at max_tokens, or otherwise. Shares of "
         "answers, against k.",
         "From the full colour to the palest: at the end of the sequence (or a stop string), cut at max_tokens, "
         "otherwise.",
     ),
     Figure(
-        "lengths", "section", "ragrelay.report.lengths:length_by_k", ("lengths",), "answers", "Length of the answers",
+        "lengths", SECTION, "ragrelay.report.lengths:length_by_k", ("lengths",), "answers", "Length of the answers",
         "Tokens of the answers against k: median and quartiles over queries and seeds, a panel per ordering.",
         "Median and quartiles over queries and seeds.",
     ),
     Figure(
-        "position", "section", "ragrelay.report.position:position_chart", ("positions",), "answers",
+        "position", SECTION, "ragrelay.report.position:position_chart", ("positions",), "answers",
         "Utility and the position of the relevant passage",
         "Mean utility of the queries that had a relevant passage at a position of the prompt (1 is the first), and of "
         "those whose context had none, with 95% intervals; a panel per ordering. A query with several relevant "
@@ -369,29 +380,29 @@ OUTPUTS: tuple[Output, ...] = (
         "95% intervals.",
     ),
     Table(
-        "positions", "section", ("positions",), "Utility by the position of the relevant passage",
+        "positions", SECTION, ("positions",), "Utility by the position of the relevant passage",
         "Mean utility of the queries with a relevant passage at each position of the prompt, with 95% intervals.",
     ),
     Figure(
-        "spread", "section", "ragrelay.report.spread:spread_by_k", ("spread",), "answers", "Spread from seed to seed",
+        "spread", SECTION, "ragrelay.report.spread:spread_by_k", ("spread",), "answers", "Spread from seed to seed",
         "Variation of P from seed to seed: the standard deviation of a query's P over seeds, as median and "
         "quartiles over queries, against k.",
         "Standard deviation of a query’s P over seeds: median and quartiles over queries. 0: every seed gave an "
         "equally good answer.",
     ),
     Table(
-        "spread", "section", ("spread",), "Spread from seed to seed",
+        "spread", SECTION, ("spread",), "Spread from seed to seed",
         "Quartiles over queries of the standard deviation of a query's P over seeds.",
     ),
     Table(
-        "variance", "section", ("variance",),
+        "variance", SECTION, ("variance",),
         "Share of the variance of P due to seeds, and reliability of a query’s mean over seeds",
         "The share of the variance of P that is between queries and the share due to the language model's sampling "
         "(seeds), and the reliability of the mean over so many seeds.",
         "answers", "ragrelay.report.statistics_tables:variance_table", limited=True,
     ),
     Figure(
-        "cost", "section", "ragrelay.report.cost:tokens_by_k", ("cost",), "answers", "Cost of the answers",
+        "cost", SECTION, "ragrelay.report.cost:tokens_by_k", ("cost",), "answers", "Cost of the answers",
         "Tokens of prompts (computed, or served from the prefix cache) and answers by retriever and k, and "
         "device time: what the answers cost when they were generated, in whichever run.",
         "Tokens of the distinct answers of all orderings and seeds. From the full colour to the palest: prompt tokens "
@@ -399,13 +410,13 @@ OUTPUTS: tuple[Output, ...] = (
         "when the answers were generated, without starting the engine.",
     ),
     Table(
-        "cost", "section", ("cost",), "Cost of the answers when they were generated",
+        "cost", SECTION, ("cost",), "Cost of the answers when they were generated",
         "Tokens of prompts and answers and device time by retriever and k: what the answers cost when they were "
         "generated, in whichever run.",
         "answers", "ragrelay.report.answer_tables:cost_table",
     ),
     Table(
-        "cells", "section", ("utility",), "Every cell, with each set of references",
+        "cells", SECTION, ("utility",), "Every cell, with each set of references",
         "Mean P, mean utility and mean retrieval measures of every cell.",
         "all", "ragrelay.report.transmission_tables:cell_table", limited=True,
     ),

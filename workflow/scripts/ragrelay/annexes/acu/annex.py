@@ -18,7 +18,6 @@ class Acu(Annex):
     reserved = ("acu",)
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
-    shows: ClassVar = {"claims": "report_acu"}
     pages = ("report/acu.html",)
     template = "acu_section.html.j2"
     link = ("acu", "Claims")
@@ -42,16 +41,10 @@ class Acu(Annex):
         return {"acu": study.config.get("acu")}
 
     def page_inputs(self, study: Any) -> Mapping[str, Any]:
-        return _in_rules(study).shown
+        return self.of_rules(study).shown
 
     def page_patterns(self, study: Any) -> Mapping[str, Any]:
-        return _in_rules(study).shown_patterns
+        return self.of_rules(study).shown_patterns
 
     def prefetched(self, study: Any) -> list[Any]:
-        return _in_rules(study).fetched_claims
-
-
-def _in_rules(study: Any) -> Any:
-    from ragrelay.annexes.acu.rules import claims_of  # here, since rules read the annexes
-
-    return claims_of(study)
+        return self.of_rules(study).fetched_claims

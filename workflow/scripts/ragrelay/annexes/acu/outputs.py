@@ -1,9 +1,9 @@
 """Register the report's tables and figures on claims."""
 
-from ragrelay.report.display.outputs import KEYS, Figure, Output, Part, ResultTable, Table
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Subject, Table
 
 PAPER = "Hagström et al., ACL 2025"
-KEYS["claims"] = ()
+CLAIMS = Subject("claims", (), "report_acu")
 RESULT_TABLES = (
     ResultTable("acu_pairs", "acu/tables/pairs.csv", "analyse_acu", "ragrelay.annexes.acu.tables:PAIRS",
                 "a row per claim and evidence: probabilities, predictions, ACU, characteristics", "acu"),
@@ -34,7 +34,7 @@ PARTS = {
 }
 OUTPUTS: tuple[Output, ...] = (
     Figure(
-        "acu_usage", "claims", "ragrelay.annexes.acu.figures:usage_by_stance", ("acu_usage",), "stances",
+        "acu_usage", CLAIMS, "ragrelay.annexes.acu.figures:usage_by_stance", ("acu_usage",), "stances",
         f"Mean ACU by stance (Figure 3 of {PAPER})",
         f"Mean ACU by stance of the evidence, with 95% intervals over claims (Figure 3 of {PAPER}). Right of zero, the "
         "evidence moved the model in the direction of its stance.",
@@ -42,7 +42,7 @@ OUTPUTS: tuple[Output, ...] = (
         "stance.",
     ),
     Table(
-        "acu_stances", "claims", ("acu_usage",), "Context use by the evidence’s stance, with intervals over claims", "",
+        "acu_stances", CLAIMS, ("acu_usage",), "Context use by the evidence’s stance, with intervals over claims", "",
         "stances", "ragrelay.annexes.acu.page_tables:usage_table", {},
         note="Δ is the mean change of a word’s probability, as a share of the largest change possible. Memory "
         "conflict: without evidence the model said True or False, and the evidence leans to the opposite. Switched: "
@@ -50,11 +50,11 @@ OUTPUTS: tuple[Output, ...] = (
         "evidence supports or refutes).",
     ),
     Table(
-        "acu_said", "claims", ("acu_usage",), "Predictions without the evidence → with it", "", "stances",
+        "acu_said", CLAIMS, ("acu_usage",), "Predictions without the evidence → with it", "", "stances",
         "ragrelay.annexes.acu.page_tables:said_table", {},
     ),
     Figure(
-        "acu_correlations", "claims", "ragrelay.annexes.acu.figures:correlation_by_stance", ("acu_correlations",),
+        "acu_correlations", CLAIMS, "ragrelay.annexes.acu.figures:correlation_by_stance", ("acu_correlations",),
         "characteristics",
         f"Correlation of characteristics with ACU, by stance (Figure 4 of {PAPER})",
         "Spearman's correlation of characteristics of the evidence with ACU, by stance (Figure 4 of "
@@ -63,27 +63,27 @@ OUTPUTS: tuple[Output, ...] = (
         "constant value, or no value; the table gives the reason.",
     ),
     Table(
-        "acu_characteristics", "claims", ("acu_correlations",),
+        "acu_characteristics", CLAIMS, ("acu_correlations",),
         "Correlation of the evidence’s characteristics with ACU", "", "characteristics",
         "ragrelay.annexes.acu.page_tables:acu_correlation_table", {},
     ),
     Table(
-        "acu_composition", "claims", ("acu_composition",), f"Relevance and stance (Tables 8 and 9 of {PAPER})", "",
+        "acu_composition", CLAIMS, ("acu_composition",), f"Relevance and stance (Tables 8 and 9 of {PAPER})", "",
         "datasets", "ragrelay.annexes.acu.page_tables:composition_table", {},
     ),
     Figure(
-        "acu_datasets", "claims", "ragrelay.annexes.acu.figures:means_by_dataset", ("acu_means",), "datasets",
+        "acu_datasets", CLAIMS, "ragrelay.annexes.acu.figures:means_by_dataset", ("acu_means",), "datasets",
         f"Characteristics of the sets of claims (Figure 2 of {PAPER})",
         f"Means of the characteristics of the evidence by set of claims, with 95% intervals over claims (Figure 2 of "
         f"{PAPER}). Of a characteristic that is true or false, the mean is the share of true.",
         "Bars are 95% intervals over claims. Of a characteristic that is true or false, the mean is the share of true.",
     ),
     Table(
-        "acu_means", "claims", ("acu_means",), "Means of the characteristics by set of claims", "", "datasets",
+        "acu_means", CLAIMS, ("acu_means",), "Means of the characteristics by set of claims", "", "datasets",
         "ragrelay.annexes.acu.page_tables:acu_means_table", {},
     ),
     Table(
-        "acu_tokens", "claims", ("acu_usage",), "Tokens that represent the words", "", "tokens",
+        "acu_tokens", CLAIMS, ("acu_usage",), "Tokens that represent the words", "", "tokens",
         "ragrelay.annexes.acu.page_tables:word_token_table", {},
     ),
 )  # fmt: skip

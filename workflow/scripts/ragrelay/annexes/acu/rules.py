@@ -128,7 +128,7 @@ class Claims:
 
 
 @functools.cache
-def claims_of(study: StudyOfRules) -> Claims:
+def of_study(study: StudyOfRules) -> Claims:
     """Return what rules need of the claims of ``study``."""
     return Claims(study)
 

@@ -6,7 +6,7 @@ Output: claims, claim_prompts, characteristics, tables; acu_report.
 """
 
 from ragrelay.annexes.acu import files as claim_files
-from ragrelay.annexes.acu.rules import claims_of, shown_beside
+from ragrelay.annexes.acu.rules import of_study as claims_of, shown_beside
 
 claims = claims_of(study)
 beside, beside_claims, beside_modules = shown_beside(study)

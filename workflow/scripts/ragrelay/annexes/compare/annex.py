@@ -1,7 +1,7 @@
 """The annex of comparing studies."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from ragrelay.annexes.compare.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.compare.settings import CompareKeys
@@ -17,7 +17,6 @@ class Compare(Annex):
     without_effect = ("compare",)
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
-    shows: ClassVar = {"comparison": "compare_studies"}
     pages = ("compare/*/index.html", "compare/*/studies.html")
     kept = ("compare",)
 

@@ -1,8 +1,8 @@
 """Register the tables and figures of a comparison of studies."""
 
-from ragrelay.report.display.outputs import KEYS, Figure, Output, Part, ResultTable, Table
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Subject, Table
 
-KEYS["comparison"] = ()
+COMPARISON = Subject("comparison", (), "compare_studies")
 RESULT_TABLES = (
     ResultTable("compared_tests", "compare/{pair}/tests.csv", "compare_studies",
                 "ragrelay.annexes.compare.paired:COLUMNS",
@@ -25,22 +25,22 @@ PARTS = {
 }
 OUTPUTS: tuple[Output, ...] = (
     Figure(
-        "change", "comparison", "ragrelay.annexes.compare.figures:change_by_k", ("compared_tests",), "change",
+        "change", COMPARISON, "ragrelay.annexes.compare.figures:change_by_k", ("compared_tests",), "change",
         "Mean change against k", "",
         "A panel per ordering. Bars are 95% intervals over queries; above zero, {after} is better.", endings=(),
     ),
     Figure(
-        "queries", "comparison", "ragrelay.annexes.compare.figures:before_after", ("compared_queries",), "change",
+        "queries", COMPARISON, "ragrelay.annexes.compare.figures:before_after", ("compared_queries",), "change",
         "Every query, before and after", "",
         "On the dashed line nothing changed; above it, {after} is better.", limited=True, endings=(),
     ),
     Table(
-        "moved", "comparison", ("compared_queries",),
+        "moved", COMPARISON, ("compared_queries",),
         "The queries whose P changed, each in the cell of its largest change", "", "moved",
         "ragrelay.annexes.compare.tables:moved_table", {}, limited=True,
     ),
     Table(
-        "tests", "comparison", ("compared_tests",), "Paired tests of the change, per cell, over queries", "", "tests",
+        "tests", COMPARISON, ("compared_tests",), "Paired tests of the change, per cell, over queries", "", "tests",
         "ragrelay.annexes.compare.tables:test_table", {}, limited=True,
     ),
 )  # fmt: skip

@@ -17,8 +17,8 @@ class Interventions(Annex):
     kinds: ClassVar = {"interventions": INTERVENTION_KINDS}
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
-    shows: ClassVar = {"interventions": "draw_interventions"}
     generates = ("generate_changed_answers",)
+    shown = "analyse_interventions"
     template = "interventions.html.j2"
     link = ("interventions", "One passage")
 
@@ -26,19 +26,12 @@ class Interventions(Annex):
         for name, definition in study.config.get("interventions", {}).items():
             INTERVENTION_KINDS.of(definition).check(f"config key 'interventions.{name}", study)
 
-    def present(self, study: Any) -> Mapping[str, Any]:
-        return {"interventions": bool(_in_rules(study).sections)}
-
-    def reported(self, reported: Any) -> list[Any]:
-        sections = _in_rules(reported.study).sections
-        return reported.paths(reported.outputs("interventions", "figure"), sections) if sections else []
-
     def explored(self, study: Any, section: Mapping[str, str]) -> list[Any]:
-        return _in_rules(study).passage_effects(section)
+        return self.of_rules(study).passage_effects(section)
 
     def left_out(self, study: Any) -> Mapping[str, tuple[str, Any, list[Any]]]:
         pattern = self.files.left_out_of_changes
-        jobs = _in_rules(study).jobs
+        jobs = self.of_rules(study).jobs
         answers = self.files.left_out_of_changed_answers
         of_answers = [{**job, "generator": name} for job in jobs for name in study.asked_generators()]
         return (
@@ -50,24 +43,12 @@ class Interventions(Annex):
             else {}
         )
 
-    def page_inputs(self, study: Any) -> Mapping[str, Any]:
-        return _in_rules(study).shown
-
-    def page_patterns(self, study: Any) -> Mapping[str, Any]:
-        return _in_rules(study).shown_patterns
-
     def page_modules(self, study: Any) -> list[str]:
-        modules: list[str] = _in_rules(study).modules
+        modules: list[str] = self.of_rules(study).modules
         return modules
 
     def generation(self, study: Any) -> list[dict[str, Any]]:
-        retrievers = _in_rules(study).retrievers
+        retrievers = self.of_rules(study).retrievers
         prompts, receipt = ("changed", self.files.changed_prompts), self.files.changed_receipt
         of_job = {"rule": "generate_changed_answers", "prompts": prompts, "receipt": receipt, "leaves_out": True}
         return [{**of_job, "needed": bool(retrievers), "retrievers": retrievers}]
-
-
-def _in_rules(study: Any) -> Any:
-    from ragrelay.annexes.interventions.rules import interventions_of  # here, since rules read the annexes
-
-    return interventions_of(study)

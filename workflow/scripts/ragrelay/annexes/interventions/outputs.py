@@ -1,9 +1,9 @@
 """Register the table and the figures of interventions, of each dataset, generator and scorer."""
 
-from ragrelay.report.display.outputs import KEYS, Figure, Output, Part, ResultTable, Table
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Subject, Table
 
 MODULE = "ragrelay.annexes.interventions"
-KEYS["interventions"] = ("dataset", "generator", "scorer")
+INTERVENTIONS = Subject("interventions", ("dataset", "generator", "scorer"), "draw_interventions")
 RESULT_TABLES = (
     ResultTable("intervention_effects", "{dataset}/analysis/{scorer}/{generator}/intervention_effects.csv",
                 "analyse_interventions", f"{MODULE}.effects:COLUMNS",
@@ -15,14 +15,14 @@ RESULT_TABLES = (
 PARTS = {"interventions": Part("Effects of one passage")}
 OUTPUTS: tuple[Output, ...] = (
     Figure(
-        "intervention_places", "interventions", f"{MODULE}.figures:effects_by_place", ("intervention_effects",),
+        "intervention_places", INTERVENTIONS, f"{MODULE}.figures:effects_by_place", ("intervention_effects",),
         "interventions", "Effect of one relevant passage by its place",
         "Effect on P of a relevant passage instead of a non-relevant one by its place in the prompt: a line per k, "
         "bars for intervals over queries that hold together for the places of one k.",
         "A line per k. Bars are intervals over queries, of level 1 − 5% / k, so that those of one k hold together.",
     ),
     Table(
-        "intervention_effects", "interventions", ("intervention_effects",),
+        "intervention_effects", INTERVENTIONS, ("intervention_effects",),
         "Effect of one relevant passage, by k and place, beside relay", "", "interventions",
         f"{MODULE}.page_tables:effect_table", {},
         note="Means over queries, first over the places and draws of a query; of a context's own passages, at equal "

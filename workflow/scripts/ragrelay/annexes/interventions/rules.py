@@ -86,18 +86,8 @@ class Interventions:
         own = any(not kind.needs_pairs for kind in kinds) and dict(section) in self.sections
         return [made_by("analyse_interventions")["passage_effects"].at(**section)] if own else []
 
-    @functools.cached_property
-    def shown_patterns(self) -> Mapping[str, StudyFile]:
-        """Patterns of the tables that the page shows; none without interventions."""
-        return made_by("analyse_interventions") if self.sections else {}
-
-    @functools.cached_property
-    def shown(self) -> Mapping[str, list[StudyFile]]:
-        """The files of `shown_patterns`."""
-        return {name: pattern.each(self.sections) for name, pattern in self.shown_patterns.items()}
-
 
 @functools.cache
-def interventions_of(study: StudyOfRules) -> Interventions:
+def of_study(study: StudyOfRules) -> Interventions:
     """Return what rules need of the interventions of ``study``."""
     return Interventions(study)

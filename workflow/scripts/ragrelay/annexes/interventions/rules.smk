@@ -8,9 +8,9 @@ ragrelay/annexes/interventions/outputs.py lists; answers and scores in cache_dir
 """
 
 from ragrelay.annexes.interventions import files as changed_files
-from ragrelay.annexes.interventions.rules import interventions_of
+from ragrelay.annexes.interventions import rules as interventions_rules
 
-interventions = interventions_of(study)
+interventions = interventions_rules.of_study(study)
 
 
 rule change_contexts:

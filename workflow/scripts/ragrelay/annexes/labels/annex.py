@@ -20,7 +20,6 @@ class Labels(Annex):
     chosen = ("annotations",)
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
-    shows: ClassVar = {"annotations": "draw_annotations"}
     generates = ("generate_single_answers",)
     hashes = "ragrelay.annexes.labels.data_hashes:label_hashes"
     template = "annotations.html.j2"
@@ -38,15 +37,15 @@ class Labels(Annex):
         return {"annotations": names, "generators": judges}
 
     def present(self, study: Any) -> Mapping[str, Any]:
-        labels = _in_rules(study)
+        labels = self.of_rules(study)
         return {"annotations": bool(labels.names), "annotations.bias_checks": bool(labels.checked_sources)}
 
     def reported(self, reported: Any) -> list[Any]:
-        scorers = _in_rules(reported.study).annotated
+        scorers = self.of_rules(reported.study).annotated
         return reported.paths(reported.outputs("annotations"), scorers) if scorers else []
 
     def left_out(self, study: Any) -> Mapping[str, tuple[str, Any, list[Any]]]:
-        labels = _in_rules(study)
+        labels = self.of_rules(study)
         judged = self.files.left_out_of_judged_labels
         return {
             "labels": ("annotation", self.files.left_out_of_labels, labels.left_out_files),
@@ -54,25 +53,19 @@ class Labels(Annex):
         }
 
     def data(self, study: Any) -> list[Any]:
-        return list(study.grid_paths(self.files.labels)) if _in_rules(study).names else []
+        return list(study.grid_paths(self.files.labels)) if self.of_rules(study).names else []
 
     def page_inputs(self, study: Any) -> Mapping[str, Any]:
-        labels, tables = _in_rules(study), self.files.annotation_tables
+        labels, tables = self.of_rules(study), self.files.annotation_tables
         return {**{name: path.each(labels.annotated) for name, path in tables.items()}, **labels.page_files}
 
     def page_patterns(self, study: Any) -> Mapping[str, Any]:
         return dict(self.files.annotation_tables)
 
     def page_params(self, study: Any) -> Any:
-        return _in_rules(study).trust_in_judges
+        return self.of_rules(study).trust_in_judges
 
     def generation(self, study: Any) -> list[dict[str, Any]]:
-        prompts, needed = ("single", self.files.single_prompts), _in_rules(study).need_single_answers
+        prompts, needed = ("single", self.files.single_prompts), self.of_rules(study).need_single_answers
         receipt = self.files.single_receipt
         return [{"rule": "generate_single_answers", "prompts": prompts, "receipt": receipt, "needed": needed}]
-
-
-def _in_rules(study: Any) -> Any:
-    from ragrelay.annexes.labels.rules import labels_of  # here, since rules read the annexes
-
-    return labels_of(study)

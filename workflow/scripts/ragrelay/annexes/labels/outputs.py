@@ -1,9 +1,9 @@
 """Register the report's tables and figures on annotation sources, per scorer."""
 
-from ragrelay.report.display.outputs import KEYS, Figure, Output, Part, ResultTable, Table
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Subject, Table
 
 LABELS = "{dataset}/annotations/labels/{scorer}/{generator}"
-KEYS["annotations"] = ("scorer",)
+ANNOTATIONS = Subject("annotations", ("scorer",), "draw_annotations")
 RESULT_TABLES = (
     ResultTable("label_correlation", f"{LABELS}/correlation.csv", "correlate_labels",
                 "ragrelay.annexes.labels.correlation:COLUMNS",
@@ -43,7 +43,7 @@ PARTS = {
 }
 OUTPUTS: tuple[Output, ...] = (
     Table(
-        "annotations", "annotations", ("label_correlation", "label_leads"),
+        "annotations", ANNOTATIONS, ("label_correlation", "label_leads"),
         "Correlation over queries of measures from each source’s labels with P and with utility, scored by {scorer}",
         "Kendall's tau, Spearman's rho and Pearson's r over queries of measures from each source's labels with P and "
         "with utility, with 95% intervals, n and p-values; the best of each column, and whether its lead over the "
@@ -55,13 +55,13 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
     Table(
-        "annotation_leads", "annotations", ("label_leads", "label_correlation"), "Leads of annotation sources",
+        "annotation_leads", ANNOTATIONS, ("label_leads", "label_correlation"), "Leads of annotation sources",
         "The best source and measure of every column against the best of any other source: the lead, its 95% "
         "interval, and whether it is significant.",
         columns="ragrelay.annexes.labels.study_tables:LEADS_COLUMNS",
     ),
     Table(
-        "annotation_within", "annotations", ("label_within",),
+        "annotation_within", ANNOTATIONS, ("label_within",),
         "Within queries: measures from each source’s labels and P over the retrievers of one query",
         "Repeated-measures correlation of measures from each source's labels with P over the retrievers of one query, "
         "with 95% intervals and p-values; labels that are the same for all passages of a query have none.",
@@ -71,7 +71,7 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
     Table(
-        "annotation_choices", "annotations", ("label_choices",),
+        "annotation_choices", ANNOTATIONS, ("label_choices",),
         "Chosen by labels: P and utility with the context that each source puts first, against any of the query’s",
         "Mean P and utility with the context, of those that a query's retrievers made, whose measure from a source's "
         "labels is highest, against the mean over all of them, with 95% intervals, p-values and, for P, verdicts.",
@@ -82,7 +82,7 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
     Table(
-        "annotation_agreement", "annotations", ("label_agreement",),
+        "annotation_agreement", ANNOTATIONS, ("label_agreement",),
         "Agreement of each source’s labels with people’s, where both are",
         "Cohen's kappa of each source's labels with people's, of relevant or not and of the grades, and Kendall's tau "
         "of a query's passages, with 95% intervals over queries, and of retrievers' means, over retrievers.",
@@ -92,13 +92,13 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
     Table(
-        "annotation_confusion", "annotations", ("label_confusion",), "Pairs of query and passage by both labels",
+        "annotation_confusion", ANNOTATIONS, ("label_confusion",), "Pairs of query and passage by both labels",
         "Counts of pairs of query and passage by people's label and the source's.",
         "trust", "ragrelay.annexes.labels.trust_page:confusion_table",
         note="Labels from 0 to 1 count as 1 from 0.5 on, effects above 0.",
     ),
     Table(
-        "annotation_powered", "annotations", ("label_powered",),
+        "annotation_powered", ANNOTATIONS, ("label_powered",),
         "People’s measures over all queries: people’s labels of a sample, with and without the source’s labels of all",
         "Prediction-powered estimates, power-tuned (PPI++), of retrieval measures by people's labels over all queries: "
         "means and r, with 95% intervals, next to those from people's labels alone.",
@@ -107,7 +107,7 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
     Figure(
-        "annotations", "annotations", "ragrelay.annexes.labels.page:correlation_by_depth",
+        "annotations", ANNOTATIONS, "ragrelay.annexes.labels.page:correlation_by_depth",
         ("label_correlation", "label_leads"), "labels",
         "Correlation against the passages in the context, by measure",
         "Correlation over queries of measures from each source's labels with the end-to-end answers' P and utility, "
@@ -116,7 +116,7 @@ OUTPUTS: tuple[Output, ...] = (
         "eRAG label is P itself there.",
     ),
     Table(
-        "annotation_best", "annotations", ("label_correlation", "label_leads"),
+        "annotation_best", ANNOTATIONS, ("label_correlation", "label_leads"),
         "Each source’s best measure at the largest k, at every k",
         "Correlation over queries with P and with utility, at every k, of the measure of each source that is its best "
         "at the largest k: the data of the figures annotation_best and annotation_readers.",
@@ -124,7 +124,7 @@ OUTPUTS: tuple[Output, ...] = (
         columns="ragrelay.annexes.labels.paper_figures:BEST_COLUMNS",
     ),
     Figure(
-        "annotation_best", "annotations", "ragrelay.annexes.labels.paper_figures:best_by_k",
+        "annotation_best", ANNOTATIONS, "ragrelay.annexes.labels.paper_figures:best_by_k",
         ("label_correlation", "label_leads"), "labels",
         "Each source’s best measure against the passages in the context (Figure 1 of Salemi and Zamani, SIGIR 2024)",
         "Correlation over queries of each source's best measure with the end-to-end answers' P and utility, against "
@@ -133,7 +133,7 @@ OUTPUTS: tuple[Output, ...] = (
         "k. The choice is made on the same queries, which favours sources with many measures.",
     ),
     Figure(
-        "annotation_readers", "annotations", "ragrelay.annexes.labels.paper_figures:readers_by_k",
+        "annotation_readers", ANNOTATIONS, "ragrelay.annexes.labels.paper_figures:readers_by_k",
         ("label_correlation", "label_leads"), "labels",
         "eRAG’s labels with each generator (Figures 2 and 3 of Salemi and Zamani, SIGIR 2024)",
         "Correlation over queries of eRAG's best measure with the end-to-end answers' P and utility, against k, a line "
@@ -142,14 +142,14 @@ OUTPUTS: tuple[Output, ...] = (
         "names one generator. The measure is chosen as in the figure before.",
     ),
     Table(
-        "annotation_checks", "annotations", ("label_checks",), "Bias of judges of passages by position and length", "",
+        "annotation_checks", ANNOTATIONS, ("label_checks",), "Bias of judges of passages by position and length", "",
         "trust", "ragrelay.annexes.labels.trust_page:checks_page_table", {},
         note="Score: probability of yes, or the expected grade. p-values are those of a mean change of 0, adjusted "
         "over the checks of one judge. Other word: share of the judgements whose likeliest word is another after the "
         "change.",
     ),
     Table(
-        "annotation_cost", "annotations", ("label_cost",),
+        "annotation_cost", ANNOTATIONS, ("label_cost",),
         "Cost of labels by the generator, made from each passage alone, compared with answers end to end", "", "cost",
         "ragrelay.annexes.labels.page:label_cost_table", {},
     ),

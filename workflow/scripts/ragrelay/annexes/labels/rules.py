@@ -236,6 +236,6 @@ class Labels:
 
 
 @functools.cache
-def labels_of(study: StudyOfRules) -> Labels:
+def of_study(study: StudyOfRules) -> Labels:
     """Return what rules need of the annotation sources of ``study``."""
     return Labels(study)

@@ -7,7 +7,7 @@ Output: single_prompts, single_answers, labels of each source, left_out_of_label
 
 from ragrelay.annexes.labels import files as label_files
 from ragrelay.annexes.labels.source import BY_ANSWERS, BY_FILE, BY_PAGES
-from ragrelay.annexes.labels.rules import TABLES as LABEL_TABLES, labels_of
+from ragrelay.annexes.labels.rules import TABLES as LABEL_TABLES, of_study as labels_of
 
 labels = labels_of(study)
 

@@ -1,7 +1,6 @@
 """The annex of people's scores."""
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from ragrelay.annexes.people.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.people.settings import PeopleKeys
@@ -19,8 +18,8 @@ class People(Annex):
     kept = ("to_score",)
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
-    shows: ClassVar = {"people": "draw_people"}
     hashes = "ragrelay.annexes.people.data_hashes:score_hashes"
+    shown = "compare_people"
     template = "people.html.j2"
     link = ("people", "Human scores")
 
@@ -36,29 +35,10 @@ class People(Annex):
             raise InputError(place, repr(name), known)
 
     def planned(self, study: Any) -> list[str]:
-        return _in_rules(study).width_lines()
-
-    def present(self, study: Any) -> Mapping[str, Any]:
-        return {"people": bool(_in_rules(study).datasets)}
-
-    def reported(self, reported: Any) -> list[Any]:
-        datasets = _in_rules(reported.study).datasets
-        return reported.paths(reported.outputs("people"), datasets) if datasets else []
+        return self.of_rules(study).width_lines()
 
     def data(self, study: Any) -> list[Any]:
-        return list(_in_rules(study).from_files)
-
-    def page_inputs(self, study: Any) -> Mapping[str, Any]:
-        return _in_rules(study).shown
-
-    def page_patterns(self, study: Any) -> Mapping[str, Any]:
-        return _in_rules(study).shown_patterns
+        return list(self.of_rules(study).from_files)
 
     def page_params(self, study: Any) -> Any:
-        return _in_rules(study).drawn
-
-
-def _in_rules(study: Any) -> Any:
-    from ragrelay.annexes.people.rules import people_of  # here, since rules read the annexes
-
-    return people_of(study)
+        return self.of_rules(study).drawn

@@ -1,10 +1,10 @@
 """Register the tables and the figure of people's scores, of each dataset."""
 
-from ragrelay.report.display.outputs import KEYS, Figure, Output, Part, ResultTable, Table
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Subject, Table
 
 MODULE = "ragrelay.annexes.people"
 COMPARED = "{dataset}/people"
-KEYS["people"] = ("dataset",)
+PEOPLE = Subject("people", ("dataset",), "draw_people")
 RESULT_TABLES = (
     ResultTable("people_estimates", f"{COMPARED}/people_estimates.csv", "compare_people",
                 f"{MODULE}.estimates:COLUMNS",
@@ -24,7 +24,7 @@ PARTS = {
 }
 OUTPUTS: tuple[Output, ...] = (
     Table(
-        "people_estimates", "people", ("people_estimates",),
+        "people_estimates", PEOPLE, ("people_estimates",),
         "People’s mean scores of all answers, with the help of a scorer", "", "estimates",
         f"{MODULE}.page_tables:estimate_table", {},
         note="Prediction-powered: people’s scores of some answers and the scorer’s of all. Width: of the interval, "
@@ -33,28 +33,28 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
     Figure(
-        "people_agreement", "people", f"{MODULE}.figures:agreement_figure", ("people_agreement",), "following",
+        "people_agreement", PEOPLE, f"{MODULE}.figures:agreement_figure", ("people_agreement",), "following",
         "Agreement of scorers with people",
         "Agreement of each scorer with people: over answers (ρ) and over systems (τ and τ_AP); bars are 95% intervals.",
         "Bars are 95% intervals: of ρ over queries, of τ and τ_AP over pairs of generator and retriever, from 16 on. "
         "People’s few scores of a system are noisy, which lowers τ and τ_AP.",
     ),
     Table(
-        "people_agreement", "people", ("people_agreement",), "Agreement of scorers with people, and their biases", "",
+        "people_agreement", PEOPLE, ("people_agreement",), "Agreement of scorers with people, and their biases", "",
         "following", f"{MODULE}.page_tables:agreement_table", {},
         note="Biases are in standard deviations of scores: by how much more than people the scorer favours an answer "
         "of twice as many words, or a generator’s answers.",
         limited=True,
     ),
     Table(
-        "people_comparisons", "people", ("people_comparisons",), "Which of two scorers follows people better", "",
+        "people_comparisons", PEOPLE, ("people_comparisons",), "Which of two scorers follows people better", "",
         "following", f"{MODULE}.page_tables:comparison_table", {},
         note="Paired: over the same answers, or the same systems. p-values are uncorrected. Of two scorers whose "
         "correlations with people are .8 and .5, 16 systems told in fewer than 4 of 10 simulated studies.",
         limited=True,
     ),
     Table(
-        "assessors", "people", ("assessors",), "Agreement of several people", "", "following",
+        "assessors", PEOPLE, ("assessors",), "Agreement of several people", "", "following",
         f"{MODULE}.page_tables:assessor_table", {}, limited=True,
     ),
 )  # fmt: skip

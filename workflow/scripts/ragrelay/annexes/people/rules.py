@@ -2,7 +2,6 @@
 
 import functools
 import itertools
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,6 @@ from ragrelay.annexes.people.settings import PeopleSettings
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files
-from ragrelay.execution.study.files import made_by
 from ragrelay.execution.study.study import Key, OfJob, StudyOfRules
 
 
@@ -39,7 +37,7 @@ class People:
         return [name for name in self.study.grid.scorers if self.scorer and name != self.scorer]
 
     @functools.cached_property
-    def datasets(self) -> list[Key]:
+    def sections(self) -> list[Key]:
         """A key per dataset; none if no scorer is compared with people."""
         return [{"dataset": dataset} for dataset in self.study.grid.datasets] if self.others else []
 
@@ -141,25 +139,15 @@ class People:
         }
 
     @functools.cached_property
-    def shown_patterns(self) -> Mapping[str, StudyFile]:
-        """Patterns of the tables that the page shows; none without people's scores."""
-        return made_by("compare_people") if self.datasets else {}
-
-    @functools.cached_property
-    def shown(self) -> Mapping[str, list[StudyFile]]:
-        """The files of `shown_patterns`."""
-        return {name: pattern.each(self.datasets) for name, pattern in self.shown_patterns.items()}
-
-    @functools.cached_property
     def drawn(self) -> dict[str, Any] | None:
         """Plain values for figures and sentences: scorers, and each dataset's primary comparison; None as above."""
-        if not self.datasets:
+        if not self.sections:
             return None
         primary = {name: self.study.primary(name) for name in self.study.grid.datasets}
         return {"people": self.scorer, "scorers": self.others, "primary": primary}
 
 
 @functools.cache
-def people_of(study: StudyOfRules) -> People:
+def of_study(study: StudyOfRules) -> People:
     """Return what rules need of people's scores in ``study``."""
     return People(study)

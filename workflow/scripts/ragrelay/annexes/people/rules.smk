@@ -5,9 +5,9 @@ Output: the tables and the figure that ragrelay/annexes/people/outputs.py lists;
 writes without Snakemake's knowing.
 """
 
-from ragrelay.annexes.people.rules import people_of
+from ragrelay.annexes.people import rules as people_rules
 
-people = people_of(study)
+people = people_rules.of_study(study)
 
 
 rule compare_people:

@@ -1,7 +1,7 @@
 """The annex of prediction."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from ragrelay.annexes.prediction.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.prediction.settings import PredictionKeys
@@ -17,7 +17,6 @@ class Prediction(Annex):
     without_effect = ("prediction",)
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
-    shows: ClassVar = {"prediction": "report_predictions"}
     pages = ("report/predict.html",)
 
     def check(self, study: Any) -> None:

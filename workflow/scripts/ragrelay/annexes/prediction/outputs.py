@@ -1,10 +1,10 @@
 """What predictions add to the report: tables and a figure of each dataset, generator and scorer."""
 
-from ragrelay.report.display.outputs import KEYS, Figure, Output, Part, ResultTable, Table
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Subject, Table
 
 MODULE = "ragrelay.annexes.prediction"
 ANALYSIS = "{dataset}/analysis/{scorer}/{generator}"
-KEYS["prediction"] = ("dataset", "generator", "scorer")
+PREDICTION = Subject("prediction", ("dataset", "generator", "scorer"), "report_predictions")
 RESULT_TABLES = (
     ResultTable("prediction_correlation", f"{ANALYSIS}/prediction_correlation.csv", "evaluate_predictions",
                 f"{MODULE}.correlations:COLUMNS", "correlation over queries of predictors with what they predict"),
@@ -45,11 +45,11 @@ PARTS = {
 }
 OUTPUTS: tuple[Output, ...] = (
     Table(
-        "prediction_best", "prediction", ("prediction_best",), "The best predictor of each cell, and chance", "",
+        "prediction_best", PREDICTION, ("prediction_best",), "The best predictor of each cell, and chance", "",
         "worth", f"{MODULE}.page_tables:best_table", {},
     ),
     Table(
-        "prediction_correlation", "prediction",
+        "prediction_correlation", PREDICTION,
         ("prediction_correlation", "prediction_given_p0", "prediction_accuracy"),
         "How well each predictor follows its target over queries", "", "predictors",
         f"{MODULE}.page_tables:predictor_table", {},
@@ -60,20 +60,20 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
     Table(
-        "prediction_ensembles", "prediction", ("prediction_ensembles",), "Regressions by nested cross-validation", "",
+        "prediction_ensembles", PREDICTION, ("prediction_ensembles",), "Regressions by nested cross-validation", "",
         "ensembles", f"{MODULE}.page_tables:ensemble_table", {},
         note="Before generation: with what is known before the answer to the context. p and interval: the target "
         "permuted through the whole cross-validation; not of gradient boosting. R² below 0: worse than the mean of the "
         "fitted queries. First reference set.",
     ),
     Table(
-        "prediction_transfer", "prediction", ("prediction_transfer",), "Regressions trained on another dataset", "",
+        "prediction_transfer", PREDICTION, ("prediction_transfer",), "Regressions trained on another dataset", "",
         "ensembles", f"{MODULE}.page_tables:transfer_table", {},
         note="Fitted on all queries of the other dataset, with the same retriever, ordering and k, and tested on those "
         "of this one. Predictors that need values in both datasets. First reference set of each.",
     ),
     Figure(
-        "prediction_curve", "prediction", f"{MODULE}.figures:selective_retrieval", ("prediction_curve",), "decisions",
+        "prediction_curve", PREDICTION, f"{MODULE}.figures:selective_retrieval", ("prediction_curve",), "decisions",
         "Selective retrieval: mean P against the share of queries whose context is used",
         "Mean P over all queries against the share of them whose context is used, those with the best prediction; P₀ "
         "counts for the others. At the largest k.",
@@ -81,7 +81,7 @@ OUTPUTS: tuple[Output, ...] = (
         "between both ends.",
     ),
     Table(
-        "prediction_policies", "prediction", ("prediction_policies",), "Regret of choosing per query", "", "decisions",
+        "prediction_policies", PREDICTION, ("prediction_policies",), "Regret of choosing per query", "", "decisions",
         f"{MODULE}.page_tables:policy_table", {},
         note="Regret: mean P of the oracle less the policy’s. The best fixed option is chosen on the same queries, "
         "which favours it.",

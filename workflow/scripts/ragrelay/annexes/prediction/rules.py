@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ragrelay.annexes.labels import files as label_files
-from ragrelay.annexes.labels.rules import labels_of
+from ragrelay.annexes.labels.rules import of_study as labels_of
 from ragrelay.annexes.prediction import files
 from ragrelay.annexes.prediction.checks import RERANKERS, quality_file
 from ragrelay.annexes.prediction.subject import Settings

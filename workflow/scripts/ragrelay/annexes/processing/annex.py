@@ -1,6 +1,5 @@
 """The annex of processors."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from ragrelay.annexes.processing.outputs import RESULT_TABLES
@@ -12,23 +11,9 @@ class Processing(Annex):
 
     order = 10
     result_tables = RESULT_TABLES
+    shown = "describe_processing"
     template = "processing.html.j2"
     link = ("processing", "Processors")
 
-    def present(self, study: Any) -> Mapping[str, Any]:
-        return {"processing": bool(_in_rules(study).described)}
-
-    def page_inputs(self, study: Any) -> Mapping[str, Any]:
-        return _in_rules(study).shown
-
-    def page_patterns(self, study: Any) -> Mapping[str, Any]:
-        return _in_rules(study).shown_patterns
-
     def page_params(self, study: Any) -> Any:
-        return _in_rules(study).params
-
-
-def _in_rules(study: Any) -> Any:
-    from ragrelay.annexes.processing.rules import processing_of  # here, since rules read the annexes
-
-    return processing_of(study)
+        return self.of_rules(study).params

@@ -1,7 +1,6 @@
 """Give rules what they need to describe what processors did."""
 
 import functools
-from collections.abc import Mapping
 from typing import Any
 
 from ragrelay.base.vocabulary.study_file import StudyFile
@@ -23,7 +22,7 @@ class Processing:
         return {name: kind.stages()[0][1] for name, kind in kinds.items() if kind.processing()}
 
     @functools.cached_property
-    def described(self) -> list[Key]:
+    def sections(self) -> list[Key]:
         """Every dataset with every generator, if a retriever is processed."""
         return [
             {"dataset": dataset, "generator": generator}
@@ -56,24 +55,14 @@ class Processing:
         ]
 
     @functools.cached_property
-    def shown_patterns(self) -> Mapping[str, StudyFile]:
-        """The pattern of the table that the page shows; none without a processed retriever."""
-        return files.made_by("describe_processing") if self.described else {}
-
-    @functools.cached_property
-    def shown(self) -> Mapping[str, list[StudyFile]]:
-        """The files of `shown_patterns`."""
-        return {name: pattern.each(self.described) for name, pattern in self.shown_patterns.items()}
-
-    @functools.cached_property
     def params(self) -> Any:
         """Plain values for the page: the sections with generated answers, and the grid; None as above."""
         asked = self.study.asked_generators()
         sections = [section for section in self.study.sections if section["generator"] in asked]
-        return {"sections": sections, "grid": self.study.grid.mapping()} if self.described else None
+        return {"sections": sections, "grid": self.study.grid.mapping()} if self.sections else None
 
 
 @functools.cache
-def processing_of(study: StudyOfRules) -> Processing:
+def of_study(study: StudyOfRules) -> Processing:
     """Return what rules need of processors in ``study``."""
     return Processing(study)

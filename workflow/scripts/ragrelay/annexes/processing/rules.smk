@@ -5,9 +5,9 @@ Input: contexts, processed, answers.
 Output: the table that ragrelay/annexes/processing/outputs.py lists.
 """
 
-from ragrelay.annexes.processing.rules import processing_of
+from ragrelay.annexes.processing import rules as processing_rules
 
-processing = processing_of(study)
+processing = processing_rules.of_study(study)
 
 
 rule describe_processing:
@@ -22,7 +22,7 @@ rule describe_processing:
     log:
         "<logs>/describe_processing/{dataset}/{generator}.log",
     wildcard_constraints:
-        generator=any_of(each["generator"] for each in processing.described),
+        generator=any_of(each["generator"] for each in processing.sections),
     conda:
         env("analysis")
     params:

@@ -1,7 +1,7 @@
 """The annex of published tables."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from ragrelay.annexes.reproduction.checks import check_published
 from ragrelay.annexes.reproduction.outputs import OUTPUTS, RESULT_TABLES
@@ -20,7 +20,6 @@ class Reproduction(Annex):
     without_effect = ("published",)
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
-    shows: ClassVar = {"reproduction": "compare_published"}
     template = "reproduction.html.j2"
     link = ("reproduction", "Published tables")
 

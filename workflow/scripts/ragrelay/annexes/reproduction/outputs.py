@@ -1,9 +1,9 @@
 """Register the report's comparisons with published tables."""
 
-from ragrelay.report.display.outputs import KEYS, Output, Part, ResultTable, Table
+from ragrelay.report.display.outputs import Output, Part, ResultTable, Subject, Table
 
 MODULE = "ragrelay.annexes.reproduction"
-KEYS["reproduction"] = ()
+REPRODUCTION = Subject("reproduction", (), "compare_published")
 RESULT_TABLES = (
     ResultTable("reproduced_cells", "reproduction/cells.csv", "compare_published", f"{MODULE}.cells:COLUMNS",
                 "mean utility of every cell that a published table has, with the published value and marks",
@@ -33,7 +33,7 @@ PARTS = {
 }
 OUTPUTS: tuple[Output, ...] = (
     Table(
-        "reproduced_findings", "reproduction", ("reproduced_findings",), "The paper’s findings, tested on this study",
+        "reproduced_findings", REPRODUCTION, ("reproduced_findings",), "The paper’s findings, tested on this study",
         "", "utility", f"{MODULE}.tables:finding_table", {},
         note="(a) the mean over cells of Pearson’s r; (b) the mean slope of r over k; (c) the mean difference in P, "
         "the retriever with the higher measure minus the other. Oracles are excluded. The verdicts as in the paper and "
@@ -41,43 +41,43 @@ OUTPUTS: tuple[Output, ...] = (
         "does not.",
     ),
     Table(
-        "reproduced_summary", "reproduction", ("reproduced_summary",), "Agreement with the published table", "",
+        "reproduced_summary", REPRODUCTION, ("reproduced_summary",), "Agreement with the published table", "",
         "utility", f"{MODULE}.tables:summary_table", {},
         note="τ and ρ compare the ranking of the cells in both tables. RMSE and the mean difference are over cells.",
     ),
     Table(
-        "reproduced_effects", "reproduction", ("reproduced_effects",),
+        "reproduced_effects", REPRODUCTION, ("reproduced_effects",),
         "Improvements over the first retriever of the table", "", "utility", f"{MODULE}.tables:effect_table", {},
         note="Breuer et al. (SIGIR 2020), with cells instead of topics: the effect ratio ER is our improvement "
         "divided by the published one (1 is perfect), ΔRI the published relative improvement minus ours (0 is "
         "perfect).",
     ),
     Table(
-        "reproduction", "reproduction", ("reproduced_cells",), "Every cell compared with the published one",
+        "reproduction", REPRODUCTION, ("reproduced_cells",), "Every cell compared with the published one",
         "Mean utility of every cell and the published value, as a LaTeX table.",
         "utility", f"{MODULE}.tables:reproduced_cell_table", {"tex": "ragrelay.annexes.reproduction.latex:cells_latex"},
         note="Inside: the published value is in our 95% interval. † differs from the reference retriever, ‡ "
         "ascending differs from descending, marked at ascending.",
     ),
     Table(
-        "reproduced_labels", "reproduction", ("reproduced_labels",),
+        "reproduced_labels", REPRODUCTION, ("reproduced_labels",),
         "Correlations of each source’s measures with P, compared with the published ones", "", "labels",
         f"{MODULE}.tables:label_table", {},
         note="At the largest k of the study; the published ones are with 50 passages and Fusion-in-Decoder.",
     ),
     Table(
-        "reproduced_label_cost", "reproduction", ("reproduced_label_cost",),
+        "reproduced_label_cost", REPRODUCTION, ("reproduced_label_cost",),
         "Cost of labels by the generator, compared with the published seconds", "", "labels",
         f"{MODULE}.tables:reproduced_cost_table", {},
         note="Seconds depend on the machine; only their ratio can be compared.",
     ),
     Table(
-        "reproduced_claims", "reproduction", ("reproduced_claims",), "Mean ACU compared with the published means", "",
+        "reproduced_claims", REPRODUCTION, ("reproduced_claims",), "Mean ACU compared with the published means", "",
         "claims", f"{MODULE}.tables:claim_table", {},
         note="Over all stances. The authors’ notebook does not say which stances its means are over.",
     ),
     Table(
-        "reproduced_rows", "reproduction", ("reproduced_rows",),
+        "reproduced_rows", REPRODUCTION, ("reproduced_rows",),
         "Tables and figures of the papers that this study is compared with", "", "rows",
         f"{MODULE}.tables:row_table", {},
         note="Places are below the study’s results. Commands are in docs/reference/reproduce-the-papers.md.",

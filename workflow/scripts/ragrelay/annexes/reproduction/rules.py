@@ -5,8 +5,8 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from ragrelay.annexes.acu.rules import claims_of
-from ragrelay.annexes.labels.rules import labels_of
+from ragrelay.annexes.acu.rules import of_study as claims_of
+from ragrelay.annexes.labels.rules import of_study as labels_of
 from ragrelay.annexes.reproduction.annex import Reproduction
 from ragrelay.annexes.reproduction.checks import common_rows
 from ragrelay.annexes.reproduction.outputs import OUTPUTS, RESULT_TABLES

@@ -1,10 +1,10 @@
 """Register the tables and the figure of thoughts, of each dataset and generator that thinks."""
 
-from ragrelay.report.display.outputs import KEYS, Figure, Output, Part, ResultTable, Table
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Subject, Table
 
 MODULE = "ragrelay.annexes.thoughts"
 DESCRIBED = "{dataset}/described/thoughts/{generator}"
-KEYS["thoughts"] = ("dataset", "generator")
+THOUGHTS = Subject("thoughts", ("dataset", "generator"), "draw_thoughts")
 RESULT_TABLES = (
     ResultTable("thoughts", f"{DESCRIBED}/thoughts.csv", "describe_thoughts", f"{MODULE}.lengths:COLUMNS",
                 "how many tokens a generator thinks before its answers, and how its thoughts end", "thinking"),
@@ -16,7 +16,7 @@ RESULT_TABLES = (
 PARTS = {"thoughts": Part("Tokens of thought by context")}
 OUTPUTS: tuple[Output, ...] = (
     Figure(
-        "thoughts", "thoughts", f"{MODULE}.figures:thoughts_by_k", ("thoughts",), "thoughts",
+        "thoughts", THOUGHTS, f"{MODULE}.figures:thoughts_by_k", ("thoughts",), "thoughts",
         "Tokens of thought against k",
         "Mean tokens of a thought against k: a line per retriever, a panel per ordering, bars for 95% intervals over "
         "queries; dotted: without context.",
@@ -24,7 +24,7 @@ OUTPUTS: tuple[Output, ...] = (
         "context. Thoughts that were cut or did not end count as long as they got.",
     ),
     Table(
-        "thought_differences", "thoughts", ("thought_differences",),
+        "thought_differences", THOUGHTS, ("thought_differences",),
         "Tokens of thought against those without context, and between retrievers", "", "thoughts",
         f"{MODULE}.page_tables:difference_table", {},
         note="Paired by query. Verdicts are read off the 95% interval, uncorrected; Holm’s correction is over all "
@@ -32,7 +32,7 @@ OUTPUTS: tuple[Output, ...] = (
         limited=True,
     ),
     Table(
-        "thoughts", "thoughts", ("thoughts",), "Tokens of thought in every cell, and how thoughts end", "", "thoughts",
+        "thoughts", THOUGHTS, ("thoughts",), "Tokens of thought in every cell, and how thoughts end", "", "thoughts",
         f"{MODULE}.page_tables:thought_table", {},
         note="Means are over queries, first over seeds. Where thoughts were cut at the budget or did not end, means "
         "are lower bounds.",

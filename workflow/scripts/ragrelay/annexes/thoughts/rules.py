@@ -1,11 +1,8 @@
 """Give rules what they need of thoughts: which generators think, and the tables and figures of each."""
 
 import functools
-from collections.abc import Mapping
 from typing import Any
 
-from ragrelay.base.vocabulary.study_file import StudyFile
-from ragrelay.execution.study.files import made_by
 from ragrelay.execution.study.study import Key, StudyOfRules
 from ragrelay.generation.generator import GENERATOR_KINDS, is_asked
 from ragrelay.generation.thought_marks import thought_marks
@@ -24,7 +21,7 @@ class Thoughts:
         return [name for name, one in entries.items() if is_asked(one) and thought_marks(one) is not None]
 
     @functools.cached_property
-    def thinking(self) -> list[Key]:
+    def sections(self) -> list[Key]:
         """Every dataset with every generator that thinks."""
         return [
             {"dataset": dataset, "generator": generator}
@@ -33,19 +30,9 @@ class Thoughts:
         ]
 
     @functools.cached_property
-    def shown_patterns(self) -> Mapping[str, StudyFile]:
-        """Patterns of the tables that the page shows; none if no generator thinks."""
-        return made_by("describe_thoughts") if self.thinking else {}
-
-    @functools.cached_property
-    def shown(self) -> Mapping[str, list[StudyFile]]:
-        """The files of `shown_patterns`."""
-        return {name: pattern.each(self.thinking) for name, pattern in self.shown_patterns.items()}
-
-    @functools.cached_property
     def drawn(self) -> dict[str, Any] | None:
         """Plain values for figures and sentences: the grid, and each dataset's primary comparison; None as above."""
-        if not self.thinking:
+        if not self.sections:
             return None
         grid = self.study.grid
         primary = {name: self.study.primary(name) for name in grid.datasets}
@@ -63,6 +50,6 @@ class Thoughts:
 
 
 @functools.cache
-def thoughts_of(study: StudyOfRules) -> Thoughts:
+def of_study(study: StudyOfRules) -> Thoughts:
     """Return what rules need of thoughts in ``study``."""
     return Thoughts(study)

@@ -5,9 +5,9 @@ Input: answers, clusters.
 Output: the tables and the figure that ragrelay/annexes/thoughts/outputs.py lists.
 """
 
-from ragrelay.annexes.thoughts.rules import thoughts_of
+from ragrelay.annexes.thoughts import rules as thoughts_rules
 
-thoughts = thoughts_of(study)
+thoughts = thoughts_rules.of_study(study)
 
 
 rule describe_thoughts:

@@ -18,7 +18,7 @@ from ragrelay.questions.kinds.judge_answers import JudgeAnswers
 from ragrelay.questions.kinds.score_context_use import ScoreContextUse
 from ragrelay.questions.kinds.write_nuggets import WriteNuggets
 from ragrelay.questions.question import question_files
-from ragrelay.report.display.outputs import KEYS, Figure, Table
+from ragrelay.report.display.outputs import Figure, Table
 from ragrelay.report.outputs import WITH_BASELINE
 from ragrelay.report.registry import OUTPUTS, RESULT_TABLES
 
@@ -110,7 +110,7 @@ STAGES = list(
     )
 )
 """All registered files except the report's tables and the result tables that these are made from."""
-tables = {name: StudyFile(table.path, table.rule, table.about, table.columns) for name, table in RESULT_TABLES.items()}
+tables = {name: table.file for name, table in RESULT_TABLES.items()}
 """Tables from which the report's outputs are made, by name."""
 measures, utility = tables["retrieval"], tables["per_query"]
 """Of every query. The table `utility` has the means."""
@@ -122,11 +122,6 @@ zeroshot_prompts, zeroshot_answers, zeroshot_scores, zeroshot_left_out, imported
 ANSWERED_WITH = "@{generator}"
 """Name in place of the template, for a generator whose answers are imported: only their passages are known."""
 explorer = StudyFile(explored_queries.path.removesuffix("/{name}"), "explore_queries", "a folder of such files")
-
-RULES = {"depth": "draw_figures_at", "study": "write_page"} | {
-    shown: rule for annex in annexes() for shown, rule in annex.shows.items()
-}
-"""The rule that makes outputs, by ``Output.of``. For others it is `draw_figures` or `write_tables`."""
 
 
 def made_by(rule: str) -> dict[str, StudyFile]:
@@ -144,8 +139,8 @@ def result_files() -> Iterator[StudyFile]:
     yield from STAGES
     yield from tables.values()
     for output in OUTPUTS:
-        stem = "_".join([output.name, *(f"{{{key}}}" for key in KEYS[output.of])])
-        rule = RULES.get(output.of)
+        stem = "_".join([output.name, *(f"{{{key}}}" for key in output.of.keys)])
+        rule = output.of.rule
         if isinstance(output, Figure):
             path = f"report/figures/{stem}.{{{'|'.join(output.endings)}}}"
             yield from [StudyFile(path, rule or "draw_figures", _plain(output))] if output.endings else []

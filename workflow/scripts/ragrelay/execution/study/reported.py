@@ -15,10 +15,10 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files
 from ragrelay.execution.study.retrieval import Retrieval
 from ragrelay.execution.study.study import Key, StudyOfRules, Wildcards
-from ragrelay.report.display.outputs import KEYS, Output, available, file_name, modules
+from ragrelay.report.display.outputs import SECTION, Output, Subject, available, file_name, modules
 from ragrelay.report.registry import OUTPUTS, RESULT_TABLES
 
-SECTION = "{dataset}_{generator}_{scorer}"
+OF_SECTION = "{dataset}_{generator}_{scorer}"
 PAGE = ROOT / "workflow/report"
 MEASURED = {"retrieval": files.measures}
 OF_FILES = ("of_runs", "of_answers", "of_nuggets", "of_scores")
@@ -57,7 +57,7 @@ class Reported:
         """Whether several rankings are compared in more than one dataset or with more than one generator."""
 
     def outputs(self, of: str, kind: str | None = None) -> list[Output]:
-        """Return the outputs ``of`` a name of KEYS for which the configuration has the result tables."""
+        """Return the outputs ``of`` a subject for which the configuration has the result tables."""
         study = self.study
         present = {
             "": True,
@@ -77,29 +77,23 @@ class Reported:
         return modules(output for name in of for output in self.outputs(name))
 
     def paths(self, outputs: Iterable[Output], parts: Iterable[Key] = ()) -> list[Any]:
-        """Return the files of ``outputs``, one per ending and part (names of KEYS), or patterns of them."""
+        """Return the files of ``outputs``, one per ending and part (its subject's keys), or patterns of them."""
         keys = list(parts)
         return [
             captioned(
                 f"<results>/report/{output.kind}s/{file_name(output, ending, part)}",
-                caption=f"{self.captions[output.of]}/{output.kind}_{output.name}.rst",
+                caption=f"{_captions(output.of)}/{output.kind}_{output.name}.rst",
                 category=f"{output.kind.capitalize()}s",
                 labels={
                     output.kind: output.name,
-                    **{key: part[key] for key in KEYS[output.of]},
+                    **{key: part[key] for key in output.of.keys},
                     "format": ending,
                 },
             )
             for output in outputs
             for ending in output.endings
-            for part in keys or [{key: f"{{{key}}}" for key in KEYS[output.of]}]
+            for part in keys or [{key: f"{{{key}}}" for key in output.of.keys}]
         ]
-
-    @functools.cached_property
-    def captions(self) -> dict[str, str]:
-        """The folder of captions by ``Output.of``, relative to the file of the rule that makes the outputs."""
-        of_annexes = {name for annex in annexes() for name in annex.shows}
-        return {name: "captions" if name in of_annexes else "../workflow/report/captions" for name in KEYS}
 
     # Sections
 
@@ -174,7 +168,7 @@ class Reported:
 
     def section_of(self, wildcards: Wildcards) -> Key:
         """Return the section of a job."""
-        return next(s for s in self.sections if all(s[key] == wildcards[key] for key in KEYS["section"]))
+        return next(s for s in self.sections if all(s[key] == wildcards[key] for key in SECTION.keys))
 
     def grid_at(self, wildcards: Wildcards) -> dict[str, Any]:
         """Return the grid with the k of a job only."""
@@ -408,3 +402,10 @@ class Reported:
         of_depth = self.paths(self.outputs("depth"), at_depth) if at_depth else []
         of_annexes = [path for annex in annexes() for path in annex.reported(self)]
         return list(map(str, [*of_sections, *of_depth, *of_annexes]))
+
+
+@functools.cache
+def _captions(subject: Subject) -> str:
+    """Return the folder of captions, relative to the file of the rule that makes the outputs of ``subject``."""
+    of_annexes = {output.of for annex in annexes() for output in annex.outputs}
+    return "captions" if subject in of_annexes else "../workflow/report/captions"

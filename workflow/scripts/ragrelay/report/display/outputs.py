@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, ClassVar
 
+from ragrelay.base.vocabulary.study_file import StudyFile
+
 PICTURES = ("svg", "png", "pdf")
 """File endings of every figure."""
 ONE_COLUMN, TWO_COLUMNS = 241, 506
@@ -18,13 +20,27 @@ SIZED = tuple(f"{size}.{ending}" for size in SIZES for ending in PICTURES)
 """File endings of a figure that is drawn in both sizes."""
 AS_WRITTEN = "as written"
 """The page shows all columns of the first of a section's ``needs``, in their order."""
-KEYS: dict[str, tuple[str, ...]] = {
-    "section": ("dataset", "generator", "scorer"),
-    "depth": ("dataset", "generator", "scorer", "depth"),
-    "group": ("generator", "scorer"),
-    "study": (),
-}
-"""What an output can show, with the names that distinguish its files. The ``outputs.py`` of an annex adds its own."""
+
+
+class Subject(str):
+    """The name of what outputs show, such as a section. Annexes have their own."""
+
+    keys: tuple[str, ...]
+    """The wildcards that distinguish the files of these outputs."""
+    rule: str
+    """The rule that makes them; empty for `draw_figures` or `write_tables`."""
+
+    def __new__(cls, name: str, keys: tuple[str, ...] = (), rule: str = "") -> "Subject":
+        """Keep ``keys`` and ``rule`` as attributes of the name."""
+        subject = super().__new__(cls, name)
+        subject.keys, subject.rule = keys, rule
+        return subject
+
+
+SECTION = Subject("section", ("dataset", "generator", "scorer"))
+DEPTH = Subject("depth", (*SECTION.keys, "depth"), "draw_figures_at")
+GROUP = Subject("group", ("generator", "scorer"))
+STUDY = Subject("study", (), "write_page")
 
 
 @dataclass(frozen=True)
@@ -42,6 +58,11 @@ class ResultTable:
     only_with: str = ""
     """The key of the configuration that it needs, if any."""
 
+    @property
+    def file(self) -> StudyFile:
+        """The pattern of the file."""
+        return StudyFile(self.path, self.rule, self.about, self.columns)
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -49,8 +70,8 @@ class Figure:
 
     kind: ClassVar = "figure"
     name: str
-    of: str
-    """What it shows: a name of KEYS."""
+    of: Subject
+    """What it shows."""
     draw: str
     """A function of what ``of`` names and the theme; for SIZED endings also of the width in points."""
     needs: tuple[str, ...]
@@ -84,7 +105,7 @@ class Table:
 
     kind: ClassVar = "table"
     name: str
-    of: str
+    of: Subject
     needs: tuple[str, ...]
     title: str
     caption: str
@@ -126,8 +147,8 @@ class Part:
 
 
 def file_name(output: Output, ending: str, keys: Mapping[str, str]) -> str:
-    """Return the name of an output's file; ``keys`` has the names of KEYS[output.of]."""
-    return "_".join([output.name, *(keys[key] for key in KEYS[output.of])]) + f".{ending}"
+    """Return the name of an output's file; ``keys`` has ``output.of.keys``."""
+    return "_".join([output.name, *(keys[key] for key in output.of.keys)]) + f".{ending}"
 
 
 def available(outputs: Iterable[Output], result_tables: Iterable[str]) -> list[Any]:

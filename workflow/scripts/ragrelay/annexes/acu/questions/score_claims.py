@@ -81,6 +81,6 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
 
 
 def of_rules(study: StudyOfRules) -> Any:
-    from ragrelay.annexes.acu.rules import claims_of  # here, since rules import the questions
+    from ragrelay.annexes.acu.rules import of_study as claims_of  # here, since rules import the questions
 
     return claims_of(study)

@@ -104,6 +104,6 @@ def passage_questions(job: QuestionJob) -> "pl.DataFrame":
 
 
 def of_rules(study: StudyOfRules) -> Any:
-    from ragrelay.annexes.labels.rules import labels_of  # here, since rules import the questions
+    from ragrelay.annexes.labels.rules import of_study as labels_of  # here, since rules import the questions
 
     return labels_of(study)
