@@ -39,7 +39,7 @@ def table(given: Transmission) -> pl.DataFrame:
 }
 ENTRY = (
     "OUTPUTS: tuple[Output, ...] = (\n",
-    """    Table("best", "section", ("best",), "Best answers", "Of each cell.", "answers", "as written"),
+    """    Table("best", SECTION, ("best",), "Best answers", "Of each cell.", "answers", "as written"),
 """,
 )
 STAGE: Addition = {
@@ -56,7 +56,7 @@ def query_words(queries: pl.DataFrame) -> pl.DataFrame:
     """Return COLUMNS."""
     return queries.select("qid", words=pl.col("query").str.split(" ").list.len().cast(pl.Int64))
 ''',
-    "workflow/scripts/count_words.py": '''"""Count the words of queries."""
+    "workflow/scripts/collection/count_words.py": '''"""Count the words of queries."""
 
 import polars as pl
 from ragrelay.base.io.atomic_files import write_csv
@@ -84,10 +84,12 @@ rule count_words:
         files.query_words,
     log:
         "<logs>/count_words/{dataset}.log",
+    conda:
+        env("analysis")
     params:
-        code=code_of("count_words.py"),
+        code=code_of("collection/count_words.py"),
     script:
-        "../workflow/scripts/count_words.py"
+        "../workflow/scripts/collection/count_words.py"
 ''',
     ),
 }

@@ -16,7 +16,7 @@ snakemake_internals.class_resources = lambda _, name: {"class_of_rule": name}
 snakemake_internals.with_work = lambda _, resources: dict(resources)
 """
 WRITE_RULES = """
-import inspect, json
+import inspect, json, re
 from snakemake.sourcecache import infer_source_file
 
 
@@ -26,8 +26,8 @@ def described(rule):
     kind = rule.resources.get("class_of_rule")
     file = Path(rule.snakefile)
     annex = f"{file.parent.name}/" if file.name == "rules.smk" else ""
-    of_annex = str(rule.script).startswith("scripts/")
-    script = rule.script and (annex if of_annex else "") + infer_source_file(rule.script).get_filename()
+    script = rule.script and infer_source_file(rule.script, rule.basedir).get_path_or_uri(secret_free=True)
+    script = script and re.sub(r".*/workflow/scripts/(ragrelay/annexes/(\\w+)/scripts/)?", r"\\2/", script).lstrip("/")
     env = rule.conda_env and Path(infer_source_file(rule.conda_env).get_filename()).stem
     return [rule.name, annex + file.name, script, rule.docstring or "", kind and kind.value, env, asked]
 

@@ -129,7 +129,7 @@ def test_one_module_writes_to_the_terminal() -> None:
 
 
 CEILINGS = {
-    "base": 4800,
+    "base": 4850,  # what four annexes repeated
     "collection": 1650,
     "retrieval": 2650,
     "prompting": 250,
@@ -138,15 +138,15 @@ CEILINGS = {
     "bertscore": 500,
     "questions": 2000,
     "analysis": 5500,
-    "report": 6500,
+    "report": 6550,  # scopes of outputs, from the annexes
     "config": 1050,
     "execution": 5550,
     "erag": 100,
     "pyterrier": 400,
     "scripts": 950,
     "rules": 1400,
-    "tests": 47550,  # reasons for blocks of docs that are not run
-    "annex reproduction": 2300,
+    "tests": 47200,  # reasons for blocks of docs that are not run
+    "annex reproduction": 2500,  # tests of its targets, from tests/e2e
     "annex labels": 7900,
     "annex acu": 4350,
     "annex prediction": 6650,
@@ -154,10 +154,10 @@ CEILINGS = {
     "annex exchange": 850,
     "annex notebook": 550,
     "annex recheck": 1650,
-    "annex thoughts": 1500,  # its table of error rates has a tool of its own, and a title for unknown lengths
+    "annex thoughts": 1450,  # its table of error rates has a tool of its own, and a title for unknown lengths
     "annex interventions": 2900,
-    "annex people": 3050,
-    "annex processing": 700,
+    "annex people": 3200,  # a test of its target, from tests/e2e
+    "annex processing": 650,
     "annex studies": 550,
 }  # fmt: skip
 """Most lines of Python and rules in each room; an annex has its rules, scripts and tests. Raise one only with the

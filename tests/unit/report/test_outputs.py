@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from ragrelay.report import page as page_module
-from ragrelay.report.display.outputs import Figure, Table, available, file_name, modules, resolve
+from ragrelay.report.display.outputs import SECTION, Figure, Table, available, file_name, modules, resolve
 from ragrelay.report.figure_files import draw_figures
 from ragrelay.report.outputs import OUTPUTS, PARTS, RESULT_TABLES
 from ragrelay.report.page import render_page
@@ -19,9 +19,9 @@ from tests.support.sandbox import ROOT, Sandbox
 pytestmark = pytest.mark.page
 
 FIGURE = Figure(
-    "mine", "section", "ragrelay.report.figures_by_k:utility_by_k", ("utility",), "tests", "A figure of mine", "Mine."
+    "mine", SECTION, "ragrelay.report.figures_by_k:utility_by_k", ("utility",), "tests", "A figure of mine", "Mine."
 )
-TABLE = Table("mine", "section", ("spread",), "A table of mine", "Mine.", "tests",
+TABLE = Table("mine", SECTION, ("spread",), "A table of mine", "Mine.", "tests",
               "ragrelay.report.answer_tables:cost_table")  # fmt: skip
 
 

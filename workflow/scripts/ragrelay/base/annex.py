@@ -108,8 +108,8 @@ class Annex:
 
     def reported(self, reported: Any) -> list[Any]:
         """Return the files that a study's report includes besides its page. ``reported``: execution.study.reported."""
-        sections, subjects = self.sections(reported.study), dict.fromkeys(output.of for output in self.outputs)
-        return [path for of in subjects if sections for path in reported.paths(reported.outputs(of), sections)]
+        sections, scopes = self.sections(reported.study), dict.fromkeys(output.of for output in self.outputs)
+        return [path for of in scopes if sections for path in reported.paths(reported.outputs(of), sections)]
 
     def explored(self, study: Any, section: Mapping[str, str]) -> list[Any]:
         """Return its tables of effects of single passages of contexts, which the query explorer shows beside them.

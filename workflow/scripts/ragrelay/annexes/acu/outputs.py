@@ -1,9 +1,9 @@
 """Register the report's tables and figures on claims."""
 
-from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Subject, Table
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 
 PAPER = "Hagström et al., ACL 2025"
-CLAIMS = Subject("claims", (), "report_acu")
+CLAIMS = Scope("claims", (), "report_acu")
 RESULT_TABLES = (
     ResultTable("acu_pairs", "acu/tables/pairs.csv", "analyse_acu", "ragrelay.annexes.acu.tables:PAIRS",
                 "a row per claim and evidence: probabilities, predictions, ACU, characteristics", "acu"),

@@ -1,8 +1,8 @@
 """Register the tables and figures of a comparison of studies."""
 
-from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Subject, Table
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 
-COMPARISON = Subject("comparison", (), "compare_studies")
+COMPARISON = Scope("comparison", (), "compare_studies")
 RESULT_TABLES = (
     ResultTable("compared_tests", "compare/{pair}/tests.csv", "compare_studies",
                 "ragrelay.annexes.compare.paired:COLUMNS",

@@ -1,9 +1,9 @@
 """Register the table and the figures of interventions, of each dataset, generator and scorer."""
 
-from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Subject, Table
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 
 MODULE = "ragrelay.annexes.interventions"
-INTERVENTIONS = Subject("interventions", ("dataset", "generator", "scorer"), "draw_interventions")
+INTERVENTIONS = Scope("interventions", ("dataset", "generator", "scorer"), "draw_interventions")
 RESULT_TABLES = (
     ResultTable("intervention_effects", "{dataset}/analysis/{scorer}/{generator}/intervention_effects.csv",
                 "analyse_interventions", f"{MODULE}.effects:COLUMNS",

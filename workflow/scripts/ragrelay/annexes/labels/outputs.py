@@ -1,9 +1,9 @@
 """Register the report's tables and figures on annotation sources, per scorer."""
 
-from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Subject, Table
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 
 LABELS = "{dataset}/annotations/labels/{scorer}/{generator}"
-ANNOTATIONS = Subject("annotations", ("scorer",), "draw_annotations")
+ANNOTATIONS = Scope("annotations", ("scorer",), "draw_annotations")
 RESULT_TABLES = (
     ResultTable("label_correlation", f"{LABELS}/correlation.csv", "correlate_labels",
                 "ragrelay.annexes.labels.correlation:COLUMNS",

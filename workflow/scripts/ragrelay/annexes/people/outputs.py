@@ -1,10 +1,10 @@
 """Register the tables and the figure of people's scores, of each dataset."""
 
-from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Subject, Table
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 
 MODULE = "ragrelay.annexes.people"
 COMPARED = "{dataset}/people"
-PEOPLE = Subject("people", ("dataset",), "draw_people")
+PEOPLE = Scope("people", ("dataset",), "draw_people")
 RESULT_TABLES = (
     ResultTable("people_estimates", f"{COMPARED}/people_estimates.csv", "compare_people",
                 f"{MODULE}.estimates:COLUMNS",

@@ -1,10 +1,10 @@
 """What predictions add to the report: tables and a figure of each dataset, generator and scorer."""
 
-from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Subject, Table
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 
 MODULE = "ragrelay.annexes.prediction"
 ANALYSIS = "{dataset}/analysis/{scorer}/{generator}"
-PREDICTION = Subject("prediction", ("dataset", "generator", "scorer"), "report_predictions")
+PREDICTION = Scope("prediction", ("dataset", "generator", "scorer"), "report_predictions")
 RESULT_TABLES = (
     ResultTable("prediction_correlation", f"{ANALYSIS}/prediction_correlation.csv", "evaluate_predictions",
                 f"{MODULE}.correlations:COLUMNS", "correlation over queries of predictors with what they predict"),

@@ -1,9 +1,9 @@
 """Register the report's comparisons with published tables."""
 
-from ragrelay.report.display.outputs import Output, Part, ResultTable, Subject, Table
+from ragrelay.report.display.outputs import Output, Part, ResultTable, Scope, Table
 
 MODULE = "ragrelay.annexes.reproduction"
-REPRODUCTION = Subject("reproduction", (), "compare_published")
+REPRODUCTION = Scope("reproduction", (), "compare_published")
 RESULT_TABLES = (
     ResultTable("reproduced_cells", "reproduction/cells.csv", "compare_published", f"{MODULE}.cells:COLUMNS",
                 "mean utility of every cell that a published table has, with the published value and marks",

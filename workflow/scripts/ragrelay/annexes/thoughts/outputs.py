@@ -1,10 +1,10 @@
 """Register the tables and the figure of thoughts, of each dataset and generator that thinks."""
 
-from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Subject, Table
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
 
 MODULE = "ragrelay.annexes.thoughts"
 DESCRIBED = "{dataset}/described/thoughts/{generator}"
-THOUGHTS = Subject("thoughts", ("dataset", "generator"), "draw_thoughts")
+THOUGHTS = Scope("thoughts", ("dataset", "generator"), "draw_thoughts")
 RESULT_TABLES = (
     ResultTable("thoughts", f"{DESCRIBED}/thoughts.csv", "describe_thoughts", f"{MODULE}.lengths:COLUMNS",
                 "how many tokens a generator thinks before its answers, and how its thoughts end", "thinking"),

@@ -15,7 +15,7 @@ from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files
 from ragrelay.execution.study.retrieval import Retrieval
 from ragrelay.execution.study.study import Key, StudyOfRules, Wildcards
-from ragrelay.report.display.outputs import SECTION, Output, Subject, available, file_name, modules
+from ragrelay.report.display.outputs import SECTION, Output, Scope, available, file_name, modules
 from ragrelay.report.registry import OUTPUTS, RESULT_TABLES
 
 OF_SECTION = "{dataset}_{generator}_{scorer}"
@@ -57,7 +57,7 @@ class Reported:
         """Whether several rankings are compared in more than one dataset or with more than one generator."""
 
     def outputs(self, of: str, kind: str | None = None) -> list[Output]:
-        """Return the outputs ``of`` a subject for which the configuration has the result tables."""
+        """Return the outputs ``of`` a scope for which the configuration has the result tables."""
         study = self.study
         present = {
             "": True,
@@ -77,7 +77,7 @@ class Reported:
         return modules(output for name in of for output in self.outputs(name))
 
     def paths(self, outputs: Iterable[Output], parts: Iterable[Key] = ()) -> list[Any]:
-        """Return the files of ``outputs``, one per ending and part (its subject's keys), or patterns of them."""
+        """Return the files of ``outputs``, one per ending and part (its scope's keys), or patterns of them."""
         keys = list(parts)
         return [
             captioned(
@@ -405,7 +405,7 @@ class Reported:
 
 
 @functools.cache
-def _captions(subject: Subject) -> str:
-    """Return the folder of captions, relative to the file of the rule that makes the outputs of ``subject``."""
+def _captions(scope: Scope) -> str:
+    """Return the folder of captions, relative to the file of the rule that makes the outputs of ``scope``."""
     of_annexes = {output.of for annex in annexes() for output in annex.outputs}
-    return "captions" if subject in of_annexes else "../workflow/report/captions"
+    return "captions" if scope in of_annexes else "../workflow/report/captions"

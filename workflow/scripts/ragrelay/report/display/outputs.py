@@ -22,7 +22,7 @@ AS_WRITTEN = "as written"
 """The page shows all columns of the first of a section's ``needs``, in their order."""
 
 
-class Subject(str):
+class Scope(str):
     """The name of what outputs show, such as a section. Annexes have their own."""
 
     keys: tuple[str, ...]
@@ -30,17 +30,17 @@ class Subject(str):
     rule: str
     """The rule that makes them; empty for `draw_figures` or `write_tables`."""
 
-    def __new__(cls, name: str, keys: tuple[str, ...] = (), rule: str = "") -> "Subject":
+    def __new__(cls, name: str, keys: tuple[str, ...] = (), rule: str = "") -> "Scope":
         """Keep ``keys`` and ``rule`` as attributes of the name."""
-        subject = super().__new__(cls, name)
-        subject.keys, subject.rule = keys, rule
-        return subject
+        scope = super().__new__(cls, name)
+        scope.keys, scope.rule = keys, rule
+        return scope
 
 
-SECTION = Subject("section", ("dataset", "generator", "scorer"))
-DEPTH = Subject("depth", (*SECTION.keys, "depth"), "draw_figures_at")
-GROUP = Subject("group", ("generator", "scorer"))
-STUDY = Subject("study", (), "write_page")
+SECTION = Scope("section", ("dataset", "generator", "scorer"))
+DEPTH = Scope("depth", (*SECTION.keys, "depth"), "draw_figures_at")
+GROUP = Scope("group", ("generator", "scorer"))
+STUDY = Scope("study", (), "write_page")
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Figure:
 
     kind: ClassVar = "figure"
     name: str
-    of: Subject
+    of: Scope
     """What it shows."""
     draw: str
     """A function of what ``of`` names and the theme; for SIZED endings also of the width in points."""
@@ -105,7 +105,7 @@ class Table:
 
     kind: ClassVar = "table"
     name: str
-    of: Subject
+    of: Scope
     needs: tuple[str, ...]
     title: str
     caption: str
