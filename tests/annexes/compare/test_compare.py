@@ -1,4 +1,4 @@
-"""Two studies side by side: pairing, tests against scipy by hand, messages, and the page in a real browser."""
+"""Two studies compared: pairing, tests against scipy by hand, messages, and the page in a real browser."""
 
 import csv
 import gzip
@@ -82,7 +82,7 @@ def compare(
     tmp_path: Path, before: Path, after: Path, pairs: dict[str, dict[str, str]] | None = None
 ) -> list[dict[str, str]]:
     out = tmp_path / "out"
-    compare_studies(before, after, pairs or {}, out / "index.html", out / "tests.csv", out / "queries.csv")
+    compare_studies(before, [after], pairs or {}, out / "index.html", out / "tests.csv", out / "queries.csv")
     with (out / "tests.csv").open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 

@@ -18,7 +18,7 @@ class Compare(Annex):
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
     shows: ClassVar = {"comparison": "compare_studies"}
-    pages = ("compare/*/index.html", "compare/*/studies.html")
+    pages = ("compare/*/index.html",)
     kept = ("compare",)
 
     def present(self, study: Any) -> Mapping[str, Any]:

@@ -22,7 +22,7 @@ DECIDES = "p"
 STILL = "no query moved"
 SAME = 1e-9
 """Smaller differences are rounding errors: the query did not change."""
-SIDES = {
+SIDES = {"study": text("name of the study after; with its folder if two have the name")} | {
     f"{section}_{side}": text(f"{section} of the study {side}")
     for section in ("dataset", "generator", "scorer")
     for side in ("before", "after")
