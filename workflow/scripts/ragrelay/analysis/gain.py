@@ -13,6 +13,7 @@ from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT
 from ragrelay.analysis.equivalence import testable, untestable
 from ragrelay.analysis.remarks import REMARK, remark
+from ragrelay.analysis.scale import cut, scaled
 from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import TOO_FEW, UNDECIDED, of_difference, of_interval
@@ -112,7 +113,7 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Cluster
         places, columns = zip(*cells, strict=True)
         for place, result in zip(places, _tests(columns, permutations, seed), strict=True):
             rows[place] |= result
-    return pl.DataFrame(rows, schema=SCHEMA)
+    return cut(pl.DataFrame(rows, schema=SCHEMA), scaled(utility, "p", "p0"))
 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
