@@ -30,7 +30,7 @@ def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusi
     retrievers = {word: rows.filter(verdict=word)["retriever"].to_list() for word in (BETTER, WORSE)}
     verdicts = [f"{word} with {listing(names)}" for word, names in retrievers.items() if names]
     moved = rows.drop_nulls("mean_difference").filter(pl.col("reason").is_null() | (pl.col("reason") != STILL))
-    scope, partners = _scope(compared)
+    scope, partners = _scope(compared, moved.is_empty())
     if moved.is_empty():
         strong = f"No answer’s P changed{scope}" if (rows["reason"] == STILL).all() else "We do not know"
         return Conclusion(*heading, strong, remark=partners)
@@ -43,17 +43,18 @@ def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusi
     strong = f"answers of {after} are {' and '.join(verdicts)}" if verdicts else (
         f"too few to say whether answers of {after} or {before} are better" if few else
         f"we do not know whether answers of {after} or {before} are better")  # fmt: skip
-    changed = f"{_changed(compared)} queries changed{scope}: {strong}"
+    changed = f"P changed for {_changed(compared)}{scope}: {strong}"
     return Conclusion(*heading, changed, numbers, remark=with_remark(undone(rows.to_dicts()), partners).lstrip())
 
 
-def _scope(compared: "Compared") -> tuple[str, str]:
-    """Say how many retrievers were compared, and how to compare the others; both empty if all were compared."""
-    if not compared.left_out:
-        return "", ""
+def _scope(compared: "Compared", none: bool) -> tuple[str, str]:
+    """Say with which retrievers P changed, or with ``none``; and how to compare the others, if there are others."""
     names = compared.tests["retriever"].unique(maintain_order=True).to_list()
-    share = f"{count(len(names))} of {counted(len(names) + len(compared.left_out), 'retriever')}"
-    scope = f" with {names[0]} alone, {share}" if len(names) == 1 else f" with {share}"
+    if not compared.left_out:
+        return "" if none or len(names) == 1 else " with at least one retriever", ""
+    total, some = count(len(names) + len(compared.left_out)), "" if none else "at least one of "
+    scope = f" with {names[0]}, the only one of {total} retrievers that has a counterpart" if len(names) == 1 else (
+        f" with {some}the {count(len(names))} retrievers (of {total}) that have a counterpart")  # fmt: skip
     others = listing([name for name, _ in compared.left_out])
     return scope, f"To compare {others} too, name counterparts under compare.pairs."
 
@@ -69,7 +70,7 @@ def _changed(compared: "Compared") -> str:
     here = {name: cell_shown_first(compared)[name][0] for name in ("k", "ordering", "references")}
     known = compared.queries.filter(quantity=DECIDES, **here).drop_nulls("difference")
     changed = known.filter(pl.col("difference").abs() > SAME)["qid"].n_unique()
-    return f"{count(changed)} of {count(known['qid'].n_unique())}"
+    return f"{count(changed)} of {counted(known['qid'].n_unique(), 'query', 'queries')}"
 
 
 def cell_shown_first(compared: "Compared") -> pl.DataFrame:
