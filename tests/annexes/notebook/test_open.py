@@ -68,6 +68,8 @@ def test_what_is_not_there_is_named(finished: Sandbox, tmp_path: Path) -> None:
             study[name]
         assert str(error.value) == f"table of {study.folder}: found {found}; expected one of {names}{hint}"
     assert "annotations" not in names and "gain" in study.tables()
+    with pytest.raises(InputError, match=r"'gain', which this study lacks .*; expected the folder of a finished study"):
+        Results(tmp_path).gain()
     with pytest.raises(InputError, match="found no table of a study; expected that of a study's results"):
         ragrelay.open(finished.results.parent)
     with pytest.raises(InputError, match=r"no report/provenance.json; expected .*finished study"):

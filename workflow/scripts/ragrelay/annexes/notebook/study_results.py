@@ -83,7 +83,8 @@ class Results:
         """
         if name not in (held := self.tables()):
             missing = f", which this study lacks (no {TABLES[name].path})" if name in TABLES else ""
-            raise InputError(f"table of {self.folder}", f"{name!r}{missing}", one_of(held, name))
+            expected = one_of(held, name) if held else "the folder of a finished study, results/<study>"
+            raise InputError(f"table of {self.folder}", f"{name!r}{missing}", expected)
         file, columns = TABLES[name], self.columns(name)
         paths = sorted(self.folder.glob(WILDCARD.sub("*", file.path)))
         return pl.concat(
