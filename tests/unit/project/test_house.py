@@ -153,12 +153,12 @@ CEILINGS = {
     "pyterrier": 400,
     "scripts": 950,
     "rules": 1400,
-    "tests": 47400,  # reasons for blocks of docs that are not run
+    "tests": 47500,  # reasons for blocks of docs that are not run, and intervals' ends
     "annex reproduction": 2250,
     "annex labels": 7650,
     "annex acu": 4300,
     "annex prediction": 6500,
-    "annex compare": 2100,
+    "annex compare": 2150,  # its title says what it counts
     "annex exchange": 800,
     "annex notebook": 550,
     "annex recheck": 1650,  # an endpoint is not described by its client
