@@ -191,13 +191,12 @@ def test_thoughts_behind_an_endpoint(real: Sandbox, tmp_path: Path, monkeypatch:
     study.config["grid"] = {**GRID, "k": [1], "generators": ["served"]}
     monkeypatch.setenv("THE_KEY", "a-key")
     with served(model(study), "smol", log, "a-key") as address:
-        (study.folder / "served-1.txt").write_text(address)
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
         study.config["generators"] = {
             "served": {
                 **{key: thinks[key] for key in kept if key in thinks},
                 "engine": "openai",
                 "model": "smol",
-                "base_url": "served-*.txt",
                 "api_key_env": "THE_KEY",
             }
         }

@@ -1,4 +1,4 @@
-"""Two studies side by side: pairing, tests against scipy by hand, messages, and the page in a real browser."""
+"""Two studies compared: pairing, tests against scipy by hand, messages, and the page in a real browser."""
 
 import csv
 import gzip
@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis.gain import gains
+from ragrelay.analysis.mean_tests import Means
 from ragrelay.annexes.compare import paired, studies
 from ragrelay.annexes.compare.compared import SideStudy
 from ragrelay.annexes.compare.differences import differences
@@ -82,7 +83,7 @@ def compare(
     tmp_path: Path, before: Path, after: Path, pairs: dict[str, dict[str, str]] | None = None
 ) -> list[dict[str, str]]:
     out = tmp_path / "out"
-    compare_studies(before, after, pairs or {}, out / "index.html", out / "tests.csv", out / "queries.csv")
+    compare_studies(before, [after], pairs or {}, out / "index.html", out / "tests.csv", out / "queries.csv")
     with (out / "tests.csv").open(encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
@@ -136,6 +137,18 @@ def test_a_change_has_the_verdict_that_a_gain_of_the_same_values_has():
         assert row["stands"] is gain["stands"][0] is (None if word == "undecided" else not undone(after - before, word))
         of_utility = paired_tests(frame(list(before), list(after), "utility")).row(0, named=True)
         assert (of_utility["verdict"], of_utility["stands"]) == (None, None)
+
+
+@pytest.mark.parametrize("quantity", ["p", "nDCG@k", "utility"])
+@pytest.mark.parametrize("factor", [1.0, 5.0])
+def test_intervals_of_a_change_end_where_the_scale_does(quantity: str, factor: float):
+    """Of scores and measures from 0 to 1. Utility is relative: it has no scale, also where all values are below 1."""
+    before, after = np.array([0.0, 0.1, 0.0, 0.05, 0.9]), np.array([0.9, 1.0, 0.95, 0.98, 0.1])
+    row = paired_tests(frame([*(factor * before)], [*(factor * after)], quantity)).row(0, named=True)
+    (low,), (high,) = Means.cautious((factor * (after - before))[:, None]).interval()
+    assert high > factor
+    ends = (low, high) if factor > 1 or quantity == "utility" else (max(low, -1.0), 1.0)
+    assert (row["low"], row["high"]) == pytest.approx(ends)
 
 
 def test_a_gain_is_found_where_it_was_put(tmp_path: Path):
@@ -362,10 +375,14 @@ def test_page_of_a_comparison(browser: Any, tmp_path: Path):
         assert f"{HOSTILE} of two" in tab.locator("body").inner_text()
         assert tab.evaluate("window.hacked") is None
         assert tab.locator(".said").all_inner_texts() == [
-            "10 of 20 queries changed: answers of two are better with bm25 and dense\n:\n"
+            "P changed for 10 of 20 queries with at least one retriever: answers of two are better with bm25 and "
+            "dense\n:\n"
             "P changes by 0.100 [0.052, 0.148] with bm25 (k = 3, descending order, lenient references)."
         ]
-        assert tab.title().startswith("10 of 20 queries changed: answers of two are better with bm25 and dense – ")
+        title = (
+            "P changed for 10 of 20 queries with at least one retriever: answers of two are better with bm25 and dense"
+        )
+        assert tab.title().startswith(f"{title} – ")
         rows = tab.locator("#s1-moved-table tbody tr")
         assert rows.count() == 10 and "\t32\t32\t" in rows.first.inner_text(), "cells of every set of references"
         summary = tab.locator("#s1-how").inner_text()

@@ -126,7 +126,7 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     strong = f"two {joined(told)}" if told else f"{'too few' if few else 'undecided'} two one better"
     changed = int((np.abs([cells[key] for key in here.values()]) > 0).any(axis=0).sum())
     where = "5 ascending lenient"
-    scope = f"{len(here)} {len(here) + 1}"
+    scope = f"one {len(here)} {len(here) + 1}"
     change = f"{ends(values.mean(), between(values))} {most} {where} {needed(values)}"
     claim = f"{changed} {len(values)} {scope} {strong} {change} {fallen} mine"
     agree([answer], [claim], {*names, "one", "two"})
@@ -158,8 +158,13 @@ def test_no_answer_changed_only_where_all_are_the_same_as_approved() -> None:
     without = [("new", "after"), ("other", "after")]
     alone = Compared(pair, ["lenient"], {}, of_bm25, paired_tests(of_bm25), without)
     assert comparison_answer(alone, "one", "two").sentence == (
-        "No answer’s P changed with bm25 alone, 1 of 3 retrievers. "
+        "No answer’s P changed with bm25, the only one of 3 retrievers that has a counterpart. "
         "To compare new and other too, name counterparts under compare.pairs."
+    )
+    several = replace(compared, left_out=[("new", "after")])
+    assert comparison_answer(several, "one", "two").sentence == (
+        "No answer’s P changed with the 4 retrievers (of 5) that have a counterpart. "
+        "To compare new too, name counterparts under compare.pairs."
     )
     unknown = pl.when(retriever="bm25").then(None).otherwise("after")
     queries = queries.with_columns(after=unknown, difference=unknown - pl.col("before"))
@@ -167,6 +172,36 @@ def test_no_answer_changed_only_where_all_are_the_same_as_approved() -> None:
     unknown_sentence = comparison_answer(compared, "one", "two").sentence
     assert unknown_sentence == "We do not know."
     approve(APPROVED / "nothing-changed.txt", [unknown_sentence, *comparison_sentences(compared).limits])
+
+
+def test_a_title_that_says_which_queries_and_retrievers_it_counts_is_approved() -> None:
+    """A query counts if P changed with any of the retrievers compared; those without a counterpart are not."""
+    one = of_seed(1).filter(references="lenient", ordering="descending", k=5).rename({"f1": "before"})
+    qids = one["qid"].unique(maintain_order=True)[:12]
+    rose = ((pl.col("qid") == qids[0]) & (pl.col("retriever") == "bm25")) | (
+        (pl.col("qid") == qids[1]) & (pl.col("retriever") == "dense"))  # fmt: skip
+    after = pl.col("before") - pl.when(rose).then(0.1).otherwise(0.0)
+    queries = one.filter(pl.col("qid").is_in(qids.implode())).with_columns(after=after, quantity=pl.lit("p"))
+    queries = queries.with_columns(difference=pl.col("after") - pl.col("before"))
+    pair = Pair(("demo", "demo"), ("lm", "lm"), ("minilm", "minilm"))
+
+    def title(names: list[str], left_out: int, n: int = 12) -> str:
+        rows = queries.filter(pl.col("retriever").is_in(names), pl.col("qid").is_in(qids[:n].implode()))
+        others = [(f"new{place}", "after") for place in range(left_out)]
+        compared = Compared(pair, ["lenient"], {}, rows, paired_tests(rows), others)
+        return comparison_answer(compared, "one", "two").strong.partition(":")[0]
+
+    assert title(["bm25"], 0, n=1) == "P changed for 1 of 1 query"
+    titles = [
+        title(["bm25"], 0), title(["bm25", "dense", "rel"], 0), title(["bm25", "dense"], 3), title(["dense"], 1),
+    ]  # fmt: skip
+    assert titles == [
+        "P changed for 1 of 12 queries",
+        "P changed for 2 of 12 queries with at least one retriever",
+        "P changed for 2 of 12 queries with at least one of the 2 retrievers (of 5) that have a counterpart",
+        "P changed for 1 of 12 queries with dense, the only one of 2 retrievers that has a counterpart",
+    ]
+    approve(APPROVED / "titles.txt", titles)
 
 
 def test_a_text_of_a_comparison_is_approved() -> None:

@@ -236,6 +236,21 @@ def test_draws_and_places_of_a_query_count_alike() -> None:
     assert by_query(rows)["n_changes"].to_list() == [3, 1]
 
 
+@pytest.mark.parametrize("scale", [1.0, 10.0])
+def test_effects_on_scores_from_0_to_1_end_at_1_but_not_differences_of_effects(scale: float) -> None:
+    """The effect at the first place less that at the last may be 2."""
+    scores, contexts = made(n=6, sets=("lenient",))
+    far = pl.when(pl.col("qid") == "q00").then(0.0).otherwise(1.0)
+    arms = pl.when(arm="relevant", place=1).then(far).when(arm="other", place=3).then(far).otherwise(1 - far)
+    effects = effects_of((scores.with_columns(p=scale * arms), contexts))
+    rows = effects.filter(intervention="swap").drop_nulls("low")
+    of_arms = rows.filter(pl.col("part") == "place", k=3)
+    ends = of_arms.select(pl.max_horizontal(pl.col("low", "high").abs())).to_series()
+    assert of_arms.height == 2 and ((ends == 1.0).any() and ends.max() == 1.0 if scale == 1.0 else ends.max() > scale)
+    (paired,) = rows.filter(part="first less last").to_dicts()
+    assert paired["high"] > 2 * scale
+
+
 def test_no_scores_no_rows() -> None:
     scores, contexts = made(n=2)
     tables = {"bm25": scores.clear()}, {"bm25": contexts.clear()}

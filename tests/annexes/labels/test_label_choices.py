@@ -57,6 +57,19 @@ def test_by_hand() -> None:
     assert row(table, source="erag", measure="AP", quantity="p")["reason"] == "AP is not defined for these labels"
 
 
+@pytest.mark.parametrize("scale", [1.0, 10.0])
+def test_an_interval_of_scores_from_0_to_1_ends_at_1_but_not_on_unseen_references(scale: float) -> None:
+    """There, P less P₀ of a context is compared with that of another: from −2 to 2."""
+    best = [1.0, 0.95, 1.0, 0.9, 0.0]
+    rows = [(name, 2, references, f"q{at}", scale * abs(p - (name != "a")), 0.1 * at, float(name == "a"))
+            for references in ("lenient", "lenient-unseen") for at, p in enumerate(best) for name in KINDS]  # fmt: skip
+    ends = pl.DataFrame(rows, ["retriever", "k", "references", "qid", "p", "utility", "value"], orient="row")
+    ends = ends.with_columns(ordering=pl.lit("descending"), p0=pl.lit(0.0), n_ranked=pl.lit(2))
+    values = ends.drop("p", "p0", "utility", "ordering").with_columns(source=pl.lit("erag"), measure=pl.lit("P"))
+    low, uncut = label_choices(values, ends, KINDS, []).filter(quantity="p", retrievers="all")["low"]
+    assert uncut < -scale and low == (-1.0 if scale == 1.0 else uncut)
+
+
 def test_labels_turned_round_choose_worse() -> None:
     values, ends = tables()
     # Six queries have no word; their like three times over has.

@@ -57,6 +57,19 @@ def test_what_is_not_there_is_named(finished: Sandbox, tmp_path: Path) -> None:
     study = ragrelay.open(finished.results)
     with pytest.raises(InputError, match="scorer: found 'minlm'; expected one of minilm"):
         study.answer(scorer="minlm")
+    names = ", ".join(study.tables())
+    for name, found, hint in (
+        ("nope", "'nope'", ""),
+        ("gains", "'gains'", "; did you mean 'gain'?"),
+        ("acu", "'acu'", ""),
+        ("pooled", "'pooled', which this study lacks (no pooled.csv)", ""),
+    ):
+        with pytest.raises(InputError) as error:
+            study[name]
+        assert str(error.value) == f"table of {study.folder}: found {found}; expected one of {names}{hint}"
+    assert "annotations" not in names and "gain" in study.tables()
+    with pytest.raises(InputError, match=r"'gain', which this study lacks .*; expected the folder of a finished study"):
+        Results(tmp_path).gain()
     with pytest.raises(InputError, match="found no table of a study; expected that of a study's results"):
         ragrelay.open(finished.results.parent)
     with pytest.raises(InputError, match=r"no report/provenance.json; expected .*finished study"):

@@ -83,6 +83,7 @@ def test_the_same_server_and_another(tmp_path: Path, stored: AnswerStore, monkey
     assert receipt["then"]["engines"] == {"openai 0 on endpoint": 14}
     [(maker, number)] = receipt["now"]["engines"].items()
     assert maker.startswith("openai ") and maker.endswith(" on endpoint") and number == 14
+    assert receipt["now"]["addresses"] == [server.address] and "processor" not in receipt["now"]
     other = FakeServer()
     other.text = {"question 2": " to question two ", "question 3": ""}
     rows, _ = run(tmp_path, stored, other.address)

@@ -22,14 +22,18 @@ THEN = {**CPU, "first_made": "2026-01-02T03:04:05+00:00"}
 NOW = {**CPU, "first_made": "2026-11-27T00:00:00+00:00", "processor": "a processor"}
 
 
+SERVED = {"engines": {"openai 2.45.0 on endpoint": 40}, "settings": {}}
+
+
 def differences(query: int) -> tuple[float, float]:
     """Of the two answers of a query: those of even ones are as stored, of odd ones one is worse."""
     return (-0.03 - 0.001 * query, 0.0) if query % 2 else (0.0, 0.0)
 
 
 def written(
-    folder: Path, changed: bool, now: dict[str, Any] = NOW, scorers: tuple[str, ...] = ("minilm",), here: int = 40
-) -> Any:
+    folder: Path, changed: bool, now: dict[str, Any] = NOW, scorers: tuple[str, ...] = ("minilm",), here: int = 40,
+    then: dict[str, Any] = THEN,
+) -> Any:  # fmt: skip
     """The lines on the terminal and the record, of 40 answers of which 10 changed, or none; ``here``: equal twice."""
     rows, scores = [], []
     for query in range(QUERIES):
@@ -43,7 +47,7 @@ def written(
     files = {name: folder / "d/lm" / name for name in ("answers.parquet", "receipt.json")}
     (folder / "d/lm/scores").mkdir(parents=True)
     pl.DataFrame(rows, schema_overrides={"equal_here": pl.Boolean}).write_parquet(files["answers.parquet"])
-    files["receipt.json"].write_text(json.dumps({"stored": 100, "drawn": 40, "then": THEN, "now": now}))
+    files["receipt.json"].write_text(json.dumps({"stored": 100, "drawn": 40, "then": then, "now": now}))
     of_scorers = [folder / f"d/lm/scores/{name}.parquet" for name in scorers]
     for path in of_scorers:
         pl.DataFrame(scores).write_parquet(path)
@@ -89,6 +93,35 @@ def test_changed_answers_are_counted_as_is_approved(tmp_path: Path) -> None:
     assert rouge == minilm.replace("minilm", "rougeL")
     assert percent(record["rows"][0]["equal_low"]) in equality
     approve(APPROVED / "changed.txt", said)
+
+
+@pytest.mark.parametrize("addresses", [[], ["https://one/v1"], ["http://a:1/v1", "http://b:2/v1"]])
+def test_of_an_endpoint_only_what_replies_say_is_approved(tmp_path: Path, addresses: list[str]) -> None:
+    """Neither the client's version nor a processor, which records of earlier versions have (without addresses)."""
+    settings = {"served_model": {"m-1": 40}, "system_fingerprint": {"fp_1": 40}}
+    stored = {**SERVED, "settings": settings, "first_made": THEN["first_made"]}
+    also = {"addresses": addresses} if addresses else {"processor": "a processor"}
+    now = {**SERVED, **also, "first_made": NOW["first_made"]}
+    now["settings"] = {**settings, "system_fingerprint": {"fp_2": 40}}
+    said, _ = written(tmp_path, True, now, here=33, then=stored)
+    place = f"endpoint {' and '.join(addresses)}" if addresses else "an endpoint"
+    assert (
+        "Stored: an endpoint (served model m-1, system fingerprint fp_1). Made again on 2026-11-27: "
+        f"{place} (served model m-1, system fingerprint fp_2), software and processor unknown. "
+        "Settings that differ: system fingerprint fp_1, now fp_2." in said[1]
+    )
+    assert "the endpoint changes 7 of its own 40 answers" in said[1]
+    for wrong in ("openai", "2.45.0", "a processor", "this machine"):
+        assert wrong not in "".join(said)
+    if len(addresses) == 1:
+        approve(APPROVED / "endpoint.txt", said)
+
+
+def test_an_endpoint_whose_replies_name_nothing(tmp_path: Path) -> None:
+    now = {**SERVED, "first_made": NOW["first_made"], "addresses": ["https://one/v1"]}
+    said, _ = written(tmp_path, False, now, then={**SERVED, "first_made": THEN["first_made"]})
+    unnamed = "(served model not given, system fingerprint not given)"
+    assert f"Stored: an endpoint {unnamed}. Made again on 2026-11-27: endpoint https://one/v1 {unnamed}, sof" in said[1]
 
 
 def test_without_a_score_and_without_an_engine(tmp_path: Path) -> None:

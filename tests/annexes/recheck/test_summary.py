@@ -71,6 +71,13 @@ def test_the_mean_is_over_queries() -> None:
     assert of_clusters["mean_difference"] == row["mean_difference"] and of_clusters["low"] != row["low"]
 
 
+@pytest.mark.parametrize("scale", [1.0, 10.0])
+def test_an_interval_of_scores_from_0_to_1_ends_there(scale: float) -> None:
+    pairs = [("a", 0.9, 0.0), ("b", 1.0, 0.1), ("c", 0.95, 0.0), ("d", 0.9, 0.05), ("e", 0.1, 0.9)]
+    row = changes(scores([(qid, scale * then, scale * now) for qid, then, now in pairs]), 0.02)
+    assert (row["low"] == -1.0) if scale == 1.0 else (row["low"] < -scale)
+
+
 def test_exactly_nothing_where_nothing_changed() -> None:
     row = changes(scores([(f"q{query}", 0.1 * query, 0.1 * query) for query in range(9)]), 0.02)
     assert row["mean_difference"] == 0.0 and row["n_flips"] == 0

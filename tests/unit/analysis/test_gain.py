@@ -75,7 +75,6 @@ def test_worse_contexts_are_never_better_by_their_mean_utility() -> None:
     assert row["largest_qid"] == "q29"
     assert row["largest_share"] > 0.8
     assert row["median_utility"] < 0
-    assert row["ratio_high"] < 0
 
 
 def test_no_query_is_named_where_none_stands_out() -> None:
@@ -152,26 +151,17 @@ def test_the_interval_of_a_perfect_ratio_is_that_ratio(ratio: float) -> None:
     assert ratio_interval(ratio * below, below, skewness=1.75) == pytest.approx((ratio, ratio), abs=1e-9)
 
 
-@pytest.mark.parametrize("p", [np.zeros(16), 2 * np.linspace(0.1, 0.5, 16)])
-def test_a_perfect_ratio_has_no_sampling_variance(p: np.ndarray) -> None:
-    row = one(p, np.linspace(0.1, 0.5, 16))
-    assert row["ratio_of_means"] == pytest.approx(p.mean() / 0.3 - 1)
-    assert row["low"] < row["mean_difference"] < row["high"]
-    assert (row["ratio_low"], row["ratio_high"]) == (None, None)
-
-
 def test_all_answers_right_with_passages() -> None:
     row = one(np.ones(8), np.array([1.0, 1.0, 0, 0, 0, 0, 0, 0]) + 0.0)
     assert (row["mean_p"], row["mean_difference"], row["verdict"]) == (1.0, 0.75, TOO_FEW)
     assert row["ratio_of_means"] == 3.0
 
 
-def test_the_interval_of_the_ratio_leaves_out_0_where_a_verdict_falls() -> None:
+def test_the_interval_leaves_out_0_where_a_verdict_falls() -> None:
     verdicts = set()
     for seed in range(60):
         row = one(*pairs(n=12, shift=0.06, seed=seed))
         verdicts.add(row["verdict"])
-        assert (row["ratio_low"] > 0) == (row["verdict"] == BETTER)
         assert (row["low"] > 0) == (row["verdict"] == BETTER)
     assert verdicts == {BETTER, UNDECIDED}
 

@@ -1,7 +1,6 @@
 """Previews of stores made for the purpose: which queries count, which scores they have, and what the page says."""
 
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -39,7 +38,7 @@ class Unfinished:
 
     def __init__(self, folder: Path, retrievers: Sequence[str] = RETRIEVERS) -> None:
         self.folder, self.results, self.cache = folder, folder / "results", folder / "cache"
-        self.retrievers, self.scorers, self.imported, self.with_models = list(retrievers), {"f1": F1}, False, False
+        self.retrievers, self.scorers, self.imported = list(retrievers), {"f1": F1}, False
         self.store = AnswerStore(self.cache, "fp")
         self.write(files.queries, {"qid": QIDS, "query": QIDS, "answers": [[f"gold words of {qid}"] for qid in QIDS]})
         for name in self.retrievers:
@@ -107,9 +106,7 @@ class Unfinished:
         patterns = {"prompts": files.prompts, "answers": files.answers, "ranked": "", "passages": files.contexts}
         scorers = [
             {"name": name, "definition": scorer, "references": [str(self.path(files.queries)), {"gold": 0}, None],
-             "mode": "absolute", "primary": self.primary,
-             "tables": {one: str(self.path(files.scores, retriever=one, scorer=name))
-                        for one in (ZEROSHOT, *self.retrievers)}}
+             "mode": "absolute", "primary": self.primary}
             for name, scorer in self.scorers.items()
         ]  # fmt: skip
         return Answered("d", "lm", None if self.imported else "fp", None,
@@ -124,7 +121,7 @@ class Unfinished:
     @property
     def previewed(self) -> Previewed:
         margins = dict.fromkeys(self.scorers, 0.02)
-        return Previewed(self.retrievers, SEEDS, [], "bm25", margins, 200, 1, str(self.cache), self.with_models)
+        return Previewed(self.retrievers, SEEDS, [], "bm25", margins, 200, 1, str(self.cache))
 
     def preview(self) -> Preview:
         """Its preview, which changes no file of the study; an index of a store may be new."""
@@ -269,7 +266,7 @@ def test_queries_without_anything_to_compare_with(study: Unfinished) -> None:
 def test_a_scorer_with_a_model_takes_the_stored_scores_alone(
     study: Unfinished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It scores only if asked to, and so does a function of the user's, since it may load a model."""
+    """So does a function of the user's, since it may load a model."""
     (tmp_path / "measure.py").write_text(
         "def same_words(answer, reference):\n"
         "    open('called', 'a').write('.')\n"
@@ -282,33 +279,20 @@ def test_a_scorer_with_a_model_takes_the_stored_scores_alone(
     study.answer_all(QIDS[:12])
     none = study.preview()
     assert [one.scored for one in none.scorers] == [12, 0]
-    assert "  own: 0 of 12 scored; its jobs" in preview_lines([none])[2] and "preview=score" in preview_lines([none])[2]
+    assert "  own: 0 of 12 scored; its jobs" in preview_lines([none])[2]
     for name in (ZEROSHOT, *RETRIEVERS):
         study.view(name, QIDS[:7])
         study.score(name, own, tmp_path / "table.parquet")
     called = Path("called").read_bytes()
     some = study.preview().scorers[1]
     assert some.scored == 7 and set(some.means["n"]) == {7} and Path("called").read_bytes() == called
-    study.with_models = True
-    asked = study.preview().scorers[1]
-    assert (asked.scored, asked.remark) == (12, "") and Path("called").read_bytes() > called
 
 
-def test_a_judges_scores_come_from_its_tables_of_these_answers(study: Unfinished) -> None:
+def test_a_judge_has_no_scores_here(study: Unfinished) -> None:
     study.scorers = {"judge": {"kind": "llm_judge", "generator": "lm", "prompt": "p", "references": "gold"}}
     study.answer_all(QIDS)
-    assert "its scores of all answers of zeroshot are not there yet" in study.preview().scorers[0].remark
-    for name in (ZEROSHOT, *RETRIEVERS):
-        study.view(name)
-        study.score(name, F1, study.path(files.scores, retriever=name, scorer="judge"))
-    made = study.preview().scorers[0]
-    assert (made.scored, made.remark) == (20, "") and set(made.means["retriever"]) == {ZEROSHOT, *RETRIEVERS}
-    changed = study.path(files.answers, retriever="dense", ordering="ascending", k=2, seed=1)
-    table = study.path(files.scores, retriever="dense", scorer="judge")
-    times = table.stat().st_mtime
-    pl.read_parquet(changed).with_columns(answer=pl.lit("of before")).write_parquet(changed)
-    os.utime(changed, (times - 10, times - 10))
-    assert "of dense" in study.preview().scorers[0].remark
+    found = study.preview().scorers[0]
+    assert (found.scored, found.remark) == (0, "its scores are on the study's page alone")
 
 
 def test_imported_answers_count_once_their_files_are_read(study: Unfinished) -> None:

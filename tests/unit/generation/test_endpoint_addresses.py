@@ -8,7 +8,7 @@ import pytest
 from ragrelay.base.errors import InputError
 from ragrelay.generation import endpoint
 from ragrelay.generation.endpoint import EndpointEngine
-from ragrelay.generation.endpoint_address import Servers, endpoint_addresses
+from ragrelay.generation.endpoint_address import Servers
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS, Request
 from ragrelay.generation.job import generate_answers
@@ -220,7 +220,7 @@ def test_the_error_that_ends_a_job_says_who_gave_the_replies(dead: str, monkeypa
 
 
 def test_if_all_rest_the_one_that_answered_and_rests_shortest() -> None:
-    servers = Servers(lambda: ["dead", "a", "b", "new"])
+    servers = Servers(["dead", "a", "b", "new"])
     for address, seconds in {"dead": 0.0, "a": 60.0, "b": 30.0}.items():
         servers.rest(address, seconds)
     assert servers.others(last=True), "none has answered"
@@ -238,37 +238,17 @@ def test_if_all_rest_the_one_that_answered_and_rests_shortest() -> None:
         assert address == "a"
 
 
-def test_all_of_them_dead_is_one_line(two: list[FakeServer]) -> None:
-    for each in two:
-        each.server.shutdown()
-        each.server.server_close()
-    with pytest.raises(InputError, match=r"endpoint http://127[^ ]*, model 'm': found APIConnectionError"):
-        answers({"base_url": [each.address for each in two], "max_retries": 1})
-
-
-def test_addresses_in_files_that_come_and_go(two: list[FakeServer], tmp_path: Path) -> None:
-    (tmp_path / "served-1.txt").write_text(f"{two[0].address}\n")
-    definition = {**DEFINITION, "base_url": f"{tmp_path}/served-*.txt"}
-    assert endpoint_addresses(definition) == [two[0].address]
-    servers = Servers(lambda: endpoint_addresses(definition))
-    (tmp_path / "served-2.txt").write_text(two[1].address)
-    assert servers.addresses == [two[0].address] and not servers.others()
-    servers.rest(two[0].address, 60.0)
-    assert servers.others()
-    with servers.one() as first, servers.one() as second:
-        assert first == second == two[1].address
-    assert len(answers(definition)) == len(MANY)
-    for path in tmp_path.glob("served-*"):
-        path.unlink()
-    with pytest.raises(InputError, match=r"base_url '.*' of model 'm': found no such file; expected a file with"):
-        EndpointEngine(definition)
-    (tmp_path / "served-3.txt").write_text("ftp://host")
-    with pytest.raises(InputError, match=r"served-3\.txt: found 'ftp://host'; expected http"):
-        EndpointEngine(definition)
+def test_the_environment_may_have_several(two: list[FakeServer], monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in OPENAI_BASE_URL=$(cat served-*.txt)."""
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{two[0].address}\n{two[1].address}\n")
+    assert len(answers({})) == len(MANY) and all(each.answered for each in two)
+    monkeypatch.setenv("OPENAI_BASE_URL", f"{two[0].address} ftp://host")
+    with pytest.raises(InputError, match="variable OPENAI_BASE_URL: found 'ftp://host'; expected http"):
+        EndpointEngine(DEFINITION)
 
 
 def test_the_least_busy_first() -> None:
-    servers = Servers(lambda: ["a", "b", "c"])
+    servers = Servers(["a", "b", "c"])
     with servers.one() as one, servers.one() as two, servers.one() as three:
         assert {one, two, three} == {"a", "b", "c"}
         servers.rest("a", 60.0)
@@ -281,16 +261,16 @@ def test_the_least_busy_first() -> None:
 
 
 def test_several_addresses_are_one_in_the_fingerprint() -> None:
-    """That of the first, so that another one asks for nothing anew; files have none, as the environment's has none."""
+    """That of the first, so that another one asks for nothing anew; the environment's has none."""
     prints = {
         str(given): fingerprint({**DEFINITION, "model": "a/b", **({"base_url": given} if given else {})})
-        for given in ("http://a/v1", ["http://a/v1"], ["http://a/v1", "http://b/v1"], "http://b/v1", "s-*.txt", None)
+        for given in ("http://a/v1", ["http://a/v1"], ["http://a/v1", "http://b/v1"], "http://b/v1", None)
     }
-    one, listed, both, other, files, environment = prints.values()
-    assert one == listed == both != other and files == environment not in (one, other)
+    one, listed, both, other, environment = prints.values()
+    assert one == listed == both != other and environment not in (one, other)
 
 
-@pytest.mark.parametrize("given", [["http://a/v1", "ftp://b"], ["http://user@a/v1"], ["served-*.txt"], "b:80"])
+@pytest.mark.parametrize("given", [["http://a/v1", "ftp://b"], ["http://user@a/v1"], "served-*.txt", "b:80"])
 def test_each_address_is_checked(given: Any, config: dict[str, Any]) -> None:
     entry = {"engine": "openai", "model": "m", "prompt": "p", "base_url": given}
     with pytest.raises(InputError, match=r"^key 'generators\.lm\.base_url': found"):

@@ -1,7 +1,6 @@
 """A request ends in its time whatever the server sends: by bytes on a socket, as no HTTP library would send them."""
 
 import contextlib
-import itertools
 import socket
 import threading
 from collections.abc import Iterator
@@ -11,7 +10,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.generation import endpoint
 from ragrelay.generation.endpoint import EndpointEngine
 
-from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
+from tests.support.fake_endpoint import DEFINITION, REQUESTS
 
 pytestmark = pytest.mark.process
 
@@ -49,9 +48,7 @@ class DrippingServer:
 
 DRIPS = {
     "a byte of the status": (b"", b"H", 0.1),
-    "headers": (OK, b"X-More: yes\r\n", 0.1),
     "a byte of the body": (OK + b"Content-Length: 100000\r\n\r\n{", b'"', 0.1),
-    "blanks in a refusal": (b"HTTP/1.1 500 Oh\r\n\r\n", b"\n", 0.1),
 }
 
 
@@ -93,26 +90,3 @@ def test_a_request_ends_in_its_time(drip: tuple[bytes, bytes, float], monkeypatc
         )
         assert server.asked in (1, 2), "a second time, unless the first took twice its time on a busy machine"
         assert all(server.left.acquire(timeout=LATE) for _ in range(server.asked)), "a connection was left open"
-
-
-def test_a_slow_reply_in_time_is_an_answer() -> None:
-    """Continue, status, headers and each byte of the body come after a pause."""
-    body = b'{"choices": [{"text": "tea"}], "usage": {"prompt_tokens": 2, "completion_tokens": 1}}'
-    pieces = iter([b"Content-Length: %d\r\n" % len(body), b"\r\n", *(bytes([byte]) for byte in body)])
-
-    class Slow(DrippingServer):
-        def _serve(self, client: socket.socket) -> None:
-            client.recv(65536)
-            for piece in itertools.chain([b"HTTP/1.1 100 Continue\r\n\r\n", OK], pieces):
-                self.closed.wait(0.005)
-                client.sendall(piece)
-
-    slow = Slow(b"", b"", 0.0)
-    assert "'answer': 'tea'" in end_of(base_url=slow.address, max_retries=0, request_seconds=LATE)
-    slow.socket.close()
-
-
-def test_connections_serve_many_requests_and_end_with_them(server: FakeServer) -> None:
-    for _ in range(3):
-        assert len(rows()) == len(REQUESTS)
-    assert not [one for one in threading.enumerate() if "portal" in one.name]

@@ -40,21 +40,16 @@ PASSING = {
     ),
     "nothing": (200, JSON, b"", "no JSON object in HTTP 200 application/json, an empty reply"),
     "cut JSON": (200, JSON, reply()[:40], 'no JSON object in HTTP 200 application/json: {"id"'),
-    "a list": (200, JSON, b"[1]", r"no JSON object in HTTP 200 application/json: \[1\]"),
     "nesting without end": (200, JSON, b"[" * 100_000, "no JSON object in HTTP 200"),
+    "half a character": (200, JSON, reply(choices=[{"text": "a \ud83d"}]), "no JSON object in HTTP 200"),
     "an error with 200": (
         200, JSON, b'{"error": {"message": "overloaded"}}', 'no choices in .*: {"error": .*overloaded',
     ),
-    "no choices": (200, JSON, reply(choices=[]), "no choices in HTTP 200"),
     "less than announced": (
         200, {**JSON, "Content-Length": "999"}, reply(), "APIConnectionError: .*expected 999",
     ),
     "damaged gzip": (200, {**JSON, "Content-Encoding": "gzip"}, b"no gzip", "APIConnectionError: .*Error -3"),
-    "an encoding that is none of texts": (
-        503, {"Content-Type": "text/html; charset=base64"}, "no caf\u00e9".encode(), "HTTP 503 text/html: no caf\u00e9",
-    ),
     "token counts that are texts": (200, JSON, reply(usage={**USAGE, "prompt_tokens": "5"}), "usage.prompt_tokens"),
-    "token counts below 0": (200, JSON, reply(usage={**USAGE, "completion_tokens": -1}), "usage.completion_tokens"),
     "no text": (200, JSON, reply(choices=[{"index": 0}]), "no choices.0.text in HTTP 200"),
     "a text that is none": (200, JSON, reply(choices=[{"text": ["tea"]}]), "an unusable choices.0.text"),
     "endless log-probabilities": (
@@ -115,16 +110,6 @@ def test_a_reply_that_never_is_a_completion_ends_the_job_with_its_first_words(
     assert len(server.bodies) == 6 and pl.read_parquet(store.parts()).height == 3
 
 
-def test_half_a_character_is_replaced(server: FakeServer, tmp_path: Path) -> None:
-    """UTF-8 lacks halves of surrogate pairs."""
-    server.text = {"prompt 2": "a \ud83d b", "prompt 5": "a \ud83d\ude00 b", "prompt 6": "\ude00\ud83d"}
-    store = AnswerStore(tmp_path, "f")
-    keep_answers(store)
-    answers = dict(pl.read_parquet(store.parts()).select("prompt_id", "answer").iter_rows())
-    assert len(answers) == len(REQUESTS)
-    assert (answers["p2"], answers["p5"], answers["p6"]) == ("a \ufffd b", "a \U0001f600 b", "\ufffd\ufffd")
-
-
 def keep_answers(store: AnswerStore, **keys: Any) -> dict[str, Any]:
     """Keep answers as a generation job does, with one flush at the end."""
     engine = EndpointEngine({**DEFINITION, **keys})
@@ -146,8 +131,8 @@ def test_a_key_that_cannot_be_sent(server: FakeServer, monkeypatch: pytest.Monke
     "address",
     [
         "host/v1", "localhost:8000", "ftp://host/v1", "file:///etc/passwd", "http://", "https:///v1", "http://host:x/v1",
-        "http://host:99999", "http://[::1", "http://ho st/v1", "http://host/v1\n", "javascript:alert(1)", "//host/v1",
-        "http://b\u00fccher.example/v1", "http://host:0/v1",
+        "http://host:99999", "http://[::1", "http://ho st/v1", "http://host/\x1b[2J", "javascript:alert(1)",
+        "//host/v1", "http://b\u00fccher.example/v1", "http://host:0/v1",
     ],
 )  # fmt: skip
 def test_addresses_that_are_none(monkeypatch: pytest.MonkeyPatch, address: str) -> None:

@@ -12,12 +12,12 @@ from ragrelay.base.errors import InputError
 from ragrelay.generation import job
 from ragrelay.generation.answer_files import view_answers
 from ragrelay.generation.endpoint import EndpointEngine
-from ragrelay.generation.endpoint_replies import FILTERED, TOO_LONG
+from ragrelay.generation.endpoint_replies import FILTERED, REFUSED, TOO_LONG
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
 from ragrelay.generation.store import AnswerStore
 
-from tests.support.fake_endpoint import DEFINITION, FakeServer, asked_of
+from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, asked_of
 from tests.unit.generation.test_requests import Prompts
 
 pytestmark = pytest.mark.process
@@ -28,20 +28,12 @@ def openai_error(message: str, code: str | None = None, param: str | None = None
 
 
 REFUSALS = {
-    "OpenAI's window": (400, openai_error(
-        "This model's maximum context length is 4097 tokens. However, your messages resulted in 5000 tokens.",
-        "context_length_exceeded", "messages"), TOO_LONG),
-    "vLLM": (400, {"object": "error", "message": "'max_tokens' or 'max_completion_tokens' is too large: 300. This "
-                   "model's maximum context length is 512 tokens and your request has 400 input tokens"}, TOO_LONG),
+    "OpenAI": (400, openai_error("This model's maximum context length is 4097 tokens. However, your messages resulted "
+                                 "in 5000 tokens.", "context_length_exceeded", "messages"), TOO_LONG),
     "vLLM's completions": (400, {"message": "The decoder prompt (length 700) is longer than the maximum model length "
                                  "of 512. Make sure that `max_model_len` is no smaller"}, TOO_LONG),
-    "llama.cpp": (400, {"error": {"code": 400, "type": "exceed_context_size_error", "n_ctx": 512,
-                        "message": "the request exceeds the available context size, try increasing it"}}, TOO_LONG),
-    "llama.cpp, earlier": (500, {"error": {"code": 500, "message": "input is too large to process. increase the "
-                                           "physical batch size", "type": "server_error"}}, TOO_LONG),
     "TGI": (422, {"error": "Input validation error: `inputs` tokens + `max_new_tokens` must be <= 512. Given: 600",
                   "error_type": "validation"}, TOO_LONG),
-    "Ollama": (400, openai_error("the input length exceeds the context length"), TOO_LONG),
     "Anthropic": (400, {"type": "error", "error": {"type": "invalid_request_error",
                         "message": "prompt is too long: 210000 tokens > 200000 maximum"}}, TOO_LONG),
     "Gemini": (400, [{"error": {"code": 400, "status": "INVALID_ARGUMENT", "message": "The input token count (1048577) "
@@ -49,23 +41,13 @@ REFUSALS = {
     "a proxy": (413, "<html><h1>413 Request Entity Too Large</h1></html>", TOO_LONG),
     "Azure": (400, openai_error("The response was filtered due to the prompt triggering Azure OpenAI's content "
                                 "management policy. Please modify your prompt.", "content_filter", "prompt"), FILTERED),
-    "OpenAI's policy": (400, openai_error("Invalid prompt: your prompt was flagged as potentially violating our usage "
-                                          "policy.", "invalid_prompt"), FILTERED),
     "OpenRouter": (403, {"error": {"code": 403, "message": "requires moderation. Your input was flagged for 'hate'. "
                                    "No credits were charged."}}, FILTERED),
-    "OpenRouter, with 200": (200, {"error": {"code": 403, "message": "Your input was flagged"}}, FILTERED),
     "DeepSeek": (400, openai_error("Content Exists Risk"), FILTERED),
-    "DashScope": (400, openai_error("It may contain inappropriate content.", "data_inspection_failed"), FILTERED),
     "Gemini's filter": (200, {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "choices": []}, FILTERED),
-    "a guardrail": (400, openai_error("Violated guardrail policy"), FILTERED),
 }  # fmt: skip
 OTHERS = {
     "no credit": (400, openai_error("Your credit balance is too low to access the API."), "credit balance"),
-    "a key of the request": (
-        400,
-        openai_error("Invalid 'stop': array too long. Expected maximum length 4"),
-        "stop: []",
-    ),
     "an account": (403, openai_error("Your account was suspended for violating our usage policies"), "api_key_env"),
 }
 
@@ -125,6 +107,17 @@ def test_a_refused_prompt_is_a_missing_answer(asked: Asked, status: int, body: A
     assert asked.answers()["answer"].null_count() == 0, "the server now takes it"
 
 
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_refusal_in_unknown_words_is_the_prompt_s_if_others_are_answered(status: int) -> None:
+    """Otherwise it may be a key's, which would be refused with every prompt."""
+    server = Refusing("prompt 5", status, openai_error("Anfrage abgelehnt"))
+    engine = EndpointEngine({**DEFINITION, "base_url": server.address})
+    reasons = {row["prompt_id"]: row["finish_reason"] for row in engine.answers(iter(REQUESTS))}
+    assert reasons == {request.prompt_id: "stop" for request in REQUESTS} | {"p5": REFUSED}
+    with pytest.raises(InputError, match=r"Anfrage abgelehnt.*; if it refuses a key of the request, write null"):
+        list(EndpointEngine({**DEFINITION, "base_url": server.address}).answers(iter(REQUESTS[5:])))
+
+
 def test_the_view_counts_it(asked: Asked, tmp_path: Path) -> None:
     status, body, _ = REFUSALS["Azure"]
     asked.run(Refusing("granite", status, body).address)
@@ -135,7 +128,7 @@ def test_the_view_counts_it(asked: Asked, tmp_path: Path) -> None:
     assert not [count for count in counts if "did not say" in count["what"]]
 
 
-@pytest.mark.parametrize("name", ["Azure", "vLLM", "Gemini's filter"])
+@pytest.mark.parametrize("name", ["Azure", "TGI", "Gemini's filter"])
 def test_a_server_that_refuses_every_prompt_ends_the_job(asked: Asked, name: str) -> None:
     status, body, _ = REFUSALS[name]
     server = Refusing("", status, body)

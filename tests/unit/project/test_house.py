@@ -129,31 +129,31 @@ def test_one_module_writes_to_the_terminal() -> None:
 
 
 CEILINGS = {
-    "base": 4850,  # what four annexes repeated
+    "base": 4800,  # what four annexes repeated
     "collection": 1650,
     "retrieval": 2650,
     "prompting": 250,
-    "generation": 6100,
+    "generation": 6000,
     "scoring": 4100,
     "bertscore": 500,
     "questions": 2000,
-    "analysis": 5500,
+    "analysis": 5550,  # intervals end where the scores' scale does
     "report": 6550,  # scopes of outputs, from the annexes
     "config": 1050,
-    "execution": 5550,
+    "execution": 5500,
     "erag": 100,
     "pyterrier": 400,
     "scripts": 950,
     "rules": 1400,
-    "tests": 47200,  # reasons for blocks of docs that are not run
+    "tests": 47200,  # reasons for blocks of docs that are not run, and intervals' ends
     "annex reproduction": 2500,  # tests of its targets, from tests/e2e
     "annex labels": 7900,
     "annex acu": 4350,
     "annex prediction": 6650,
-    "annex compare": 2600,
+    "annex compare": 2150,
     "annex exchange": 850,
     "annex notebook": 550,
-    "annex recheck": 1650,
+    "annex recheck": 1650,  # an endpoint is not described by its client
     "annex thoughts": 1450,  # its table of error rates has a tool of its own, and a title for unknown lengths
     "annex interventions": 2900,
     "annex people": 3200,  # a test of its target, from tests/e2e

@@ -525,11 +525,12 @@ def headings(a: Again) -> list[str]:
     lower = f"lower {rho.count('below zero')}" if "below zero" in rho else ""
     unknown = rho.count("undecided") + rho.count("too few")
     lower += f" not known {unknown}" if unknown else ""
+    lower += f" {len(cells) - len(rho)}" if len(cells) > len(rho) else ""
     return [
         *gains,
         *([f"better {decided} {len(pairs)}"] if set(pairs) != {"too few queries"} else []),
         f"{a.k} {RELAYED[a.relayed[0]]}",
-        *([f"better higher {rho.count('above zero')} {len(rho)} {lower}"] if a.baseline else []),
+        *([f"better higher {rho.count('above zero')} {len(cells)} {lower}"] if a.baseline else []),
         f"{a.ks[0]} {a.ks[-1]} {joined(moved)}",
         *(f"{a.k} {claim}" for claim in copied_in_rankings(a)),
         *[*lost(a), *ended(a)][:1],

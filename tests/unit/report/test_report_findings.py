@@ -13,7 +13,7 @@ from ragrelay.report import answer_findings
 from ragrelay.report.display.findings import side_of_zero
 from ragrelay.report.display.sections import Section
 from ragrelay.report.findings import findings, summary, unscored
-from ragrelay.report.lead import lead
+from ragrelay.report.lead import headings, lead
 from ragrelay.report.lead_figure import signed
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
@@ -120,6 +120,22 @@ def test_correlations_are_sorted_by_verdict(study: ReportedStudy):
         "10 above zero, 10 below, 10 undecided, after Holm’s correction. Without it, p < 0.05 in 30; about 2 expected "
         "by chance." in text
     )
+
+
+def test_a_heading_counts_the_combinations_without_a_rho(study: ReportedStudy):
+    section = study.sections[0]
+
+    def heading(without: pl.Expr) -> str:
+        known = [pl.when(~without).then(pl.col(name)).alias(name) for name in ("value", "verdict")]
+        return headings(changed(section, correlation=section["correlation"].with_columns(known))).get("relayed", "")
+
+    last = (pl.col("k") == 5) & (pl.col("retriever") == "dense")
+    for without, end in ((pl.col("k") < 5, "; 4 have no ρ"), (last, "; 1 has no ρ"), (pl.lit(False), "")):
+        text = heading(without)
+        assert text.startswith("Queries with better rankings have higher utility in ")
+        assert text.endswith(end) and ("ρ" in text) == bool(end), text
+        assert " of 6 combinations" in text and sum(map(int, re.findall(r"(?<!of )\b\d+", text))) == 6, text
+    assert heading(pl.lit(True)) == ""
 
 
 def test_limits_name_n_copying_and_multiplicity(study: ReportedStudy):

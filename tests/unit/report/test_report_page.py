@@ -1,5 +1,6 @@
 """The page in a real browser: drawn, sorted by mouse and keys, without any request, and safe with any name."""
 
+import itertools
 import json
 import re
 from dataclasses import replace
@@ -348,6 +349,15 @@ def test_the_first_screen_holds_answers_figure_and_table(
             assert box["x"] >= 0 and box["x"] + box["width"] <= width, name
         assert tab.evaluate("document.documentElement.scrollWidth") <= width
         assert tab.locator(".lead-figure svg:visible").count() == 1
+        texts = tab.locator(".lead-figure svg:visible g[data-of*=' − '] > text")
+        label = ["paired", "difference"] if screens == 2 else ["dense − bm25", "paired, 95% or more"]
+        assert texts.all_text_contents()[:2] == label
+        boxes = [text.bounding_box() for text in texts.all()]
+        assert max(box["x"] + box["width"] for box in boxes) <= width
+        for one, other in itertools.combinations(boxes, 2):
+            apart = [abs(one[x] + one[size] / 2 - other[x] - other[size] / 2) * 2 / (one[size] + other[size])
+                     for x, size in (("x", "width"), ("y", "height"))]  # fmt: skip
+            assert max(apart) > 0.9, "texts cover each other"
         assert len(tab.locator(".answer").all()) == 3
         for said in tab.locator(".said").all_inner_texts():
             answer, *remark = said.split("One more query")

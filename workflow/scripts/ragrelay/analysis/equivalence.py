@@ -13,6 +13,7 @@ from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.remarks import REMARK, remark
+from ragrelay.analysis.scale import cut, scaled
 from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST, TOO_FEW, UNDECIDED, of_interval
@@ -124,6 +125,7 @@ def equivalences(
         [words[key] for key in tests.select(CELL).iter_rows()], schema={name: COLUMNS[name].dtype for name in WORDS}
     )
     named = tests.hstack(of_verdict).with_columns(against_retriever=pl.lit(reference_retriever, pl.String))
+    named = cut(named, scaled(utility, "p"))
     return named.select(name for name in COLUMNS if name not in STUDY_PART)
 
 

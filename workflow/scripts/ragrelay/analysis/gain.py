@@ -10,9 +10,10 @@ from ragrelay.analysis import mean_tests, multiplicity, paired_tests
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.clusters import CLUSTER, Clusters, Indexes, cluster_column, indexes
 from ragrelay.analysis.coefficients import Array
-from ragrelay.analysis.correlation import CONSTANT, is_constant
+from ragrelay.analysis.correlation import CONSTANT
 from ragrelay.analysis.equivalence import testable, untestable
 from ragrelay.analysis.remarks import REMARK, remark
+from ragrelay.analysis.scale import cut, scaled
 from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import TOO_FEW, UNDECIDED, of_difference, of_interval
@@ -58,8 +59,6 @@ TABLE = {
     "permutations": integer("sign flips drawn; all of them where there are few queries", "permutations"),
     "verdict": text("`better`, `worse`, `undecided` or `too few queries`"),
     "ratio_of_means": number("mean P / mean P₀ − 1"),
-    "ratio_low": number("lower end of its 95% interval (Fieller)"),
-    "ratio_high": number("upper end of its 95% interval (Fieller)"),
     "mean_utility": number("mean over queries of utility"),
     "median_utility": number("median over queries of utility"),
     "utility_disagrees": boolean("whether mean utility and mean gain have different signs"),
@@ -87,9 +86,9 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Cluster
     Both means are over the queries with both a P and a P_0. ``p_verdict`` belongs to the test that gives the verdict
     (mean_tests: the larger of Student's and Hall's, with 1.75 times the skewness), ``low`` and ``high`` to its 95%
     interval. The verdict is the sign of the mean difference if that interval excludes 0, else undecided. It is too few
-    queries below 12 queries, or below 8 with a difference. Below 5 queries there is no test, but a ``reason``. The
-    interval of ``ratio_of_means`` inverts the same test (Fieller 1954). With ``clusters`` (see Transmission) the tests
-    are mean_tests.ClusterMeans, and what takes queries as independent is null: d_z, t, and all p-values but p_verdict.
+    queries below 12 queries, or below 8 with a difference. Below 5 queries there is no test, but a ``reason``. With
+    ``clusters`` (see Transmission) the tests are mean_tests.ClusterMeans, and what takes queries as independent is
+    null: d_z, t, and all p-values but p_verdict.
     """
     rows: list[dict[str, Any]] = []
     tested: dict[int, list[tuple[int, Array]]] = defaultdict(list)
@@ -114,7 +113,7 @@ def gains(utility: pl.DataFrame, permutations: int, seed: int, clusters: Cluster
         places, columns = zip(*cells, strict=True)
         for place, result in zip(places, _tests(columns, permutations, seed), strict=True):
             rows[place] |= result
-    return pl.DataFrame(rows, schema=SCHEMA)
+    return cut(pl.DataFrame(rows, schema=SCHEMA), scaled(utility, "p", "p0"))
 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:
@@ -139,15 +138,8 @@ def _gain(p: Array, p0: Array, cluster: Indexes | None) -> dict[str, Any]:
     if p0.mean() > 0:
         row["ratio_of_means"] = p.mean() / p0.mean() - 1.0
     if not testable(_difference(p, p0), cluster):
-        return row | {"reason": untestable(_difference(p, p0), cluster)}
-    degrees = None
-    if cluster is not None:
-        degrees = mean_tests.ClusterMeans.of(p, cluster).effective - 1
-        p, p0 = (mean_tests.ClusterMeans.of(column, cluster).sums for column in (p, p0))
-    # A perfect ratio has no sampling variance.
-    varies = p0.mean() > 0 and not is_constant(p - p.mean() / p0.mean() * p0)
-    ratio = mean_tests.ratio_interval(p, p0, skewness=mean_tests.SKEWNESS, degrees=degrees) if varies else None
-    return row | ({"ratio_low": ratio[0] - 1.0, "ratio_high": ratio[1] - 1.0} if ratio else {})
+        row["reason"] = untestable(_difference(p, p0), cluster)
+    return row
 
 
 def _utilities(utilities: Array, qids: list[str]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from ragrelay.analysis import multiplicity, paired_tests
 from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.correlation import CONSTANT, is_constant
 from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.analysis.scale import cut, scaled
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.base.vocabulary.columns import (
     CELL_COLUMNS,
@@ -125,7 +126,8 @@ def comparisons(
         tests = paired_tests.all_tests([differences[place] for place in places], permutations, seed)
         for place, test in zip(places, tests, strict=True):
             rows[place] |= {**test, "permutations": permutations}
-    return pl.DataFrame(rows, schema=SCHEMA)
+    of_p = all(scaled(table, "p") for table in (utility, reference) if table is not None) & (pl.col("quantity") == "p")
+    return cut(pl.DataFrame(rows, schema=SCHEMA), of_p)
 
 
 def with_adjusted(tests: pl.DataFrame) -> pl.DataFrame:

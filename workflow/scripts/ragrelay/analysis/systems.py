@@ -18,6 +18,7 @@ from ragrelay.analysis.mean_tests import cautious, end, unbounded
 from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.paired_tests import POWER, detectable_effect
 from ragrelay.analysis.remarks import REMARK
+from ragrelay.analysis.scale import cut, scaled
 from ragrelay.analysis.standing import STANDS
 from ragrelay.analysis.transmission import Transmission
 from ragrelay.analysis.verdicts import OF_DIFFERENCE, QUERIES_AT_LEAST
@@ -124,7 +125,7 @@ def systems(
         present = [retrievers[number] for number in np.unique(place)]
         rows += _rows(named, dict(zip(retrievers, p, strict=True)), present, reference_retriever, primary, margin,
                       tokens, cluster)  # fmt: skip
-    return pl.DataFrame(rows, schema=SCHEMA)
+    return cut(pl.DataFrame(rows, schema=SCHEMA), scaled(utility, "p"))
 
 
 def _rows(

@@ -163,11 +163,6 @@ class CoreSettings(Settings):
         description="`remove`, given as `--config prune=remove`: the target `cache_prune` removes what it otherwise "
         "lists.",
     )
-    preview: Literal["score"] | None = Field(
-        None,
-        description="`score`, given as `--config preview=score`: the target `preview` also loads the models of "
-        "scorers, where it runs, for the answers that are not scored yet.",
-    )
     pathvars: PathvarsSettings | None = None
     context_depth: int = Field(
         50,

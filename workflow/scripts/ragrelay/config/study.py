@@ -159,7 +159,7 @@ class Study(CheckedStudy):
         for annex in annexes():
             for section, names in annex.selected(self).items():
                 used.setdefault(section, []).extend(names)
-        left_out = {"cache_mode", "preview", "prune", "shards", "stage_models"}
+        left_out = {"cache_mode", "prune", "shards", "stage_models"}
         left_out |= {key for annex in annexes() for key in annex.without_effect}
         return {
             key: {name: value[name] for name in value if name in used[key]} if key in used else value

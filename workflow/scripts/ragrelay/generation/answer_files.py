@@ -21,9 +21,9 @@ COLUMNS = {
     "seed": SEED,
     "answer": text("the answer; empty where it is missing, for the reason that finish_reason gives"),
     "finish_reason": text("why it ended: `stop`, `length` (cut at max_tokens) or another; why it is missing: "
-                          "`refusal`, `content_filter`, `tool_calls`, `no text` (an endpoint gave none), `too long` "
-                          "(an endpoint refused the prompt), `thinking` (the thought before the answer did not end) or "
-                          "`missing` (in a file of answers)"),
+                          "`refusal`, `content_filter`, `tool_calls`, `no text` (an endpoint gave none), `too long` or "
+                          "`refused` (an endpoint refused the prompt), `thinking` (the thought before the answer did "
+                          "not end) or `missing` (in a file of answers)"),
     "prompt_tokens": integer("tokens of the prompt; empty where an endpoint did not count them", "tokens"),
     "answer_tokens": integer("tokens of the answer; empty where an endpoint did not count them", "tokens"),
     "logprob": number("log-probability of the answer's tokens, before temperature and top-k", "nats"),

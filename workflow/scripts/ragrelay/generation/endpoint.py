@@ -3,7 +3,7 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from itertools import islice
@@ -21,6 +21,7 @@ from ragrelay.base.errors import InputError, printable
 from ragrelay.base.io.secret_values import SentKey
 from ragrelay.generation.endpoint_address import Servers, endpoint_addresses, endpoint_key
 from ragrelay.generation.endpoint_replies import (
+    REFUSED,
     FailureError,
     Reply,
     ReplyError,
@@ -87,7 +88,7 @@ class EndpointEngine:
         # These loggers report each of a study's many requests, and at level DEBUG the server's replies.
         for name in ("httpx2", "httpcore2", "openai"):
             logging.getLogger(name).setLevel(logging.WARNING)
-        self._servers = Servers(lambda: [_whole(address) for address in endpoint_addresses(generator)])
+        self._servers = Servers([_whole(address) for address in endpoint_addresses(generator)])
         self._ended, self._models, self._other_models = threading.Event(), threading.Lock(), False
         self._lines = Lines()
         self._retrying = tenacity.Retrying(
@@ -161,7 +162,7 @@ class EndpointEngine:
             project="",
             max_retries=0,
             timeout=openai.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS)),
-            http_client=openai.DefaultAsyncHttpx2Client(follow_redirects=False, event_hooks={"response": [_as_utf8]}),
+            http_client=openai.DefaultAsyncHttpx2Client(follow_redirects=False),
         )
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
             yield lambda request, form, address: portal.call(self._exchange, request, form, client, address)
@@ -185,11 +186,11 @@ class EndpointEngine:
         except FailureError as failure:
             error, seconds = failure.cause, self.generator["request_seconds"]
             within = f" within {seconds:g} s (request_seconds)" if isinstance(error, openai.APITimeoutError) else ""
-            sent = {**form.body(request), **(self._thought_body(request) if form.thinks else {})}
-            expected = f"an answer{within}{advice(error, sent, self.generator, form.needs)}"
+            expected = f"an answer{within}{advice(error, self.generator)}"
             place, found = self._place(failure.address), self._failure(error)
             reason = refused_prompt(error)
-            if reason and form.may_miss:
+            known = reason != REFUSED or (self._servers.replies[failure.address] and not form.thinks)
+            if form.may_miss and reason and known:
                 return refused_row(request, reason, InputError(place, found, expected))
             listed = self._shares()
             raise InputError(place, f"{found} (replies: {listed})" if listed else found, expected) from None
@@ -200,7 +201,7 @@ class EndpointEngine:
             place = self._place(address)
             try:
                 response = send(request, form, address)
-                if self._sent.is_in(response.text):
+                if self._sent.is_in(response.content.decode("utf-8", "replace")):
                     expected = "an endpoint that does not repeat the key"
                     raise InputError(place, "its key in a reply, which is not kept", expected)
                 reply = read_reply(response, self.as_chat(request))
@@ -378,8 +379,6 @@ class Form(NamedTuple):
 
     body: Callable[[Any], dict[str, Any]]
     row: Callable[[str, Any, Reply[Any]], Any]
-    needs: Collection[str] = ()
-    """Keys without which a reply is of no use."""
     thinks: bool = False
     """Whether a thought, if it is a request of its own, comes first."""
     may_miss: bool = False
@@ -388,11 +387,6 @@ class Form(NamedTuple):
 
 Send = Callable[[Request, Form, str], httpx2.Response]
 """Sends a request to an address and returns its reply."""
-
-
-async def _as_utf8(response: httpx2.Response) -> None:
-    """Read ``response`` as UTF-8, since Python has encodings that aren't of text for some names, such as base64."""
-    response.encoding = "utf-8"
 
 
 class _Pace:

@@ -1,13 +1,11 @@
 """Find an endpoint's addresses and key in the generator's definition or the environment; choose among addresses."""
 
-import glob
 import os
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,64 +15,36 @@ URL_VARIABLE = "OPENAI_BASE_URL"
 
 
 def endpoint_addresses(definition: Mapping[str, Any]) -> list[str]:
-    """Return the addresses of ``base_url`` (files of a glob are read), or else the environment's address.
+    """Return the addresses of ``base_url``, or else those of the environment, separated by blanks.
 
-    Raises InputError if both are missing, for no URL, and if no file has an address.
+    Raises InputError if both are missing, and for a text of the environment that is no URL.
     """
-    given = definition.get("base_url")
-    if given is not None and not is_glob(given):
+    if given := definition.get("base_url"):
         return [given] if isinstance(given, str) else list(given)
-    if given is None:
-        place, address = f"environment variable {URL_VARIABLE}", os.environ.get(URL_VARIABLE)
-        if not address:
-            expected = f"the address of the endpoint that serves {definition['model']!r}, or key base_url in its entry"
-            raise InputError(place, "nothing", expected)
+    place, addresses = f"environment variable {URL_VARIABLE}", os.environ.get(URL_VARIABLE, "").split()
+    if not addresses:
+        expected = f"the address of the endpoint that serves {definition['model']!r}, or key base_url in its entry"
+        raise InputError(place, "nothing", expected)
+    for address in addresses:
         check_url(place, address)
-        return [address]
-    paths = sorted(glob.glob(given))  # noqa: PTH207  (Path.glob takes no absolute pattern)
-    listed = {path: address for path in paths if (address := _written(Path(path)))}
-    for path, address in listed.items():
-        check_url(path, address)
-    if not listed:
-        expected = "a file with the address of a server, such as slurm/serve.sh writes"
-        raise InputError(f"base_url {given!r} of model {definition['model']!r}", "no such file", expected)
-    return list(dict.fromkeys(listed.values()))
-
-
-def is_glob(base_url: str | Sequence[str]) -> bool:
-    """Return whether ``base_url`` is a pattern of files, each with an address."""
-    return isinstance(base_url, str) and "*" in base_url
+    return addresses
 
 
 def endpoint_identity(definition: Mapping[str, Any]) -> str:
-    """Return what of ``base_url`` counts for the fingerprint: of several addresses the first; of files nothing.
-
-    So an address that is added asks for nothing anew.
-    """
+    """Return the first address of ``base_url`` for the fingerprint, so that adding an address keeps answers valid."""
     given = definition.get("base_url", "")
-    return "" if is_glob(given) else given if isinstance(given, str) else given[0]
-
-
-def _written(path: Path) -> str:
-    """Return the address in a file; empty if the file is gone again, as its server is."""
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
-        return ""
+    return given if isinstance(given, str) else given[0]
 
 
 class Servers:
-    """The addresses of one model. Each request goes to the one with the fewest open requests.
+    """The addresses of one model. Each request goes to the one with the fewest open requests. Safe for threads."""
 
-    ``addresses`` is asked again when one rests, so that servers may come and go. Safe for threads.
-    """
-
-    def __init__(self, addresses: Callable[[], list[str]]) -> None:
-        self._ask, self._lock = addresses, threading.Lock()
-        self.addresses = addresses()
+    def __init__(self, addresses: Sequence[str]) -> None:
+        self.addresses, self._lock = list(dict.fromkeys(addresses)), threading.Lock()
         self._open: Counter[str] = Counter()
         self._asked: Counter[str] = Counter()
-        self._answered: Counter[str] = Counter()
+        self.replies: Counter[str] = Counter()
+        """The number of replies of each address."""
         self._rests_until: dict[str, float] = {}
         self._tried, self._failed = set[str](), set[str]()
 
@@ -89,7 +59,7 @@ class Servers:
             if awake := self._awake(last):
                 address = min(awake, key=lambda each: (self._open[each], self._asked[each]))
             else:
-                address = min(self.addresses, key=lambda each: (not self._answered[each], self._rests_until[each]))
+                address = min(self.addresses, key=lambda each: (not self.replies[each], self._rests_until[each]))
             self._open[address] += 1
             self._asked[address] += 1
         try:
@@ -103,12 +73,11 @@ class Servers:
         """Give ``address`` no request for ``seconds`` if another is at hand."""
         with self._lock:
             self._rests_until[address] = time.monotonic() + seconds
-            self.addresses = self._known()
 
     def answered(self, address: str) -> None:
         """Count a reply of ``address``."""
         with self._lock:
-            self._answered[address] += 1
+            self.replies[address] += 1
 
     def all_tried(self) -> bool:
         """Return whether a request to each address has ended."""
@@ -118,14 +87,13 @@ class Servers:
     def fails(self, address: str) -> bool:
         """Note that ``address`` failed; return whether this is the first time."""
         with self._lock:
-            known = len(self._failed)
+            first = address not in self._failed
             self._failed.add(address)
-            return len(self._failed) > known
+            return first
 
     def shares(self) -> dict[str, int]:
         """Return the number of each address's replies if one failed while others were at hand, else nothing."""
-        listed = dict.fromkeys([*self.addresses, *self._failed])
-        return {address: self._answered[address] for address in listed} if self._failed else {}
+        return {address: self.replies[address] for address in self.addresses} if self._failed else {}
 
     def others(self, last: bool = False) -> bool:
         """Return whether an address is at hand that does not rest, where there are several; ``last`` as for one."""
@@ -133,15 +101,9 @@ class Servers:
             return len(self.addresses) > 1 and bool(self._awake(last))
 
     def _awake(self, last: bool = False) -> list[str]:
-        now, wary = time.monotonic(), last and any(self._answered[each] for each in self.addresses)
+        now, wary = time.monotonic(), last and any(self.replies[each] for each in self.addresses)
         rested = [each for each in self.addresses if self._rests_until.get(each, 0.0) <= now]
-        return [each for each in rested if not wary or self._answered[each] or each not in self._rests_until]
-
-    def _known(self) -> list[str]:
-        try:
-            return self._ask()
-        except InputError:  # all files are gone; the retries say what their servers' addresses answer
-            return self.addresses
+        return [each for each in rested if not wary or self.replies[each] or each not in self._rests_until]
 
 
 def endpoint_key(definition: Mapping[str, Any]) -> str | None:

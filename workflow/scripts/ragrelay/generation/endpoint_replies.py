@@ -1,17 +1,16 @@
 """Check replies of an OpenAI-compatible endpoint before keeping them, since they may come from a proxy."""
 
 import dataclasses
-import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import openai
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, FiniteFloat, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, ValidationError
 
 from ragrelay.base.errors import InputError
-from ragrelay.generation.generator import DECODING, PENALTIES, Request
+from ragrelay.generation.generator import Request
 from ragrelay.generation.store import ROUNDING, with_thought
 from ragrelay.generation.thought_marks import CUT, ENDED, NO_END, THINKING, UNFINISHED, Thought, read_thought
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
@@ -24,39 +23,20 @@ WITH_TEXT = ("stop", "length", "eos", "eos_token", "stop_sequence", "end_turn", 
 """Finish reasons with which an empty text is an answer: with any other, the answer is missing."""
 REFUSALS = (400, 403, 413, 422)
 """Statuses with which endpoints refuse a key or the prompt of a request."""
-FILTERED, TOO_LONG = "content_filter", "too long"
-"""The finish_reasons of an answer that is missing because the endpoint refused its prompt."""
+FILTERED, TOO_LONG, REFUSED = "content_filter", "too long", "refused"
+"""The finish_reasons of an answer that is missing because the endpoint refused its prompt; the last for other words."""
 _SAYS = {
-    TOO_LONG: re.compile(
-        r"context.?(length|window|size)|(prompt|inputs?|messages|request|text|string)\b.{0,40}\btoo (long|large)"
-        r"|too many (input |prompt )?tokens|input.?(length|tokens?)\b.{0,80}(exceed|maximum|less than|(must|should) be)"
-        r"|max_new_tokens. must be|inputs?\b.{0,20}must have less|longer than the (maximum|model)|too large to process"
-        r"|reduce (the|your) (\w+ )?(length|size)|exceed.{0,60}(length|token|window|context).{0,9}limit"
-        r"|exceed.{0,60}(context|maximum|max).{0,20}(length|tokens|window)|tokens in the prompt",
-        re.IGNORECASE | re.DOTALL,
-    ),
-    FILTERED: re.compile(
-        r"content.?(filter|management|policy|policies|moderation|safety|exists)|moderat|flagged|guardrail|sensitive"
-        r"|responsible.?ai|data.?inspection|usage polic|(prohibited|harmful|inappropriate|unsafe|risky).content"
-        r"|high.?risk|block.?reason|(prompt|input|request|output)s?.{0,3}(is |was |were |has been )?blocked|unsafe"
-        r"|safety.(system|filter|polic|reason|rating|violation)|violat.{0,40}(polic|guideline)",
-        re.IGNORECASE | re.DOTALL,
-    ),
+    TOO_LONG: r"context.?(length|window|size)|(prompt|input|text)\w*\W.{0,60}\b(long|large|length|tokens?)\b",
+    FILTERED: r"content.?(filter|management|polic|safety|exists)|moderation|flagged|guardrail|inappropriate|inspection"
+    r"|safety|block.?reason|blocked|prohibited|usage polic|sensitive",
 }
+"""What a refused prompt's finish_reason follows from, in any case."""
 _OF_ACCOUNT = re.compile(
     r"(credit|fund|balance|quota)s?\b.{0,20}(low|exceeded|exhausted|insufficient)|insufficient|billing|api.?key"
     r"|(account|organi[sz]ation|project|user) (is|was|has)|suspended|deactivated",
     re.IGNORECASE,
 )
 """Refusals that concern the sender, whatever the prompt."""
-_OTHERWISE = {
-    "stop": "stop: []",
-    "max_tokens": "max_tokens_name: max_completion_tokens",
-    "max_completion_tokens": "max_tokens_name: max_tokens",
-    "chat_template_kwargs": "chat_template_kwargs: {}",
-    "top_logprobs": "entropy: false",
-}
-"""What to write in a generator's entry instead of null, by the key of a request that an endpoint refuses."""
 NO_CHOICES = "no choices"
 """The problem of a reply without choices, as filters send it with status 200."""
 NO_TEXT = "no text"
@@ -66,12 +46,6 @@ READ_SHARE = 0.9
 """Least tokens read of a text, as a share of its words: no usual tokenizer makes fewer tokens than words."""
 
 
-def _encodable(value: Any) -> Any:
-    """Return a text with U+FFFD for each half of a surrogate pair, which UTF-8 lacks."""
-    return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(value, str) else value
-
-
-Text = Annotated[str, BeforeValidator(_encodable)]
 Count = Annotated[int, Field(ge=0, lt=2**53)]
 LogProbability = Annotated[FiniteFloat, Field(le=ROUNDING)]
 
@@ -154,7 +128,7 @@ class _Logprobs(_Part):
 
 
 class _Message(_Part):
-    content: Text | None = None
+    content: str | None = None
     refusal: Any = None
     reasoning: Any = None
     reasoning_content: Any = None
@@ -165,12 +139,12 @@ class _Message(_Part):
 
 
 class _Choice(_Part):
-    finish_reason: Text | None = None
+    finish_reason: str | None = None
     logprobs: _Logprobs | None = None
 
 
 class _TextChoice(_Choice):
-    text: Text | None
+    text: str | None
     stop_reason: Any = None
     token_ids: list[int] | None = None
 
@@ -216,14 +190,12 @@ def read_reply(response: Any, as_chat: bool) -> Reply[Any]:
     """Return the completion in ``response``, an HTTP response with status 200. Raises ReplyError if it has none."""
     kind: type[Reply[Any]] = Reply[_ChatChoice] if as_chat else Reply[_TextChoice]
     try:
-        return kind.model_validate(json.loads(response.content))
+        return kind.model_validate_json(response.content)
     except ValidationError as error:
         problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
-        key, why = ".".join(map(str, problem["loc"])), problem["msg"]
-        missing = problem["type"] == "missing" or key == "choices"
-        what = f"no {key}" if missing else f"an unusable {key} ({why})" if key else "no JSON object"
-    except (ValueError, RecursionError):
-        what = "no JSON object"
+    key, why = ".".join(map(str, problem["loc"])), problem["msg"]
+    missing = problem["type"] == "missing" or key == "choices"
+    what = f"no {key}" if missing else f"an unusable {key} ({why})" if key else "no JSON object"
     raise ReplyError(what, response)
 
 
@@ -264,14 +236,18 @@ def refused_row(request: Request, reason: str, error: InputError) -> dict[str, A
 
 
 def refused_prompt(error: Exception) -> str | None:
-    """Return why the endpoint refuses the prompt, FILTERED or TOO_LONG; None for any other ``error``."""
+    """Return the finish_reason of an answer whose prompt the endpoint refuses; None for any other ``error``.
+
+    REFUSED may also be the refusal of a key: it is the prompt's only if the address has answered others.
+    """
     response: Any = getattr(error, "response", None)
     if response is None or (isinstance(error, ReplyError) and str(error) != NO_CHOICES):
         return None
     status, text = response.status_code, response.content[:FIRST].decode("utf-8", "replace")
     if status not in (200, 500, *REFUSALS) or _OF_ACCOUNT.search(text):
         return None
-    return next((reason for reason, says in _SAYS.items() if says.search(text)), TOO_LONG if status == 413 else None)
+    said = next((reason for reason, says in _SAYS.items() if re.search(says, text, re.IGNORECASE | re.DOTALL)), None)
+    return said or {400: REFUSED, 413: TOO_LONG, 422: REFUSED}.get(status)
 
 
 class ThoughtReply(NamedTuple):
@@ -359,39 +335,17 @@ def check_whole(place: str, request: Request, row: Mapping[str, Any], max_tokens
         raise InputError(place, found, f"a server that cuts at {max_tokens} (max_tokens), without a limit of its own")
 
 
-def advice(error: Exception, sent: Collection[str], generator: Mapping[str, Any], needs: Collection[str] = ()) -> str:
-    """Return which key of the ``generator``'s entry may help against ``error``; empty if none does.
-
-    Of a request's keys (``sent``), those that a refusal names; of a validator's reply, those at the places of its
-    errors, since it may repeat the request. If it names one of ``needs``, that the endpoint can't be a judge.
-    """
-    status = error.status_code if isinstance(error, openai.APIStatusError) else 0
+def advice(error: Exception, generator: Mapping[str, Any]) -> str:
+    """Return which key of the ``generator``'s entry may help against ``error``; empty if none does."""
+    if refused_prompt(error) == TOO_LONG:
+        return "; it refuses prompts: a server with a longer window, shorter prompts or lower max_tokens"
     variable = generator.get("api_key_env")
-    key_advice = f"; it refuses the key in {variable} (api_key_env)" if variable else (
+    of_key = f"; it refuses the key in {variable} (api_key_env)" if variable else (
         "; if it needs a key, write api_key_env: the name of the environment variable that has it")  # fmt: skip
-    if status == 401:
-        return key_advice
-    if status == 429:
-        return "; for a rate limit, lower requests_per_minute or concurrency, or raise max_retries"
-    if not isinstance(error, openai.APIStatusError) or status not in REFUSALS:
-        return ""
-    if reason := refused_prompt(error):
-        shorter = "a server with a longer window, shorter prompts or lower max_tokens"
-        return f"; it refuses prompts: {shorter if reason == TOO_LONG else 'an endpoint whose filter lets them pass'}"
-    text = error.response.content.decode("utf-8", "replace")
-    text = " ".join(re.findall(r"\bloc\W+(.*?)[\])]", text)) or text
-    named = [key for key in sent if re.search(rf"(?<![\w-]){re.escape(key)}(?![\w-])", text)]
-    if needed := [key for key in named if key in needs]:
-        return f"; without {needed[0]} its model can't be a judge: another endpoint, or engine: vllm"
-    otherwise = {**_OTHERWISE, **({"logprobs": "entropy: false"} if generator["entropy"] else {})}
-    own = {key: otherwise.get(key, f"{key}: null") for key in (*DECODING, *PENALTIES, *otherwise)}
-    write = list(dict.fromkeys(own[key] for key in named if key in own))
-    left_out = ", ".join(f"{key}: null" for key in named if key not in own)
-    write += [f"extra_body: {{{left_out}}}"] if left_out else []
-    if status == 403 and not write:
-        return key_advice
-    what = ", ".join(write) or "null for this key"
-    return f"; if the endpoint refuses a key of the request, write {what} (docs/add-a-model.md)"
+    of_request = "; if it refuses a key of the request, write null or another name for it (docs/add-a-model.md)"
+    of_rate = "; for a rate limit, lower requests_per_minute or concurrency, or raise max_retries"
+    by_status = {400: of_request, 401: of_key, 403: of_key + of_request, 422: of_request, 429: of_rate}
+    return by_status.get(error.status_code, "") if isinstance(error, openai.APIStatusError) else ""
 
 
 def _answer(choice: _TextChoice | _ChatChoice, usage: _Usage, said: str) -> tuple[str | None, str]:
@@ -410,7 +364,7 @@ def _own_thought(message: _Message, usage: _Usage, has_answer: bool) -> dict[str
     given, tokens = message.reasoning or message.reasoning_content, usage.thought_tokens()
     if given is None and tokens is None:
         return {}
-    text = _encodable(given) if isinstance(given, str) else ""
+    text = given if isinstance(given, str) else ""
     return {"thought": text, "thought_tokens": tokens, "thought_end": ENDED if has_answer else UNFINISHED}
 
 

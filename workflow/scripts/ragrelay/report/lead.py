@@ -340,7 +340,9 @@ def headings(section: Section) -> dict[str, str]:
         texts["relay"] = f"Relay at k = {section.lead['k']}: {said[0].lower()}{said[1:]}"
     if ranked.height:
         text = "Queries with better rankings have higher utility"
-        texts["relayed"] = _share(ranked, text, (ABOVE,), "lower", (BELOW,))
+        lacking = rho.height - ranked.height
+        without = f"; {count(lacking)} {'has' if lacking == 1 else 'have'} no ρ" if lacking else ""
+        texts["relayed"] = _share(rho, text, (ABOVE,), "lower", (BELOW,), tested=ranked.height) + without
     ends = (section.grid.k[0], section.grid.k[-1])
     shown = [name for name in coloured(section, lines) if (lines[name][0].k, lines[name][-1].k) == ends]
     changes = {name: _change(section, name) for name in lines if name in shown and len(section.grid.k) > 1}

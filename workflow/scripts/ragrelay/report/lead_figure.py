@@ -12,6 +12,7 @@ import polars as pl
 from scipy import special
 
 from ragrelay.analysis.correlation import is_constant
+from ragrelay.analysis.scale import LEAST, MOST
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
 from ragrelay.report.display.numbers import count, counted, number
 from ragrelay.report.display.palette import GREY
@@ -61,11 +62,15 @@ class Mean:
 
 
 def interval_of(values: np.ndarray[Any, Any]) -> tuple[float | None, float | None]:
-    """Return Student's 95% interval of the mean of ``values``; none for fewer than 5 or equal values."""
+    """Return Student's 95% interval of the mean of ``values``, within 0 to 1 if these are; none for fewer than 5.
+
+    Equal values have none either.
+    """
     if len(values) < QUERIES_AT_LEAST or is_constant(values):
         return None, None
     half = float(special.stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values)))
-    return float(values.mean()) - half, float(values.mean()) + half
+    least, most = (0.0, 1.0) if values.min() >= LEAST and values.max() <= MOST else (-np.inf, np.inf)
+    return max(float(values.mean()) - half, least), min(float(values.mean()) + half, most)
 
 
 def mean_of(k: int, values: pl.Series) -> Mean | None:

@@ -24,6 +24,7 @@ WHY = {
     IMPORTED_MISSING: "missing in the file",
     "content_filter": "prompt or answer stopped by the endpoint's filter",
     "too long": "prompt too long for the endpoint",
+    "refused": "prompt refused by the endpoint",
 }
 """What finish_reasons of missing answers mean, besides those that engines give."""
 MANY = 0.1

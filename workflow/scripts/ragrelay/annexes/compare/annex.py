@@ -17,7 +17,7 @@ class Compare(Annex):
     without_effect = ("compare",)
     result_tables = RESULT_TABLES
     outputs = OUTPUTS
-    pages = ("compare/*/index.html", "compare/*/studies.html")
+    pages = ("compare/*/index.html",)
     kept = ("compare",)
 
     def present(self, study: Any) -> Mapping[str, Any]:

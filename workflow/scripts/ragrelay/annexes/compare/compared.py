@@ -1,4 +1,4 @@
-"""Hold the comparison of one dataset x generator x scorer of two studies, as its page shows it, and one of several."""
+"""Hold the comparison of one dataset x generator x scorer of two studies, as its page shows it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,18 +25,14 @@ class Compared:
     """Numbers of queries whose text, judgements or gold answers differ; no rows have these queries."""
     clusters: int = 0
     """The clusters that the queries come in; 0 where they are independent."""
+    label: str = ""
+    """The label of the study after."""
 
 
 @dataclass(frozen=True)
 class SideStudy:
-    """A study as it is compared with the first."""
+    """A study as it is compared with the first; ``pairs`` have the names in both."""
 
     study: Finished
     label: str
     pairs: Sequence[Pair]
-    retrievers: Sequence[tuple[str, str]] = ()
-    """Names in the first study and here."""
-    link: str = ""
-    """The name of its comparison with the first, on a page of its own; empty for none."""
-    tests: pl.DataFrame | None = None
-    queries: pl.DataFrame | None = None

@@ -2,8 +2,4 @@
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 
-# fmt: off
-comparison = StudyFile("compare/{pair}/index.html", "compare_studies", "page that compares two studies")
-several = StudyFile("compare/{studies}/studies.html", "compare_several",
-    "page that compares several studies, each with the first")
-# fmt: on
+comparison = StudyFile("compare/{studies}/index.html", "compare_studies", "page that compares studies with one of them")

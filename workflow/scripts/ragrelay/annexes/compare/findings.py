@@ -1,6 +1,5 @@
 """State what changed, in sentences with numbers, and the limits of the comparison."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -27,11 +26,11 @@ Row = dict[str, Any]
 def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusion:
     """Say how many queries changed in the cell that the page shows first, and which study's answers are better."""
     heading = compared.pair.title, f"Are answers of {after} better?"
-    rows = _shown_first(compared).filter(quantity=DECIDES)
+    rows = cell_shown_first(compared).filter(quantity=DECIDES)
     retrievers = {word: rows.filter(verdict=word)["retriever"].to_list() for word in (BETTER, WORSE)}
     verdicts = [f"{word} with {listing(names)}" for word, names in retrievers.items() if names]
     moved = rows.drop_nulls("mean_difference").filter(pl.col("reason").is_null() | (pl.col("reason") != STILL))
-    scope, partners = _scope(compared)
+    scope, partners = _scope(compared, moved.is_empty())
     if moved.is_empty():
         strong = f"No answer’s P changed{scope}" if (rows["reason"] == STILL).all() else "We do not know"
         return Conclusion(*heading, strong, remark=partners)
@@ -44,36 +43,37 @@ def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusi
     strong = f"answers of {after} are {' and '.join(verdicts)}" if verdicts else (
         f"too few to say whether answers of {after} or {before} are better" if few else
         f"we do not know whether answers of {after} or {before} are better")  # fmt: skip
-    changed = f"{_changed(compared)} queries changed{scope}: {strong}"
+    changed = f"P changed for {_changed(compared)}{scope}: {strong}"
     return Conclusion(*heading, changed, numbers, remark=with_remark(undone(rows.to_dicts()), partners).lstrip())
 
 
-def _scope(compared: "Compared") -> tuple[str, str]:
-    """Say how many retrievers were compared, and how to compare the others; both empty if all were compared."""
-    if not compared.left_out:
-        return "", ""
+def _scope(compared: "Compared", none: bool) -> tuple[str, str]:
+    """Say with which retrievers P changed, or with ``none``; and how to compare the others, if there are others."""
     names = compared.tests["retriever"].unique(maintain_order=True).to_list()
-    share = f"{count(len(names))} of {counted(len(names) + len(compared.left_out), 'retriever')}"
-    scope = f" with {names[0]} alone, {share}" if len(names) == 1 else f" with {share}"
+    if not compared.left_out:
+        return "" if none or len(names) == 1 else " with at least one retriever", ""
+    total, some = count(len(names) + len(compared.left_out)), "" if none else "at least one of "
+    scope = f" with {names[0]}, the only one of {total} retrievers that has a counterpart" if len(names) == 1 else (
+        f" with {some}the {count(len(names))} retrievers (of {total}) that have a counterpart")  # fmt: skip
     others = listing([name for name, _ in compared.left_out])
     return scope, f"To compare {others} too, name counterparts under compare.pairs."
 
 
 def shown_first(compared: "Compared") -> str:
     """Name the cell that the page shows first."""
-    here = _shown_first(compared)
+    here = cell_shown_first(compared)
     return f"k = {here['k'][0]}, {here['ordering'][0]} order, {here['references'][0]} references"
 
 
 def _changed(compared: "Compared") -> str:
     """Say of how many queries P changed in the cell that the page shows first, with any retriever."""
-    here = {name: _shown_first(compared)[name][0] for name in ("k", "ordering", "references")}
+    here = {name: cell_shown_first(compared)[name][0] for name in ("k", "ordering", "references")}
     known = compared.queries.filter(quantity=DECIDES, **here).drop_nulls("difference")
     changed = known.filter(pl.col("difference").abs() > SAME)["qid"].n_unique()
-    return f"{count(changed)} of {count(known['qid'].n_unique())}"
+    return f"{count(changed)} of {counted(known['qid'].n_unique(), 'query', 'queries')}"
 
 
-def _shown_first(compared: "Compared") -> pl.DataFrame:
+def cell_shown_first(compared: "Compared") -> pl.DataFrame:
     """Return the tests at the largest common k, the first ordering and the first grade."""
     tests = compared.tests
     return tests.filter(k=tests["k"].max(), ordering=tests["ordering"][0], references=compared.references[0])
@@ -81,7 +81,7 @@ def _shown_first(compared: "Compared") -> pl.DataFrame:
 
 def comparison_sentences(compared: "Compared") -> Findings:
     """State findings at the largest common k, the first ordering and the first grade, and over all cells."""
-    tests, here = compared.tests, _shown_first(compared)
+    tests, here = compared.tests, cell_shown_first(compared)
     quantities = sorted(
         here["quantity"].unique().to_list(), key=lambda name: (name != DECIDES, name != "utility", name)
     )
@@ -127,21 +127,11 @@ def _p(value: float | None) -> str:
     return text if text.startswith("<") else f"= {text}"
 
 
-def tally(tests: pl.DataFrame, names: Sequence[str]) -> tuple[pl.DataFrame, dict[str, str], dict[str, str], str]:
-    """Count the cells of ``tests`` by verdict on P; cells with the same prompts count once.
-
-    Returns the cells that count, which ``names`` tell apart beside k; by verdict their number, and that after Holm's
-    correction; and the words for how many to expect by chance.
-    """
-    cells = distinct(tests, names)
+def _everywhere(tests: pl.DataFrame) -> list[str]:
+    cells = distinct(tests, ("retriever", "ordering", "references"))
     said = {word: count(cells.filter(verdict=word).height) for word in BY_VERDICT}
     kept = {word: count(cells.filter(pl.col("p_holm") < ALPHA, verdict=word).height) for word in BY_VERDICT}
-    tested = cells.drop_nulls("p_verdict").height
-    return cells, said, kept, f"{about(tested * ALPHA)} expected by chance if nothing had changed"
-
-
-def _everywhere(tests: pl.DataFrame) -> list[str]:
-    cells, said, kept, by_chance = tally(tests, ("retriever", "ordering", "references"))
+    by_chance = f"{about(cells.drop_nulls('p_verdict').height * ALPHA)} expected by chance if nothing had changed"
     still, fallen = cells.filter(reason=STILL).height, cells.filter(pl.col("stands").not_()).height
     few = cells.filter(verdict=TOO_FEW).height - still
     unknown = f" (too few queries in {count(few)})" if few else ""

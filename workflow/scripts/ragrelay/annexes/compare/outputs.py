@@ -4,15 +4,12 @@ from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, S
 
 COMPARISON = Scope("comparison", (), "compare_studies")
 RESULT_TABLES = (
-    ResultTable("compared_tests", "compare/{pair}/tests.csv", "compare_studies",
+    ResultTable("compared_tests", "compare/{studies}/tests.csv", "compare_studies",
                 "ragrelay.annexes.compare.paired:COLUMNS",
                 "paired tests of the changes, per cell and quantity", "compare"),
-    ResultTable("compared_queries", "compare/{pair}/queries.csv", "compare_studies",
+    ResultTable("compared_queries", "compare/{studies}/queries.csv", "compare_studies",
                 "ragrelay.annexes.compare.studies:COLUMNS",
                 "each query before and after, per cell and quantity", "compare"),
-    ResultTable("compared_several", "compare/{studies}/studies.csv", "compare_several",
-                "ragrelay.annexes.compare.several:COLUMNS",
-                "what several studies did, per cell and quantity, and how it differs from the first", "compare"),
 )  # fmt: skip
 PARTS = {
     "change": Part("What changed"),
@@ -20,7 +17,8 @@ PARTS = {
     "tests": Part(
         "Tests",
         "p-values are adjusted (Holm; Benjamini and Hochberg) within families: a family is a quantity and a reference "
-        "set. Cells with the same prompts, such as all orderings at k = 1, count once. The verdict uses the column p.",
+        "set; with several studies, those of all. Cells with the same prompts, such as all orderings at k = 1, count "
+        "once. The verdict uses the column p.",
     ),
 }
 OUTPUTS: tuple[Output, ...] = (
@@ -36,12 +34,12 @@ OUTPUTS: tuple[Output, ...] = (
     ),
     Table(
         "moved", COMPARISON, ("compared_queries",),
-        "The queries whose P changed, each in the cell of its largest change", "", "moved",
+        "The queries whose P changed, each in the cell of its largest change{of}", "", "moved",
         "ragrelay.annexes.compare.tables:moved_table", {}, limited=True,
     ),
     Table(
-        "tests", COMPARISON, ("compared_tests",), "Paired tests of the change, per cell, over queries", "", "tests",
-        "ragrelay.annexes.compare.tables:test_table", {}, limited=True,
+        "tests", COMPARISON, ("compared_tests",), "Paired tests of the change, per cell, over queries{of}", "",
+        "tests", "ragrelay.annexes.compare.tables:test_table", {}, limited=True,
     ),
 )  # fmt: skip
 """Outputs in the order of the page; none is a file of the report."""

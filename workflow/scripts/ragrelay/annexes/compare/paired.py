@@ -11,6 +11,7 @@ from ragrelay.analysis.mean_tests import cautious, end, few, unbounded
 from ragrelay.analysis.multiplicity import with_adjusted
 from ragrelay.analysis.paired_tests import PERMUTATIONS, all_tests
 from ragrelay.analysis.remarks import REMARK, remark
+from ragrelay.analysis.scale import cut, scaled
 from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, of_interval
 from ragrelay.base.vocabulary.columns import CELL, CELL_COLUMNS, integer, number, schema_of, text
@@ -22,7 +23,7 @@ DECIDES = "p"
 STILL = "no query moved"
 SAME = 1e-9
 """Smaller differences are rounding errors: the query did not change."""
-SIDES = {
+SIDES = {"study": text("name of the study after; with its folder if two have the name")} | {
     f"{section}_{side}": text(f"{section} of the study {side}")
     for section in ("dataset", "generator", "scorer")
     for side in ("before", "after")
@@ -81,7 +82,8 @@ def paired_tests(queries: pl.DataFrame, seed: int = 0, clusters: Clusters | None
         dict(zip(TESTED, key, strict=True)) | _test(part, seed, clusters)
         for key, part in queries.group_by(TESTED, maintain_order=True)
     ]
-    table = pl.DataFrame(rows, schema=SCHEMA)
+    known = [str(name) for (name,), part in queries.group_by("quantity") if scaled(part, "before", "after")]
+    table = cut(pl.DataFrame(rows, schema=SCHEMA), pl.col("quantity").is_in(known) & (pl.col("quantity") != "utility"))
     of_p = {"verdict": pl.col("verdict").fill_null(TOO_FEW), "stands": pl.col("stands"), "remark": pl.col("remark")}
     table = table.with_columns(**{name: pl.when(quantity=DECIDES).then(column) for name, column in of_p.items()})
     return with_adjusted(table, FAMILY, {"p_verdict": "p"}, cells=("retriever", "ordering"))

@@ -12,7 +12,7 @@ from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.json_values import read_json
 from ragrelay.base.io.parquet_files import read_frame, read_whole
 from ragrelay.base.io.run_locks import at_work
-from ragrelay.base.vocabulary.columns import CELL_OF_RETRIEVER, QID, STUDY_PART, number, text
+from ragrelay.base.vocabulary.columns import CELL_OF_RETRIEVER, QID, number, text
 
 SECTIONS = ("datasets", "generators", "scorers", "retrievers")
 HOW_COMPUTED = ("dtype", "device", "batch_tokens")
@@ -201,14 +201,6 @@ def paired_queries(
         .select("retriever", *CELL_OF_RETRIEVER, "qid", "query", "quantity", "before", "after",
                 (pl.col("after") - pl.col("before")).alias("difference"))
         .sort("retriever", *CELL_OF_RETRIEVER, "quantity", "qid")
-    )  # fmt: skip
-
-
-def tests_of(pair: Pair, table: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of tests.csv or queries.csv of ``pair``."""
-    return table.filter(
-        **{f"{section}_{side}": getattr(pair, section)[at]
-           for section in STUDY_PART for at, side in enumerate(("before", "after"))}
     )  # fmt: skip
 
 

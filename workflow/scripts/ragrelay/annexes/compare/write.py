@@ -1,13 +1,16 @@
-"""Compare two studies: read them, test the differences, and write the page with its tables."""
+"""Compare studies with the first of them: read them, test the differences, and write the page with its tables."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
+from ragrelay.analysis.multiplicity import with_adjusted
+from ragrelay.annexes.compare import paired, studies
 from ragrelay.annexes.compare.compared import Compared, SideStudy
-from ragrelay.annexes.compare.page import TEMPLATE, render_two
-from ragrelay.annexes.compare.paired import paired_tests
+from ragrelay.annexes.compare.page import TEMPLATE, render
 from ragrelay.annexes.compare.studies import (
     Finished,
     Pair,
@@ -31,31 +34,63 @@ from ragrelay.report.display.palette import looks
 
 def compare_studies(
     before: str | Path,
-    after: str | Path,
+    after: Sequence[str | Path],
     pairs: Pairs,
     page: str | Path,
     tests: str | Path,
     queries: str | Path,
     template: str | Path = TEMPLATE,
-    several: bool = False,
 ) -> None:
-    """Compare the studies whose results are in the folders ``before`` and ``after``; write the page and two CSV files.
+    """Compare each study in the folders ``after`` with the one in ``before``; write a page and two CSV files.
 
-    ``pairs``: section of the grid → name in ``before`` → name in ``after``; equal names needn't be listed, and with
-    ``several`` studies names that ``after`` lacks are left out. ``tests`` gets a row per cell and quantity,
-    ``queries`` one per query, cell and quantity. Raises InputError if nothing can be compared.
+    ``pairs``: section of the grid → name in ``before`` → name in ``after``; equal names needn't be listed, and one of
+    several studies may lack some. ``tests`` gets a row per cell and quantity, ``queries`` one per query, cell and
+    quantity. Raises InputError if nothing can be compared, and for a name in ``pairs`` that no study has.
     """
-    first, second = open_study(before), open_study(after)
-    pairs = pairs_of(second, pairs) if several else pairs
-    compared = [_compared(first, second, pair, pairs) for pair in section_pairs(first, second, pairs)]
-    write_spreadsheet(pl.concat([_named(part.pair, part.tests) for part in compared]), tests)
-    write_spreadsheet(pl.concat([_named(part.pair, part.queries) for part in compared]), queries)
-    both = enumerate((first, second))
-    sides = [SideStudy(study, study.name, [part.pair.to(at) for part in compared]) for at, study in both]
-    write_text(render_two(sides, compared, Path(template)), page)
+    first, *others = map(open_study, (before, *after))
+    if several := len(others) > 1:
+        _check_pairs(others, pairs)
+    first_label, *labels = _labelled([first, *others])
+    compared = []
+    for label, study in zip(labels, others, strict=True):
+        own = pairs_of(study, pairs) if several else pairs
+        compared += [_compared(first, study, label, pair, own) for pair in section_pairs(first, study, own)]
+    if several:
+        compared = _corrected(compared)
+    write_spreadsheet(pl.concat([_named(part, part.tests) for part in compared]).select(*paired.COLUMNS), tests)
+    write_spreadsheet(pl.concat([_named(part, part.queries) for part in compared]).select(*studies.COLUMNS), queries)
+    sides = [SideStudy(first, first_label, list(dict.fromkeys(part.pair.to(0) for part in compared)))]
+    for label, study in zip(labels, others, strict=True):
+        sides.append(SideStudy(study, label, [part.pair.to(1) for part in compared if part.label == label]))
+    write_text(render(sides, compared, Path(template)), page)
 
 
-def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Compared:
+def _labelled(opened: Sequence[Finished]) -> list[str]:
+    """Return a label for each study: its name, with its folder if another of several has the same."""
+    names = Counter(study.name for study in opened)
+    alone = len(opened) == len(("before", "after"))
+    return [one.name if alone or names[one.name] == 1 else f"{one.name} ({one.folder})" for one in opened]
+
+
+def _check_pairs(others: Sequence[Finished], pairs: Pairs) -> None:
+    for section, named in pairs.items():
+        known = sorted({name for study in others for name in study.grid[section]})
+        for name in named.values():
+            if name not in known:
+                raise InputError(f"config key 'compare.pairs.{section}'", repr(name), f"one of the studies': {known}")
+
+
+def _corrected(compared: Sequence[Compared]) -> list[Compared]:
+    """Adjust p-values over all studies, for each dataset, generator and scorer of the first."""
+    whole = [part.tests.select(*paired.TABLE).with_columns(study=pl.lit(part.label)) for part in compared]
+    tables = {}
+    for pair in dict.fromkeys(part.pair.to(0) for part in compared):
+        rows = pl.concat([rows for part, rows in zip(compared, whole, strict=True) if part.pair.to(0) == pair])
+        tables[pair] = with_adjusted(rows, paired.FAMILY, {"p_verdict": "p"}, cells=("study", "retriever", "ordering"))
+    return [replace(part, tests=tables[part.pair.to(0)].filter(study=part.label).drop("study")) for part in compared]
+
+
+def _compared(before: Finished, after: Finished, label: str, pair: Pair, pairs: Pairs) -> Compared:
     retrievers = matched(before, after, "retrievers", pairs)
     queries = paired_queries(before, after, pair, retrievers)
     if queries["difference"].is_null().all():
@@ -87,19 +122,18 @@ def _compared(before: Finished, after: Finished, pair: Pair, pairs: Pairs) -> Co
     clusters = numbered_clusters(tables[-1] if tables else None)
     used_clusters = {clusters[qid] for qid in placed.drop_nulls("difference")["qid"]} if clusters else set()
     counts = {kind: len(qids) for kind, qids in changed.items() if qids}
-    return Compared(
-        pair, grades, drawn, placed, paired_tests(placed, clusters=clusters), left_out, counts, len(used_clusters)
-    )
+    tests = paired.paired_tests(placed, clusters=clusters)
+    return Compared(pair, grades, drawn, placed, tests, left_out, counts, len(used_clusters), label)
 
 
 def _changes(changed: Mapping[str, set[str]]) -> str:
     return ", ".join(f"{kind} of {len(qids)} changed" for kind, qids in changed.items() if qids)
 
 
-def _named(pair: Pair, frame: pl.DataFrame) -> pl.DataFrame:
+def _named(part: Compared, frame: pl.DataFrame) -> pl.DataFrame:
     names = {
-        f"{section}_{side}": getattr(pair, section)[at]
+        f"{section}_{side}": getattr(part.pair, section)[at]
         for section in ("dataset", "generator", "scorer")
         for at, side in enumerate(("before", "after"))
     }
-    return frame.select(*(pl.lit(value).alias(name) for name, value in names.items()), pl.all())
+    return frame.with_columns(study=pl.lit(part.label), **{name: pl.lit(value) for name, value in names.items()})

@@ -15,6 +15,7 @@ from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.equivalence import difference, testable, untestable, words_of
 from ragrelay.analysis.relay import ALL_RANKINGS
 from ragrelay.analysis.remarks import REMARK
+from ragrelay.analysis.scale import cut, scaled
 from ragrelay.analysis.standing import AGAINST, STANDS, with_one_more
 from ragrelay.analysis.verdicts import OF_DIFFERENCE
 from ragrelay.annexes.interventions.columns import KEY
@@ -135,7 +136,9 @@ def intervention_effects(
                 of_cell = _of_cell(kind, of_cells[references, k], margin, clusters)
                 rows += [{**cell, **row, **_relay(relay, {**cell, **row})} for row in of_cell]
     schema = schema_of(EFFECTS)
-    return pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+    table = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
+    of_arms = pl.col("p_relevant").is_not_null() | (pl.col("part") == AT_PLACE)
+    return cut(table, of_arms & all(scaled(own, "p") for own in scores.values()))
 
 
 def passage_effects(

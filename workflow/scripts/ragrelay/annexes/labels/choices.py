@@ -11,6 +11,7 @@ from ragrelay.analysis.cells import by_cell
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.correlation import is_constant
 from ragrelay.analysis.remarks import REMARK, remark
+from ragrelay.analysis.scale import cut, scaled
 from ragrelay.analysis.standing import STANDS, stands
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, of_difference
 from ragrelay.annexes.labels.within_queries import CONSTANT
@@ -95,7 +96,8 @@ def label_choices(
             joined.filter(pl.col("retriever").is_in(names)), CHOICE, ["place", "value", quantity]
         )
     ]  # fmt: skip
-    return pl.DataFrame(rows, schema=SCHEMA)
+    of_p = (pl.col("quantity") == "p") & ~pl.col("references").str.ends_with(UNSEEN)
+    return cut(pl.DataFrame(rows, schema=SCHEMA), of_p & scaled(utility, "p"))
 
 
 def with_adjusted(table: pl.DataFrame) -> pl.DataFrame:

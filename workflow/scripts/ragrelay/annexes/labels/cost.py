@@ -38,10 +38,8 @@ BY_K = {
                                  "tokens") for side, about in SIDES.items()},
     **{f"{side}_seconds": number(f"estimate: these tokens at the speed that the store's latest parts show: {about}",
                                  "seconds") for side, about in SIDES.items()},
-    "tokens_ratio": number("answer_tokens divided by label_tokens"),
-    "seconds_ratio": number("answer_seconds divided by label_seconds"),
-    "attention_ratio": number("the same of the sums of squared lengths, of prompt and answer together: what attention "
-                              "computes (Salemi and Zamani, section 2: k² against k)"),
+    "attention_ratio": number("sum of the squared lengths of answers, with their prompts, divided by that of labels: "
+                              "what attention computes (Salemi and Zamani, section 2: k² against k)"),
 }  # fmt: skip
 BY_K_COLUMNS = {**ANSWERS_PART, **BY_K}
 """Columns of the file of cost by k."""
@@ -53,8 +51,8 @@ def cost_by_k(
     """Compare the cost of answers and of labels for each k of ``whole_contexts`` (k, prompt_id, seed): columns BY_K.
 
     ``singles``: rank, prompt_id, seed of the answers to single passages, with each one's lowest rank in any ranking.
-    A call that several rankings share counts once. ``speed``: past_jobs.speed_of the store. Ratios are null if a cost
-    is 0 or unknown.
+    A call that several rankings share counts once. ``speed``: past_jobs.speed_of the store. The ratio is null if a
+    length is unknown.
     """
     rows = []
     for k in whole_contexts["k"].unique().sort():
@@ -74,14 +72,9 @@ def cost_by_k(
             row[f"{side}_seconds"] = None
             if speed and prompts is not None and answers is not None:
                 row[f"{side}_seconds"] = round(speed.seconds(prompts, answers), 2)
-        for name in ("tokens", "seconds"):
-            row[f"{name}_ratio"] = _ratio(row[f"answer_{name}"], row[f"label_{name}"])
-        rows.append(row | {"attention_ratio": _ratio(squares["answer"], squares["label"])})
+        above, below = squares["answer"], squares["label"]
+        rows.append(row | {"attention_ratio": above / below if above and below else None})
     return pl.DataFrame(rows, schema=schema_of(BY_K))
-
-
-def _ratio(numerator: float | None, denominator: float | None) -> float | None:
-    return numerator / denominator if numerator and denominator else None
 
 
 def describe_label_cost(keys: Mapping[str, pl.DataFrame], store: AnswerStore, devices: int) -> pl.DataFrame:

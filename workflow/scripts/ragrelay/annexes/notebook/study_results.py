@@ -79,14 +79,14 @@ class Results:
     def table(self, name: str) -> pl.DataFrame:
         """Return the table ``name`` of TABLES for all datasets, generators and scorers.
 
-        Raises InputError for an unknown name, and for a missing or damaged file.
+        Raises InputError for the name of a table that this study lacks, and for a damaged file.
         """
-        if name not in TABLES:
-            raise InputError("table", repr(name), one_of(TABLES, name))
+        if name not in (held := self.tables()):
+            missing = f", which this study lacks (no {TABLES[name].path})" if name in TABLES else ""
+            expected = one_of(held, name) if held else "the folder of a finished study, results/<study>"
+            raise InputError(f"table of {self.folder}", f"{name!r}{missing}", expected)
         file, columns = TABLES[name], self.columns(name)
         paths = sorted(self.folder.glob(WILDCARD.sub("*", file.path)))
-        if not paths:
-            raise InputError(self.folder, f"no {file.path}", "the folder of a finished study, results/<study>")
         return pl.concat(
             [_with_key(_read(path, columns), key) for key, path in KeyedFiles(file.path, tuple(paths)).keyed]
         )

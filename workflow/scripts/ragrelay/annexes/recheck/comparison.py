@@ -21,8 +21,8 @@ COLUMNS = {
     **CONTEXT_COLUMNS,
     "equal": boolean("whether text, finish reason and numbers of tokens are the same; a thought before the answer, "
                      "which the answers here lack, counts as text"),
-    "equal_here": boolean("whether a second making on this machine, in two halves, equals the first; empty if all are "
-                          "equal to the stored ones"),
+    "equal_here": boolean("whether a second making in two halves, by the same machine or endpoint, equals the first; "
+                          "empty if all are equal to the stored ones"),
     "same_until": integer("tokens or words before the texts first differ; empty where they are the same"),
     "unit": text(f"of same_until: `{TOKENS}` of the generator's tokenizer, `{WORDS}` where that is not known"),
     **{f"answer_{side}": text(f"{what}; empty where it is missing") for side, what in SIDES.items()},

@@ -16,7 +16,8 @@ from ragrelay.annexes.recheck.drawing import draw
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import schema_of
-from ragrelay.generation.generator import GENERATOR_KINDS, Engine
+from ragrelay.generation.endpoint_address import endpoint_addresses
+from ragrelay.generation.generator import ENDPOINT, GENERATOR_KINDS, SEVERAL, Engine
 from ragrelay.generation.job import TOTALS, count_makers, keep, start_checked
 from ragrelay.generation.requests import asked_keys, longest_first, requests_of, sends_texts, window_of
 from ragrelay.generation.store import KEY, PER_ANSWER, SCHEMA, THOUGHT, AnswerStore
@@ -55,7 +56,8 @@ def recheck_answers(
     ``prompts``: files by retriever, ordering and k, in the order of work. An answer to a prompt that several cells
     share counts for the first. If one differs, all are made a second time, in two halves: an answer may depend on its
     batch. The store is only read. Receipt: stored (answers of the study), drawn, ``then`` (what
-    generation.job.count_makers returns) and ``now`` (the same of this job, with its processor, seconds and TOTALS).
+    generation.job.count_makers returns) and ``now`` (the same of this job, with its processor or the endpoint's
+    addresses, seconds and TOTALS).
     Raises InputError if the store has no answer to ``prompts``, and as ``start_engine`` does.
     """
     began = time.monotonic()
@@ -71,6 +73,7 @@ def recheck_answers(
     if not GENERATOR_KINDS[generator["engine"]].in_job:
         in_order = longest_first(drawn)  # as generation does: asked alone, it shows whether the endpoint cuts prompts
     engine = start_checked(start_engine, generator, window)
+    by = {"addresses": endpoint_addresses(generator)} if engine.device == ENDPOINT else {"processor": processor()}
     ready = time.monotonic()
 
     def make(keys: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, Any]]:
@@ -95,9 +98,9 @@ def recheck_answers(
     table = table.with_columns(same_here.alias("equal_here")).select(*schema_of(COLUMNS))
     described = {
         "engines": {f"{engine.name} {engine.version} on {engine.device}": len(now)},
-        "settings": {name: {value: len(now)} for name, value in engine.settings.items()},
+        "settings": {name: dict.fromkeys(value.split(SEVERAL), len(now)) for name, value in engine.settings.items()},
         "first_made": datetime.now(UTC).isoformat("T", "seconds"),
-        "processor": processor(),
+        **by,
         "seconds": round(time.monotonic() - began, 2),
         **{name: kept[name] for name in TOTALS},
     }

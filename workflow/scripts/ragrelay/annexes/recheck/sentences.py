@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ragrelay.generation.generator import ENDPOINT, SERVED, SYSTEM
 from ragrelay.report.display.findings import Conclusion
 from ragrelay.report.display.numbers import count, counted, listing, number, share, with_interval
 
@@ -55,10 +56,9 @@ def _second_making(part: Row) -> str:
     if part.get("n_equal_here") is None:  # a record of a version that made them once
         return ""
     changed = part["n"] - part["n_equal_here"]
-    if not changed:
-        return " Asked a second time, in two halves, this machine changes none of its own answers."
-    of = f"{count(changed)} of its own {count(part['n'])}"
-    return f" Asked a second time, in two halves, this machine changes {of} answers."
+    of = f"{count(changed)} of its own {count(part['n'])}" if changed else "none of its own"
+    who = "the endpoint" if _served(part["now"]) else "this machine"
+    return f" Asked a second time, in two halves, {who} changes {of} answers."
 
 
 def _change(row: Row) -> str:
@@ -83,14 +83,23 @@ def _change(row: Row) -> str:
 def _makers(part: Row) -> str:
     then, now = part["then"], part["now"]
     day = now["first_made"].partition("T")[0]
-    return (
-        f"Stored: {_engines(then)}. Made again on {day}: {_engines(now)} (processor {now['processor']})."
-        + _settings(then["settings"], now["settings"])
-    )
+    on = ", software and processor unknown" if _served(now) else f" (processor {now['processor']})"
+    differ = _settings(then["settings"], now["settings"])
+    return f"Stored: {_engines(then)}. Made again on {day}: {_engines(now)}{on}.{differ}"
 
 
 def _engines(made: Mapping[str, Any]) -> str:
-    return listing(list(made["engines"]))
+    """Name the engines, or an endpoint's addresses and what its replies say of it."""
+    if not _served(made):
+        return listing(list(made["engines"]))
+    place = f"endpoint {listing(made['addresses'])}" if "addresses" in made else "an endpoint"
+    model, system = (" or ".join(made["settings"].get(name, ["not given"])) for name in (SERVED, SYSTEM))
+    return f"{place} (served model {model}, system fingerprint {system})"
+
+
+def _served(made: Mapping[str, Any]) -> bool:
+    """Return whether an endpoint made the answers; the engine's version is then the client's."""
+    return all(engine.endswith(f" on {ENDPOINT}") for engine in made["engines"])
 
 
 def _settings(then: Mapping[str, Mapping[str, int]], now: Mapping[str, Mapping[str, int]]) -> str:

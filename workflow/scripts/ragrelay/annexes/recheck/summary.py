@@ -9,6 +9,7 @@ from scipy import stats
 
 from ragrelay.analysis.clusters import Clusters, of_queries
 from ragrelay.analysis.equivalence import testable, untestable, words_of
+from ragrelay.analysis.scale import cut, scaled
 from ragrelay.base.vocabulary.columns import REASON, REFERENCES, STUDY_PART, integer, number, schema_of, text
 
 LEVEL = 0.95
@@ -37,7 +38,7 @@ COLUMNS = {
     "equal_low": number("lower end of its 95% interval (Wilson's)"),
     "equal_high": number("upper end of this interval"),
     "n_equal_here": integer(
-        "of the n, made a second time on this machine in two halves, equal to the first making; empty "
+        "of the n, made a second time in two halves, equal to the first making; empty "
         "if all are bit-equal to the stored ones",
         "answers",
     ),
@@ -90,7 +91,9 @@ def changes(scores: pl.DataFrame, margin: float, clusters: Clusters | None = Non
     if not testable(column, cluster):
         return row | {"reason": untestable(column, cluster)}
     (word,) = words_of([column], margin, [cluster])
-    return row | {"low": word["verdict_low"], "high": word["verdict_high"], "verdict": word["verdict"]}
+    ends = {"low": word["verdict_low"], "high": word["verdict_high"]}
+    (ends,) = cut(pl.DataFrame([ends], dict.fromkeys(ends, pl.Float64)), scaled(both, "then", "now")).to_dicts()
+    return row | ends | {"verdict": word["verdict"]}
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:

@@ -82,36 +82,21 @@ def _is_random(run: str) -> bool:
 
 
 class SentKey:
-    """A key that is sent to a server, whose reply may repeat it.
-
-    It is recognised unchanged, with escapes of JSON, HTML or URLs, in capitals, and with other characters in between. A
-    server that hides it on purpose still can.
-    """
+    """A key that is sent to a server, whose reply may repeat it: unchanged, or with escapes of JSON, HTML or URLs."""
 
     def __init__(self, key: str | None) -> None:
-        self.key = key if key and len(key) >= SHORTEST_SECRET else ""
-        self._plain = _unescaped(self.key)
-        self._letters = _letters(self._plain)
-        self._runs = {self.key[start : start + SHOWN] for start in range(len(self.key) - SHOWN + 1)}
+        self._key = _unescaped(key) if key and len(key) >= SHORTEST_SECRET else ""
 
-    def is_in(self, text: str) -> bool:
-        """Return whether ``text`` has the key, or KEPT consecutive characters of a longer one."""
-        plain = _unescaped(text) if self.key else ""
-        in_letters = len(self._letters) >= KEPT and self._letters in _letters(plain)
-        return bool(self.key) and (in_letters or _has_run(plain, self._plain, min(KEPT, len(self._plain))))
+    def is_in(self, text: str, length: int = KEPT) -> bool:
+        """Return whether ``text`` has the key, or ``length`` consecutive characters of a longer one."""
+        if not self._key:
+            return False
+        plain, length = _unescaped(text), min(length, len(self._key))
+        return any(self._key[start : start + length] in plain for start in range(len(self._key) - length + 1))
 
     def hidden(self, text: str) -> str:
-        """Return ``text`` with *** for SHOWN or more characters of the key in a row.
-
-        If it has them in another form, only its HTTP status is returned.
-        """
-        if not self.key:
-            return text
-        starts = [place for place in range(len(text)) if text[place : place + SHOWN] in self._runs]
-        covered = {place + step for place in starts for step in range(SHOWN)}
-        text = "".join("\0" if place in covered else character for place, character in enumerate(text))
-        text, plain = re.sub("\0+", "***", text), _unescaped(text)
-        if not (_has_run(plain, self._plain, SHOWN) or _has_run(_letters(plain), self._letters, SHOWN)):
+        """Return ``text``, or its HTTP status alone if it has SHOWN or more characters of the key in a row."""
+        if not self.is_in(text, SHOWN):
             return text
         status = re.search(r"HTTP \d{3}", text)
         return f"{status[0] if status else 'a reply'} that contains the endpoint's key, not shown"
@@ -121,12 +106,3 @@ def _unescaped(text: str) -> str:
     """Return ``text`` without escapes of JSON, in JSON as well, of URLs and of HTML."""
     text = re.sub(r"\\+(?:u([0-9a-fA-F]{4})|[bfnrt])", lambda match: chr(int(match[1] or "20", 16)), text)
     return html.unescape(unquote(text)).replace("\\", "")
-
-
-def _letters(text: str) -> str:
-    return re.sub(r"[^a-z0-9]", "", text.lower())
-
-
-def _has_run(text: str, key: str, length: int) -> bool:
-    """Return whether ``text`` has ``length`` consecutive characters of ``key``."""
-    return any(key[start : start + length] in text for start in range(len(key) - length + 1))

@@ -10,13 +10,13 @@ import yaml
 from ragrelay.base.errors import InputError
 
 MOST_VALUES, MOST_DEEP = 100_000, 50
-"""Maximum values and levels of a file. An anchor's content counts wherever it is used."""
-UNLIKE = re.compile(r"[-+]?(0_*[0-7][0-7_]*$|[0-9][0-9_]*:)")
-"""Octal and sexagesimal numbers."""
+"""Maximum values and levels of a file. An anchor's values count wherever it is used."""
+UNLIKE = re.compile(r"[-+]?(0_*[0-7][0-7_]*|([1-9][\d_]*(:[0-5]?\d)+|\d[\d_]*(:[0-5]?\d)+\.[\d_]*))", re.ASCII)
+"""Numbers to base 8 or 60 in YAML 1.1, such as 010 and 1:30."""
 
 
 class _Loader(yaml.CSafeLoader):
-    """A safe loader that refuses repeated keys of a mapping and numbers that YAML 1.1 reads as others."""
+    """A safe loader that refuses repeated keys of a mapping."""
 
     def __init__(self, content: bytes, path: Path) -> None:
         super().__init__(content)
@@ -36,19 +36,6 @@ class _Loader(yaml.CSafeLoader):
                 seen[key.tag, key.value] = line
         super().flatten_mapping(node)
 
-    def construct_number(self, node: yaml.ScalarNode) -> Any:
-        """Return a number. Raises InputError if YAML 1.1 reads it as another, such as 1:30 as 90 or 010 as 8."""
-        integer = node.tag.endswith(":int")
-        value = self.construct_yaml_int(node) if integer else self.construct_yaml_float(node)
-        if UNLIKE.match(node.value):
-            place, found = f"{self.path}, line {node.start_mark.line + 1}", f"{node.value}, which is {value} in YAML"
-            raise InputError(place, found, "that number, or a text in quotation marks")
-        return value
-
-
-for kind in ("int", "float"):
-    _Loader.add_constructor(f"tag:yaml.org,2002:{kind}", _Loader.construct_number)
-
 
 def read_yaml(path: str | Path) -> Any:
     """Return the content of the YAML (or JSON) file at ``path``, in plain types.
@@ -57,7 +44,7 @@ def read_yaml(path: str | Path) -> Any:
     yaml.YAMLError for invalid YAML.
     """
     content = Path(path).read_bytes()
-    _check_size(path, content)
+    _check_events(path, content)
     loader = _Loader(content, Path(path))
     try:
         return loader.get_single_data()
@@ -65,26 +52,23 @@ def read_yaml(path: str | Path) -> Any:
         loader.dispose()
 
 
-def _check_size(path: str | Path, content: bytes) -> None:
-    """Raise InputError for too many values or levels, before a loader that calls itself for each level reads them."""
-    values, levels = 0, [0]
-    opened: list[tuple[str | None, int]] = []
-    anchors: dict[str | None, tuple[int, int]] = {}
+def _check_events(path: str | Path, content: bytes) -> None:
+    """Raise InputError for a number of UNLIKE and for too many values or levels, before the recursive loader reads."""
+    values, opened, sizes = 0, list[tuple[str | None, int]](), dict[str | None, int]()
     for event in yaml.parse(content, Loader=yaml.CSafeLoader):
         values += isinstance(event, yaml.NodeEvent)
-        below = 0
         if isinstance(event, yaml.AliasEvent):
-            size, below = anchors.get(event.anchor, (0, 0))
-            values += size
+            values += sizes.get(event.anchor, 0)
+        elif isinstance(event, yaml.ScalarEvent) and event.implicit[0] and UNLIKE.fullmatch(event.value):
+            found = f"{event.value}, which YAML reads to base 8 or 60"
+            mark: Any = event.start_mark
+            raise InputError(f"{path}, line {mark.line + 1}", found, "that number, or a text in quotation marks")
         elif isinstance(event, yaml.CollectionStartEvent):
-            anchors[event.anchor] = MOST_VALUES, 0  # refused if it contains itself
+            sizes[event.anchor] = MOST_VALUES  # refused if it contains itself
             opened.append((event.anchor, values))
-            levels.append(0)
         elif isinstance(event, yaml.CollectionEndEvent):
             anchor, before = opened.pop()
-            below = 1 + levels.pop()
-            anchors[anchor] = values - before, below
-        levels[-1] = max(levels[-1], below)
-        if values > MOST_VALUES or len(opened) + below > MOST_DEEP:
+            sizes[anchor] = values - before
+        if values > MOST_VALUES or len(opened) > MOST_DEEP:
             found = f"more than {MOST_VALUES:,d} values or {MOST_DEEP} levels, anchors counted wherever they are used"
             raise InputError(path, found, "a mapping without nested anchors")

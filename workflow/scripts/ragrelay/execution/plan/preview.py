@@ -32,17 +32,16 @@ from ragrelay.scoring.store import ScoreStore
 MEANS = [*CELL, "n", "mean_p", "p_low", "p_high", "mean_p0", "mean_difference", "low", "high"]
 PAIRS = ["retriever", "against_retriever", *CELL_OF_RETRIEVER, "n", "mean_difference", "level", "low", "high"]
 """Columns of the tables: those of gain.csv and systems.csv without verdicts and p-values, and an interval of P."""
-NOT_SCORED = (
-    "its jobs have not scored the others, and a preview loads no model unasked (--config preview=score: it does)"
-)
+NOT_SCORED = "its jobs have not scored the others, and a preview loads no model"
 NO_REFERENCES = "its references are not there yet"
+NOT_MEASURED = "its scores are on the study's page alone"
 
 
 @dataclass(frozen=True)
 class Previewed:
     """What a study compares, and how its preview is made.
 
-    ``counted``: retrievers whose queries without results have P = P_0. ``with_models``: whether to score with models.
+    ``counted``: retrievers whose queries without results have P = P_0.
     """
 
     retrievers: Sequence[str]
@@ -53,20 +52,18 @@ class Previewed:
     resamples: int
     seed: int
     cache_dir: str
-    with_models: bool
     threads: int = 1
 
 
 @dataclass(frozen=True)
 class Scored:
-    """A scorer. ``references``: arguments of References; ``tables``: its score tables by retriever."""
+    """A scorer. ``references``: arguments of References."""
 
     name: str
     definition: Mapping[str, Any]
     references: tuple[str, Mapping[str, int], float | None]
     mode: str
     primary: Mapping[str, Any] | None
-    tables: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -191,9 +188,8 @@ def _scorer_preview(
 ) -> ScorerPreview:
     """Return the preview of ``scorer`` on the answers of ``views``. ``files``: of Answered.
 
-    Scores come from the score store. Those that it lacks are computed if the scorer loads no model, or if
-    ``with_models``, and kept nowhere; else their queries are left out. A judge's scores come from its tables, when all
-    of them exist and are of these answers. A scorer that cannot work is remarked on.
+    Scores come from the score store. Those that it lacks are computed if the scorer loads no model, and kept nowhere;
+    else their queries are left out. A scorer that cannot work, a judge and a file of scores are remarked on.
     """
     retrievers = [name for name in views.answers if name != ZEROSHOT]
     primary = Primary(**scorer.primary) if scorer.primary else None
@@ -233,12 +229,12 @@ def _tables(
     """Return score tables by retriever, the queries that they have, and why others are left out."""
     kind = SCORER_KINDS.of(scorer.definition)
     if not isinstance(kind, MeasuredScorer):
-        return _tables_of_jobs(scorer, views, files, folder)
+        return {}, [], NOT_MEASURED
     references, cache, remark = References(*scorer.references), folder / "cache", ""
     if not Path(references.path).is_file():
         return {}, [], NO_REFERENCES
     store = _overlay(scorer, Path(study.cache_dir), cache)
-    if kind.loads_model and not study.with_models and (waiting := _without_scores(scorer, views, store)):
+    if kind.loads_model and (waiting := _without_scores(scorer, views, store)):
         remark = NOT_SCORED
         views = views.copied([qid for qid in views.qids if qid not in waiting], folder / "scored")
     zeroshot = {seed: path for (_, _, seed), path in views.answers[ZEROSHOT].items()}
@@ -273,28 +269,6 @@ def _without_scores(scorer: Scored, views: Views, store: ScoreStore) -> set[str]
     cells = [AnswerCells(views.answers[name], views.prompts[name], queries).keys for name in views.answers]
     pairs = pl.concat(cells).join(hashes, on="qid").select("qid", *store.key)
     return set(pairs.join(store.held(pairs), on=store.key, how="anti")["qid"])
-
-
-def _tables_of_jobs(
-    scorer: Scored, views: Views, files: Mapping[str, KeyedFiles], folder: Path
-) -> tuple[dict[str, Path], Sequence[str], str]:
-    """Return as _tables does, from the study's tables of a judge or of a file."""
-    tables = {}
-    for name, answers in views.answers.items():
-        table = Path(scorer.tables[name])
-        given = files["answers"].matching(retriever=name).by("ordering", "k", "seed")
-        if not (table.is_file() and all(_same(given[cell], path, table) for cell, path in answers.items())):
-            return {}, [], f"its scores of all answers of {name} are not there yet"
-        tables[name] = _copied(table, views.qids, folder / f"scores-{name}")
-    return tables, views.qids, ""
-
-
-def _same(given: Path, view: Path, table: Path) -> bool:
-    """Return whether ``table`` was made from the answers ``given``, and these have those of ``view``."""
-    if not given.is_file() or given.stat().st_mtime > table.stat().st_mtime:
-        return False
-    expected, known = (pl.read_parquet(path, columns=["qid", "answer"], glob=False) for path in (view, given))
-    return expected.join(known, on=["qid", "answer"], how="anti", nulls_equal=True).is_empty()
 
 
 def _copied_files(

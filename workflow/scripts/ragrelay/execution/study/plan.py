@@ -263,7 +263,6 @@ class Plan:
     def _previewed_scorer(self, key: dict[str, str]) -> dict[str, Any]:
         """Return the arguments of execution.plan.preview.Scored."""
         study, dataset, scorer = self.study, key["dataset"], key["scorer"]
-        tables = {each["retriever"]: files.scores.at(**key, **each) for each in study.retrievers_and_zeroshot}
         return {
             "name": scorer,
             "definition": study.scorer_of_jobs(scorer),
@@ -274,7 +273,6 @@ class Plan:
             ],
             "mode": study.utility_mode(scorer),
             "primary": study.primary(dataset, scorer),
-            "tables": {retriever: self.fill(path) for retriever, path in tables.items()},
         }
 
     @property
@@ -289,7 +287,6 @@ class Plan:
             "margins": study.margins,
             **study.draws,
             "cache_dir": study.cache_dir,
-            "with_models": study.config.get("preview") == "score",
         }
 
     def used(self, asked: dict[str, dict[str, int]]) -> dict[str, Any]:

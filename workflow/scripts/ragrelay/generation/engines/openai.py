@@ -12,13 +12,7 @@ from ragrelay.base.kinds import CheckedStudy, Download
 from ragrelay.base.models.locations import check_tokenizer, is_local, model_identity
 from ragrelay.base.models.model_files import check_chat_template
 from ragrelay.base.settings import Matching, Text
-from ragrelay.generation.endpoint_address import (
-    check_url,
-    endpoint_addresses,
-    endpoint_identity,
-    endpoint_key,
-    is_glob,
-)
+from ragrelay.generation.endpoint_address import check_url, endpoint_addresses, endpoint_identity, endpoint_key
 from ragrelay.generation.generator import DECODING, NEUTRAL, PENALTIES, Generator, ThinkingSettings
 from ragrelay.generation.thought_marks import decisive_thinking
 
@@ -47,9 +41,9 @@ class Openai(Generator):
 
     base_url: Text | Annotated[list[Text], Field(min_length=1)] | None = Field(
         None,
-        description="Address of the endpoint, such as `https://host/v1`; a list of several that serve the same model; "
-        "or a glob of files with an address each, such as `served-*.txt`, which `slurm/serve.sh` writes. The "
-        "environment's OPENAI_BASE_URL where absent, for a server that is elsewhere every time.",
+        description="Address of the endpoint, such as `https://host/v1`, or a list of several that serve the same "
+        "model. Where absent, the environment's OPENAI_BASE_URL, for servers with a new address every time; blanks "
+        "separate several.",
     )
     api_key_env: Annotated[str, VARIABLE] | None = Field(
         None,
@@ -106,9 +100,8 @@ class Openai(Generator):
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Check the address, that a local tokenizer exists, and that truncation has a window."""
-        if self.base_url is not None and not is_glob(self.base_url):
-            for address in [self.base_url] if isinstance(self.base_url, str) else self.base_url:
-                check_url(f"{place}.base_url'", address)
+        for address in [self.base_url] if isinstance(self.base_url, str) else self.base_url or ():
+            check_url(f"{place}.base_url'", address)
         if self.tokenizer and not (study.folder / self.tokenizer).exists() and "/" not in self.tokenizer:
             raise InputError(f"{place}.tokenizer'", f"no folder {self.tokenizer}", "a folder or a hub id")
         if self.tokenizer:

@@ -93,5 +93,5 @@ def word_probabilities(engine: "EndpointEngine", requests: Iterator[WordRequest]
             figures = (0, 0, 0)
         return {"rows": rows}
 
-    for made in engine.rows(requests, Form(body, row, needs=("logprobs", "top_logprobs"))):
+    for made in engine.rows(requests, Form(body, row)):
         yield from made["rows"]

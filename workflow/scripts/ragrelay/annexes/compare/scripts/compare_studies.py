@@ -1,4 +1,4 @@
-"""Compare two studies: which queries changed, with paired tests."""
+"""Compare studies with the first of them: which queries changed, with paired tests."""
 
 from ragrelay.annexes.compare.write import compare_studies
 from ragrelay.execution.jobs.scripts import job_log
@@ -12,5 +12,4 @@ with job_log(snakemake.log[0], snakemake.input):
         tests=snakemake.output.compared_tests,
         queries=snakemake.output.compared_queries,
         template=snakemake.input.template,
-        several=snakemake.params.several,
     )

@@ -1,0 +1,19 @@
+"""Let intervals of mean differences end where the scale of the scores does."""
+
+import math
+
+import polars as pl
+
+LEAST, MOST = -1e-6, 1.0 + 1e-6
+"""The ends of a scale from 0 to 1, with a margin for rounding: BERTScore's of equal texts may be above 1."""
+
+
+def scaled(scores: pl.DataFrame, *columns: str) -> bool:
+    """Return whether all ``columns`` of ``scores`` are from 0 to 1, so that no mean difference is beyond −1 or 1."""
+    return bool(scores.select(pl.all_horizontal(pl.col(*columns).is_between(LEAST, MOST).all())).item())
+
+
+def cut(tests: pl.DataFrame, where: pl.Expr | bool) -> pl.DataFrame:
+    """Let the intervals of ``tests`` end at −1 and 1 in the rows ``where``."""
+    limit = pl.when(where).then(1.0).otherwise(math.inf)
+    return tests.with_columns(pl.col("^(verdict_|equal_length_)?(low|high)$").clip(-limit, limit))
