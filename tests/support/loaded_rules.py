@@ -12,7 +12,7 @@ NOTE_CLASSES = """
 import sys
 sys.path.insert(0, f"{workflow.current_basedir}/workflow/scripts")
 from ragrelay.workflow.jobs import snakemake_internals
-snakemake_internals.class_resources = lambda _, name: {"class_of_rule": name}
+snakemake_internals.class_resources = lambda _, name: {"class_of_rule": name, "gpu": 1}
 snakemake_internals.with_work = lambda _, resources: dict(resources)
 """
 WRITE_RULES = """
@@ -25,7 +25,8 @@ def described(rule):
     kind = rule.resources.get("class_of_rule")
     script = rule.script and Path(rule.script).name
     env = rule.conda_env and Path(str(rule.conda_env)).stem
-    return [rule.name, Path(rule.snakefile).name, script, rule.docstring or "", kind and kind.value, env, asked]
+    told = [rule.docstring or "", kind and kind.value, env, asked, "missing" in rule.input.keys()]
+    return [rule.name, Path(rule.snakefile).name, script, *told]
 
 
 Path("rules.json").write_text(json.dumps([described(each) for each in workflow.rules]))
@@ -33,7 +34,10 @@ Path("rules.json").write_text(json.dumps([described(each) for each in workflow.r
 
 
 class Rule(NamedTuple):
-    """A rule: name, file, script, words for `--list`, class in the profiles, environment, script of its code digest."""
+    """A rule: name, file, script, words for `--list`, class in the profiles, environment, script of its code digest.
+
+    ``counted``: whether its missing work is counted before it, where its class has a GPU.
+    """
 
     name: str
     file: str
@@ -42,6 +46,7 @@ class Rule(NamedTuple):
     kind: str | None
     env: str | None
     code: str | None
+    counted: bool
 
 
 @functools.cache

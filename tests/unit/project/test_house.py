@@ -137,11 +137,11 @@ def test_one_module_writes_to_the_terminal() -> None:
 
 
 CEILINGS = {
-    "base": 4750,
+    "base": 4800,  # counts of missing work in scoring and retrieval
     "collection": 1650,
     "retrieval": 2650,
     "prompting": 250,
-    "generation": 6000,
+    "generation": 6100,  # tokens of endpoints, engine pools and likelihoods
     "scoring": 4100,
     "bertscore": 500,
     "questions": 2000,
@@ -151,11 +151,11 @@ CEILINGS = {
     "workflow": 5500,
     "erag": 100,
     "pyterrier": 400,
-    "scripts": 950,
-    "rules": 1400,
-    "tests": 47500,  # reasons for blocks of docs that are not run, and intervals' ends
+    "scripts": 1000,  # counts in the jobs' scripts
+    "rules": 1450,  # rules that count
+    "tests": 47900,  # counts of missing work; tokens of endpoints, pools and likelihoods
     "annex reproduction": 2250,
-    "annex labels": 7650,
+    "annex labels": 7700,  # a rule that counts
     "annex acu": 4300,
     "annex prediction": 6500,
     "annex compare": 2150,  # its title says what it counts
@@ -163,7 +163,7 @@ CEILINGS = {
     "annex notebook": 550,
     "annex recheck": 1650,  # an endpoint is not described by its client
     "annex thoughts": 1500,  # its table of error rates has a tool of its own, and a title for unknown lengths
-    "annex interventions": 2800,
+    "annex interventions": 2850,  # a rule that counts
     "annex people": 3000,
     "annex processing": 650,
     "annex studies": 550,
