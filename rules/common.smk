@@ -4,7 +4,7 @@ import os
 import time
 
 from ragrelay.base.annex import annexes
-from ragrelay.base.vocabulary.study_file import count_file
+from ragrelay.base.vocabulary.study_file import GPU_NAMES, count_file
 from ragrelay.execution.jobs import snakemake_internals
 from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
@@ -107,6 +107,11 @@ def count_of(receipt, generator=lambda wildcards: wildcards.generator):
     """
     gpus = study.gpus_of if machine("engine") else lambda name: 0
     return lambda wildcards: [snakemake_internals.count_file(count_file(receipt))] if gpus(generator(wildcards)) else []
+
+
+def count_if_gpu(name, output):
+    """Return the count of the missing keys of the job that writes ``output``, if its class has a GPU in the profile."""
+    return [snakemake_internals.count_file(count_file(output))] if {*GPU_NAMES} & {*machine(name)} else []
 
 
 ENGINE = with_work({**machine("engine"), "gpu": of_job(study.gpus_of)})

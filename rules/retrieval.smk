@@ -92,11 +92,41 @@ rule prepare_references:
         "../workflow/scripts/collection/prepare_references.py"
 
 
+INDEXED = {
+    "passages": retrieval.corpus_files,
+    "fetched": retrieval.fetched_for_index,
+}
+INDEXING = {
+    "dataset": retrieval.dataset_of_corpus,
+    "kind": retrieval.index_kind,
+    "index": retrieval.index_definition,
+    "cache_dir": study.cache_dir,
+    "code": code_of("retrieval/index_corpus.py", retrieval.index_module, retrieval.corpus_module),
+}
+
+
+rule count_indexes:
+    """Count whether an index is still to be built, so that only then it asks for a GPU."""
+    input:
+        **INDEXED,
+    output:
+        missing=temp(count_file(files.index)),
+    log:
+        "<logs>/count_indexes/{corpus}/{index}.log",
+    priority: 10
+    conda:
+        env("retrieval")
+    params:
+        **INDEXING,
+    script:
+        "../workflow/scripts/retrieval/index_corpus.py"
+
+
 rule index_corpus:
     """Build an index of a corpus, in the cache."""
     input:
-        passages=retrieval.corpus_files,
-        fetched=retrieval.fetched_for_index,
+        **INDEXED,
+        missing=count_if_gpu("index", files.index),
     output:
         receipt=files.index,
     log:
@@ -108,13 +138,9 @@ rule index_corpus:
         env("retrieval")
     threads: cores("index")
     resources:
-        **machine("index"),
+        **with_work(machine("index")),
     params:
-        dataset=retrieval.dataset_of_corpus,
-        kind=retrieval.index_kind,
-        index=retrieval.index_definition,
-        cache_dir=study.cache_dir,
-        code=code_of("retrieval/index_corpus.py", retrieval.index_module, retrieval.corpus_module),
+        **INDEXING,
     script:
         "../workflow/scripts/retrieval/index_corpus.py"
 
@@ -173,10 +199,38 @@ rule build_contexts:
         "../workflow/scripts/retrieval/build_contexts.py"
 
 
+PROCESSING = {
+    "definition": retrieval.processor_of,
+    "ks": sorted(study.grid.k),
+    "cache_dir": study.cache_dir,
+    "code": code_of("retrieval/process_contexts.py", retrieval.processor_module),
+}
+
+
+rule count_processed_texts:
+    """Count whether a processor still has to change texts, so that only then it asks for a GPU."""
+    input:
+        unpack(retrieval.unprocessed_inputs),
+    output:
+        missing=temp(count_file(files.processed)),
+    log:
+        "<logs>/count_processed_texts/{dataset}/{retriever}.log",
+    wildcard_constraints:
+        retriever=any_of(retrieval.processed),
+    priority: 10
+    conda:
+        env("retrieval")
+    params:
+        **PROCESSING,
+    script:
+        "../workflow/scripts/retrieval/process_contexts.py"
+
+
 rule process_contexts:
     """Have a processor change the texts of a retriever's passages, for every k, into the cache."""
     input:
         unpack(retrieval.unprocessed_inputs),
+        missing=count_if_gpu("processing", files.processed),
     output:
         contexts=files.contexts,
         skipped=files.skipped,
@@ -192,12 +246,9 @@ rule process_contexts:
         env("retrieval")
     threads: cores("processing", retrieval.processor_threads)
     resources:
-        **machine("processing"),
+        **with_work(machine("processing")),
     params:
-        definition=retrieval.processor_of,
-        ks=sorted(study.grid.k),
-        cache_dir=study.cache_dir,
-        code=code_of("retrieval/process_contexts.py", retrieval.processor_module),
+        **PROCESSING,
     script:
         "../workflow/scripts/retrieval/process_contexts.py"
 

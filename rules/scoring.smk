@@ -8,11 +8,38 @@ Output: encoded_references, scores, left_out_of_scores; scores in cache_dir; nug
 SCORED_FILES = {"answers": files.answers, "prompts": files.prompts, "zeroshot": files.answers}
 
 
+ENCODED = {
+    "fetched": study.fetched_for("scorer"),
+    "references": of_job(study.references_of),
+}
+ENCODING = {
+    "scorer": of_job(study.scorer_of_jobs),
+    "cache_dir": study.cache_dir,
+    "code": code_of("scoring/encode_references.py", of_job(study.scorer_module)),
+}
+
+
+rule count_references:
+    """Count whether a dataset's references are still to be encoded, so that only then it asks for a GPU."""
+    input:
+        **ENCODED,
+    output:
+        missing=temp(count_file(files.encoded_references)),
+    log:
+        "<logs>/count_references/{dataset}/{scorer}.log",
+    conda:
+        env("scoring")
+    params:
+        **ENCODING,
+    script:
+        "../workflow/scripts/scoring/encode_references.py"
+
+
 rule encode_references:
     """Encode the references for a scorer, into the cache."""
     input:
-        fetched=study.fetched_for("scorer"),
-        references=of_job(study.references_of),
+        **ENCODED,
+        missing=count_if_gpu("scoring", files.encoded_references),
     output:
         files.encoded_references,
     log:
@@ -24,11 +51,9 @@ rule encode_references:
         env("scoring")
     threads: cores("scoring")
     resources:
-        **machine("scoring"),
+        **with_work(machine("scoring")),
     params:
-        scorer=of_job(study.scorer_of_jobs),
-        cache_dir=study.cache_dir,
-        code=code_of("scoring/encode_references.py", of_job(study.scorer_module)),
+        **ENCODING,
     script:
         "../workflow/scripts/scoring/encode_references.py"
 
@@ -69,7 +94,7 @@ rule fill_scores:
     """Score the answers of all retrievers, and zero-shot, into the store, for scorers with a model."""
     input:
         **FILLING,
-        missing=[snakemake_internals.count_file(count_file(files.score_receipt))] if "gpu" in machine("scoring") else [],
+        missing=count_if_gpu("scoring", files.score_receipt),
     output:
         files.score_receipt,
     log:

@@ -54,8 +54,8 @@ def test_the_digest_of_a_rule_is_of_its_own_script() -> None:
     """Whether mended code reruns anything depends on it. What fills the cache reruns for nothing of it."""
     rules = [rule for rule in loaded_rules().values() if rule.script not in OF_QUESTIONS]
     assert len(rules) > 40
-    without = ("convert_model", "count_scores", "fetch_input", "fill_scores", "plan")
-    kept = [rule for rule in rules if rule.script == GENERATION or rule.name in without]
+    without = ("convert_model", "fetch_input", "plan")
+    kept = [rule for rule in rules if rule.script in (GENERATION, "fill_scores.py") or rule.name in without]
     assert {rule.name: rule.code for rule in rules} == {
         rule.name: None if rule in kept else rule.script for rule in rules
     }
@@ -95,6 +95,26 @@ def test_what_asks_an_engine_counts_and_what_answers_does_not(tmp_path: Path) ->
 def test_the_plan_counts_every_rule_with_an_engine() -> None:
     """Of questions all by themselves."""
     assert with_engine() == {*planning.ANSWERS, *(one.asks for one in questions())}
+
+
+NOT_COUNTED = {
+    "build_run": "keeps nothing in the cache: it ranks anew whenever it runs",
+    "rerank_contexts": "keeps nothing in the cache: it scores anew whenever it runs",
+    "score_agreement": "keeps nothing in the cache: it scores anew whenever it runs",
+    "score_recheck": "scores outside the store, only after answers were made again",
+    "convert_model": "uses no GPU",
+    "count_terms": "uses no GPU",
+}
+"""Rules that a profile's class may give a GPU, and that nothing is counted for, with the reason."""
+
+
+def test_missing_work_is_counted_before_every_job_that_may_get_a_gpu() -> None:
+    """A count and its job have the inputs and params by which both find the same keys: their script is the same."""
+    rules = loaded_rules()
+    with_gpu = [rule for rule in rules.values() if rule.kind]
+    assert {rule.name for rule in with_gpu if not rule.counted} == set(NOT_COUNTED)
+    text = (ROOT / "docs/cluster.md").read_text(encoding="utf-8").split("### No GPU without work")[1].split("\n## ")[0]
+    assert set(NOT_COUNTED) <= set(re.findall(r"`(\w+)`", text)), "the reasons are documented"
 
 
 @pytest.mark.parametrize("path", SCRIPTS.values(), ids=SCRIPTS.keys())

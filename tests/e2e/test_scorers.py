@@ -61,7 +61,7 @@ def test_every_kind_scores_the_studys_answers(
     run_script(
         "scoring/encode_references.py",
         input=named(references=str(references)),
-        output=["encoded.json"],
+        output=named(receipt="encoded.json"),
         params=SimpleNamespace(**scorer),
         **rest,
     )

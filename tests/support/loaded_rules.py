@@ -12,7 +12,7 @@ NOTE_CLASSES = """
 import sys
 sys.path.insert(0, f"{workflow.current_basedir}/workflow/scripts")
 from ragrelay.execution.jobs import snakemake_internals
-snakemake_internals.class_resources = lambda _, name: {"class_of_rule": name}
+snakemake_internals.class_resources = lambda _, name: {"class_of_rule": name, "gpu": 1}
 snakemake_internals.with_work = lambda _, resources: dict(resources)
 """
 WRITE_RULES = """
@@ -29,7 +29,8 @@ def described(rule):
     script = rule.script and infer_source_file(rule.script, rule.basedir).get_path_or_uri(secret_free=True)
     script = script and re.sub(r".*/workflow/scripts/(ragrelay/annexes/(\\w+)/scripts/)?", r"\\2/", script).lstrip("/")
     env = rule.conda_env and Path(infer_source_file(rule.conda_env).get_filename()).stem
-    return [rule.name, annex + file.name, script, rule.docstring or "", kind and kind.value, env, asked]
+    told = [rule.docstring or "", kind and kind.value, env, asked, "missing" in rule.input.keys()]
+    return [rule.name, annex + file.name, script, *told]
 
 
 Path("rules.json").write_text(json.dumps([described(each) for each in workflow.rules]))
@@ -37,7 +38,10 @@ Path("rules.json").write_text(json.dumps([described(each) for each in workflow.r
 
 
 class Rule(NamedTuple):
-    """A rule: name, file, script, words for `--list`, class in the profiles, environment, script of its code digest."""
+    """A rule: name, file, script, words for `--list`, class in the profiles, environment, script of its code digest.
+
+    ``counted``: whether its missing work is counted before it, where its class has a GPU.
+    """
 
     name: str
     file: str
@@ -46,6 +50,7 @@ class Rule(NamedTuple):
     kind: str | None
     env: str | None
     code: str | None
+    counted: bool
 
 
 @functools.cache

@@ -19,6 +19,7 @@ from ragrelay.generation.generator import NEUTRAL
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys, with_texts
 from ragrelay.generation.store import AnswerStore
+from ragrelay.generation.token_progress import PROGRESS
 
 from tests.support.fake_endpoint import DEFINITION, REQUESTS, FakeServer, rows
 from tests.unit.generation.test_requests import Prompts
@@ -45,6 +46,26 @@ def test_rows_and_parameters(server: FakeServer) -> None:
         "max_tokens": 7, "min_tokens": 0, "repetition_penalty": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0,
         "stop": ["STOP"], "logprobs": 0,
     }  # fmt: skip
+
+
+def test_progress_hears_how_long_requests_have_been_open(server: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also while none ends."""
+    monkeypatch.setattr(endpoint, "TOLD_EVERY", 0.05)
+    server.holding, told = "prompt 5", list[tuple[list[tuple[float, float]], list[float]]]()
+
+    def waited(took: list[tuple[float, float]], seconds: list[float]) -> None:
+        told.append(([*took], seconds))
+        if sum(len(open) == 1 and len(server.answered) == 7 for _, open in told) > 2:
+            server.released.set()
+
+    reset = PROGRESS.set(SimpleNamespace(waited=waited))
+    try:
+        assert len(rows()) == len(REQUESTS)
+    finally:
+        PROGRESS.reset(reset)
+    (before, [some]), (after, [more]) = [each for each in told if len(each[1]) == 1][-2:]
+    assert before == after and more > some > 0
+    assert [tokens for _, tokens in after] == [2] * 7 and all(seconds > 0 for seconds, _ in after)
 
 
 def test_busy_and_broken_servers_are_asked_again(server: FakeServer) -> None:

@@ -126,6 +126,10 @@ def test_a_key_of_thoughts_that_a_server_refuses(server: FakeServer, definition:
     server.raw = [reply("<think>a</think>", 4), reply("Tea.", 2)]
     found = told({**definition, "extra_body": {"return_token_ids": None}}, Request("p", 1, (1, 2)))
     assert found[3] == "Tea."
+    server.refused = ("logprobs",)  # of the answer alone
+    server.raw = [reply("<think>a</think>", 4)]
+    with pytest.raises(InputError, match="'logprobs' is not supported"):
+        told(TEXTS, Request("p", 1, (), 0, "why "))
 
 
 def test_a_chat_has_one_limit(server: FakeServer) -> None:

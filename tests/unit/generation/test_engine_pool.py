@@ -5,6 +5,7 @@ import signal
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -15,9 +16,10 @@ from ragrelay.generation.engines.vllm import Vllm
 from ragrelay.generation.job import memory
 from ragrelay.generation.likelihoods.scoring import log_probabilities, scorings
 from ragrelay.generation.requests import Request
+from ragrelay.generation.token_progress import PROGRESS
 from ragrelay.generation.tokens import PromptTokenizer
 
-from tests.support.pool_methods import fail, place
+from tests.support.pool_methods import fail, place, tell
 from tests.support.sandbox import ROOT
 from tests.support.waiting import wait_for
 
@@ -96,6 +98,18 @@ def test_all_engines_work_and_each_request_is_made_once(pool: EnginePool) -> Non
     own = int(next(line for line in Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line).split()[1])
     assert int(memory()["peak_memory_mib"]) > own // 1024 + 500, "that of two engines is in it"
     assert list(pool.run(place, iter([]))) == []
+
+
+@pytest.mark.engine
+def test_the_tokens_of_unfinished_answers_are_those_of_all_engines(pool: EnginePool) -> None:
+    told: list[tuple[float, float]] = []
+    reset = PROGRESS.set(SimpleNamespace(begun=lambda *tokens: told.append(tokens)))
+    try:
+        rows = list(pool.run(tell, iter(range(1000))))
+    finally:
+        PROGRESS.reset(reset)
+    assert len(rows) == 1000 and told == [(3.0, 40.0), (6.0, 80.0)]
+    assert len(list(pool.run(tell, iter(range(10))))) == 10, "without a progress, as of a recheck"
 
 
 @pytest.mark.engine

@@ -2,13 +2,15 @@
 
 import logging
 import math
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from ragrelay.generation import token_progress as module
+from ragrelay.generation.likelihoods.store import LikelihoodStore
 from ragrelay.generation.past_jobs import Speed
 from ragrelay.generation.status import TOLD
-from ragrelay.generation.token_progress import TokenProgress
+from ragrelay.generation.token_progress import PromptProgress, TokenProgress
 
 
 class Batch:
@@ -82,6 +84,55 @@ def test_earlier_jobs_tell_from_the_first_prompt_on(now: list[float]) -> None:
     assert not wrong
 
 
+class Served:
+    """An endpoint with ``open`` requests side by side: each takes ``wait`` seconds, and ``pace`` seconds per token."""
+
+    def __init__(self, lengths: list[int], longest: int, open: int, wait: float, pace: float) -> None:
+        self.lengths, self.longest, self.open, self.wait, self.pace = lengths, longest, open, wait, pace
+
+    def told(self, progress: TokenProgress, now: list[float]) -> list[tuple[float, float]]:
+        """Return the time and the seconds left of each second, as the run goes on, and its end."""
+        found, queue, took = [], [*reversed(self.lengths)], list[tuple[float, float]]()
+        under_way: list[tuple[float, float, int]] = []
+        progress.start()
+        progress.waited([], [])
+        while queue or under_way:
+            while queue and len(under_way) < self.open:
+                length = queue.pop()
+                under_way.append((now[0] + self.wait + length * self.pace, now[0], length))
+            end, began, length = min(under_way)
+            second = math.floor(now[0]) + 1.0
+            now[0] = min(end, second)
+            if now[0] == end:
+                under_way.remove((end, began, length))
+                took.append((end - began, length))
+                reason = "length" if length == self.longest else "stop"
+                row = {"prompt_tokens": 150, "cached_tokens": None, "answer_tokens": length, "finish_reason": reason}
+                progress.add(row)
+            if now[0] == second:
+                progress.waited(took, [now[0] - since for _, since, _ in under_way])
+                if len(took) >= 10:
+                    found.append((now[0], left(progress)))
+        return found
+
+
+@pytest.mark.parametrize("pace", [0.02, 0.1])
+@pytest.mark.parametrize("name", LENGTHS)
+@pytest.mark.parametrize(("open", "wait"), [(64, 0.5), (16, 2.0), (300, 1.0)])
+def test_the_first_minutes_estimate_of_an_endpoint(
+    name: str, open: int, wait: float, pace: float, now: list[float]
+) -> None:
+    """It tells tokens of ended answers only. Within a factor of 1.5, and 8 s, from the tenth end on."""
+    lengths = [LENGTHS[name][place * 97 % len(LENGTHS[name])] for place in range(len(LENGTHS[name]))]
+    longest = 300 if name == "most end by themselves" else max(lengths)
+    served = Served(lengths, longest, open, wait, pace)
+    progress = TokenProgress(len(lengths), 150 * len(lengths), 150 * len(lengths), None, longest, None, "")
+    told = served.told(progress, now)
+    minute = [(at, s) for at, s in told if at <= told[0][0] + 60]
+    wrong = [(at, s, now[0] - at) for at, s in minute if not 1 / 1.5 <= (s + 8) / (now[0] - at + 8) <= 1.5]
+    assert not wrong and (told or open >= len(lengths))
+
+
 def test_counts_that_an_endpoint_does_not_tell(now: list[float]) -> None:
     """The estimates stand for them."""
     progress = TokenProgress(4, 400, 400, None, 30, None, "")
@@ -89,6 +140,28 @@ def test_counts_that_an_endpoint_does_not_tell(now: list[float]) -> None:
     now[0] += 10
     progress.add({"prompt_tokens": None, "cached_tokens": None, "answer_tokens": None, "finish_reason": "length"})
     assert progress._text() == "1 of 4 answers, 130 of about 520 tokens, 0:00:30 left"
+
+
+def test_likelihoods_count_by_their_prompts(now: list[float], tmp_path: Path) -> None:
+    """A long prompt weighs more. The next job knows the speed of this one before it starts."""
+    store = LikelihoodStore(tmp_path, "f")
+    progress = PromptProgress(6, 1000, 3, store)
+    assert progress.expected() == "to make: 6 likelihoods, about 1,000 prompt tokens; time unknown without earlier jobs"
+    progress.start()
+    rows = []
+    for prompt, seconds, tokens in (("a", 8, 800), ("b", 1, 100), ("c", 1, None)):
+        now[0] += seconds
+        for place, continuation in enumerate("xy"):
+            row = {"prompt_id": prompt, "continuation": continuation, "tokens": 1, "logprob": -1.0}
+            rows.append({**row, "prompt_tokens": 0 if place else tokens})
+            progress.add(rows[-1])
+        if prompt == "a":
+            assert progress._text() == "2 of 6 likelihoods, 800 of about 1,000 tokens, 0:00:02 left"
+    assert progress._text() == "6 of 6 likelihoods, 1,233 of about 1,233 tokens, 0:00:00 left", "unknown: the mean"
+    store.append(rows, {"prompt_tokens": "1000", "seconds": "10.0", "device": "cpu"})
+    said = PromptProgress(3, 500, 3, store).expected()
+    expected = "about 0:00:05 from the engine's start, by earlier jobs on cpu"
+    assert said == f"to make: 3 likelihoods, about 500 prompt tokens; {expected}"
 
 
 def test_the_log_has_a_line_early_and_then_rarely(now: list[float], caplog: pytest.LogCaptureFixture) -> None:

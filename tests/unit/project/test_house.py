@@ -129,11 +129,11 @@ def test_one_module_writes_to_the_terminal() -> None:
 
 
 CEILINGS = {
-    "base": 4800,  # what four annexes repeated
+    "base": 4800,  # counts of missing work in scoring and retrieval
     "collection": 1650,
     "retrieval": 2650,
     "prompting": 250,
-    "generation": 6000,
+    "generation": 6100,  # tokens of endpoints, engine pools and likelihoods
     "scoring": 4100,
     "bertscore": 500,
     "questions": 2000,
@@ -143,18 +143,18 @@ CEILINGS = {
     "execution": 5500,
     "erag": 100,
     "pyterrier": 400,
-    "scripts": 950,
-    "rules": 1400,
-    "tests": 47200,  # reasons for blocks of docs that are not run, and intervals' ends
+    "scripts": 1000,  # counts in the jobs' scripts
+    "rules": 1450,  # rules that count
+    "tests": 47900,  # counts of missing work; tokens of endpoints, pools and likelihoods
     "annex reproduction": 2500,  # tests of its targets, from tests/e2e
     "annex labels": 7900,
     "annex acu": 4350,
     "annex prediction": 6650,
-    "annex compare": 2150,
+    "annex compare": 2150,  # its title says what it counts
     "annex exchange": 850,
     "annex notebook": 550,
     "annex recheck": 1650,  # an endpoint is not described by its client
-    "annex thoughts": 1450,  # its table of error rates has a tool of its own, and a title for unknown lengths
+    "annex thoughts": 1500,  # its table of error rates has a tool of its own, and a title for unknown lengths
     "annex interventions": 2900,
     "annex people": 3200,  # a test of its target, from tests/e2e
     "annex processing": 650,

@@ -45,9 +45,8 @@ def run_both(folder: Path, files: dict[str, Any], threads: int) -> pl.DataFrame:
     cache = {"scorer": SCORER, "cache_dir": str(folder / "cache")}
     references = named(references=str(files["references"]))
     rest = {"log": [str(folder / "log.txt")], "threads": threads}
-    run_script(
-        "scoring/encode_references.py", input=references, output=[str(receipt)], params=SimpleNamespace(**cache), **rest
-    )
+    output = named(receipt=str(receipt))
+    run_script("scoring/encode_references.py", input=references, output=output, params=SimpleNamespace(**cache), **rest)
     given = named(
         **{name: [str(path) for path in files[name].values()] for name in PATTERNS},
         references=str(files["references"]),
@@ -118,7 +117,7 @@ def test_a_wrong_layer_ends_the_script_with_one_line(tmp_path: Path, capsys: pyt
         run_script(
             "scoring/encode_references.py",
             input=given,
-            output=[str(tmp_path / "receipt.json")],
+            output=named(receipt=str(tmp_path / "receipt.json")),
             params=params,
             log=[str(tmp_path / "log.txt")],
             threads=1,

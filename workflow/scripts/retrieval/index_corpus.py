@@ -1,12 +1,13 @@
-"""Index a corpus. The cache keeps the index; the output is a receipt."""
+"""Index a corpus into the cache, or count whether its index is missing. The output is a receipt, or the count."""
 
 from ragrelay.base.io.atomic_files import write_json
+from ragrelay.base.io.missing_counts import counted_work
 from ragrelay.collection import open_collection
 from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.retrieval.indexes import index_corpus
 
-with job_log(snakemake.log[0], snakemake.input):
+with job_log(snakemake.log[0], snakemake.input), counted_work(snakemake):
     collection = open_collection(snakemake.params.dataset)
     kind, definition = snakemake.params.kind, snakemake.params.index
     receipt = index_corpus(collection, kind, definition, snakemake.params.cache_dir, snakemake.threads)
-    write_json(receipt, snakemake.output.receipt)
+    write_json(receipt, snakemake.output[0])

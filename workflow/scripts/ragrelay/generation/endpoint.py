@@ -41,6 +41,7 @@ from ragrelay.generation.endpoint_replies import (
 )
 from ragrelay.generation.generator import DECODING, ENDPOINT, PENALTIES, SERVED, SEVERAL, SYSTEM, Request
 from ragrelay.generation.thought_marks import UNFINISHED, thought_budget, thought_marks
+from ragrelay.generation.token_progress import PROGRESS, TOLD_EVERY
 from ragrelay.generation.token_scores import CANDIDATES
 from ragrelay.generation.tokens import thought_tokens
 
@@ -120,6 +121,7 @@ class EndpointEngine:
         self._ended.clear()
         limit, pace = 1, _Pace(self.generator.get("requests_per_minute"))
         under_way: set[Future[dict[str, Any]]] = set()
+        begun, took, told = dict[Future[dict[str, Any]], float](), list[tuple[float, float]](), 0.0
         waiting: list[dict[str, Any]] = []
         pool = ThreadPoolExecutor(self.generator["concurrency"] * MOST_ADDRESSES)
         with self._connected() as send:
@@ -127,11 +129,19 @@ class EndpointEngine:
                 while True:
                     for request in islice(requests, limit - len(under_way)):
                         pace.wait()
-                        under_way.add(pool.submit(self._ask, request, form, send))
+                        begun[future := pool.submit(self._ask, request, form, send)] = time.monotonic()
+                        under_way.add(future)
                     if not under_way:
                         yield from waiting
                         break
-                    done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                    done, under_way = wait(under_way, TOLD_EVERY, return_when=FIRST_COMPLETED)
+                    now = time.monotonic()
+                    ended = [(now - begun.pop(future), future) for future in done]
+                    rows = [(seconds, future.result()) for seconds, future in ended if not future.exception()]
+                    took += [(seconds, row["answer_tokens"]) for seconds, row in rows if row.get("answer_tokens")]
+                    if (progress := PROGRESS.get()) and now - told >= TOLD_EVERY:
+                        told = now
+                        progress.waited(took, [now - since for since in begun.values()])
                     failed = [future for future in done if future.exception()]
                     if failed:
                         self._ended.set()

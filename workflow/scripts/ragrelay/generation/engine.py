@@ -21,7 +21,7 @@ from ragrelay.generation.reading_check import check_reading
 from ragrelay.generation.requests import BLOCK_TOKENS
 from ragrelay.generation.store import with_thought
 from ragrelay.generation.thought_marks import CUT, NO_END, UNFINISHED, Thought, thought_budget
-from ragrelay.generation.token_progress import PROGRESS
+from ragrelay.generation.token_progress import PROGRESS, TOLD_EVERY
 from ragrelay.generation.token_scores import CANDIDATES, token_scores
 from ragrelay.generation.tokens import ThoughtTokens, thought_tokens
 
@@ -35,8 +35,6 @@ OPTIONAL = (
 )  # fmt: skip
 GIVEN_UP = ("error", "abort")
 """Ends of requests inside vLLM, of which `error` is called retryable (vllm/v1/engine/__init__.py, FinishReason)."""
-TOLD_EVERY = 1.0
-"""Seconds after which the job's progress gets the tokens of unfinished answers."""
 PLUGINS = "ragrelay.generation.vllm_plugins"
 
 

@@ -14,11 +14,13 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from ragrelay.base.errors import InputError
 from ragrelay.generation.engine import VllmEngine
 from ragrelay.generation.generator import Method, Request
+from ragrelay.generation.token_progress import PROGRESS
 
 CHUNK = 32
 """Requests that an engine gets at a time. They are consecutive, since these share prefixes."""
@@ -68,6 +70,7 @@ class EnginePool:
         for worker in self._workers:
             _send(worker, (method, self.generator))
         left, most = dict.fromkeys(self._workers, 0), 3 * self.generator["max_num_seqs"]
+        begun = dict[Connection[Any, Any], tuple[float, float]]()
         at_work, more = list(self._workers), True
         while at_work:
             while more and min(left.values()) < most:
@@ -82,6 +85,11 @@ class EnginePool:
                 row = _reply(worker)
                 if row is None:
                     at_work.remove(worker)
+                    begun.pop(worker, None)
+                elif isinstance(row, tuple):
+                    begun[worker] = row
+                    if progress := PROGRESS.get():
+                        progress.begun(*map(sum, zip(*begun.values(), strict=True)))
                 else:
                     # A row of a likelihood says how many requests it ends: a request can have several rows.
                     left[worker] -= row.get("requests", 1)
@@ -135,7 +143,7 @@ def serve(number: int) -> None:
 
     The other end sends the engine's definition, window and threads; then, for each run, its method and definition, and
     lists of requests, the last of them empty. It receives version, device and settings; then, for each run, its rows
-    and None; or an error.
+    and None; or an error. Between rows it receives tuples: the tokens of unfinished answers (TokenProgress.begun).
     """
     # Only the job handles these signals. It ends this process by closing the connection.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -154,6 +162,7 @@ def serve(number: int) -> None:
     try:
         engine = VllmEngine(*received.get())
         connection.send((engine.version, engine.device, dict(engine.settings)))
+        PROGRESS.set(SimpleNamespace(begun=lambda *tokens: connection.send(tokens)))
         while True:
             method, generator = received.get()
             for row in method(engine.asked_with(generator), _requests(received)):

@@ -96,6 +96,13 @@ def speed_of(store: AnswerStore) -> Speed | None:
     return fitted(_priced(store, Timed.latest(store, store.parts(latest=TIMED_PARTS))))
 
 
+def prompt_speed(store: PartStore) -> Speed | None:
+    """Return the speed of the latest parts of a store of likelihoods per token of their requests, cached or not."""
+    timed = Timed.latest(store, store.parts(latest=TIMED_PARTS))
+    tokens = sum(int(data.get("prompt_tokens", 0)) for data in timed.parts.values())
+    return Speed(sum(timed.seconds().values()) / tokens, 0.0) if tokens else None
+
+
 @dataclass(frozen=True)
 class Timed:
     """The metadata of the latest parts made on the same device as the last one, by path."""

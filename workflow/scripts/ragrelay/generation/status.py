@@ -17,7 +17,7 @@ PART = re.compile(r"part (\d+) of (\d+): .*")
 """A job that asks a question says so before each part, and counts the requests of one part after the other."""
 MADE = re.compile(r"(\d+) of \d+ (?:answers|likelihoods) made")
 TOLD = re.compile(
-    r"[\d,]+ of [\d,]+ answers, ([\d,]+) of about ([\d,]+) tokens(?:, (?:(\d+) days?, )?(\d+):(\d\d):(\d\d) left)?"
+    r"[\d,]+ of [\d,]+ \w+, ([\d,]+) of about ([\d,]+) tokens(?:, (?:(\d+) days?, )?(\d+):(\d\d):(\d\d) left)?"
 )
 """A job's tokens, also those of unfinished answers, as TokenProgress tells them: from the first ten seconds on."""
 REPLACED = re.compile(r"(endpoint .+); the other addresses get its requests")

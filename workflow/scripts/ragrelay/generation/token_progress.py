@@ -6,7 +6,7 @@ The answers of a batch start together and finish late, so the number of finished
 import logging
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from datetime import timedelta
 from pathlib import Path
@@ -16,10 +16,11 @@ import numpy as np
 import polars as pl
 
 from ragrelay.base.display.progress import Lines
+from ragrelay.base.io.parquet_parts import PartStore
 from ragrelay.base.models.gguf_conversion import model_source
 from ragrelay.generation.engines.vllm import product_seconds
 from ragrelay.generation.generator import GENERATOR_KINDS
-from ragrelay.generation.past_jobs import PROMPT_TOKENS_PER_ANSWER_TOKEN, TIMED_PARTS, Speed, speed_of
+from ragrelay.generation.past_jobs import PROMPT_TOKENS_PER_ANSWER_TOKEN, TIMED_PARTS, Speed, prompt_speed, speed_of
 from ragrelay.generation.requests import block_tokens, longest_reply, prompt_lengths
 from ragrelay.generation.store import AnswerStore
 from ragrelay.prompting.layout import Layout
@@ -34,6 +35,8 @@ PRIOR = 8
 """Answers as which stored ones count, in the estimate of lengths."""
 STEP, STEPS = 1.0, 3600
 """Seconds between two looks at the tokens, by which prompt and answer tokens are priced, and the looks that count."""
+TOLD_EVERY = 1.0
+"""Seconds after which an engine tells the tokens of unfinished answers."""
 CPU_RATIO = 1.5
 """Prompt tokens that take as long as an answer token on a CPU: 1.4 for SmolLM2 in float32, 92 answers at once."""
 LOST = 2.0
@@ -47,6 +50,8 @@ class TokenProgress:
     tokens of stored answers, and the share that ended before ``longest`` tokens. ``speed``, from ``basis``, or None.
     """
 
+    unit = "answers"
+
     def __init__(
         self, number: int, prompts: float, computed: float, usual: tuple[float, float] | None, longest: int,
         speed: Speed | None, basis: str,
@@ -57,6 +62,7 @@ class TokenProgress:
         measured = speed.answer / speed.prompt if speed and speed.prompt else 0.0
         self._ratio = measured or PROMPT_TOKENS_PER_ANSWER_TOKEN
         self._finished = self._stopped = 0
+        self._wait, self._pace, self._most = 0.0, 0.0, 0
         self._steps: list[tuple[float, float, float]] = []
         self._made, self._unfinished = (0.0, 0.0), (0.0, 0.0)
         self._told = False
@@ -68,10 +74,11 @@ class TokenProgress:
         took = (
             f"about {known} from the engine's start, by {self.basis}" if known else "time unknown without earlier jobs"
         )
-        return (
-            f"to make: {self.number:,} answers, about {self.prompts:,.0f} prompt tokens, {self.computed:,.0f} of them "
-            f"not in the prefix cache, {'about' if self.usual else 'at most'} {answers:,.0f} answer tokens; {took}"
-        )
+        return f"to make: {self.number:,} {self.unit}, about {self.prompts:,.0f} prompt tokens{self._also()}; {took}"
+
+    def _also(self) -> str:
+        answers = f"{'about' if self.usual else 'at most'} {self.number * self._each:,.0f} answer tokens"
+        return f", {self.computed:,.0f} of them not in the prefix cache, {answers}"
 
     def start(self) -> None:
         """Start the clock: the engine is ready."""
@@ -93,6 +100,22 @@ class TokenProgress:
         """Set the tokens that the engine has computed and made of unfinished answers."""
         self._unfinished, self._told = (prompt, answer), True
         self.tell()
+
+    def waited(self, took: Sequence[tuple[float, float]], seconds: Sequence[float]) -> None:
+        """Estimate the tokens of requests that an endpoint has had for ``seconds``, since it tells them at their end.
+
+        ``took``: seconds and answer tokens of finished requests, to which a line is fitted.
+        """
+        self._told, self._most = True, max(self._most, len(seconds))
+        if took and self._made[1]:
+            times, tokens = np.array(took, dtype=float).T
+            self._wait, self._pace = 0.0, times.sum() / max(1.0, tokens.sum())
+            if tokens.var():
+                pace = float(np.cov(tokens, times, bias=True)[0, 1] / tokens.var())
+                self._pace = min(max(pace, 0.1 * self._pace), self._pace)
+                self._wait = float((times - self._pace * tokens).mean())
+            made = np.clip((np.array(seconds) - self._wait) / self._pace, 0.0, self.longest)
+            self.begun(len(seconds) * self.computed / self.number, float(made.sum()))
 
     def tell(self) -> None:
         """Report on a terminal and in the log, unless the last line is too recent."""
@@ -118,9 +141,16 @@ class TokenProgress:
         more = unfinished * (room if math.isinf(mean) else mean * -math.expm1(-room / mean))
         prompts, answers = max(prompt, self.computed), answer + more
         speed = self._measured()
-        left = f", {_shown(speed.seconds(prompts - prompt, answers - answer))} left" if speed else ""
+        seconds = speed.seconds(prompts - prompt, answers - answer) if speed else 0.0
+        if self._pace and unfinished:
+            # Others wait for one of the open requests to end. Then the longest of the last ones ends last.
+            waiting = max(0, unfinished - self._most)
+            usual = self.longest if math.isinf(mean) else mean * -math.expm1(-self.longest / mean)
+            last = min(self.longest if waiting else room, mean * math.log1p(min(unfinished, self._most)))
+            seconds = waiting * (self._wait + self._pace * usual) / self._most + self._pace * last
+        left = f", {_shown(seconds)} left" if speed else ""
         tokens = f"{prompt + answer:,.0f} of about {prompts + answers:,.0f} tokens"
-        return f"{self._finished:,} of {self.number:,} answers, {tokens}{left}"
+        return f"{self._finished:,} of {self.number:,} {self.unit}, {tokens}{left}"
 
     def _measured(self) -> Speed | None:
         """Return the speed so far. Seconds are priced by whichever tokens, of prompts or answers, took most of them."""
@@ -131,8 +161,31 @@ class TokenProgress:
         return Speed(first or later / self._ratio, later or first * self._ratio) if first or later else None
 
 
-PROGRESS: ContextVar[TokenProgress | None] = ContextVar("progress", default=None)
-"""The progress of the job, for an engine that knows the tokens of unfinished answers."""
+class PromptProgress(TokenProgress):
+    """The prompt ``tokens`` of ``number`` likelihoods, which are known in advance; ``requests`` have them."""
+
+    unit = "likelihoods"
+
+    def __init__(self, number: int, tokens: int, requests: int, store: PartStore) -> None:
+        parts = store.parts(latest=TIMED_PARTS)
+        basis = f"earlier jobs on {store.metadata(parts[-1]).get('device')}" if parts else ""
+        super().__init__(number, tokens, tokens, None, 0, prompt_speed(store), basis)
+        self._mean = tokens / requests
+
+    def add(self, row: Mapping[str, Any]) -> None:
+        """Count a finished likelihood. Tokens from the prefix cache count too, since nobody knows how many will be."""
+        tokens = self._mean if row["prompt_tokens"] is None else row["prompt_tokens"]
+        super().add({"prompt_tokens": tokens, "cached_tokens": 0, "answer_tokens": 0, "finish_reason": "length"})
+
+    def begun(self, prompt: float, answer: float) -> None:
+        """Do nothing: likelihoods have no tokens to be made, and prompts finish soon after they begin."""
+
+    def _also(self) -> str:
+        return ""
+
+
+PROGRESS: ContextVar[Any] = ContextVar("progress", default=None)
+"""The TokenProgress of the job, for an engine that knows the tokens of unfinished answers, or what passes them on."""
 
 
 def token_progress(

@@ -11,6 +11,7 @@ from ragrelay.base.io.atomic_files import atomic_folder
 from ragrelay.base.io.cache_mode import check_writable
 from ragrelay.base.io.file_hashes import usable, write_hashes
 from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.io.missing_counts import before_work
 from ragrelay.collection.base import Collection
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
@@ -36,6 +37,7 @@ def index_corpus(
     started = time.monotonic()
     if not usable(final, "index"):
         check_writable("no complete index is in", final)
+        before_work()
         with atomic_folder(final) as temporary:
             retriever.build_index(collection, definition, temporary, threads)
             write_hashes(temporary)

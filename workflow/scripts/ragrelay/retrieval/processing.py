@@ -16,6 +16,7 @@ from ragrelay.base.display.terminal import tell
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.cache_mode import check_writable
 from ragrelay.base.io.hashing import value_hash
+from ragrelay.base.io.missing_counts import before_work
 from ragrelay.retrieval.contexts import PROCESSED_COLUMNS, shown_texts
 from ragrelay.retrieval.processed_store import KEY, ORDER, SAME_AGAIN, SCHEMA, ProcessedStore
 from ragrelay.retrieval.processor import PROCESSOR_KINDS, Passage, Process
@@ -67,12 +68,15 @@ def process_contexts(
     keys = pl.DataFrame({KEY[0]: list(distinct)}, schema={KEY[0]: pl.String})
     held, unordered = store.held_in_order(keys)
     tried = () if processor.alone or processor.keeps_order else _sampled(asked, unordered)
+    if tried:
+        before_work()
     if any(_moved(_processed(start(), distinct[key], place), distinct[key]) for key in tried):
         held = held.filter(~pl.col(KEY[0]).is_in(unordered))
     cached = set(held[KEY[0]])
     missing = {key: given for key, given in distinct.items() if key not in cached}
     if missing:
         check_writable(f"{len(missing)} of {len(distinct)} contexts are not in", store.folder)
+        before_work()
         _fill(store, missing, _sampled(asked, missing), start(), place)
         held = pl.concat([held, store.held_in_order(keys.join(held, on=KEY, how="anti"))[0]])
     texts = {key: dict(zip(*lists, strict=True)) for key, *lists in store.read(held).select(*SCHEMA).iter_rows()}

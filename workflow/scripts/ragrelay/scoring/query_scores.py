@@ -80,22 +80,17 @@ def fill_scores(
     threads: int = 1,
     shard: int = 0,
     shards: int = 1,
-    before_scoring: Callable[[], Any] | None = None,
 ) -> dict[str, Any]:
     """Score the answers of ``cells``, by retriever, that the store does not have yet, with one model.
 
-    ``references``: see ScoredAnswers. Every ``shards``-th query belongs to a ``shard``. ``before_scoring`` is called
-    before missing scores are computed. Returns the receipt: fingerprint, pairs (of an answer and the references of its
-    query), and how many of these were scored now.
+    ``references``: see ScoredAnswers. Every ``shards``-th query belongs to a ``shard``. Returns the receipt:
+    fingerprint, pairs (of an answer and the references of its query), and how many of these were scored now.
     """
     measure = make_scorer(scorer, cache_dir, threads)
     of_shard = _queries_of_shard(scorer, references, shard, shards)
     store, pairs, scored = ScoreStore(cache_dir, measure.fingerprint), 0, 0
     for read in cells.values():
-        answers = read(list(of_shard))
-        if before_scoring and len(missing_pairs(store, answers, of_shard)):
-            before_scoring()
-        located, number = fill_store(store, measure, answers, of_shard)
+        located, number = fill_store(store, measure, read(list(of_shard)), of_shard)
         pairs, scored = pairs + len(located), scored + number
     return {"fingerprint": measure.fingerprint, "pairs": pairs, "scored": scored}
 

@@ -17,6 +17,7 @@ from ragrelay.base.io.atomic_files import atomic_folder, remove_folder, write_js
 from ragrelay.base.io.cache_mode import check_writable
 from ragrelay.base.io.file_hashes import UNREADABLE, check_hashes, write_hashes
 from ragrelay.base.io.hashing import text_hash, value_hash
+from ragrelay.base.io.missing_counts import before_work
 from ragrelay.collection.words import check_known
 from ragrelay.scoring.embeddings import TokenEmbeddings
 
@@ -58,6 +59,7 @@ def open_references(
             check_writable("damaged reference embeddings are in", folder)
             remove_folder(folder)
     check_writable("reference embeddings are not in", folder)
+    before_work()
     with atomic_folder(folder) as temporary:
         temporary.mkdir()
         _encode(temporary, name, fingerprint, hashes, [distinct[text] for text in hashes], encoder())

@@ -12,6 +12,7 @@ from ragrelay.base.display.progress import Progress
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.cache_mode import check_writable
 from ragrelay.base.io.characters import composed
+from ragrelay.base.io.missing_counts import before_work
 from ragrelay.scoring.reference_sets import QueryReferences
 from ragrelay.scoring.scorer import Measure, Task
 from ragrelay.scoring.store import KEY, VALUES, ScoreStore
@@ -87,6 +88,7 @@ def _score_missing(
     queries: Mapping[str, QueryReferences],
 ) -> None:
     """Score the pairs ``missing``, block by block."""
+    before_work()
     started, scored = time.monotonic(), 0
     scorer.prepare([text for query in queries.values() for text in query.texts])
     metadata = {"fingerprint": scorer.fingerprint, "torch": version("torch")}

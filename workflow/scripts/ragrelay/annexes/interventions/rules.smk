@@ -128,12 +128,34 @@ rule view_changed_answers:
         "scripts/view_changed_answers.py"
 
 
+rule count_changed_scores:
+    """Count the scores of answers to changed contexts that the store lacks."""
+    input:
+        **study.reference_files,
+        table=changed_files.changed_answers,
+    output:
+        missing=temp(count_file(changed_files.changed_scores)),
+    log:
+        "<logs>/count_changed_scores/{dataset}/{scorer}/{generator}/{retriever}.log",
+    wildcard_constraints:
+        scorer=any_of(study.computed_scorers),
+        retriever=any_of(interventions.retrievers),
+    conda:
+        env("scoring")
+    params:
+        scorer=of_job(study.scorer_of_jobs),
+        cache_dir=study.cache_dir,
+    script:
+        RULES.join("../workflow/scripts/scoring/fill_scores.py")
+
+
 rule score_changed_answers:
     """Score the answers to changed contexts."""
     input:
         **study.reference_files,
         answers=changed_files.changed_answers,
         passages=[files.contexts, changed_files.changed_texts],
+        missing=count_if_gpu("scoring", changed_files.changed_scores),
     output:
         changed_files.changed_scores,
     log:
@@ -147,7 +169,7 @@ rule score_changed_answers:
         env("scoring")
     threads: cores("scoring")
     resources:
-        **machine("scoring"),
+        **with_work(machine("scoring")),
     params:
         **study.scoring,
         code=code_of("interventions/score_changed_answers.py", of_job(study.scorer_module)),

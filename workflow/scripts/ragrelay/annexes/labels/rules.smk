@@ -119,12 +119,31 @@ rule read_single_answers:
         "scripts/read_single_answers.py"
 
 
+rule count_label_scores:
+    """Count the scores of answers to single passages that the store lacks."""
+    input:
+        **study.reference_files,
+        table=label_files.single_answers,
+    output:
+        missing=temp(count_file(label_files.labels_by_answers)),
+    log:
+        "<logs>/count_label_scores/{dataset}/{scorer}/{generator}.log",
+    conda:
+        env("scoring")
+    params:
+        scorer=of_job(study.scorer_of_jobs),
+        cache_dir=study.cache_dir,
+    script:
+        RULES.join("../workflow/scripts/scoring/fill_scores.py")
+
+
 rule label_passages:
     """Label each passage by the score of the answer generated from it alone (eRAG)."""
     input:
         **study.reference_files,
         answers=label_files.single_answers,
         contexts=files.contexts.each(study.each_retriever),
+        missing=count_if_gpu("scoring", label_files.labels_by_answers),
     output:
         label_files.labels_by_answers,
     log:
@@ -135,7 +154,7 @@ rule label_passages:
         env("scoring")
     threads: cores("scoring")
     resources:
-        **machine("scoring"),
+        **with_work(machine("scoring")),
     params:
         **study.scoring,
         code=code_of("labels/label_passages.py", of_job(study.scorer_module)),

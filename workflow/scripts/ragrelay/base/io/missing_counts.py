@@ -1,14 +1,25 @@
-"""Check the counts of missing keys, on which the GPUs of a job depend, before the job makes keys."""
+"""Count the keys that a job would make, and check the count, on which the job's GPUs depend, before it makes keys."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import partial
 from pathlib import Path
+from typing import Any, NoReturn
 
 from ragrelay.base.errors import InputError
-from ragrelay.base.vocabulary.study_file import MISSING_KEYS
+from ragrelay.base.io.atomic_files import write_json
+from ragrelay.base.vocabulary.study_file import GPU_NAMES, MISSING_KEYS
+
+_BEFORE_WORK: ContextVar[Callable[[], object]] = ContextVar("before_work", default=lambda: None)
 
 
-def check_counted(counts: Iterable[str], gpus: int) -> None:
+class _WorkError(Exception):
+    """Raised in place of work by a job that only counts."""
+
+
+def check_counted(counts: Iterable[str], gpus: object) -> None:
     """Raise InputError in a job without GPUs that is about to make keys, of which its ``counts`` found none missing.
 
     The job's next attempt asks for its GPUs.
@@ -18,3 +29,28 @@ def check_counted(counts: Iterable[str], gpus: int) -> None:
             found = "no missing keys when they were counted, and some now"
             expected = "a cache from which nothing is removed during a run; the job's next attempt asks for a GPU"
             raise InputError(count, found, expected)
+
+
+def before_work() -> None:
+    """Check the job's count, or end a job that only counts. Called before a model is loaded or an index is built."""
+    _BEFORE_WORK.get()()
+
+
+@contextmanager
+def counted_work(job: Any) -> Iterator[None]:
+    """Let before_work check the count of a script's ``job``. In a job that counts, write whether it was called."""
+    gpus = any(job.resources.get(name) for name in GPU_NAMES)
+    counts, missing = job.output.get(MISSING_KEYS), 0
+    token = _BEFORE_WORK.set(_end if counts else partial(check_counted, job.input.get(MISSING_KEYS, ()), gpus))
+    try:
+        yield
+    except _WorkError:
+        missing = 1
+    finally:
+        _BEFORE_WORK.reset(token)
+    if counts:
+        write_json({MISSING_KEYS: missing}, counts)
+
+
+def _end() -> NoReturn:
+    raise _WorkError

@@ -5,7 +5,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 MISSING_KEYS = "missing"
-"""The only key in the file of a count, and the name of a job's input with this file (generation.missing_work)."""
+"""The only key in the file of a count, and the name of a job's input with this file (base.io.missing_counts)."""
+GPU_NAMES = ("gpu", "gres")
+"""Resources by which a profile gives a class of rules a GPU."""
 
 
 class StudyFile(str):

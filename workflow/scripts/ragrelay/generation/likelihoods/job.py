@@ -16,6 +16,7 @@ from ragrelay.generation.likelihoods.endpoint_scoring import word_probabilities,
 from ragrelay.generation.likelihoods.scoring import REQUEST, Scoring, log_probabilities, scorings
 from ragrelay.generation.likelihoods.store import KEY, LikelihoodStore
 from ragrelay.generation.requests import window_of
+from ragrelay.generation.token_progress import PromptProgress
 from ragrelay.generation.tokens import PromptTokenizer
 
 log = logging.getLogger(__name__)
@@ -48,13 +49,16 @@ def fill_likelihoods(
     if len(missing):
         check_writable(f"{len(missing)} of {len(keyed)} likelihoods are not in", store.folder)
         window = window_of(generator)
-        requests, method = _requests_for(missing, generator, window)
+        requests, method, tokens = _requests_for(missing, generator, window)
+        progress = PromptProgress(len(missing), tokens, len(requests), store)
+        log.info(progress.expected())
         # An endpoint ignores the key.
         engine = start_checked(start_engine, {"max_num_batched_tokens": STEP_TOKENS, **generator}, window)
         expect_model(engine, store)
         ready = time.monotonic()
         rows, flush_seconds = engine.run(method, iter(requests)), generator["flush_seconds"]
-        receipt |= keep(rows, len(missing), store, engine, TOTALS, "likelihoods", flush_seconds, ready - began)
+        unit = progress.unit
+        receipt |= keep(rows, len(missing), store, engine, TOTALS, unit, flush_seconds, ready - began, progress)
         receipt |= {"engine": engine.name, "version": engine.version, "device": engine.device, "window": window}
     receipt |= count_makers(store, keyed)
     receipt["seconds"] = round(time.monotonic() - began, 2)
@@ -63,11 +67,13 @@ def fill_likelihoods(
 
 def _requests_for(
     missing: pl.DataFrame, generator: Mapping[str, Any], window: int | None
-) -> tuple[Sequence[Any], Method]:
-    """Return the requests for ``missing`` (see fill_likelihoods), and the method by which an engine makes its rows."""
+) -> tuple[Sequence[Any], Method, int]:
+    """Return the requests for ``missing`` (see fill_likelihoods), the method that makes rows of them, their tokens."""
     if GENERATOR_KINDS[generator["engine"]].in_job:
-        return list(scorings_of(missing, generator, window or 0)), log_probabilities
-    return word_requests(missing, generator, window), word_probabilities
+        scorings = list(scorings_of(missing, generator, window or 0))
+        return scorings, log_probabilities, sum(len(request.given) for request in scorings)
+    words = word_requests(missing, generator, window)
+    return words, word_probabilities, sum(request.tokens for request in words)
 
 
 def look_up(asked: pl.DataFrame, store: LikelihoodStore) -> pl.DataFrame:

@@ -16,6 +16,7 @@ from ragrelay.base.io.atomic_files import atomic
 from ragrelay.base.io.cache_mode import check_writable
 from ragrelay.base.io.file_hashes import UNREADABLE, check_hashes, write_hashes
 from ragrelay.base.io.hashing import text_hash, value_hash
+from ragrelay.base.io.missing_counts import before_work
 from ragrelay.base.kinds import CheckedStudy, Download
 from ragrelay.base.models.hubs import check_cached
 from ragrelay.base.models.locations import check_model, model_identity, model_path
@@ -109,6 +110,7 @@ class CosineMeasure:
             except UNREADABLE as error:
                 log.warning("%s: damaged reference embeddings (%s); they are made again", path, error)
         check_writable("complete reference embeddings are not in", path)
+        before_work()
         check_known(f"scorer model {self.scorer.model!r}", "references", distinct.values(), self.model.tokenizer)
         vectors = self._embedded([distinct[key] for key in hashes])
         buffer = io.BytesIO()
