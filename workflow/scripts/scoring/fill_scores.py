@@ -16,7 +16,6 @@ from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.scoring.answer_cells import AnswerCells
 from ragrelay.scoring.query_scores import count_scores, fill_scores
 from ragrelay.scoring.table_answers import TableAnswers
-from ragrelay.execution.jobs.scripts import job_log
 
 with (
     job_log(snakemake.log[0], snakemake.input, job=f"{snakemake.rule} {' '.join(snakemake.wildcards)}"),
