@@ -70,7 +70,7 @@ class EnginePool:
         for worker in self._workers:
             _send(worker, (method, self.generator))
         left, most = dict.fromkeys(self._workers, 0), 3 * self.generator["max_num_seqs"]
-        begun = dict[Connection[Any, Any], tuple[float, float]]()
+        begun: dict[Connection[Any, Any], tuple[float, float]] = {}
         at_work, more = list(self._workers), True
         while at_work:
             while more and min(left.values()) < most:
