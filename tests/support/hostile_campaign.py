@@ -202,7 +202,7 @@ RECENT: list[Expected] = [
     *((f"answers in {name}: {content[:30]!r}", _answers(name, content), expected) for name, content, expected in (
         ("a.csv", "qid,answer,answer\nq1,a,b\n", "column 'answer' twice"), ("a.csv", "", "0 answers"),
         ("a.csv", "q1,tea\nq2,rice\n", "key 'qid'"), ("a.csv", 'qid,answer\nq1,"tea\n', "after line"),
-        ("a.csv", b"qid,answer\nq1,caf\xe9\n", "can't be read"), ("a.tsv", "qid,answer\nq1,tea\n", "key 'qid'"),
+        ("a.csv", b"qid,answer\nq1,caf\xe9\n", "expected UTF-8 text"), ("a.tsv", "qid,answer\nq1,tea\n", "key 'qid'"),
         ("a.parquet", "", "no readable Parquet file"), ("a.parquet", b"PAR1" * 9, "no readable Parquet file"),
         ("a.csv.gz", "qid,answer\nq1,tea\n", "can't be read"), ("a.json", '[\n{"qid": "q1"}\n]', "line 1"),
     )),

@@ -136,9 +136,14 @@ def test_scores_of_a_table_are_counted(table: Path, tmp_path: Path, scorer: dict
         params = {"scorer": scorer, "cache_dir": str(tmp_path / "cache")}
         params = SimpleNamespace(**params, get=lambda name, otherwise: otherwise)
         run_script(
-            "scoring/fill_scores.py", input=given, output=named(missing="count.json"), params=params, log=["log"], threads=1,
+            "scoring/fill_scores.py",
+            input=given,
+            output=named(missing="count.json"),
+            params=params,
+            log=["log"],
+            threads=1,
             wildcards=named(dataset="small"),
-        )  # fmt: skip
+        )
         found: int = json.loads(Path("count.json").read_text())["missing"]
         return found
 

@@ -129,7 +129,7 @@ def test_one_module_writes_to_the_terminal() -> None:
 
 
 CEILINGS = {
-    "base": 4800,  # counts of missing work in scoring and retrieval
+    "base": 4850,  # counts of missing work in scoring and retrieval
     "collection": 1650,
     "retrieval": 2650,
     "prompting": 250,
@@ -153,7 +153,7 @@ CEILINGS = {
     "annex compare": 2150,  # its title says what it counts
     "annex exchange": 850,
     "annex notebook": 550,
-    "annex recheck": 1650,  # an endpoint is not described by its client
+    "annex recheck": 1700,  # an endpoint is not described by its client
     "annex thoughts": 1450,  # its table of error rates has a tool of its own, and a title for unknown lengths
     "annex interventions": 2900,
     "annex people": 3200,  # a test of its target, from tests/e2e

@@ -43,7 +43,7 @@ def test_an_entry_is_on_the_page_and_in_files(tmp_path: Path, monkeypatch: pytes
 def test_an_entry_is_an_output_of_a_rule(tmp_path: Path) -> None:
     sandbox = Sandbox(tmp_path / "study")
     registry = sandbox.folder / "workflow/scripts/ragrelay/report/outputs.py"
-    entries = "\nOUTPUTS = (*OUTPUTS, " + repr(FIGURE) + ", " + repr(TABLE) + ")\n"
+    entries = f"\nOUTPUTS = (*OUTPUTS, {FIGURE!r}, {TABLE!r})\n".replace("of='section'", "of=SECTION")
     registry.write_text(registry.read_text(encoding="utf-8") + entries, encoding="utf-8")
     report = f"results/{sandbox.config['study']}/report"
     asked = [f"{report}/figures/mine_small_demo-lm_minilm.svg", f"{report}/tables/mine_small_demo-lm_minilm.csv"]

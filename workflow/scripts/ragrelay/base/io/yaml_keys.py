@@ -60,9 +60,9 @@ def _check_events(path: str | Path, content: bytes) -> None:
         if isinstance(event, yaml.AliasEvent):
             values += sizes.get(event.anchor, 0)
         elif isinstance(event, yaml.ScalarEvent) and event.implicit[0] and UNLIKE.fullmatch(event.value):
-            found = f"{event.value}, which YAML reads to base 8 or 60"
+            found = f"{event.value}, which is {yaml.safe_load(event.value)} in YAML"
             mark: Any = event.start_mark
-            raise InputError(f"{path}, line {mark.line + 1}", found, "that number, or a text in quotation marks")
+            raise InputError(f"{path}, line {mark.line + 1}", found, "a decimal number, or a text in quotation marks")
         elif isinstance(event, yaml.CollectionStartEvent):
             sizes[event.anchor] = MOST_VALUES  # refused if it contains itself
             opened.append((event.anchor, values))
