@@ -358,6 +358,20 @@ def test_a_study_does_not_differ_from_itself(tmp_path: Path):
 
 
 @needs_browser
+def test_other_seeds_are_told_above_the_answer(tmp_path: Path):
+    """A query's P is a mean over the seeds, so that equal answers to the common seeds may have another P."""
+    sides = [write_finished(tmp_path, name, ("bm25", "dense")) for name in ("one", "two")]
+    compare(tmp_path, *sides)
+    assert "P is a mean" not in (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    path = sides[0] / "report/provenance.json"
+    provenance = json.loads(path.read_text(encoding="utf-8"))
+    provenance["config"]["grid"]["seeds"] = [3, 1]
+    path.write_text(json.dumps(provenance), encoding="utf-8")
+    compare(tmp_path, *sides)
+    told = "P is a mean over 3 seeds (1, 2 and 3) in two and over 2 seeds (1 and 3) in one: sampled answers change P"
+    assert told in (tmp_path / "out/index.html").read_text(encoding="utf-8")
+
+
 def test_page_of_a_comparison(browser: Any, tmp_path: Path):
     before = write_finished(tmp_path, "one", ("bm25", "dense"))
     compare(tmp_path, before, write_finished(tmp_path, "two", ("bm25", "dense"), gain=0.2))

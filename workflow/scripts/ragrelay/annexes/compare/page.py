@@ -11,7 +11,7 @@ from ragrelay.annexes.compare.differences import EQUAL, Group, differences, prov
 from ragrelay.annexes.compare.findings import cell_shown_first, comparison_answer, comparison_sentences, shown_first
 from ragrelay.annexes.compare.outputs import OUTPUTS, PARTS
 from ragrelay.annexes.compare.paired import DECIDES
-from ragrelay.report.display.numbers import MISSING, listing, with_interval
+from ragrelay.report.display.numbers import MISSING, counted, listing, with_interval
 from ragrelay.report.display.outputs import Figure, Table
 from ragrelay.report.display.page import Page
 from ragrelay.report.display.templates import FOLDER, inside
@@ -35,7 +35,8 @@ def render(sides: Sequence[SideStudy], pairs: Sequence[Compared], template: Path
     title = f"{before.label} → {', '.join(names)}"
     question = f"What changed from {before.label} to {listing(names)}?"
     most = MOST_ANSWERS if not several else len(pairs)
-    page = Page(title, question, answers[:most], {"main": title}, results="../..", retrievers=retrievers)
+    notices = _seed_notices([(side.label, sorted(side.study.grid["seeds"])) for side in sides])
+    page = Page(title, question, answers[:most], {"main": title}, notices, "../..", retrievers=retrievers)
     limits = {Figure: MOST_POINTS // len(pairs), Table: MOST_ROWS // len(pairs)}
     shown = [
         {
@@ -60,6 +61,16 @@ def render(sides: Sequence[SideStudy], pairs: Sequence[Compared], template: Path
         provenance=provenance(sides),
         pairs=shown,
     )
+
+
+def _seed_notices(sides: Sequence[tuple[str, Sequence[int]]]) -> list[str]:
+    """Return a notice for each study whose seeds are not those of the first; ``sides``: labels and seeds."""
+    over = [f"over {counted(len(seeds), 'seed')} ({listing([*map(str, seeds)])}) in {label}" for label, seeds in sides]
+    return [
+        f"P is a mean {over[place]} and {over[0]}: sampled answers change P for this reason alone."
+        for place, (_, seeds) in enumerate(sides)
+        if seeds != sides[0][1]
+    ]
 
 
 def _changes(sides: Sequence[SideStudy], pairs: Sequence[Compared]) -> list[Group]:
