@@ -98,7 +98,7 @@ def answers(study: Changes) -> None:
 def rare_inputs(study: Changes) -> None:
     """Edit the file of gold pages, the page of comparisons, and what figures are drawn from."""
     study.edit("pages.jsonl", "page 1", "page 2", count=-1)
-    study.append("workflow/report/compare.html.j2", "<!-- new -->\n")
+    study.append("workflow/scripts/ragrelay/annexes/compare/templates/compare.html.j2", "<!-- new -->\n")
     study.config["analysis"] = {"resamples": 400, "seed": 7}
 
 
