@@ -52,7 +52,7 @@ def test_a_question_beside_the_study(finished: Sandbox, tmp_path: Path) -> None:
     study.config["questions"] = ["my_questions:Abstains"]
     study.write_config()
     on_slurm = study.snakemake("--dry-run", "--profile", "profiles/slurm", "--printshellcmds").stdout
-    assert on_slurm.count("ask_abstains: dataset") == 1
+    assert on_slurm.count(" ask_abstains: dataset") == 1
     study.snakemake("plan")
     planned = pl.read_csv(study.results / "plan.csv").filter(job="ask_abstains")
     assert len(planned) == 1 and (planned["of_answers_to_come"] == 0).all()
