@@ -27,7 +27,7 @@ def test_the_demo_runs_in_the_environments_of_the_files(tmp_path: Path) -> None:
     study = Sandbox(tmp_path / "study")
     programs = f"{tmp_path / 'host/bin'}:{install(tmp_path / 'conda')}"
     environment = {**study.environment(), "PATH": f"{programs}:{os.environ['PATH']}"}
-    command = [tmp_path / "host/bin/python", "-m", "snakemake", "--cores", "2", "--sdm", "conda", "report", "export"]
+    command = [tmp_path / "host/bin/python", "-m", "snakemake", "report", "export", "--cores", "2", "--sdm", "conda"]
     done = subprocess.run(command, cwd=study.folder, env=environment, text=True, capture_output=True)
     output = done.stdout + done.stderr
     assert done.returncode == 0, output[-5000:]
