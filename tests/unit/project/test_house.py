@@ -138,14 +138,14 @@ CEILINGS = {
     "bertscore": 500,
     "questions": 2000,
     "analysis": 5550,  # intervals end where the scores' scale does
-    "report": 6550,  # scopes of outputs, from the annexes
+    "report": 6600,  # scopes of outputs, from the annexes; queries of the first table's rows
     "config": 1050,
     "execution": 5500,
     "erag": 100,
     "pyterrier": 400,
     "scripts": 1000,  # counts in the jobs' scripts
     "rules": 1450,  # rules that count
-    "tests": 47600,  # counts of missing work; tokens of endpoints, pools and likelihoods
+    "tests": 47750,  # counts of missing work; tokens of endpoints, pools and likelihoods; queries on a page
     "annex reproduction": 2500,  # tests of its targets, from tests/e2e
     "annex labels": 7900,
     "annex acu": 4350,

@@ -260,7 +260,7 @@ class Again:
         least, known = 20 if kind else 12, self.counts[bool(kind)][1]
         degrees, xx = (n - 1) / self.inflation[bool(kind)], self.products[bool(kind)][0]
         if n < least:
-            return f"{n} {known} {least if n >= 5 else 12}"
+            return f"{n} {known} {20 if self.baseline else 12}"  # what the answer needs, not the row
         if kind and degrees < 17:
             return f"{num(degrees, 1)} 17"
         effective = float(xx.sum() ** 2 / (xx**2).sum())
@@ -278,7 +278,7 @@ class Again:
             sides["adjusted"] = 0
         few, open_ = ([kind for kind, side in sides.items() if side == one] for one in ("few", 0))
         if few:
-            return "too few", few[:1]
+            return "too few", few
         if open_:
             return "not known", open_
         if set(sides.values()) == {1}:
@@ -372,14 +372,19 @@ def the_answer_on_relay(a: Again) -> list[str]:
 def relay_claim(a: Again, word: str, decided: Sequence[str]) -> str:
     rows = {kind: a.slope(a.k, adjusted=kind == "adjusted") for kind in decided if a.baseline or kind != "adjusted"}
     if word == "too few":
-        (kind,) = decided
-        adjusted = "adjusted " if kind else ""
-        return f"{RELAYED[word]} {adjusted}{a.too_few(a.k, kind)}"
+        return f"{RELAYED[word]} {few_of_both(a, a.k, decided)}"
     if not rows:
         return f"{RELAYED[word]} zero-shot"
     said = [f"{kind} {short(value / 10, tenth(found))}" for kind, (value, found, _) in rows.items()]
     sizes = dict.fromkeys(f"{n:,}" for _, _, n in rows.values())
     return f"{RELAYED[word]} 0.1 {a.k} {joined(said)} {joined(sizes)} contexts differ"
+
+
+def few_of_both(a: Again, k: int, kinds: Sequence[str]) -> str:
+    """The counts that the answer lacks: of the last of ``kinds`` that has too few of 20 queries, or of the first."""
+    texts = [(kind, a.too_few(k, kind) or "") for kind in kinds]
+    kind, text = [*texts[:1], *(one for one in texts if one[1].endswith(" 20"))][-1]
+    return f"{'adjusted ' if (kind and text != texts[0][1]) or texts[0][0] else ''}{text}"
 
 
 def tenth(found: tuple[float, float] | None) -> tuple[float, float] | None:
@@ -403,12 +408,16 @@ def the_answer_on_queries(a: Again) -> list[str]:
         counts = [f"{text} {name}" for name, text in few.items()] if len({*few.values()}) > 1 else [*few.values()][:1]
         return [f"cannot too few {' '.join(counts)} {joined(said)}"]
     if len(known) > 3:
+        rho, sizes = [value for value, _ in known.values()], [row["n"] for _, row in known.values()]
+        none = len(a.rankings) - len(known)
+        span = [f"{a.k}", *dict.fromkeys(num(of(rho), 2) for of in (min, max)), f"none {none}" if none else ""]
+        spans = " ".join([*span, *dict.fromkeys(f"{of(sizes):,}" for of in (min, max))])
         if not yes and not no:
-            return [f"undecided {len(known)} {a.k} undecided"]
+            return [f"undecided {len(a.rankings)} {spans}"]
         named = joined(yes) if len(yes) < 3 else ""
-        strong = "they do" if len(yes) == len(known) else f"they do {len(yes)} {len(known)} {named}"
+        strong = "they do" if len(yes) == len(a.rankings) else f"they do {len(yes)} {len(a.rankings)} {named}"
         worse = f"{len(no)} lower" if no else ""
-        return [f"{strong} {worse} {f'{len(open_)} undecided' if open_ else ''} {'' if yes else a.k}"]
+        return [f"{strong} {worse} {f'{len(open_)} undecided' if open_ else ''} {spans}"]
     texts = ((yes, "they do"), (no, "lower"), (open_, "undecided"))
     strong = joined(f"{text} {joined(some)}" for some, text in texts if some)
     strong = "undecided" if len(open_) == len(known) else strong
@@ -478,8 +487,19 @@ def the_tables_remark(a: Again) -> list[str]:
         other += (
             [f"{len(paired)} {name}"] if paired and f"{np.mean(paired):.2f}" != f"{np.mean([*p.values()]):.2f}" else []
         )
-    claims = [*first, *(f"{name} {text}" for name, text in said.items() if text), *other]
+    claims = [*first, *(f"{name} {text}" for name, text in said.items() if text), *other, *different_queries(a)]
     return [joined(claims)] if claims else []
+
+
+def different_queries(a: Again) -> list[str]:
+    """The queries that the differences have, if the rows of the table have different ones."""
+    p = {name: a.p(a.at(name)).keys() for name in a.retrievers}
+    if not a.baseline:
+        sizes = [*map(len, p.values()), *(len(p[name] & p[a.pair[1]]) for name in a.retrievers)]
+        return [f"{min(sizes)} to {max(sizes)}"] if len({*sizes}) > 1 else []
+    zero, both = a.p0(a.at(a.pair[0])).keys(), len(p[a.pair[0]] & p[a.pair[1]])
+    differ = {len(zero), both, *(len(keys & zero) for keys in p.values())}
+    return [f"{both} {a.k}"] if len(differ) > 1 else []
 
 
 @says("title of the table")
@@ -628,9 +648,13 @@ def other_orderings(a: Again) -> list[str]:
 @says("lead.warnings")
 def too_few_differ(a: Again) -> list[str]:
     """Queries whose contexts differ | all pairs of rankings at another k | queries with P and measure of both | fewer
-    than 12 (or than 6 effective) have no verdict."""
-    ns, n = {k: a.slope(k)[2] for k in a.ks if k != a.k}, len(a.primary[0])
-    return [f"{k} too few {a.too_few(k, '')}" for k, few in ns.items() if few < min(12, n)]
+    than 20, or than 12 without P₀ (or than 6 effective), have no verdict."""
+    kinds, n, said = ["", "adjusted"][: 1 + a.baseline], len(a.primary[0]), []
+    for k in (k for k in a.ks if k != a.k):
+        few = [kind for kind in kinds if a.too_few(k, kind) is not None]
+        if few and min(a.slope(k, adjusted=bool(kind))[2] for kind in kinds) < min(20 if a.baseline else 12, n):
+            said.append(f"{k} too few {few_of_both(a, k, few)}")
+    return said
 
 
 def all_answers(a: Again) -> pl.DataFrame:
@@ -1188,16 +1212,16 @@ def brought() -> Measured:
     return replace(found, scores=scores, answers=answers, cost=found.cost.clear())
 
 
+def first_queries(found: Measured, n: int) -> Measured:
+    kept = found.scores["qid"].unique().sort()[:n]
+    parts = ("scores", "answers", "contexts", "retrieval", "qrels")
+    some = {name: getattr(found, name).filter(pl.col("qid").is_in(kept)) for name in parts}
+    return replace(found, cost=found.cost.clear(), **some)
+
+
 def few() -> Measured:
     """The first queries of the demo: too few for words."""
-    found = demo()
-    kept = found.scores["qid"].unique().sort()[:10]
-    parts = ("scores", "answers", "contexts", "retrieval", "qrels")
-    return replace(
-        found,
-        cost=found.cost.clear(),
-        **{name: getattr(found, name).filter(pl.col("qid").is_in(kept)) for name in parts},
-    )
+    return first_queries(demo(), 10)
 
 
 def refused() -> Measured:
@@ -1285,6 +1309,56 @@ def test_every_kind_says_what_it_claims() -> None:
     assert all(len(claimed(of)) == 4 for functions in KINDS.values() for of in functions)
 
 
+@pytest.mark.parametrize(
+    ("make", "n", "said"),
+    [
+        (demo, 4, "4 of 4 queries have contexts that differ, 20 needed"),
+        (demo, 8, "8 of 8 queries have contexts that differ, 20 needed"),
+        (demo, 16, "adjusted for difficulty, 16 of 16 queries have contexts that differ, 20 needed"),
+        (brought, 8, "8 of 8 queries have contexts that differ, 12 needed"),
+    ],
+)
+def test_relay_needs_the_same_number_of_queries_however_few_there_are(
+    make: Callable[[], Measured], n: int, said: str, tmp_path: Path
+) -> None:
+    """An answer needs both slopes; without zero-shot answers, the adjusted one lacks more than queries."""
+    section = section_of(first_queries(make(), n), tmp_path, resamples=30)
+    assert verdict_sentences.relayed(section).sentence == f"We cannot tell: {said}."
+    rows = section["relay"].filter(retrievers="all rankings", k=5, ordering="descending", references="lenient")
+    measured = rows.filter(adjusted=False)["reason"].item()
+    assert measured == (None if n == 16 else f"{n} of {n} queries have contexts that differ, 12 needed")
+
+
+def without_some(retriever: str) -> Measured:
+    """The demo without a retriever's answers to a quarter of the queries."""
+    found = demo()
+    gone = (pl.col("retriever") == retriever) & pl.col("qid").is_in(found.scores["qid"].unique().sort().gather_every(4))
+    return replace(found, scores=found.scores.filter(~gone), answers=found.answers.filter(~gone))
+
+
+@pytest.mark.parametrize("retriever", ["dense", "nrel", ""])
+@pytest.mark.parametrize("baseline", [True, False])
+def test_the_first_table_says_which_queries_its_rows_have(retriever: str, baseline: bool, tmp_path: Path) -> None:
+    measured = without_some(retriever)
+    if not baseline:
+        measured = replace(
+            measured, scores=measured.scores.filter(pl.col("retriever") != "zeroshot", ordering="descending")
+        )
+    section = section_of(measured, tmp_path, resamples=30)
+    again, table = Again(measured, section), lead.table(section, lead_figure.primary_differences(section))
+    said = {row["name"]: row["queries"] for row in [*table["rows"], *table["designed"]]}
+    sizes = {name: len(again.p(again.at(name))) for name in again.retrievers}
+    if baseline:
+        sizes |= {"zero-shot": 36, "dense − bm25": len(again.primary[0])}
+    assert said == {name: f"{n} queries" if retriever else "" for name, n in sizes.items()}
+    assert sizes.get(retriever, 27) == 27 and {*sizes.values()} == ({27, 36} if retriever else {36})
+    both = {(True, "dense"): "27", (True, "nrel"): "36"}.get((baseline, retriever), "27 to 36")
+    rest = "; a gain is over a row’s queries; nDCG@5 is over all with P or P₀" if baseline else ""
+    remark = f"A difference between retrievers is over the {both} queries that both have{rest}."
+    assert (remark in table["remark"]) == bool(retriever)
+    assert retriever or "difference between" not in table["remark"]
+
+
 @pytest.mark.parametrize("make", [demo, with_holes])
 def test_the_first_table_has_the_share_of_unjudged_passages(make: Callable[[], Measured], tmp_path: Path) -> None:
     """Of every retriever, not of the primary pair alone: a pool that missed one's passages lowers its measure."""
@@ -1350,6 +1424,7 @@ def test_the_words_of_other_verdicts_are_approved(tmp_path: Path) -> None:
     one = replace(section.grid, kinds={**section.grid.kinds, **dict.fromkeys(("dense", "rel", "nrel"), "oracle")})
     alone = replace(changed(section, systems=section["systems"].clear(), relay=section["relay"].clear()), grid=one)
     said += [answer.sentence for answer in verdict_sentences.answers(replace(alone, primary=None))]
+    said.append(lead.scope(replace(section, grid=one)))
     said += [answer.question for answer in verdict_sentences.answers(section)]
     approve(APPROVED / "other-verdicts.txt", [*said, lead.table(section, {})["last"]])
 

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -13,7 +14,7 @@ from ragrelay.report import answer_findings
 from ragrelay.report.display.findings import side_of_zero
 from ragrelay.report.display.sections import Section
 from ragrelay.report.findings import findings, summary, unscored
-from ragrelay.report.lead import headings, lead
+from ragrelay.report.lead import headings, lead, scope
 from ragrelay.report.lead_figure import signed
 from ragrelay.report.reading import read_study
 from ragrelay.report.study import ReportedStudy
@@ -343,6 +344,64 @@ def test_oracles_are_no_retrievers_whose_queries_are_well_ranked(study: Reported
     assert "rel" not in saying("undecided", "undecided")
 
 
+def test_more_than_three_rhos_have_a_range_their_measure_and_their_queries(study: ReportedStudy):
+    kinds = dict.fromkeys(study.sections[0].grid.retrievers, "run")
+    section = replace(study.sections[0], grid=replace(study.sections[0].grid, kinds=kinds))
+    names = section.grid.retrievers
+
+    def saying(words: list[str], values: list[float | None], sizes: list[int]) -> str:
+        columns: dict[str, list[Any]] = {
+            "verdict": words,
+            "value": values,
+            "n": sizes,
+            "remark": ["9 queries, 12 needed"] * 4,
+        }
+        dtypes = section["correlation"].schema
+        new = {name: pl.col("retriever").replace_strict(dict(zip(names, one, strict=True)), return_dtype=dtypes[name])
+               for name, one in columns.items()}  # fmt: skip
+        said = ranked_well(changed(section, correlation=section["correlation"].with_columns(**new)))
+        assert len(f"{said.strong}: {said.numbers}".split()) <= MOST_WORDS
+        return said.sentence
+
+    values: list[float | None] = [0.311, 0.52, 0.4, 0.45]
+    rho = "Spearman’s ρ of nDCG@5 and utility 0.31 to 0.52"
+    holm = " Verdicts are after Holm’s correction, and difficulty may be the cause."
+    assert saying(["above zero"] * 4, values, [36] * 4) == f"They do, with all: {rho}, 36 queries.{holm}"
+    assert saying(["above zero"] * 4, values, [36, 30, 35, 36]) == f"They do, with all: {rho}, 30 to 36 queries.{holm}"
+    assert saying(["undecided"] * 4, [-0.1, *values[1:]], [36] * 4) == (
+        "We do not know, for any of 4 retrievers: Spearman’s ρ of nDCG@5 and utility −0.10 to 0.52, 36 queries."
+    )
+    mixed = saying(["above zero", "below zero", "undecided", "undecided"], values, [36] * 4)
+    assert mixed == (
+        "They do with 1 of 4 retrievers (bm25): with 1 they have lower utility, with 2 we do not know; "
+        f"{rho}, 36 queries.{holm}"
+    )
+    few = saying(["too few queries"] * 4, values, [9] * 4)
+    assert few == f"We cannot tell: too few queries (9 queries, 12 needed), {rho}, 9 queries."
+    five = replace(section, grid=replace(section.grid, retrievers=(*names, "constant"), kinds=kinds))
+    above = section["correlation"].with_columns(verdict=pl.lit("above zero"), value=0.4)
+    said = ranked_well(changed(five, correlation=above)).sentence
+    queries = headline(section, "correlation")["n"][0]
+    assert said == (
+        "They do with 4 of 5 retrievers: Spearman’s ρ of nDCG@5 and utility 0.40, none with 1 retriever, "
+        f"{queries} queries.{holm}"
+    )
+
+
+def test_an_oracle_in_the_first_answer_is_not_left_out(study: ReportedStudy):
+    section = study.sections[0]
+    where = "k = 5 unless said otherwise, descending order, lenient references"
+    assert scope(section) == f"{where}; without oracles. Brackets: 95% intervals."
+    pair = section.primary
+    assert pair is not None
+    for changed_pair in (pair._replace(retriever="rel"), pair._replace(reference="nrel")):
+        of_oracle = replace(section, primary=changed_pair)
+        assert scope(of_oracle) == f"{where}; only the first answer compares oracles. Brackets: 95% intervals."
+    rankings = replace(section, grid=replace(section.grid, kinds={}), primary=pair._replace(retriever="rel"))
+    assert scope(rankings) == f"{where}. Brackets: 95% intervals."
+    assert "; without oracles" in scope(replace(section, primary=None))
+
+
 def test_an_undecided_rho_has_its_reason_beside_the_interval(study: ReportedStudy):
     section = study.sections[0]
 
@@ -383,7 +442,7 @@ def test_the_tables_p_over_other_queries_than_the_figures_is_explained(study: Re
     other = section["utility"].with_columns(mean_p=pl.when(bm25).then(pl.lit(0.123)).otherwise("mean_p"))
     fewer = section["gain"].with_columns(n=pl.when(bm25).then(pl.lit(33, pl.Int64)).otherwise("n"))
     said = lead(changed(section, utility=other, gain=fewer), 0, False, [])["table"]["remark"]
-    assert said.endswith("P is over the queries that also have P₀ (33 with bm25), in the figure over all with P.")
+    assert "P is over the queries that also have P₀ (33 with bm25), in the figure over all with P." in said
     assert "in the figure" not in lead(section, 0, False, [])["table"]["remark"]
 
 

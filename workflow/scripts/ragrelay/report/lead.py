@@ -79,6 +79,8 @@ def scope(section: Section) -> str:
     """Say at which k, ordering and references the answers hold."""
     ordering, k, references, _ = section.lead.values()
     left = "; without oracles" if len(section.rankings) < len(section.grid.retrievers) else ""
+    if section.primary and not {*section.primary[:2]} <= {*section.rankings}:
+        left = "; only the first answer compares oracles"
     where = f"k = {count(k)} unless said otherwise, {ordering} order, {references} references{left}"
     return f"{where}. Brackets: 95% intervals."
 
@@ -140,7 +142,12 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
         against_other = _row(f"{name} − {other}", "pair", row, apart, signed(number(row["mean_difference"], 2)))
         rankings.append(against_other)
     if baseline:
-        rankings.append(_row("zero-shot", "zero", {}, "", number(baseline.value, 2)) | {"verdict": "baseline"})
+        zero = {"verdict": "baseline", "n": baseline.n}
+        rankings.append(_row("zero-shot", "zero", zero, "", number(baseline.value, 2)))
+    for row in by_p if no_baseline else ():
+        row["n"] = next((mean.n for mean in lines.get(row["name"], []) if mean.k == k), 0)
+    paired = [row["n"] for row in (gains.values() if no_baseline else chosen) if row["n"]]
+    sizes = _sizes([*rankings, *designed], paired, "" if no_baseline else f"{measure}@{k}")
     fixed = sum(row["kind"] != "ranking" for row in rankings) + len(designed)
     ranked = [row for row in rankings if row["kind"] == "ranking"]
     named = (pair.retriever, pair.reference) if pair else ()
@@ -160,7 +167,7 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
     other = "" if no_baseline else _other_queries(lines, cells, gains, k)
     return {"rows": rankings, "designed": designed, "measure": f"{measure}@{k}", "title": title,
             "unjudged": any((cell.get("share_unjudged") or 0) > HOLES_ABOVE for cell in cells.values()),
-            "remark": " ".join(filter(None, [*fallen, *unlike, other])),
+            "remark": " ".join(filter(None, [*fallen, *unlike, other, sizes])),
             "last": f"P − {against}’s" if no_baseline else "gain over zero-shot", "compared": bool(gains),
             "more": sum(bool(row.get("more")) for row in ranked), "all": len(rankings) + len(designed)}  # fmt: skip
 
@@ -175,6 +182,22 @@ def _other_queries(
     return f"P is over the queries that also have P₀ ({counts}), in the figure over all with P." if other else ""
 
 
+def _sizes(rows: Sequence[Row], paired: Sequence[int], measure: str) -> str:
+    """Add ``queries`` to the table's ``rows`` and explain their numbers of queries, if these differ.
+
+    ``paired``: the queries of each difference between retrievers; ``measure``: empty without zero-shot answers.
+    """
+    if len({*paired, *(row["n"] for row in rows if row["n"] is not None)}) < 2:
+        return ""
+    for row in rows:
+        row["queries"] = counted(row["n"], "query", "queries") if row["n"] is not None else ""
+    least = f"{count(min(paired))} to " if len({*paired}) > 1 else ""
+    said = [f"A difference between retrievers is over the {least}{counted(max(paired), 'query', 'queries')} that both "
+            "have"] if paired else []  # fmt: skip
+    said += ["a gain is over a row’s queries", f"{measure} is over all with P or P₀"] if measure else []
+    return f"{said[0][0].upper()}{'; '.join(said)[1:]}." if said else ""
+
+
 def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
     word = tested.get("verdict") or ""
     mean = tested.get("mean_difference")
@@ -183,7 +206,7 @@ def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
     mark = UNDONE if tested.get("stands") is False else ""
     return {"name": name, "kind": kind, "word": word, "verdict": arrow + verdict_in_short(tested) + mark,
             "measure": "" if measured == MISSING else measured, "p": p, "interval": between,
-            "wins": False, "more": False, "coloured": False, "unjudged": "",
+            "wins": False, "more": False, "coloured": False, "unjudged": "", "n": tested.get("n"), "queries": "",
             "gain": signed(gain) if gain else ""}  # fmt: skip
 
 
@@ -209,13 +232,14 @@ def warnings(section: Section, left_out: Sequence[Mapping[str, Any]] = ()) -> li
     lines += _other_orderings(section)
     lines += _copying(section)
     apart = section["relay"].filter(
-        retrievers=relay.ALL_RANKINGS, ordering=ordering, references=references, measure=measure, adjusted=False,
-        verdict=relay.TOO_FEW,
+        retrievers=relay.ALL_RANKINGS, ordering=ordering, references=references, measure=measure
     ).drop_nulls("k")  # fmt: skip
+    needed = relay.ADJUSTED_AT_LEAST if section.baseline else relay.DIFFERING_AT_LEAST
     lines += [
-        (f"k = {row['k']}", f"too few queries to tell of relay: {row['reason']}.")
-        for row in apart.to_dicts() if row["n"] < min(n, relay.DIFFERING_AT_LEAST) and row["k"] != k
-    ]  # fmt: skip
+        (f"k = {other}", f"too few queries to tell of relay: {verdict_sentences.why_no_slope(rows.to_dicts())}.")
+        for (other,), rows in apart.group_by("k", maintain_order=True)
+        if other != k and relay.answer_of(rows) == relay.TOO_FEW and min(rows["n"]) < min(n, needed)
+    ]
     of_all = OF_ALL if section.baseline else WITHOUT_ZEROSHOT
     if lost := answer_findings.missing(section):
         why = reasons(left_out, section.dataset, section.generator)

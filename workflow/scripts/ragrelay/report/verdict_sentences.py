@@ -243,25 +243,21 @@ def ranked_well(section: Section) -> Conclusion:
         said = [f"{short(row['value'], row['low'], row['high'])} with {row['retriever']}" for row in lacking]
         few = known["remark"][0] if known["remark"].n_unique() == 1 else "; ".join(
             f"{row['remark']}, with {row['retriever']}" for row in lacking[:MOST_NAMED])  # fmt: skip
-        basis = f"{TOO_FEW} ({few}), Spearman’s ρ {', '.join(said[:MOST_NAMED])}"
-        return Conclusion(*heading, "We cannot tell", basis, tuple(known["retriever"]))
+        shown = f"Spearman’s ρ {', '.join(said)}" if known.height <= MOST_NAMED else _range_of_rho(known, section)
+        return Conclusion(*heading, "We cannot tell", f"{TOO_FEW} ({few}), {shown}", tuple(known["retriever"]))
     groups = {word: known.filter(verdict=word)["retriever"].to_list() for word in (ABOVE, BELOW, UNDECIDED)}
     groups[UNDECIDED] += [row["retriever"] for row in lacking]
     if known.height > MOST_NAMED:
-        sizes = {word: count(len(names)) for word, names in groups.items()}
+        sizes, all_ = {word: count(len(names)) for word, names in groups.items()}, len(section.rankings)
         named = f" ({listing(groups[ABOVE])})" if 0 < len(groups[ABOVE]) < MOST_NAMED else ""
-        strong = "They do, with all" if len(groups[ABOVE]) == known.height else (
-            f"They do with {sizes[ABOVE]} of {known.height} retrievers{named}")  # fmt: skip
-        strong = strong if groups[ABOVE] or groups[BELOW] else f"We do not know, for any of {known.height} retrievers"
-        worse = f"with {sizes[BELOW]} they have lower utility, " if groups[BELOW] else ""
+        strong = "They do, with all" if len(groups[ABOVE]) == all_ else (
+            f"They do with {sizes[ABOVE]} of {all_} retrievers{named}")  # fmt: skip
+        strong = strong if groups[ABOVE] or groups[BELOW] else f"We do not know, for any of {all_} retrievers"
         mixed = groups[UNDECIDED] and (groups[ABOVE] or groups[BELOW])
+        worse = f"with {sizes[BELOW]} they have lower utility{', ' if mixed else '; '}" if groups[BELOW] else ""
         unknown = f"with {sizes[UNDECIDED]} we do not know; " if mixed else ""
-        basis = (
-            "after Holm’s correction, and difficulty may be the cause"
-            if groups[ABOVE]
-            else f"Spearman’s ρ of {lead['measure']}@{lead['k']} and utility{'' if groups[BELOW] else ' is undecided'}"
-        )
-        return Conclusion(*heading, strong, f"{worse}{unknown}{basis}")
+        remark = "Verdicts are after Holm’s correction, and difficulty may be the cause." if groups[ABOVE] else ""
+        return Conclusion(*heading, strong, f"{worse}{unknown}{_range_of_rho(known, section)}", remark=remark)
     rho = [f"{short(row['value'], row['low'], row['high'])} with {row['retriever']}" for row in known.to_dicts()]
     none = [name for name in section.rankings if name not in known["retriever"]]
     rho += [f"none with {listing(none)}"] if none else []
@@ -276,6 +272,15 @@ def ranked_well(section: Section) -> Conclusion:
     basis = f"Spearman’s ρ of {lead['measure']}@{lead['k']} and utility {', '.join(rho)}"
     numbers = f"{basis}, {_at_most(known['n'].to_list())}"
     return Conclusion(*heading, strong, numbers, tuple(known["retriever"]), _undecided_rho(known))
+
+
+def _range_of_rho(known: pl.DataFrame, section: Section) -> str:
+    """Write the smallest and the largest ρ of ``known``, rows of correlation.csv, and of their numbers of queries."""
+    rho = dict.fromkeys(number(of(known["value"]), 2) for of in (min, max))
+    sizes = dict.fromkeys(count(of(known["n"])) for of in (min, max))
+    none = f", none with {counted(lacking, 'retriever')}" if (lacking := len(section.rankings) - known.height) else ""
+    of = f"{section.lead['measure']}@{section.lead['k']} and utility"
+    return f"Spearman’s ρ of {of} {' to '.join(rho)}{none}, {' to '.join(sizes)} queries"
 
 
 def _undecided_rho(known: pl.DataFrame) -> str:
@@ -305,8 +310,7 @@ def relay_conclusion(verdict: str, rows: list[Row], measure: str) -> Conclusion:
     decided = relay.deciding(rows)
     numbered = [row for row in decided if row["low"] is not None and row["high"] is not None]
     if verdict == relay.TOO_FEW or not numbered:
-        reasons = [_adjusted(row, ", ") + row["reason"] for row in decided if row["reason"]]
-        return Conclusion(*heading, *reasons[:1])
+        return Conclusion(*heading, why_no_slope(rows))
     said: list[str] = []
     for row in numbered:
         slope, low, high = (row[name] / 10 for name in ("slope", "low", "high"))
@@ -317,6 +321,18 @@ def relay_conclusion(verdict: str, rows: list[Row], measure: str) -> Conclusion:
     turned_down = verdict == relay.NOT_KNOWN and all(row["verdict"] == relay.BELOW for row in rows)
     remark = f"A slope below zero counts only if p < {number(relay.REVERSED, 2)}." if turned_down else ""
     return Conclusion(*heading, f"per 0.1 of {measure}, {', '.join(said)}, {queries}", remark=remark)
+
+
+def why_no_slope(rows: list[Row]) -> str:
+    """Return why a cell has no answer on relay; with P_0 it needs both slopes, and so the adjusted slope's queries."""
+    both = all(row["reason"] != relay.WITHOUT_P0 for row in rows)
+    least, enough = (f", {least} needed" for least in (relay.DIFFERING_AT_LEAST, relay.ADJUSTED_AT_LEAST))
+    reasons: dict[str, str] = {}
+    for row in relay.deciding(rows):
+        reason = (row["reason"] or "").replace(least, enough if both else least)
+        reasons.setdefault(reason, _adjusted(row, ", ") + reason)
+    few = [text for text in reasons.values() if text.endswith(enough)]
+    return few[-1] if few else next(filter(None, reasons.values()), "")
 
 
 def _adjusted(row: Mapping[str, Any], then: str) -> str:
