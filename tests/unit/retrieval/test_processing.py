@@ -438,24 +438,24 @@ def processed(shown: list[list[int]]) -> pl.DataFrame:
 
 @pytest.mark.parametrize("empty", ["zero", "left_out", None])
 @pytest.mark.parametrize(
-    ("shown", "listed"),
+    ("shown", "emptied"),
     [
         ([[]] + [[1, 3]] * 19, None),
-        ([[]] * 2 + [[1, 3]] * 19, "2 of 21 at k = 1 and 2 of 21 at k = 3"),
-        ([[3]] * 14 + [[1, 3]] * 86, "14 of 100 at k = 1"),
-        ([[1]] * 3 + [[1, 3]] * 17, "3 of 20 at k = 3"),
-        ([[]] * 3, "3 of 3 at k = 1 and 3 of 3 at k = 3"),
+        ([[]] * 2 + [[1, 3]] * 19, "2 of 21 contexts at k = 3"),
+        ([[3]] * 14 + [[1, 3]] * 86, "14 of 100 contexts at k = 1"),
+        ([[1]] * 3 + [[1, 3]] * 17, "3 of 20 contexts at k = 3"),
+        ([[]] * 3, "3 of 3 contexts at k = 3"),
     ],
 )
-def test_more_than_a_twentieth_of_the_contexts_emptied(shown: Any, listed: str | None, empty: str | None) -> None:
-    """Also of a retriever that may leave queries out: the processor, not the retriever, left these empty."""
+def test_more_than_a_twentieth_of_the_contexts_emptied(shown: Any, emptied: str | None, empty: str | None) -> None:
+    """The k with the most is named. Also of a retriever that may leave queries out: the processor, not the retriever, left these empty."""
     contexts, queries = processed(shown), pl.DataFrame({"qid": [f"q{place}" for place in range(len(shown) + 1)]})
     skipped = pl.DataFrame(schema=schema_of(SKIPPED_COLUMNS))
     added = context_warnings(contexts, skipped, queries, [3, 1], "s/contexts/x", empty)
     found = {what: row["sentence"] for what, row in added.items() if "emptied" in row["sentence"]}
-    assert list(found.values()) == ([] if listed is None else [
-        f"the processor emptied contexts ({listed}; s/contexts/x.parquet); their prompts are those without context, so "
-        "P = P0 there"
+    assert list(found.values()) == ([] if emptied is None else [
+        f"the processor emptied {emptied} (s/contexts/x.parquet); their prompts are those without context, so P = P0 "
+        "there"
     ])  # fmt: skip
     assert set(found) <= {row["what"] for row in count_left_out(contexts, skipped, queries, [3, 1])}
 

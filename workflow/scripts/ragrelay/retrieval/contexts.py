@@ -44,8 +44,7 @@ EMPTY = {
 }
 """How results count queries for which a retriever finds nothing, by `analysis.empty_rankings`."""
 MANY = 0.05
-"""A retriever has a warning if more than this share of its passages has no text, of the queries too few passages, or
-of its contexts nothing left."""
+"""A retriever has a warning above this share of passages without text, queries with too few, or emptied contexts."""
 
 
 def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
@@ -141,13 +140,14 @@ def context_warnings(
             f"{short:,} of {asked:,} queries have fewer than {max(ks)} passages ({place}.parquet), so their contexts "
             "are shorter"
         )
-    if "shown" in contexts.columns and (many := _many_emptied(contexts, ks)):
+    if "shown" in contexts.columns:
         of = contexts["qid"].n_unique()
-        listed = " and ".join(f"{lost:,} of {of:,} at k = {k}" for k, lost in many.items())
-        sentences[EMPTIED_CONTEXTS.format(k=min(many))] = (
-            f"the processor emptied contexts ({listed}; {place}.parquet); their prompts are those without context, "
-            "so P = P0 there"
-        )
+        emptied, k = max((of - shown_texts(contexts, k)["qid"].n_unique(), k) for k in ks)
+        if emptied > MANY * of:
+            sentences[EMPTIED_CONTEXTS.format(k=k)] = (
+                f"the processor emptied {emptied:,} of {of:,} contexts at k = {k} ({place}.parquet); their prompts are "
+                "those without context, so P = P0 there"
+            )
     return {what: {"sentence": sentence} for what, sentence in sentences.items()}
 
 
@@ -157,13 +157,6 @@ def _emptied(contexts: pl.DataFrame, k: int) -> Iterator[dict[str, Any]]:
     yield {"what": EMPTIED_CONTEXTS.format(k=k), "count": contexts["qid"].n_unique() - left["qid"].n_unique()}
     row = {"what": f"passages emptied by the processor at k = {k}", "count": given - left.height}
     yield {**row, "warning": EMPTIED} if left.height < given / 2 else row
-
-
-def _many_emptied(contexts: pl.DataFrame, ks: list[int]) -> dict[int, int]:
-    """Return how many contexts a processor emptied, by each of ``ks`` at which these are more than their share MANY."""
-    given = contexts["qid"].n_unique()
-    emptied = {k: given - shown_texts(contexts, k)["qid"].n_unique() for k in sorted(ks)}
-    return {k: count for k, count in emptied.items() if count > MANY * given}
 
 
 def _with_text(run: pl.DataFrame, collection: Collection, depth: int) -> pl.DataFrame:
