@@ -448,7 +448,7 @@ def processed(shown: list[list[int]]) -> pl.DataFrame:
     ],
 )
 def test_more_than_a_twentieth_of_the_contexts_emptied(shown: Any, emptied: str | None, empty: str | None) -> None:
-    """The k with the most is named. Also of a retriever that may leave queries out: the processor, not the retriever, left these empty."""
+    """The k with the most is named. Also of retrievers that may leave queries out: the processor left these empty."""
     contexts, queries = processed(shown), pl.DataFrame({"qid": [f"q{place}" for place in range(len(shown) + 1)]})
     skipped = pl.DataFrame(schema=schema_of(SKIPPED_COLUMNS))
     added = context_warnings(contexts, skipped, queries, [3, 1], "s/contexts/x", empty)
