@@ -61,11 +61,10 @@ snakemake_internals.check_submissions(workflow, plan.missing)
 def last_lines():
     """Return a run's last lines: many missing answers, endpoints that gave none, warnings about data, and its pages."""
     finished = snakemake_internals.finished_files(workflow)
-    lengths = map(workflow.pathvars.apply, study.grid_paths(LENGTHS))
+    lengths = [path for path in map(workflow.pathvars.apply, study.grid_paths(LENGTHS)) if path in finished]
     counts = workflow.pathvars.apply(files.left_out_counts)
     unused = unused_addresses(Path(workflow.pathvars.apply("<logs>")), STARTED)
-    counted = Path(counts) if counts in finished else None
-    remarks = last_remarks([path for path in lengths if path in finished], counted, unused)
+    remarks = last_remarks(lengths, Path(counts) if counts in finished else None, unused)
     return [*remarks, *(f"The page: {path}" for path in finished if path.endswith(".html"))]
 
 
