@@ -10,6 +10,7 @@ from ragrelay.config.checks import check_temporary_folder
 from ragrelay.config.config_files import check_overlays
 from ragrelay.config.given_texts import with_types
 from ragrelay.config.start import start, with_own_kinds
+from ragrelay.generation.status import unused_addresses
 from ragrelay.execution.jobs.scripts import collect_input_errors, on_terminal
 from ragrelay.report.missing import last_remarks
 from ragrelay.execution.study import files
@@ -58,11 +59,12 @@ snakemake_internals.check_submissions(workflow, plan.missing)
 
 
 def last_lines():
-    """Return the lines that a run ends with: many missing answers, warnings about data, and its pages."""
+    """Return a run's last lines: many missing answers, endpoints that gave none, warnings about data, and its pages."""
     finished = snakemake_internals.finished_files(workflow)
-    lengths = map(workflow.pathvars.apply, study.grid_paths(LENGTHS))
+    lengths = [path for path in map(workflow.pathvars.apply, study.grid_paths(LENGTHS)) if path in finished]
     counts = workflow.pathvars.apply(files.left_out_counts)
-    remarks = last_remarks([path for path in lengths if path in finished], Path(counts) if counts in finished else None)
+    unused = unused_addresses(Path(workflow.pathvars.apply("<logs>")), STARTED)
+    remarks = last_remarks(lengths, Path(counts) if counts in finished else None, unused)
     return [*remarks, *(f"The page: {path}" for path in finished if path.endswith(".html"))]
 
 

@@ -260,6 +260,7 @@ rule measure_retrieval:
         skipped=files.skipped,
         queries=files.queries,
         qrels=files.qrels,
+        runs=lambda wildcards: retrieval.kind(wildcards.retriever).files(wildcards.dataset),
     output:
         values=files.measures,
         left_out=files.left_out_of_contexts,
@@ -271,6 +272,7 @@ rule measure_retrieval:
         measures=study.grid.measures,
         ks=sorted(study.grid.k),
         relevant=of_job(study.lowest_grade),
+        ranked_by=lambda wildcards: retrieval.definition_of(wildcards).get("ranked_by"),
         empty=lambda wildcards: study.empty_rankings(wildcards.retriever),
         identical_ids=lambda wildcards: study.drop_identical_ids(wildcards.dataset) is None,
         code=code_of("retrieval/measure_retrieval.py"),

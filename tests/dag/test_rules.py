@@ -170,7 +170,7 @@ SEVERAL = {
     "describe_scores": {"seed_spread", "utility_by_position"},
     "draw_annotations": {"gather", "write_table", "draw_figures"},
     "encode_references": {"make_scorer"},
-    "measure_retrieval": {"measure_ranking", "count_left_out", "context_warnings"},
+    "measure_retrieval": {"measure_ranking", "count_left_out", "context_warnings", "count_ties"},
     "preview_study": {"preview_answers", "render_preview"},
     "write_page": {"read_study", "render_page"},
 }

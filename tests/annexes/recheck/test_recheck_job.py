@@ -64,7 +64,7 @@ def stored(tmp_path: Path) -> AnswerStore:
     return store
 
 
-def run(folder: Path, stored: AnswerStore, address: str, number: int = 200) -> tuple[pl.DataFrame, dict[str, Any]]:
+def run(folder: Path, stored: AnswerStore, address: Any, number: int = 200) -> tuple[pl.DataFrame, dict[str, Any]]:
     files = of_pattern(PATTERN, [str(path) for path in sorted((folder / "prompts").rglob("*.parquet"), reverse=True)])
     return recheck_answers(files, [1, 2], stored, {**GENERATOR, "base_url": address}, LAYOUT, number, start)
 
@@ -103,6 +103,16 @@ def test_a_second_making_tells_the_machine_from_the_model(tmp_path: Path, stored
     unsteady.text = NewTexts()
     rows, _ = run(tmp_path, stored, unsteady.address)
     assert not rows["equal_here"].any() and len(unsteady.bodies) == 28
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_only_addresses_that_replied_are_named(tmp_path: Path, stored: AnswerStore, order: int) -> None:
+    """As they are configured, and each once; a dead one made none of the answers."""
+    live, dead = FakeServer(), FakeServer()
+    dead.server.server_close()
+    rows, receipt = run(tmp_path, stored, [dead.address, live.address, live.address][::order])
+    assert rows["equal"].all() and len(live.bodies) == rows.height
+    assert receipt["now"]["addresses"] == [live.address]
 
 
 def test_as_many_as_are_asked_for_the_longest_first(tmp_path: Path, stored: AnswerStore) -> None:

@@ -117,11 +117,13 @@ def test_of_an_endpoint_only_what_replies_say_is_approved(tmp_path: Path, addres
         approve(APPROVED / "endpoint.txt", said)
 
 
-def test_an_endpoint_whose_replies_name_nothing(tmp_path: Path) -> None:
-    now = {**SERVED, "first_made": NOW["first_made"], "addresses": ["https://one/v1"]}
+@pytest.mark.parametrize(("addresses", "named"), [(["https://one/v1"], "endpoint https://one/v1"), ([], "an endpoint")])
+def test_an_endpoint_whose_replies_name_nothing(tmp_path: Path, addresses: list[str], named: str) -> None:
+    """Or that refuses all prompts, so that no address has replied."""
+    now = {**SERVED, "first_made": NOW["first_made"], "addresses": addresses}
     said, _ = written(tmp_path, False, now, then={**SERVED, "first_made": THEN["first_made"]})
     unnamed = "(served model not given, system fingerprint not given)"
-    assert f"Stored: an endpoint {unnamed}. Made again on 2026-11-27: endpoint https://one/v1 {unnamed}, sof" in said[1]
+    assert f"Stored: an endpoint {unnamed}. Made again on 2026-11-27: {named} {unnamed}, sof" in said[1]
 
 
 def test_without_a_score_and_without_an_engine(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Several addresses of one model, against fake servers: the least busy first, another when one dies."""
 
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS, Request
 from ragrelay.generation.job import generate_answers
 from ragrelay.generation.requests import asked_keys
-from ragrelay.generation.status import failed_addresses, generation_status, show_status
+from ragrelay.generation.status import failed_addresses, generation_status, show_status, unused_addresses
 from ragrelay.generation.store import AnswerStore
 
 from tests.support.fake_endpoint import DEFINITION, FakeServer
@@ -87,6 +88,11 @@ def test_messages_name_the_address_that_failed(
     assert shares == (
         f"ragrelay: warning: replies of model 'm': {alive.address}/ gave {len(MANY)}, {failing.address}/ gave 0"
     )
+    (tmp_path / "job.log").write_text("".join(record(1, each.getMessage()) for each in caplog.records))
+    since = (NOW - timedelta(minutes=2)).timestamp()
+    assert [*unused_addresses(tmp_path, since)] == [
+        f"endpoint {failing.address}/, model 'm': no reply in 1 job; its requests went to other addresses"
+    ]
     log = [BEGUN, *(record(1, each.getMessage()) for each in caplog.records)]
     [failed] = failed_addresses([shard(tmp_path, "bm25", *log), shard(tmp_path, "dense", *log)])
     assert f"ragrelay: warning: {failed}; the other addresses get its requests" == named

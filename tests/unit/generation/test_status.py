@@ -1,12 +1,13 @@
 """The live look: counts, rates and states from logs and receipts such as generation writes."""
 
 import json
+import os
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from ragrelay.generation.status import Shard, generation_status, show_status
+from ragrelay.generation.status import Shard, generation_status, show_status, unused_addresses
 
 NOW = datetime(2025, 3, 1, 12, 0, 0)
 
@@ -130,3 +131,32 @@ def test_tokens_tell_the_time_left(tmp_path: Path) -> None:
     assert shown(late)[0][3] == "0:00:00"
     again = shard(tmp_path, "rel", BEGUN, *told, record(1, "500 answers asked for, 100 cached, 400 to make"))
     assert shown(again)[0][1:4] == ["", "", ""], "what the job told before it was tried again"
+
+
+def shares(minutes_ago: float, model: str, **replies: int) -> str:
+    listed = ", ".join(f"http://{name}:1/v1/ gave {number}" for name, number in replies.items())
+    return record(minutes_ago, f"replies of model {model!r}: {listed}", "WARNING")
+
+
+def test_addresses_without_a_reply_are_repeated_at_the_end_of_a_run(tmp_path: Path) -> None:
+    """Once, with the number of jobs, by the last that each job says; of logs and records of this run alone."""
+    logs = {
+        "generate/a": BEGUN + shares(3, "lm", a=0, b=60, c=0),
+        "generate/b": shares(3, "lm", b=10, a=0) + shares(2, "lm", b=10, a=0),
+        "generate/c": shares(3, "lm", a=0, b=1) + shares(2, "lm", a=1, b=1),
+        "ask/d": shares(3, "a judge: 'x', 3", b=0, c=20),
+        "ask/e": shares(90, "lm", d=0, b=9) + BEGUN,
+        "old/f": shares(3, "lm", d=0, b=9),
+        "some/g": record(3, "replies of model 'lm': none") + record(3, "an answer with gave 0, which is no count"),
+    }
+    for name, text in logs.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / f"{name}.log").write_text(text)
+    since = (NOW - timedelta(minutes=10)).timestamp()
+    os.utime(tmp_path / "old/f.log", (since - 1, since - 1))
+    assert sorted(unused_addresses(tmp_path, since)) == [
+        "endpoint http://a:1/v1/, model 'lm': no reply in 2 jobs; its requests went to other addresses",
+        "endpoint http://b:1/v1/, model \"a judge: 'x', 3\": no reply in 1 job; its requests went to other addresses",
+        "endpoint http://c:1/v1/, model 'lm': no reply in 1 job; its requests went to other addresses",
+    ]
+    assert list(unused_addresses(tmp_path / "none", since)) == []

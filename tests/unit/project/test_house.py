@@ -131,7 +131,7 @@ def test_one_module_writes_to_the_terminal() -> None:
 CEILINGS = {
     "base": 4850,  # counts of missing work in scoring and retrieval
     "collection": 1650,
-    "retrieval": 2650,
+    "retrieval": 2700,  # ties that move passages, and contexts that a processor emptied
     "prompting": 250,
     "generation": 6100,  # tokens of endpoints, engine pools and likelihoods
     "scoring": 4100,
@@ -144,8 +144,8 @@ CEILINGS = {
     "erag": 100,
     "pyterrier": 400,
     "scripts": 1000,  # counts in the jobs' scripts
-    "rules": 1450,  # rules that count
-    "tests": 47750,  # counts of missing work; tokens of endpoints, pools and likelihoods; queries on a page
+    "rules": 1500,  # rules that count; a run's last lines on endpoints
+    "tests": 47850,  # tokens of endpoints, pools and likelihoods; queries on a page; ties in run files
     "annex reproduction": 2500,  # tests of its targets, from tests/e2e
     "annex labels": 7900,
     "annex acu": 4350,

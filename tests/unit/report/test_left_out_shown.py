@@ -67,6 +67,8 @@ def test_an_unusable_run_is_on_the_first_screen_and_the_terminal(
     first = page.split('<ul class="warnings">')[1].split("</ul>")[0]
     assert f'<li class="warning">small, mine: {sentence}.</li>' in first
     assert last_remarks([], Path(files["left_out"])) == [f"ragrelay: warning: small, mine: {sentence}."]
+    also = last_remarks([], Path(files["left_out"]), iter(["an address"]))
+    assert also == ["ragrelay: warning: an address", f"ragrelay: warning: small, mine: {sentence}."]
     tell_warnings("retriever mine", counts)
     assert capsys.readouterr().err == f"ragrelay: warning: retriever mine: {sentence}\n"
 

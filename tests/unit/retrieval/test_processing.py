@@ -10,7 +10,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.prompting.layout import kshot_prompts
 from ragrelay.prompting.templates import Template
-from ragrelay.retrieval.contexts import SKIPPED_COLUMNS, count_left_out, shown_texts
+from ragrelay.retrieval.contexts import SKIPPED_COLUMNS, context_warnings, count_left_out, shown_texts
 from ragrelay.retrieval.processed_store import SCHEMA, ProcessedStore
 from ragrelay.retrieval.processing import process_contexts
 from ragrelay.retrieval.processor import PROCESSOR_KINDS, Passage
@@ -427,6 +427,37 @@ def test_emptied_contexts_and_passages_are_counted() -> None:
         "passages emptied by the processor at k = 2": (3, True),
     }
     assert not any("emptied" in row["what"] for row in count_left_out(contexts.drop("shown"), skipped, queries, [1, 2]))
+
+
+def processed(shown: list[list[int]]) -> pl.DataFrame:
+    """Contexts of a query with one passage each, of which a processor leaves text at these k."""
+    rows = [{"qid": f"q{place}", "rank": 1, "docno": "d", "label": 1, "text": "tea",
+             "shown": [{"k": k, "text": "tea"} for k in ks]} for place, ks in enumerate(shown)]  # fmt: skip
+    return pl.DataFrame(rows, schema_overrides={"shown": pl.List(pl.Struct({"k": pl.Int64, "text": pl.String}))})
+
+
+@pytest.mark.parametrize("empty", ["zero", "left_out", None])
+@pytest.mark.parametrize(
+    ("shown", "emptied"),
+    [
+        ([[]] + [[1, 3]] * 19, None),
+        ([[]] * 2 + [[1, 3]] * 19, "2 of 21 contexts at k = 3"),
+        ([[3]] * 14 + [[1, 3]] * 86, "14 of 100 contexts at k = 1"),
+        ([[1]] * 3 + [[1, 3]] * 17, "3 of 20 contexts at k = 3"),
+        ([[]] * 3, "3 of 3 contexts at k = 3"),
+    ],
+)
+def test_more_than_a_twentieth_of_the_contexts_emptied(shown: Any, emptied: str | None, empty: str | None) -> None:
+    """The k with the most is named. Also of retrievers that may leave queries out: the processor left these empty."""
+    contexts, queries = processed(shown), pl.DataFrame({"qid": [f"q{place}" for place in range(len(shown) + 1)]})
+    skipped = pl.DataFrame(schema=schema_of(SKIPPED_COLUMNS))
+    added = context_warnings(contexts, skipped, queries, [3, 1], "s/contexts/x", empty)
+    found = {what: row["sentence"] for what, row in added.items() if "emptied" in row["sentence"]}
+    assert list(found.values()) == ([] if emptied is None else [
+        f"the processor emptied {emptied} (s/contexts/x.parquet); their prompts are those without context, so P = P0 "
+        "there"
+    ])  # fmt: skip
+    assert set(found) <= {row["what"] for row in count_left_out(contexts, skipped, queries, [3, 1])}
 
 
 def test_budget_and_encoder_decide_the_fingerprint(tmp_path: Path) -> None:

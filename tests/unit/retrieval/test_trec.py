@@ -13,7 +13,17 @@ from ir_measures import RR
 from ragrelay.base.errors import InputError
 from ragrelay.collection.local import LocalCollection
 from ragrelay.retrieval.build import build_run
-from ragrelay.retrieval.trec import RUN, check_ids, check_run, count_doubts, ranked, read_ranks, read_run, write_run
+from ragrelay.retrieval.trec import (
+    RUN,
+    check_ids,
+    check_run,
+    count_doubts,
+    count_ties,
+    ranked,
+    read_ranks,
+    read_run,
+    write_run,
+)
 
 QUERIES = pl.DataFrame({"qid": ["q2", "q10", "q1"], "query": ["two", "ten", "one"]})
 
@@ -164,6 +174,64 @@ def test_ranks_against_scores_are_counted_by_query(tmp_path: Path, lines: list[s
     text = "".join(f"q1 Q0 d{number} {line} t\n" for number, line in enumerate(lines))
     (tmp_path / "x.run").write_text(text + "q2 Q0 a 1 2.0 t\nq2 Q0 b 2 1.0 t\n")
     assert [found["count"] for found in count_doubts(read_ranks(tmp_path / "x.run"), QUERIES)] == counts
+
+
+TIED = {
+    "rounded": ("1 2 3 4", "a b c d", "0.9 0.8 0.8 0.1", {2}),
+    "in the order of trec_eval": ("1 2 3 4", "a c b d", "0.9 0.8 0.8 0.1", set()),
+    "two below the context": ("1 2 3 4", "a b c d", "0.9 0.8 0.1 0.1", {3}),
+    "three": ("1 2 3 4", "a b c d", "0.8 0.8 0.8 0.1", {1, 2}),
+    "in single precision": ("1 2 3 4", "a b c d", "9.1000000002 9.1000000001 8 7", {1}),
+    "integers": ("1 2 3 4", "a b c d", "9 9 9 8", {1, 2}),
+    "negative": ("1 2 3 4", "a b c d", "-1.5 -1.5 -2 -3", {1}),
+    "ranks from 0": ("0 1 2 3", "a b c d", "0.9 0.9 0.8 0.1", {1}),
+    "ranks as numbers with a point": ("1.0 2.0 3.0 4.0", "a b c d", "0.9 0.9 0.8 0.1", {1}),
+    "ranks with a gap": ("1 2 4 9", "a b c d", "0.9 0.9 0.8 0.1", {1}),
+    "ranks beyond nine, as text": ("9 10 11 12", "a b c d", "0.9 0.9 0.8 0.1", {1}),
+    "lines in another order": ("3 1 4 2", "c a d b", "0.8 0.9 0.1 0.9", {1}),
+    "all equal": ("1 2 3 4", "a b c d", "7 7 7 7", set()),
+    "no ties": ("1 2 3 4", "a b c d", "4 3 2 1", set()),
+    "rising": ("1 2 3 4", "a b c d", "0.8 0.8 0.9 0.1", set()),
+    "ranks that repeat": ("1 1 2 3", "a b c d", "0.9 0.9 0.8 0.1", set()),
+    "ranks that are no numbers": ("- - - -", "a b c d", "0.9 0.9 0.8 0.1", set()),
+    "ranks that are not whole": ("1 1.5 2 3", "a b c d", "0.9 0.9 0.8 0.1", set()),
+}
+
+
+@pytest.mark.parametrize(("ranks", "docnos", "scores", "turned"), TIED.values(), ids=TIED)
+def test_ties_that_put_other_passages_into_the_context(
+    tmp_path: Path, ranks: str, docnos: str, scores: str, turned: set[int]
+) -> None:
+    """At each k by itself and at all together; and the order of ``ranked`` says the same."""
+    path, lines = tmp_path / "x.run", [*zip(docnos.split(), ranks.split(), scores.split(), strict=True)]
+    path.write_text("".join(f"q1 Q0 {' '.join(line)} t\n" for line in lines))
+    run = read_ranks(path)
+
+    def counted(ks: list[int], ranked_by: str | None = None) -> int:
+        return sum(row["count"] for row in count_ties(run, QUERIES, ks, ranked_by))
+
+    assert {k for k in range(1, 6) if counted([k])} == turned
+    assert counted([1, 2, 3, 4]) == bool(turned) and not counted([1, 2, 3, 4], "ranks")
+    taken = order(path, ranked_by="scores")
+    for k in turned:
+        assert {*taken[:k]} != {*"abcd"[:k]}
+    path.write_text("".join(f"q1 Q0 {docno} {rank} {-float(score)!r} t\n" for docno, rank, score in lines))
+    run = read_ranks(path)
+    assert counted([1, 2, 3, 4], "distances") == bool(turned)
+
+
+@pytest.mark.parametrize(("queries", "warned"), [(20, False), (19, True)])
+def test_a_warning_of_ties_in_more_than_a_twentieth_of_the_queries(tmp_path: Path, queries: int, warned: bool) -> None:
+    """Of those with a judgement and a result."""
+    path, asked = tmp_path / "x.run", pl.DataFrame({"qid": [f"q{number}" for number in range(queries)]})
+    scores = ["1 1 0", *["3 2 1"] * (queries - 1), *["1 1 0"] * 5]
+    path.write_text("".join(f"q{number} Q0 {docno} {rank} {score} t\n" for number, text in enumerate(scores)
+                            for docno, rank, score in zip("abc", "123", text.split(), strict=True)))  # fmt: skip
+    [found] = count_ties(read_ranks(path), asked, [1, 3], None)
+    assert found["count"] == 1 and found.get("sentence") == (
+        "1 of 19 queries: ties in the scores put other passages into the first k than the ranks say; write scores with "
+        "more decimals, or set the retriever's key ranked_by: ranks" if warned else None
+    )  # fmt: skip
 
 
 def test_doubts_are_logged_when_a_run_is_checked(

@@ -11,6 +11,7 @@ from ragrelay.base.io.atomic_files import write_json, write_parquet
 from ragrelay.base.vocabulary.measures import measure_ranking
 from ragrelay.execution.jobs.scripts import job_log
 from ragrelay.retrieval.contexts import context_warnings, count_left_out
+from ragrelay.retrieval.trec import count_ties, read_ranks
 
 with job_log(snakemake.log[0], snakemake.input):
     files, params = snakemake.input, snakemake.params
@@ -22,5 +23,7 @@ with job_log(snakemake.log[0], snakemake.input):
     tables = contexts, pl.read_parquet(files.skipped), queries, params.ks
     sentences = context_warnings(*tables, f"{dataset}/contexts/{retriever}", params.empty)
     left_out = [row | sentences.get(row["what"], {}) for row in count_left_out(*tables, params.identical_ids)]
+    for path in files.runs:
+        left_out += count_ties(read_ranks(path), queries, params.ks, params.ranked_by)
     tell_warnings(f"dataset {dataset}, retriever {retriever}", left_out)
     write_json(left_out, snakemake.output.left_out)

@@ -89,7 +89,8 @@ class EndpointEngine:
         # These loggers report each of a study's many requests, and at level DEBUG the server's replies.
         for name in ("httpx2", "httpcore2", "openai"):
             logging.getLogger(name).setLevel(logging.WARNING)
-        self._servers = Servers([_whole(address) for address in endpoint_addresses(generator)])
+        self._given = {_whole(address): address for address in endpoint_addresses(generator)}
+        self._servers = Servers([*self._given])
         self._ended, self._models, self._other_models = threading.Event(), threading.Lock(), False
         self._lines = Lines()
         self._retrying = tenacity.Retrying(
@@ -291,6 +292,10 @@ class EndpointEngine:
         elif self._servers.fails(failure.address):
             log.warning("%s; the other addresses get its requests", begin)
             tell(f"ragrelay: warning: {begin}; the other addresses get its requests")
+
+    def replied(self) -> list[str]:
+        """Return the addresses that have replied, as configured."""
+        return [given for address, given in self._given.items() if self._servers.replies[address]]
 
     def _shares(self) -> str:
         return ", ".join(f"{address} gave {number}" for address, number in self._servers.shares().items())

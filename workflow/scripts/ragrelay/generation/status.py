@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,8 @@ TOLD = re.compile(
 """A job's tokens, also those of unfinished answers, as TokenProgress tells them: from the first ten seconds on."""
 REPLACED = re.compile(r"(endpoint .+); the other addresses get its requests")
 """A job says so, once, of an endpoint's address that fails (EndpointEngine)."""
+SHARES = re.compile(r"replies of model (.+): (\S+ gave \d+(?:, \S+ gave \d+)+)")
+"""A job says so at its end if an address failed (EndpointEngine)."""
 SILENT = timedelta(minutes=10)
 """An unfinished job without a record for this long may have been killed."""
 NAMES = ["dataset", "generator", "retriever", "job"]
@@ -125,6 +128,21 @@ def failed_addresses(shards: Iterable[Shard]) -> list[str]:
     """Return, each once, endpoints' addresses that failed while others were at hand, with what their jobs say."""
     entries = (record.text for shard in shards for record in _last_attempt(records(Path(shard.log))))
     return list(dict.fromkeys(match[1] for text in entries if (match := REPLACED.fullmatch(text))))
+
+
+def unused_addresses(logs: Path, since: float) -> Iterator[str]:
+    """Yield a line per model and address that gave no reply in a job where one failed, from logs after ``since``."""
+    jobs: Counter[tuple[str, str]] = Counter()
+    for log in sorted(logs.rglob("*.log")):
+        if log.stat().st_mtime >= since:
+            told = (SHARES.fullmatch(record.text) for record in records(log) if record.time.timestamp() >= since)
+            last = {match[1]: match[2] for match in told if match}
+            jobs.update(
+                (model, address) for model, text in last.items() for address in re.findall(r"(\S+) gave 0(?:,|$)", text)
+            )
+    for (model, address), number in jobs.items():
+        of = "1 job" if number == 1 else f"{number} jobs"
+        yield f"endpoint {address}, model {model}: no reply in {of}; its requests went to other addresses"
 
 
 def _cached(receipt: Mapping[str, Any]) -> int:

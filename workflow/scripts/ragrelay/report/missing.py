@@ -68,15 +68,15 @@ def reasons(left_out: Sequence[Mapping[str, Any]], dataset: str, generator: str)
     return f" ({', '.join(listed)})" if listed else ""
 
 
-def last_remarks(lengths: Iterable[str | Path], counts: Path | None) -> list[str]:
-    """Return what a run says at its end: sentences of ``missing_answers``, and warnings about data.
+def last_remarks(lengths: Iterable[str | Path], counts: Path | None, warnings: Iterable[str] = ()) -> list[str]:
+    """Return what a run says at its end: sentences of ``missing_answers``, ``warnings``, and warnings about data.
 
     ``lengths``: files of lengths; ``counts``: left_out.json, or None. A file that can't be read is a warning.
     """
     try:
         left_out = read_json(counts) if counts else []
         missing = missing_answers((read_table(Path(path), COLUMNS) for path in lengths), left_out)
-        warnings = data_warnings(left_out)
+        warnings = [*warnings, *data_warnings(left_out)]
     except (OSError, ValueError, pl.exceptions.PolarsError) as error:
         return [f"ragrelay: warning: a result that can't be read ({str(error).splitlines()[0]})"]
     return [*(f"ragrelay: {sentence}" for sentence in missing), *(f"ragrelay: warning: {text}" for text in warnings)]

@@ -35,15 +35,16 @@ NO_RESULTS, NO_TEXT = "queries without results", "retrieved passages without tex
 FEWER = "queries with fewer than {k} passages"
 IDENTICAL_IDS = "the dataset's key drop_identical_ids says whether to leave it out"
 """The warning where a query's own passage may be in its context."""
+EMPTIED_CONTEXTS = "contexts emptied by the processor at k = {k}"
 EMPTIED = "prompts show little of what was retrieved: see the processor's budget"
-"""The warning where a processor leaves nothing of most contexts or passages."""
+"""The warning where a processor leaves nothing of most passages."""
 EMPTY = {
     "zero": "their answers without passages count instead, so P = P0 there",
     "left_out": "the retriever's results leave them out",
 }
 """How results count queries for which a retriever finds nothing, by `analysis.empty_rankings`."""
 MANY = 0.05
-"""A retriever has a warning if more than this share of its passages has no text, or of the queries too few passages."""
+"""A retriever has a warning above this share of passages without text, queries with too few, or emptied contexts."""
 
 
 def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
@@ -139,18 +140,23 @@ def context_warnings(
             f"{short:,} of {asked:,} queries have fewer than {max(ks)} passages ({place}.parquet), so their contexts "
             "are shorter"
         )
+    if "shown" in contexts.columns:
+        of = contexts["qid"].n_unique()
+        emptied, k = max((of - shown_texts(contexts, k)["qid"].n_unique(), k) for k in ks)
+        if emptied > MANY * of:
+            sentences[EMPTIED_CONTEXTS.format(k=k)] = (
+                f"the processor emptied {emptied:,} of {of:,} contexts at k = {k} ({place}.parquet); their prompts are "
+                "those without context, so P = P0 there"
+            )
     return {what: {"sentence": sentence} for what, sentence in sentences.items()}
 
 
 def _emptied(contexts: pl.DataFrame, k: int) -> Iterator[dict[str, Any]]:
-    """Yield counts of contexts and passages that a processor emptied, with a warning if these are most."""
-    given, left = contexts.filter(pl.col("rank") <= k), shown_texts(contexts, k)
-    for what, before, after in (
-        ("contexts", given["qid"].n_unique(), left["qid"].n_unique()),
-        ("passages", given.height, left.height),
-    ):
-        row = {"what": f"{what} emptied by the processor at k = {k}", "count": before - after}
-        yield {**row, "warning": EMPTIED} if after < before / 2 else row
+    """Yield counts of contexts and passages that a processor emptied, with a warning if most passages are."""
+    given, left = contexts.filter(pl.col("rank") <= k).height, shown_texts(contexts, k)
+    yield {"what": EMPTIED_CONTEXTS.format(k=k), "count": contexts["qid"].n_unique() - left["qid"].n_unique()}
+    row = {"what": f"passages emptied by the processor at k = {k}", "count": given - left.height}
+    yield {**row, "warning": EMPTIED} if left.height < given / 2 else row
 
 
 def _with_text(run: pl.DataFrame, collection: Collection, depth: int) -> pl.DataFrame:

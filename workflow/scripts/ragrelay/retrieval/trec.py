@@ -17,6 +17,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.atomic_files import atomic
 from ragrelay.base.io.text_lines import trec_lines
 from ragrelay.collection.base import Collection
+from ragrelay.retrieval.contexts import MANY
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, needed
 
 RUN = {"qid": pl.String, "docno": pl.String, "score": pl.Float64}
@@ -115,6 +116,32 @@ def count_doubts(
     if definition and definition.get("ranked_by"):
         return [unknown]
     return [unknown, *({"what": w, "count": n, **({"warning": ASKED} if n else {})} for w, n in counts.items())]
+
+
+def count_ties(run: pl.DataFrame, queries: pl.DataFrame, ks: Sequence[int], meant: str | None) -> list[dict[str, Any]]:
+    """Count ``queries`` (qid) in which ties put other passages into the first k, one of ``ks``, than the ranks say.
+
+    ``run``: as read by read_ranks. ``meant``: the key ranked_by; with ranks or scores, nothing is counted. A query
+    counts if its ranks are whole numbers, each once, and its scores neither rise with the rank nor are all equal.
+    """
+    if meant in ("ranks", "scores"):
+        return []
+    run, score = run.join(queries, on="qid", how="semi"), pl.col("score") if meant is None else 0.0 - pl.col("score")
+    number, single = pl.col("number"), pl.col("single")
+    by_rank = run.with_columns(number=rank_number(), single=score.cast(pl.Float32)).sort("qid", "number")
+    ranks = number.is_not_null() & (number.floor() == number) & number.is_unique()
+    usable = ranks.all() & (single.n_unique() > 1) & ~(single.diff() > 0).any()
+    by_rank = by_rank.filter(usable.over("qid")).with_columns(rank=pl.int_range(pl.len()).over("qid"))
+    by_score = by_rank.sort("qid", "single", "docno", descending=[False, True, True])
+    place = pl.int_range(pl.len()).over("qid")
+    moved = by_score.filter(pl.any_horizontal((pl.col("rank") < k) != (place < k) for k in ks))
+    turned, of = moved["qid"].n_unique(), run["qid"].n_unique()
+    what = "queries in which ties put other passages into the first k than the ranks say (scores count)"
+    sentence = (
+        f"{turned:,} of {of:,} queries: ties in the scores put other passages into the first k than the ranks say; "
+        "write scores with more decimals, or set the retriever's key ranked_by: ranks"
+    )
+    return [{"what": what, "count": turned, **({"sentence": sentence} if turned > MANY * of else {})}]
 
 
 def rank_number() -> pl.Expr:

@@ -16,7 +16,6 @@ from ragrelay.annexes.recheck.drawing import draw
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import schema_of
-from ragrelay.generation.endpoint_address import endpoint_addresses
 from ragrelay.generation.generator import ENDPOINT, GENERATOR_KINDS, SEVERAL, Engine
 from ragrelay.generation.job import TOTALS, count_makers, keep, start_checked
 from ragrelay.generation.requests import asked_keys, longest_first, requests_of, sends_texts, window_of
@@ -57,7 +56,7 @@ def recheck_answers(
     share counts for the first. If one differs, all are made a second time, in two halves: an answer may depend on its
     batch. The store is only read. Receipt: stored (answers of the study), drawn, ``then`` (what
     generation.job.count_makers returns) and ``now`` (the same of this job, with its processor or the endpoint's
-    addresses, seconds and TOTALS).
+    addresses that replied, seconds and TOTALS).
     Raises InputError if the store has no answer to ``prompts``, and as ``start_engine`` does.
     """
     began = time.monotonic()
@@ -72,8 +71,7 @@ def recheck_answers(
     window, in_order = window_of(generator), drawn
     if not GENERATOR_KINDS[generator["engine"]].in_job:
         in_order = longest_first(drawn)  # as generation does: asked alone, it shows whether the endpoint cuts prompts
-    engine = start_checked(start_engine, generator, window)
-    by = {"addresses": endpoint_addresses(generator)} if engine.device == ENDPOINT else {"processor": processor()}
+    engine: Any = start_checked(start_engine, generator, window)
     ready = time.monotonic()
 
     def make(keys: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, Any]]:
@@ -100,7 +98,7 @@ def recheck_answers(
         "engines": {f"{engine.name} {engine.version} on {engine.device}": len(now)},
         "settings": {name: dict.fromkeys(value.split(SEVERAL), len(now)) for name, value in engine.settings.items()},
         "first_made": datetime.now(UTC).isoformat("T", "seconds"),
-        **by,
+        **({"addresses": engine.replied()} if engine.device == ENDPOINT else {"processor": processor()}),
         "seconds": round(time.monotonic() - began, 2),
         **{name: kept[name] for name in TOTALS},
     }

@@ -92,7 +92,7 @@ def _engines(made: Mapping[str, Any]) -> str:
     """Name the engines, or an endpoint's addresses and what its replies say of it."""
     if not _served(made):
         return listing(list(made["engines"]))
-    place = f"endpoint {listing(made['addresses'])}" if "addresses" in made else "an endpoint"
+    place = f"endpoint {listing(made['addresses'])}" if made.get("addresses") else "an endpoint"
     model, system = (" or ".join(made["settings"].get(name, ["not given"])) for name in (SERVED, SYSTEM))
     return f"{place} (served model {model}, system fingerprint {system})"
 
