@@ -26,7 +26,7 @@ FOLDERS = [
     )
 ]
 PLACES = {".".join((FILES, *folder.parts)): str(folder) for folder in FOLDERS}
-# What an annex has besides modules. Its rules run from a hosting service, and are here for `code_digest` and readers.
+# An annex's other files: scripts for digests, templates for pages, and rules, which tell the Snakefile what to include.
 ANNEXES = ["*/rules.smk", "*/scripts/*.py", "*/templates/*", "*/captions/*"]
 
 setup(

@@ -175,8 +175,10 @@ class Annex:
 
     # Rules
 
-    has_rules: ClassVar[bool] = True
-    """Whether it has ``rules.smk``."""
+    @property
+    def has_rules(self) -> bool:
+        """Whether it has ``rules.smk``."""
+        return (self.folder / "rules.smk").is_file()
 
     generates: ClassVar[tuple[str, ...]] = ()
     """Names of its rules that generate answers."""

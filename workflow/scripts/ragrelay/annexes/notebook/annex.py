@@ -8,4 +8,3 @@ class Notebook(Annex):
 
     order = 7
     doors = ("open", "pyterrier")
-    has_rules = False
