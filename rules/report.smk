@@ -162,6 +162,7 @@ rule write_page:
         page_parts=reported.page_parts,
     output:
         reported.page(files.report, "../workflow/report/page.rst", "all"),
+        facts=files.facts,
     log:
         "<logs>/write_page.log",
     conda:

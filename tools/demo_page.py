@@ -19,7 +19,7 @@ from ragrelay.base.io.keyed_files import WILDCARD, KeyedFiles
 from ragrelay.base.vocabulary.primary import Primary
 from ragrelay.report.display.numbers import number
 from ragrelay.report.display.sections import Section
-from ragrelay.report.lead_figure import zero_shot
+from ragrelay.report.facts import facts_of
 from ragrelay.report.reading import read_section
 from ragrelay.report.verdict_sentences import answers
 
@@ -108,11 +108,11 @@ def demo_section(demo: Demo) -> Section:
 
 def readme(section: Section) -> str:
     """README's paragraph on the demo: mean P of each retriever, and the page's answers as they are there."""
-    lead, base = section.lead, zero_shot(section)
+    lead, base = section.lead, facts_of(section).zero_shot
     where = {name: lead[name] for name in ("ordering", "k", "references")}
     means = dict(section["utility"].filter(**where).select("retriever", "mean_p").iter_rows())
     p = {name: number(mean, 2) for name, mean in means.items()}
-    said = " ".join(f"*{answer.question}* {answer.sentence}" for answer in answers(section))
+    said = " ".join(f"*{answer.question}* {answer.sentence}" for answer in answers(facts_of(section)))
     text = (
         f"In the demo, answers made without any passage score {number(base.value if base else None, 2)} (P: BERTScore "
         f"F1 with the best judged passage). With {lead['k']} passages from BM25 they score {p['bm25']}, from a dense "

@@ -81,4 +81,4 @@ def effects_of(
 def study_of(effects: pl.DataFrame, **keys: str) -> EffectStudy:
     named = {**KEYS, **keys}
     whole = effects.with_columns(pl.lit(value).alias(name) for name, value in named.items())
-    return EffectStudy(named, whole.select(*schema_of(COLUMNS)))
+    return EffectStudy(named, {"intervention_effects": whole.select(*schema_of(COLUMNS))})

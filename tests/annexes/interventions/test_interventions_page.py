@@ -9,7 +9,7 @@ from ragrelay.annexes.interventions import page_part
 from ragrelay.annexes.interventions.annex import Interventions
 from ragrelay.annexes.interventions.figures import draw_interventions, effects_by_place
 from ragrelay.annexes.interventions.page_tables import effect_table
-from ragrelay.annexes.interventions.study import EffectStudy, read_study
+from ragrelay.annexes.interventions.study import EffectStudy
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.page import render_page
@@ -83,6 +83,6 @@ def test_the_table_shows_slopes_in_one_unit() -> None:
 def test_what_is_read_has_the_columns_that_are_written(tmp_path: Path) -> None:
     shown = study_of(effects_of(made()))
     write_csv(shown.effects, tmp_path / "effects.csv")
-    again = read_study({"intervention_effects": tmp_path / "effects.csv"}, shown.keys)
+    again = EffectStudy.read({"intervention_effects": tmp_path / "effects.csv"}, shown.keys)
     assert again.effects.schema == shown.effects.schema
     assert again.effects.filter(pl.col("part") == "place")["place"].unique().sort().to_list() == [1, 2, 3]

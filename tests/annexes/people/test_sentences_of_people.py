@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from ragrelay.annexes.people import sentences as of_people
 from ragrelay.annexes.people.compare import compare_people
-from ragrelay.annexes.people.study import TABLES, PeopleStudy, read_study
+from ragrelay.annexes.people.study import PeopleStudy
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.vocabulary.columns import named
 from ragrelay.report.display.templates import environment
@@ -59,11 +59,11 @@ def study_of(
     tables = compare_people(
         pl.DataFrame(rows, schema=ROWS), answers, frames, "people", [("dense", "bm25")], measures, None
     )
-    assert set(tables) == set(TABLES)
+    assert set(tables) == set(PeopleStudy.COLUMNS)
     for name, table in tables.items():
         write_csv(named(table, {"dataset": "demo"}), folder / f"{name}.csv")
     given: dict[str, Any] = {"people": "people", "scorers": ["good", "wordy"], "primary": {"demo": PRIMARY}}
-    return read_study({name: folder / f"{name}.csv" for name in TABLES}, {"dataset": "demo"}, given)
+    return PeopleStudy.read({name: folder / f"{name}.csv" for name in PeopleStudy.COLUMNS}, {"dataset": "demo"}, given)
 
 
 STATES = {
@@ -112,7 +112,8 @@ def test_the_answer_names_a_scorer_that_is_better_and_says_when_there_are_too_fe
     assert answer.question == "Would a person say so?"
     assert answer.strong.startswith("good follows people better than wordy, over answers (ρ = 0.9")
     agreement = study["people_agreement"].filter(scorer="good")
-    alone = replace(study, scorers=("good",), tables={**study.tables, "people_agreement": agreement})
+    tables = {**study.tables, "people_agreement": agreement}
+    alone = replace(study, tables=tables, params={**study.params, "scorers": ["good"]})
     assert of_people.people_answer(alone).strong.startswith("Over answers, good and people correlate with ρ = 0.9")
     none = replace(study, tables={**study.tables, "people_agreement": agreement.clear()})
     assert of_people.people_answer(none).strong == "People scored too few answers to say"

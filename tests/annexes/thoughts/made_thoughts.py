@@ -9,7 +9,6 @@ from ragrelay.annexes.thoughts.lengths import describe_thoughts
 from ragrelay.annexes.thoughts.study import ThoughtStudy
 from ragrelay.base.vocabulary.columns import named
 from ragrelay.generation.answer_files import CONTEXT
-from ragrelay.report.display.sections import Grid
 
 from tests.support.report_study import GRID, PRIMARY
 
@@ -49,4 +48,5 @@ def study_of(frame: pl.DataFrame, grid: dict[str, Any] = GRID, budget: int = 409
     primary = PRIMARY._asdict() if len(grid["retrievers"]) > 1 else None
     tables = describe_thoughts(frame, primary and primary["reference"], None, budget)
     keys = {**KEYS, **keys}
-    return ThoughtStudy(keys, {name: named(table, keys) for name, table in tables.items()}, Grid.of(grid), primary)
+    params = {"grid": grid, "primary": {keys["dataset"]: primary}}
+    return ThoughtStudy(keys, {name: named(table, keys) for name, table in tables.items()}, params)

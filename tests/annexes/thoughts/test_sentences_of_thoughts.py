@@ -210,7 +210,7 @@ def test_a_reference_that_knows_the_judgements_is_said_to() -> None:
     study = study_of(frame, grid)
     assert study.primary is not None
     kinds = {**grid["kinds"], study.primary["reference"]: "oracle"}
-    judged = replace(study, grid=replace(study.grid, kinds=kinds))
+    judged = replace(study, params={**study.params, "grid": {**grid, "kinds": kinds}})
     said = [of_thoughts.thought_answer(judged).sentence, *of_thoughts.thought_sentences(judged)]
     known = f"with {study.primary['reference']} (of kind oracle, which knows the judgements)"
     assert known in said[0] and sum(known in one for one in said) >= 2

@@ -10,7 +10,7 @@ from ragrelay.annexes.thoughts import page_part
 from ragrelay.annexes.thoughts.annex import Thoughts
 from ragrelay.annexes.thoughts.figures import draw_thoughts, thoughts_by_k
 from ragrelay.annexes.thoughts.page_tables import difference_table, thought_table
-from ragrelay.annexes.thoughts.study import TABLES, ThoughtStudy
+from ragrelay.annexes.thoughts.study import ThoughtStudy
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.page import render_page
@@ -31,7 +31,7 @@ def read(folder: Path, *studies: ThoughtStudy) -> list[ThoughtStudy]:
             write_csv(table, folder / shown.keys["dataset"] / f"{name}.csv")
     files = {
         name: KeyedFiles(f"{{dataset}}/{name}.csv", tuple(folder / s.keys["dataset"] / f"{name}.csv" for s in studies))
-        for name in TABLES
+        for name in ThoughtStudy.COLUMNS
     }
     given = {"grid": GRID, "primary": {s.keys["dataset"]: PRIMARY._asdict() for s in studies}}
     return [

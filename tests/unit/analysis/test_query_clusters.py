@@ -172,12 +172,13 @@ def test_an_unbounded_interval_says_why() -> None:
 
 def test_the_page_says_so(sections: dict[bool, Section]) -> None:
     from ragrelay.report import lead
+    from ragrelay.report.facts import facts_of
 
-    (line,) = [text for title, text in lead.warnings(sections[True]) if title == "Clusters"]
+    (line,) = [text for title, text, _ in lead.warnings(facts_of(sections[True])) if title == "Clusters"]
     assert line.startswith("36 queries in 15 clusters, the largest with 28% of them.")
     size = sum(size**2 for size in SIZES) / 36
     assert line.endswith(f"Remarks on one more query mean one more cluster of {size:.1f} such queries.")
-    assert not [text for title, text in lead.warnings(sections[False]) if title == "Clusters"]
+    assert not [text for title, text, _ in lead.warnings(facts_of(sections[False])) if title == "Clusters"]
     assert sections[False]["clusters"].is_empty()
     assert NOT_BY_CLUSTER in set(sections[True]["significance"]["reason"])
 

@@ -11,7 +11,7 @@ from ragrelay.analysis.mean_tests import Means
 from ragrelay.analysis.scale import scaled
 from ragrelay.analysis.significance import comparisons
 from ragrelay.analysis.systems import systems
-from ragrelay.report.lead_figure import interval_of
+from ragrelay.report.facts import interval_of
 
 N = 5
 ENDS = ("low", "high", "verdict_low", "verdict_high")

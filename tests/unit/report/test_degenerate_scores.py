@@ -14,8 +14,9 @@ from ragrelay.generation.answer_files import MISSING
 from ragrelay.report import lead
 from ragrelay.report.display.outputs import Figure, Table, available
 from ragrelay.report.display.sections import Section
+from ragrelay.report.facts import facts_of
 from ragrelay.report.figure_files import draw_figures
-from ragrelay.report.lead_figure import lead_figure, means
+from ragrelay.report.lead_figure import lead_figure
 from ragrelay.report.outputs import OUTPUTS
 from ragrelay.report.page import render_page
 from ragrelay.report.study import ReportedStudy
@@ -77,10 +78,10 @@ def test_scores_of_every_kind_run_through(of: Shape, pattern: str, n: int, tmp_p
     lost = measured.answers["answer"].null_count() > 0
     assert bool(study.missing) == lost == any("are missing" in sentence for sentence in said)
     assert all("leave them out (refusal: 1,200)." in sentence for sentence in study.missing)
-    shown = [text for title, text in lead.warnings(section, told) if "are missing" in text]
+    shown = [text for _, text, _ in lead.warnings(facts_of(section), told) if "are missing" in text]
     assert all(" are missing (refusal: 1,200); they" in text for text in shown) and (not lost or shown)
     with_passages = measured.scores.filter(pl.col("k") > 0, pl.col("ordering") != "none")
-    assert bool(lead_figure(section, 1, explored=False)) == bool(with_passages.height)
+    assert bool(lead_figure(facts_of(section), 1, explored=False)) == bool(with_passages.height)
     write_tables(study, [output for output in OUTPUTS if isinstance(output, Table)], tmp_path)
 
 
@@ -117,8 +118,8 @@ def test_a_scale_of_any_length_has_its_ticks(tmp_path: Path) -> None:
     """As of a scorer that counts words, or a user's own function."""
     for kind in ("length", "python"):
         section = section_of(degenerate(shape(kind), "two values", 16), tmp_path / kind, resamples=30)
-        values = [mean.value for line in means(section).values() for mean in line]
-        for drawn in lead_figure(section, 1, explored=False):
+        values = [mean.value for line in facts_of(section).means.values() for mean in line]
+        for drawn in lead_figure(facts_of(section), 1, explored=False):
             ticks = [float(text.replace(",", "").replace("−", "-")) for _, text in drawn["ticks"]]
             assert 2 <= len(ticks) <= 8
             assert ticks[0] <= min(values) and ticks[-1] >= max(values)
@@ -127,7 +128,7 @@ def test_a_scale_of_any_length_has_its_ticks(tmp_path: Path) -> None:
 
 
 def conclusions(section: Section) -> list[str]:
-    return [answer.sentence for answer in answers(section)]
+    return [answer.sentence for answer in answers(facts_of(section))]
 
 
 def test_a_retriever_without_answers_is_not_one_that_is_not_there(tmp_path: Path) -> None:
@@ -143,13 +144,15 @@ def test_a_retriever_without_answers_is_not_one_that_is_not_there(tmp_path: Path
 def test_differences_that_do_not_vary_are_not_counted_as_no_gain(tmp_path: Path) -> None:
     """P is 1 for every query with passages: no test has a variance, so the page neither denies nor affirms a gain."""
     section = section_of(degenerate(shape("rouge"), "one query does not differ", 16), tmp_path, resamples=30)
-    page = [lead.table(section, {})["title"], lead.headings(section)["gain"]]
+    page = [lead.table(facts_of(section))["title"], lead.headings(facts_of(section))["gain"]]
     assert page == ["1 of 2 retrievers beat zero-shot at k = 2; 1 cannot be compared",
                     "Passages make the answer better in 2 of 4 combinations of retriever and k; "
                     "2 cannot be compared"]  # fmt: skip
     equal = section_of(degenerate(shape("rouge"), "all equal, between both", 16), tmp_path / "equal", resamples=30)
-    assert lead.table(equal, {})["title"] == "Retrievers at k = 2"
-    assert lead.headings(equal)["gain"] == "No cell can be compared with zero-shot (all differences are equal)"
+    assert lead.table(facts_of(equal))["title"] == "Retrievers at k = 2"
+    assert (
+        lead.headings(facts_of(equal))["gain"] == "No cell can be compared with zero-shot (all differences are equal)"
+    )
     apart = section_of(degenerate(shape("rouge"), "one retriever the highest, others the lowest", 16),
                        tmp_path / "apart", resamples=30)  # fmt: skip
     assert conclusions(apart)[0].endswith("difference 1.00, 16 queries, all differences are equal.")

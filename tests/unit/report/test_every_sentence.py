@@ -19,9 +19,10 @@ import pytest
 from ragrelay import report
 from ragrelay.analysis.verdicts import OF_DIFFERENCE
 from ragrelay.base.vocabulary.names import UNSCORED
-from ragrelay.report import answer_findings, findings, lead, lead_figure, verdict_sentences
-from ragrelay.report.display.findings import Findings
+from ragrelay.report import answer_findings, findings, lead, verdict_sentences
+from ragrelay.report.display.findings import Conclusion, Findings, Warned
 from ragrelay.report.display.sections import Section
+from ragrelay.report.facts import facts_of
 from ragrelay.report.study import ReportedStudy
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
@@ -346,7 +347,7 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
     means = [num(float(np.mean(list(a.p(a.at(name)).values()))), 2) for name in names]
     same = a.p(a.at(names[0])).keys() == a.p(a.at(names[1])).keys()  # else the means are of other queries
     measured = [a.k, *(num(a.mean_measure(name, a.k), 2) for name in names)]
-    said = verdict_sentences.compared(a.section)
+    said = verdict_sentences.compared(facts_of(a.section))
     words = len(said._replace(numbers=said.numbers.rpartition("difference")[2], remark="").sentence.split()) + 1
     room = verdict_sentences.MOST_WORDS - words - 6  # "answer quality P 0.83 against 0.84," has so many words
     fallen = remark([""] if a.falls(a.k, a.ordering) else []) or unlike(values, word)
@@ -1133,7 +1134,7 @@ def left_out(section: Section) -> list[dict[str, Any]]:
     return [{**named, "count": n, "detail": detail} for n in (3, 4)]
 
 
-@says("lead.facts")
+@says("lead.size")
 def facts(a: Again) -> list[str]:
     """The study's size | the grid | most queries of a cell | -."""
     n = max(len(a.p(where) | a.p0(where)) for where in a.cells(("lenient",)))
@@ -1158,6 +1159,8 @@ def marked(made: Any, kind: str) -> Any:
         return replace(made, sentences=marked(made.sentences, kind), limits=marked(made.limits, kind))
     if isinstance(made, dict):
         return {key: marked(value, kind) for key, value in made.items()}
+    if isinstance(made, Conclusion | Warned):
+        return type(made)(*(marked(one, kind) for one in made))
     if isinstance(made, list | tuple):
         return type(made)(marked(one, kind) for one in made)
     return made
@@ -1171,28 +1174,28 @@ def page_says(section: Section, judged: bool) -> list[Said]:
     """All sentences of the section on the page, but notes and captions, which have no numbers of a study."""
     judges = {section.scorer: "lm"} if judged else {}
     study = ReportedStudy("study", section.grid, (section,), left_out=left_out(section), judges=judges)
-    rows = lead_figure.primary_differences(section)
+    facts = facts_of(section)
     with pytest.MonkeyPatch.context() as patch:
         for kind in KINDS:
             module, dot, name = kind.partition(".")
             if dot:
                 patch.setattr(getattr(report, module), name, saying(kind, getattr(getattr(report, module), name)))
         found, of_answers = findings.findings(section), answer_findings.findings_on_answers(section)
-        warnings: list[tuple[str, Said]] = lead.warnings(section)
+        warnings: Any = lead.warnings(facts)
         return [
-            *(marked(answer.sentence, answer.topic) for answer in verdict_sentences.answers(section)),
+            *(marked(answer.sentence, answer.topic) for answer in verdict_sentences.answers(facts)),
             lead.scope(section),
-            lead.figure_title(section, rows),
-            *filter(None, [lead.figure_remark(rows)]),
-            marked(lead.table(section, rows)["title"], "title of the table"),
-            *filter(None, [marked(lead.table(section, rows)["remark"], "remark of the table")]),
-            *lead.headings(section).values(),
+            lead.figure_title(facts),
+            *filter(None, [lead.figure_remark(facts)]),
+            marked(lead.table(facts)["title"], "title of the table"),
+            *filter(None, [marked(lead.table(facts)["remark"], "remark of the table")]),
+            *lead.headings(facts).values(),
             lead.counted_where(section),
-            *(marked(f"{head}: {text}", text.kind) for head, text in warnings),
-            *verdict_sentences.how_relayed(section),
+            *(marked(f"{head}: {text}", text.kind) for head, text, _ in warnings),
+            *verdict_sentences.how_relayed(facts),
             *findings.summary(study),
             *findings.unscored(study, section),
-            lead.facts([section]),
+            lead.size([section]),
             *(marked(text, "no function") for part in (found, of_answers) for text in [*part.sentences, *part.limits]),
         ]
 
@@ -1323,7 +1326,7 @@ def test_relay_needs_the_same_number_of_queries_however_few_there_are(
 ) -> None:
     """An answer needs both slopes; without zero-shot answers, the adjusted one lacks more than queries."""
     section = section_of(first_queries(make(), n), tmp_path, resamples=30)
-    assert verdict_sentences.relayed(section).sentence == f"We cannot tell: {said}."
+    assert verdict_sentences.relayed(facts_of(section)).sentence == f"We cannot tell: {said}."
     rows = section["relay"].filter(retrievers="all rankings", k=5, ordering="descending", references="lenient")
     measured = rows.filter(adjusted=False)["reason"].item()
     assert measured == (None if n == 16 else f"{n} of {n} queries have contexts that differ, 12 needed")
@@ -1345,7 +1348,7 @@ def test_the_first_table_says_which_queries_its_rows_have(retriever: str, baseli
             measured, scores=measured.scores.filter(pl.col("retriever") != "zeroshot", ordering="descending")
         )
     section = section_of(measured, tmp_path, resamples=30)
-    again, table = Again(measured, section), lead.table(section, lead_figure.primary_differences(section))
+    again, table = Again(measured, section), lead.table(facts_of(section))
     said = {row["name"]: row["queries"] for row in [*table["rows"], *table["designed"]]}
     sizes = {name: len(again.p(again.at(name))) for name in again.retrievers}
     if baseline:
@@ -1364,7 +1367,7 @@ def test_the_first_table_has_the_share_of_unjudged_passages(make: Callable[[], M
     """Of every retriever, not of the primary pair alone: a pool that missed one's passages lowers its measure."""
     measured = make()
     section = section_of(measured, tmp_path)
-    again, table = Again(measured, section), lead.table(section, lead_figure.primary_differences(section))
+    again, table = Again(measured, section), lead.table(facts_of(section))
     named = {row["name"]: row["unjudged"] for row in [*table["rows"], *table["designed"]]}
     shown = {name: named[name] for name in measured.grid["retrievers"]}
     shares = dict(zip(shown, unjudged_share(again, *shown), strict=True))
@@ -1383,31 +1386,30 @@ def test_the_words_of_other_verdicts_are_approved(tmp_path: Path) -> None:
         exprs = {column: value if isinstance(value, pl.Expr) else pl.lit(value) for column, value in values.items()}
         return changed(section, **{name: section[name].with_columns(**exprs)})
 
-    said = [verdict_sentences.compared(having("systems", verdict=word)).sentence for word in OF_DIFFERENCE]
-    said.append(verdict_sentences.compared(having("systems", verdict="equivalent", stands=False)).sentence)
+    said = [verdict_sentences.compared(facts_of(having("systems", verdict=word))).sentence for word in OF_DIFFERENCE]
+    said.append(verdict_sentences.compared(facts_of(having("systems", verdict="equivalent", stands=False))).sentence)
     for word, adjusted in (("above zero",) * 2, ("below zero",) * 2, ("above zero", "undecided")):
         verdict = pl.when("adjusted").then(pl.lit(adjusted)).otherwise(pl.lit(word))
         relay = having("relay", low=pl.when("adjusted").then(-0.1).otherwise(0.1), verdict=verdict, p_value=0.001)
-        said += [verdict_sentences.relayed(relay).sentence, *verdict_sentences.relay_left_open(relay)]
+        facts = facts_of(relay)
+        said += [verdict_sentences.relayed(facts).sentence, *verdict_sentences.relay_left_open(facts)]
     alone = changed(relay, relay=relay["relay"].filter(~pl.col("adjusted")))
-    said += verdict_sentences.relay_left_open(alone)
+    said += verdict_sentences.relay_left_open(facts_of(alone))
     few = {"low": None, "high": None, "verdict": "too few queries", "reason": "3.9 effective queries, 6 needed"}
     expressions = {name: pl.when("adjusted").then(pl.lit(value)).otherwise(pl.col(name)) for name, value in few.items()}
-    said.append(verdict_sentences.relayed(having("relay", **expressions)).sentence)
-    said.append(
-        verdict_sentences.relayed(having("relay", low=-0.2, high=-0.1, verdict="below zero", p_value=0.02)).sentence
-    )
-    said += [
-        ": ".join(one) for one in lead.warnings(section)[:1] + lead.warnings(replace(section, named_pair=True))[:1]
-    ]
+    said.append(verdict_sentences.relayed(facts_of(having("relay", **expressions))).sentence)
+    below = having("relay", low=-0.2, high=-0.1, verdict="below zero", p_value=0.02)
+    said.append(verdict_sentences.relayed(facts_of(below)).sentence)
+    first_warnings = [lead.warnings(facts_of(one))[0] for one in (section, replace(section, named_pair=True))]
+    said += [f"{one.head}: {one.text}" for one in first_warnings]
     for first, second in combinations(("above zero", "below zero", "undecided", "above zero"), 2):
         verdict = pl.when(some).then(pl.lit(first)).otherwise(pl.lit(second))
         of_four = having("correlation", verdict=verdict, value=pl.col("value").fill_null(0.1))
-        said.append(verdict_sentences.ranked_well(of_four).sentence)
-        said.append(verdict_sentences.ranked_well(having("correlation", verdict=verdict)).sentence)
+        said.append(verdict_sentences.ranked_well(facts_of(of_four)).sentence)
+        said.append(verdict_sentences.ranked_well(facts_of(having("correlation", verdict=verdict))).sentence)
     for other in ([], ["all relevant", "lowest slope"]):
         verdict = pl.when(pl.col("labelling").is_in(other)).then(pl.lit("above zero")).otherwise(pl.lit("undecided"))
-        said += verdict_sentences.relay_with_holes(having("holes", verdict=verdict))
+        said += verdict_sentences.relay_with_holes(facts_of(having("holes", verdict=verdict)))
     said += verdict_sentences.flags(having("gain", utility_disagrees=True))
     for word in ("equivalent", "not worse", "undecided"):
         of_cell = having("equivalence", verdict=word)["equivalence"].filter(
@@ -1420,13 +1422,15 @@ def test_the_words_of_other_verdicts_are_approved(tmp_path: Path) -> None:
     said += answer_findings.findings_on_answers(having("lengths", stop=pl.col("stop") - 3, other=3)).limits[:1]
     sizes = {"queries": [36], "clusters": [9], "n_eff": [7.0], "largest": [10], "share_largest": [10 / 36]}
     clustered = changed(having("systems", verdict="too few queries"), clusters=pl.DataFrame(sizes))
-    said += [verdict_sentences.compared(clustered).sentence, *map(": ".join, verdict_sentences.clustered(clustered))]
+    of_clusters = verdict_sentences.clustered(facts_of(clustered))
+    said.append(verdict_sentences.compared(facts_of(clustered)).sentence)
+    said += [f"{one.head}: {one.text}" for one in of_clusters]
     one = replace(section.grid, kinds={**section.grid.kinds, **dict.fromkeys(("dense", "rel", "nrel"), "oracle")})
     alone = replace(changed(section, systems=section["systems"].clear(), relay=section["relay"].clear()), grid=one)
-    said += [answer.sentence for answer in verdict_sentences.answers(replace(alone, primary=None))]
+    said += [answer.sentence for answer in verdict_sentences.answers(facts_of(replace(alone, primary=None)))]
     said.append(lead.scope(replace(section, grid=one)))
-    said += [answer.question for answer in verdict_sentences.answers(section)]
-    approve(APPROVED / "other-verdicts.txt", [*said, lead.table(section, {})["last"]])
+    said += [answer.question for answer in verdict_sentences.answers(facts_of(section))]
+    approve(APPROVED / "other-verdicts.txt", [*said, lead.table(facts_of(section))["last"]])
 
 
 MODULES = ("verdict_sentences.py", "findings.py", "answer_findings.py", "lead.py")

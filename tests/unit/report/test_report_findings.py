@@ -13,6 +13,7 @@ from ragrelay.base.vocabulary.names import UNSCORED
 from ragrelay.report import answer_findings
 from ragrelay.report.display.findings import side_of_zero
 from ragrelay.report.display.sections import Section
+from ragrelay.report.facts import facts_of
 from ragrelay.report.findings import findings, summary, unscored
 from ragrelay.report.lead import headings, lead, scope
 from ragrelay.report.lead_figure import signed
@@ -128,7 +129,9 @@ def test_a_heading_counts_the_combinations_without_a_rho(study: ReportedStudy):
 
     def heading(without: pl.Expr) -> str:
         known = [pl.when(~without).then(pl.col(name)).alias(name) for name in ("value", "verdict")]
-        return headings(changed(section, correlation=section["correlation"].with_columns(known))).get("relayed", "")
+        return headings(facts_of(changed(section, correlation=section["correlation"].with_columns(known)))).get(
+            "relayed", ""
+        )
 
     last = (pl.col("k") == 5) & (pl.col("retriever") == "dense")
     for without, end in ((pl.col("k") < 5, "; 4 have no ρ"), (last, "; 1 has no ρ"), (pl.lit(False), "")):
@@ -175,7 +178,7 @@ def relayed(section: Section, word: str, adjusted: str) -> Section:
 
 
 def of_relay(section: Section) -> str:
-    return answers(section)[1].sentence
+    return answers(facts_of(section))[1].sentence
 
 
 def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
@@ -199,7 +202,7 @@ def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
         said = of_relay(relayed(section, *words))
         assert said == f"{strong}: per 0.1 of nDCG@5, {numbers}, {row['n']} queries whose contexts differ."
         assert len(said.split()) <= MOST_WORDS
-    (how,) = how_relayed(section)
+    (how,) = how_relayed(facts_of(section))
     long = [f"{row[name] / 10:.3f}".replace("-", "−") for name in ("slope", "low", "high")]
     assert f"P changes by {long[0]} [{long[1]}, {long[2]}], adjusted for difficulty " in how
     below = relayed(section, "below zero", "below zero")
@@ -216,7 +219,7 @@ def test_relay_is_said_where_both_rows_say_so(study: ReportedStudy):
 
 def test_the_page_opens_with_no_correlation_within_queries(study: ReportedStudy):
     section = study.sections[0]
-    assert answers(section) == answers(changed(section, within=section["within"].clear()))
+    assert answers(facts_of(section)) == answers(facts_of(changed(section, within=section["within"].clear())))
 
 
 def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
@@ -228,7 +231,7 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
 
     def saying(**values: object) -> str:
         standing = {"stands": pl.lit(True), "remark": pl.lit(None, pl.String), **values}
-        return compared(changed(section, systems=section["systems"].with_columns(**standing))).sentence
+        return compared(facts_of(changed(section, systems=section["systems"].with_columns(**standing)))).sentence
 
     difference = short(row["mean_difference"], row["low"], row["high"], row["margin"])
     numbers = f"difference {difference}, 36 queries."
@@ -273,7 +276,7 @@ def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(stud
 
     def warned(**tables: pl.DataFrame) -> dict[str, str]:
         other = changed(section, **tables)
-        return dict(lead(other, 1, True, [])["warnings"])
+        return {head: text for head, text, _ in lead(facts_of(other), 1, True, [])["warnings"]}
 
     utility, systems = section["utility"], section["systems"]
     holes = utility.with_columns(share_unjudged=pl.when(retriever="dense").then(0.123).otherwise(0.01))
@@ -307,7 +310,7 @@ def test_where_passages_are_unjudged_the_page_says_whether_the_answer_on_relay_s
          for adjusted in (False, True) for name, slope in slopes.items()],
         schema_overrides={"k": pl.Int64},
     )  # fmt: skip
-    (said,) = relay_with_holes(changed(section, holes=table))
+    (said,) = relay_with_holes(facts_of(changed(section, holes=table)))
     assert "per 0.1 of nDCG@5 runs from 0.005 to 0.050 (0.030 if none are relevant, 0.035 if all are)." in said
     assert said.endswith(
         "The answer “answers improve more where rankings improve more” stays the same under all labels tried."
@@ -318,10 +321,10 @@ def test_where_passages_are_unjudged_the_page_says_whether_the_answer_on_relay_s
     assert shown.rows[0][:5] == ["5", "none relevant", "12%", "3 of 8", "3 of 8"] and len(shown.rows) == 4
     low = table.with_columns(verdict=pl.when(labelling=LOWEST, adjusted=True).then(pl.lit("undecided"))
                              .otherwise("verdict"))  # fmt: skip
-    (said,) = relay_with_holes(changed(section, holes=low))
+    (said,) = relay_with_holes(facts_of(changed(section, holes=low)))
     assert said.endswith("would change: “we do not know” at the lowest.")
-    assert relay_with_holes(section) == []
-    assert relay_with_holes(changed(section, holes=table.with_columns(k=pl.lit(1, pl.Int64)))) == []
+    assert relay_with_holes(facts_of(section)) == []
+    assert relay_with_holes(facts_of(changed(section, holes=table.with_columns(k=pl.lit(1, pl.Int64))))) == []
 
 
 def test_oracles_are_no_retrievers_whose_queries_are_well_ranked(study: ReportedStudy):
@@ -329,7 +332,9 @@ def test_oracles_are_no_retrievers_whose_queries_are_well_ranked(study: Reported
 
     def saying(*words: str) -> str:
         word = pl.col("retriever").replace_strict(["bm25", "dense"], list(words), default="above zero")
-        return ranked_well(changed(section, correlation=section["correlation"].with_columns(verdict=word))).sentence
+        return ranked_well(
+            facts_of(changed(section, correlation=section["correlation"].with_columns(verdict=word)))
+        ).sentence
 
     rho = headline(section, "correlation").filter(subset="all", coefficient="spearman")
     value = f"{rho.filter(retriever='bm25')['value'].item():.2f}".replace("-", "−")
@@ -359,7 +364,7 @@ def test_more_than_three_rhos_have_a_range_their_measure_and_their_queries(study
         dtypes = section["correlation"].schema
         new = {name: pl.col("retriever").replace_strict(dict(zip(names, one, strict=True)), return_dtype=dtypes[name])
                for name, one in columns.items()}  # fmt: skip
-        said = ranked_well(changed(section, correlation=section["correlation"].with_columns(**new)))
+        said = ranked_well(facts_of(changed(section, correlation=section["correlation"].with_columns(**new))))
         assert len(f"{said.strong}: {said.numbers}".split()) <= MOST_WORDS
         return said.sentence
 
@@ -380,7 +385,7 @@ def test_more_than_three_rhos_have_a_range_their_measure_and_their_queries(study
     assert few == f"We cannot tell: too few queries (9 queries, 12 needed), {rho}, 9 queries."
     five = replace(section, grid=replace(section.grid, retrievers=(*names, "constant"), kinds=kinds))
     above = section["correlation"].with_columns(verdict=pl.lit("above zero"), value=0.4)
-    said = ranked_well(changed(five, correlation=above)).sentence
+    said = ranked_well(facts_of(changed(five, correlation=above))).sentence
     queries = headline(section, "correlation")["n"][0]
     assert said == (
         "They do with 4 of 5 retrievers: Spearman’s ρ of nDCG@5 and utility 0.40, none with 1 retriever, "
@@ -408,7 +413,7 @@ def test_an_undecided_rho_has_its_reason_beside_the_interval(study: ReportedStud
     def saying(retrievers: list[str], **columns: object) -> str:
         named = pl.col("retriever").is_in(retrievers)
         values = {name: pl.when(named).then(pl.lit(value)).otherwise(pl.col(name)) for name, value in columns.items()}
-        return ranked_well(changed(section, correlation=section["correlation"].with_columns(**values))).remark
+        return ranked_well(facts_of(changed(section, correlation=section["correlation"].with_columns(**values)))).remark
 
     alone = {"verdict": "undecided", "low": 0.1, "high": 0.7, "p_permutation": 0.02}
     holm = "p = 0.02 alone, 0.13 after Holm's correction"
@@ -429,7 +434,7 @@ def test_too_few_queries_are_counted_for_each_retriever(study: ReportedStudy):
     def saying(dense: str) -> str:
         counts = pl.when(pl.col("retriever") == "dense").then(pl.lit(dense)).otherwise(pl.lit("10 queries, 12 needed"))
         few = section["correlation"].with_columns(verdict=pl.lit("too few queries"), remark=counts)
-        return ranked_well(changed(section, correlation=few)).numbers
+        return ranked_well(facts_of(changed(section, correlation=few))).numbers
 
     both = "(10 queries, 12 needed, with bm25; 9 queries, 12 needed, with dense), Spearman’s ρ "
     assert saying("9 queries, 12 needed").startswith(f"too few queries {both}")
@@ -441,9 +446,9 @@ def test_the_tables_p_over_other_queries_than_the_figures_is_explained(study: Re
     bm25 = pl.col("retriever") == "bm25"
     other = section["utility"].with_columns(mean_p=pl.when(bm25).then(pl.lit(0.123)).otherwise("mean_p"))
     fewer = section["gain"].with_columns(n=pl.when(bm25).then(pl.lit(33, pl.Int64)).otherwise("n"))
-    said = lead(changed(section, utility=other, gain=fewer), 0, False, [])["table"]["remark"]
+    said = lead(facts_of(changed(section, utility=other, gain=fewer)), 0, False, [])["table"]["remark"]
     assert "P is over the queries that also have P₀ (33 with bm25), in the figure over all with P." in said
-    assert "in the figure" not in lead(section, 0, False, [])["table"]["remark"]
+    assert "in the figure" not in lead(facts_of(section), 0, False, [])["table"]["remark"]
 
 
 def test_the_answer_counts_the_verdicts_of_all_cells(study: ReportedStudy):
@@ -517,16 +522,19 @@ def test_nothing_is_said_of_what_is_missing(study: ReportedStudy):
     empty = changed(replace(section, reference_retriever=None), **{name: section[name].clear() for name in names})
     found = findings(empty)
     assert found.sentences == ["No query has both P and P₀ here.", "No cell can be compared with zero-shot."]
-    assert [one.sentence for one in answers(empty)] == [
+    assert [one.sentence for one in answers(facts_of(empty))] == [
         "We cannot tell: no query has a score with both dense and bm25.",
         "We cannot tell: no query has scores with two different rankings.", "We cannot tell: no query has a utility.",
     ]  # fmt: skip
     alone = replace(empty, primary=None, grid=replace(empty.grid, retrievers=("bm25", "rel")))
-    assert [one.sentence for one in answers(alone)][:2] == [
+    assert [one.sentence for one in answers(facts_of(alone))][:2] == [
         "Needs two retrievers; here is one.", "Needs two rankings; here is one.",
     ]  # fmt: skip
     constant = section["correlation"].with_columns(value=None, reason=pl.lit("nDCG is constant"))
-    assert answers(changed(section, correlation=constant))[2].sentence == "We cannot tell: nDCG or utility is constant."
+    assert (
+        answers(facts_of(changed(section, correlation=constant)))[2].sentence
+        == "We cannot tell: nDCG or utility is constant."
+    )
     assert side_of_zero({"low": None, "high": 1.0}) is None
 
 

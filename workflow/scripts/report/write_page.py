@@ -4,10 +4,10 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
-from ragrelay.base.io.atomic_files import write_text
+from ragrelay.base.io.atomic_files import write_json, write_text
 from ragrelay.base.io.keyed_files import keyed_files
 from ragrelay.execution.jobs.scripts import job_log
-from ragrelay.report.page import render_page
+from ragrelay.report.page import page_and_facts
 from ragrelay.report.questions import read_questions
 from ragrelay.report.reading import read_study, with_files
 from ragrelay.report.study import AnnexPart
@@ -38,4 +38,6 @@ with job_log(snakemake.log[0], snakemake.input):
         questions=read_questions(params.questions, inputs.asked),
     )
     page = snakemake.output[0]
-    write_text(render_page(study, Path(inputs.template), Path(page)), page)
+    html, facts = page_and_facts(study, Path(inputs.template), Path(page))
+    write_json(facts, snakemake.output.facts)
+    write_text(html, page)

@@ -2,7 +2,7 @@
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +61,7 @@ COLUMNS = {**STUDY_PART, **TABLE}
 
 
 Flags = npt.NDArray[np.bool_]
+Row = TypeVar("Row", bound=Mapping[str, Any])
 
 
 class Cell(NamedTuple):
@@ -473,7 +474,7 @@ def answer_of(rows: pl.DataFrame) -> str:
     return IT_IS_NOT if verdicts == {BELOW} and (rows["p_value"] < REVERSED).all() else NOT_KNOWN
 
 
-def deciding(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def deciding(rows: Sequence[Row]) -> list[Row]:
     """Return those of a cell's ``rows`` (as measured, adjusted) on which the conclusion of ``answer_of`` rests.
 
     These are the rows of too few queries, if any; else the undecided ones; else, where both slopes are below zero,

@@ -2,13 +2,13 @@
 
 import polars as pl
 
-from ragrelay.analysis.lengths import MISSING
 from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.report.cost import total
 from ragrelay.report.display.findings import Findings
 from ragrelay.report.display.judge_checks import judge_sentences
 from ragrelay.report.display.numbers import about, count, counted, listing, number, share
 from ragrelay.report.display.sections import Section
+from ragrelay.report.facts import facts_of
 
 NOTEWORTHY = 0.005
 """Shares below this round to less than 1% and are not mentioned."""
@@ -78,7 +78,7 @@ def ends(section: Section) -> dict[str, float]:
 
     Missing answers count among all answers, but have not ended in any way.
     """
-    sums = _sums(section)
+    sums = facts_of(section).answers
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
     if not _counted(section):
         kinds = {"blank": kinds["blank"]}
@@ -88,16 +88,9 @@ def ends(section: Section) -> dict[str, float]:
 
 def missing(section: Section) -> str:
     """Return the share of answers that are missing, or their number where few are; empty if none is."""
-    sums = _sums(section)
+    sums = facts_of(section).answers
     many = sums["missing"] >= NOTEWORTHY * sums["n"]
     return "" if not sums["missing"] else share(sums["missing"] / sums["n"]) if many else count(sums["missing"])
-
-
-def _sums(section: Section) -> dict[str, int]:
-    """Return the sums of the columns of lengths.csv that count answers; all orderings of one passage have one."""
-    cells = distinct(section["lengths"], ("retriever", "ordering"))
-    sums = cells.select(pl.col("n", "stop", "length", "other", "blank").sum())
-    return sums.with_columns(MISSING).row(0, named=True)
 
 
 def alike(section: Section) -> list[str]:

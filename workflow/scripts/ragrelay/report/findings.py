@@ -14,6 +14,7 @@ from ragrelay.report import verdict_sentences
 from ragrelay.report.display.findings import Findings
 from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.report.display.sections import Section
+from ragrelay.report.facts import facts_of
 from ragrelay.report.study import ReportedStudy
 
 TEST_CELLS = ("mark", "quantity", "references", *CELLS)
@@ -86,8 +87,8 @@ def findings(section: Section) -> Findings:
         *verdict_sentences.flags(section),
         *verdict_sentences.coupling(coupled, f"{measure}@{k}"),
         *_power(section["correlation"].filter(here, pl.col("references") == grade, pl.col("subset") == "all")),
-        *verdict_sentences.equal_length(section),
-        *verdict_sentences.sizes(section),
+        *verdict_sentences.equal_length(facts_of(section)),
+        *verdict_sentences.sizes(facts_of(section)),
         *_copying(section, cells, gains[grade], gains[grade + UNSEEN]),
         *_multiplicity(tests),
         *(_missing(cells, section.relative) if section.baseline else []),

@@ -8,28 +8,17 @@ import polars as pl
 from ragrelay.analysis import relay
 from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.labellings import HOLES_ABOVE
-from ragrelay.analysis.systems import PRIMARY, REFERENCE
 from ragrelay.analysis.verdicts import ABOVE, BELOW, SAY_BETTER, SAY_WORSE, TOO_FEW
-from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.report import answer_findings, verdict_sentences
-from ragrelay.report.display.findings import undone, unlike_student, with_remark, would_undo
+from ragrelay.report.display.findings import Warned, undone, unlike_student, with_remark, would_undo
 from ragrelay.report.display.numbers import MISSING, count, counted, listing, number, share
 from ragrelay.report.display.sections import Section
-from ragrelay.report.lead_figure import (
-    Mean,
-    coloured,
-    lead_figure,
-    means,
-    primary_differences,
-    signed,
-    verdict_in_short,
-    zero_shot,
-)
+from ragrelay.report.facts import Difference, Fact, Facts, Gain
+from ragrelay.report.lead_figure import coloured, lead_figure, signed, verdict_in_short
 from ragrelay.report.missing import reasons
 from ragrelay.report.verdict_sentences import short
 
 Row = dict[str, Any]
-Warning = tuple[str, str]
 MOST_ROWS = 10
 REPRESENTATIVE, MANY = 36, 100
 """With fewer queries, rare kinds may be missing; with fewer than MANY, the page says which differences it can find."""
@@ -40,26 +29,25 @@ COPIED = 0.5
 """The page warns if at least this share of answers had its nearest reference in the context."""
 
 
-def lead(section: Section, part: int, explored: bool, left_out: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def lead(facts: Facts, part: int, explored: bool, left_out: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the values for the template ``lead.html.j2``.
 
     ``part``: the section's index in the explorer; ``left_out``: records of left_out.json.
     """
-    figure, rows = lead_figure(section, part, explored), primary_differences(section)
     return {
-        "answers": verdict_sentences.answers(section),
-        "scope": scope(section),
-        "looks": section.looks,
-        "figure": figure,
-        "figure_title": figure_title(section, rows),
-        "figure_remark": figure_remark(rows),
-        "pair": section.primary,
-        "table": table(section, rows),
-        "warnings": warnings(section, left_out),
+        "answers": verdict_sentences.answers(facts),
+        "scope": scope(facts.section),
+        "looks": facts.section.looks,
+        "figure": lead_figure(facts, part, explored),
+        "figure_title": figure_title(facts),
+        "figure_remark": figure_remark(facts),
+        "pair": facts.section.primary,
+        "table": table(facts),
+        "warnings": warnings(facts, left_out),
     }
 
 
-def facts(sections: Sequence[Section]) -> str:
+def size(sections: Sequence[Section]) -> str:
     """Describe the study's size in a line."""
     section = sections[0]
     n = max(section["utility"]["n"].drop_nulls(), default=0)
@@ -85,68 +73,68 @@ def scope(section: Section) -> str:
     return f"{where}. Brackets: 95% intervals."
 
 
-def figure_title(section: Section, rows: dict[int, Row]) -> str:
+def figure_title(facts: Facts) -> str:
     """Say at which k the primary pair's difference is decided."""
-    pair = section.primary
+    rows = [row for _, row in sorted(facts.pair_by_k.items())]
+    ahead = {"{} is ahead": [row for row in rows if row.better], "{0} is ahead": [row for row in rows if row.worse]}
     parts = []
-    for words, text in ((SAY_BETTER, "{one} is ahead"), (SAY_WORSE, "{other} is ahead")):
-        ks = [count(k) for k, row in sorted(rows.items()) if row["verdict"] in words]
-        if pair and ks:
-            parts.append(f"{text.format(one=pair.retriever, other=pair.reference)} at k = {listing(ks)}")
+    for text, some in ahead.items():
+        if some:
+            name = some[0].retriever if some[0].better else some[0].against_retriever
+            parts.append(f"{text.format(name)} at k = {_ks(some)}")
     if not parts:
         return "Quality of the answers, P, against passages in the context, k"
-    open_at = [count(k) for k, row in sorted(rows.items()) if row["verdict"] not in (*SAY_BETTER, *SAY_WORSE)]
-    return "; ".join(parts + ([f"at k = {listing(open_at)} we do not know"] if open_at else []))
+    open_at = [row for row in rows if not row.better and not row.worse]
+    return "; ".join(parts + ([f"at k = {_ks(open_at)} we do not know"] if open_at else []))
 
 
-def figure_remark(rows: dict[int, Row]) -> str:
+def figure_remark(facts: Facts) -> str:
     """Say at which k the difference that figure_title tells of does not stand; empty if it stands."""
-    decided = [(k, row) for k, row in sorted(rows.items()) if row["verdict"] in (*SAY_BETTER, *SAY_WORSE)]
-    ks = [count(k) for k, row in decided if row["stands"] is False]
-    return would_undo(f"the verdict at k = {listing(ks)}") if ks else ""
+    decided = [row for _, row in sorted(facts.pair_by_k.items()) if row.better or row.worse]
+    fallen = [row for row in decided if row.stands is False]
+    return would_undo(f"the verdict at k = {_ks(fallen)}") if fallen else ""
 
 
-def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
+def _ks(rows: Sequence[Difference]) -> str:
+    return listing([count(row.k) for row in rows])
+
+
+def table(facts: Facts) -> dict[str, Any]:
     """Show retrievers at the answers' k, best first: verdict, measure, P, and gain or, without P_0, difference.
 
     If the share of passages without a judgement is above HOLES_ABOVE for any retriever, it is next to the measure.
     """
-    ordering, k, references, measure = section.lead.values()
-    where = {"ordering": ordering, "k": k, "references": references}
-    lines, baseline, no_baseline = means(section), zero_shot(section), not section.baseline
-    cells = {row["retriever"]: row for row in section["utility"].filter(**where).to_dicts()}
-    gains = {row["retriever"]: row for row in section["gain"].filter(**where).to_dicts()}
-    pair = section.primary
+    section, lines, baseline = facts.section, facts.means, facts.zero_shot
+    no_baseline, pair = not section.baseline, section.primary
+    _, k, _, measure = section.lead.values()
     against = pair.reference if pair else None
-    if no_baseline:
-        pairs = [direction for row in section["systems"].filter(**where).to_dicts()
-                 for direction in (row, verdict_sentences.turned(row))]  # fmt: skip
-        gains = {row["retriever"]: row for row in pairs if row["against_retriever"] == against}
-    shown = coloured(section, lines)
+    cells = facts.quality
+    gains: Mapping[str, Gain | Difference] = facts.against_reference if no_baseline else facts.gains
+    shown = coloured(facts)
     by_p = []
-    for name in sorted(cells, key=lambda name: -(cells[name]["mean_p"] or 0.0)):
-        gain, cell = gains.get(name, {}), cells[name]
+    for name in sorted(cells, key=lambda name: -(cells[name].mean_p or 0.0)):
+        cell, gain = cells[name], gains.get(name)
         kind = "ranking" if name in section.rankings else "designed"
-        by_p.append(_row(name, kind, gain, number(cell.get(measure), 2), number(cell["mean_p"], 2))
-                    | {"coloured": name in shown, "unjudged": share(cell.get("share_unjudged"))})  # fmt: skip
+        by_p.append(_row(name, kind, gain or {}, number(cell.measured, 2), number(cell.mean_p, 2))
+                    | {"coloured": name in shown, "unjudged": share(cell.share_unjudged)})  # fmt: skip
     rankings = [row for row in by_p if row["kind"] == "ranking"]
     designed = [row for row in by_p if row["kind"] == "designed"]
-    between = [row for row in [rows.get(k)] if row is not None and not no_baseline]
-    chosen = [row if row["verdict"] not in SAY_WORSE else verdict_sentences.turned(row) for row in between]
-    for row in chosen:
-        name, other = row["retriever"], row["against_retriever"]
-        measured = verdict_sentences.means_of(section, row, measure)
+    between = [facts.pair_by_k[k]] if k in facts.pair_by_k and not no_baseline else []
+    chosen = [row.turned() if row.worse else row for row in between]
+    for against_other in chosen:
+        measured = facts.both(against_other, "measured")
         apart = signed(number(measured[0] - measured[1], 2)) if measured else ""
+        winner = against_other.retriever if against_other.better and len(section.rankings) == 2 else ""
         for ranking in rankings:
-            ranking["wins"] = ranking["name"] == name and row["verdict"] in SAY_BETTER and len(section.rankings) == 2
-        against_other = _row(f"{name} − {other}", "pair", row, apart, signed(number(row["mean_difference"], 2)))
-        rankings.append(against_other)
+            ranking["wins"] = ranking["name"] == winner
+        names = f"{against_other.retriever} − {against_other.against_retriever}"
+        rankings.append(_row(names, "pair", against_other, apart, signed(number(against_other.mean_difference, 2))))
     if baseline:
         zero = {"verdict": "baseline", "n": baseline.n}
         rankings.append(_row("zero-shot", "zero", zero, "", number(baseline.value, 2)))
     for row in by_p if no_baseline else ():
         row["n"] = next((mean.n for mean in lines.get(row["name"], []) if mean.k == k), 0)
-    paired = [row["n"] for row in (gains.values() if no_baseline else chosen) if row["n"]]
+    paired = [row.n for row in (gains.values() if no_baseline else chosen) if row.n]
     sizes = _sizes([*rankings, *designed], paired, "" if no_baseline else f"{measure}@{k}")
     fixed = sum(row["kind"] != "ranking" for row in rankings) + len(designed)
     ranked = [row for row in rankings if row["kind"] == "ranking"]
@@ -158,27 +146,27 @@ def table(section: Section, rows: dict[int, Row]) -> dict[str, Any]:
         f"{count(len(winners))} of {counted(len(ranked), 'retriever')}")  # fmt: skip
     beats = "beats" if len(ranked) == 1 else "beat"
     decided = not no_baseline and any(row["word"] != TOO_FEW and row["interval"] for row in ranked)
-    tested = section["gain"].filter(pl.col("retriever").is_in([row["name"] for row in ranked]), **where)
-    title = f"{subject} {beats} zero-shot at k = {count(k)}{_besides(tested)}" if decided else (
+    tested = [facts.gains[row["name"]] for row in ranked if row["name"] in facts.gains]
+    untested = _untested(sum(row.low is None for row in tested))
+    title = f"{subject} {beats} zero-shot at k = {count(k)}{untested}" if decided else (
         f"Retrievers at k = {count(k)}")  # fmt: skip
     fallen = [would_undo(f"a verdict with {UNDONE}")] if any(
         row["verdict"].endswith(UNDONE) for row in [*rankings, *designed]) else []  # fmt: skip
     unlike = [unlike_student(gains[name], name) for name in cells if name in gains]
-    other = "" if no_baseline else _other_queries(lines, cells, gains, k)
+    other = "" if no_baseline else _other_queries(facts)
     return {"rows": rankings, "designed": designed, "measure": f"{measure}@{k}", "title": title,
-            "unjudged": any((cell.get("share_unjudged") or 0) > HOLES_ABOVE for cell in cells.values()),
+            "unjudged": any((cell.share_unjudged or 0) > HOLES_ABOVE for cell in cells.values()),
             "remark": " ".join(filter(None, [*fallen, *unlike, other, sizes])),
             "last": f"P − {against}’s" if no_baseline else "gain over zero-shot", "compared": bool(gains),
             "more": sum(bool(row.get("more")) for row in ranked), "all": len(rankings) + len(designed)}  # fmt: skip
 
 
-def _other_queries(
-    lines: Mapping[str, Sequence[Mean]], cells: Mapping[str, Row], gains: Mapping[str, Row], k: int
-) -> str:
+def _other_queries(facts: Facts) -> str:
     """Say over which queries the table's P is, if the figure has another P for the same retriever and k."""
-    drawn = {name: number(mean.value, 2) for name, line in lines.items() for mean in line if mean.k == k}
-    other = [name for name, p in drawn.items() if name in gains and p != number(cells[name]["mean_p"], 2)]
-    counts = listing([f"{count(gains[name]['n'])} with {name}" for name in other])
+    k, gains = facts.where["k"], facts.gains
+    drawn = {name: number(mean.value, 2) for name, line in facts.means.items() for mean in line if mean.k == k}
+    other = [name for name, p in drawn.items() if name in gains and p != number(facts.quality[name].mean_p, 2)]
+    counts = listing([f"{count(gains[name].n)} with {name}" for name in other])
     return f"P is over the queries that also have P₀ ({counts}), in the figure over all with P." if other else ""
 
 
@@ -198,7 +186,7 @@ def _sizes(rows: Sequence[Row], paired: Sequence[int], measure: str) -> str:
     return f"{said[0][0].upper()}{'; '.join(said)[1:]}." if said else ""
 
 
-def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
+def _row(name: str, kind: str, tested: Mapping[str, Any], measured: str, p: str) -> Row:
     word = tested.get("verdict") or ""
     mean = tested.get("mean_difference")
     gain, _, between = short(mean, tested["low"], tested["high"]).partition(" ") if mean is not None else ("", "", "")
@@ -210,47 +198,53 @@ def _row(name: str, kind: str, tested: Row, measured: str, p: str) -> Row:
             "gain": signed(gain) if gain else ""}  # fmt: skip
 
 
-def warnings(section: Section, left_out: Sequence[Mapping[str, Any]] = ()) -> list[Warning]:
+def warnings(facts: Facts, left_out: Sequence[Mapping[str, Any]] = ()) -> list[Warned]:
     """Return warnings that affect how to read the answers, a line each. ``left_out``: records of left_out.json."""
+    section, pair = facts.section, facts.primary
+    of_pair = () if pair is None else (pair, *_qualities(facts, pair.retriever, pair.against_retriever))
     lines = _pair(section)
-    lines += [("Unjudged passages", sentence) for sentence in verdict_sentences.unjudged(section)]
-    lines += [("Relay and unjudged passages", sentence) for sentence in verdict_sentences.relay_with_holes(section)]
-    lines += [("Relay", sentence) for sentence in verdict_sentences.relay_left_open(section)]
-    lines += verdict_sentences.clustered(section)
-    lines += _other_retrievers(section)
-    ordering, k, references, measure = section.lead.values()
-    primary = section["systems"].filter(role=PRIMARY).to_dicts()
-    n = max((row["n"] for row in primary), default=0)
-    for row in primary:
-        if n < MANY and row["detectable_difference"] is not None:
-            rare = f" Kinds of queries of which there are fewer than 3 in {n} may not be among them." if (
-                n < REPRESENTATIVE) else ""  # fmt: skip
-            least = number(row["detectable_difference"], 2 if row["detectable_difference"] >= 0.005 else 4)
-            pair = f"between {row['retriever']} and {row['against_retriever']}"
-            text = f"80% of such studies would find a true difference in P {pair} of {least}.{rare}"
-            lines.append((counted(n, "query", "queries"), text))
-    lines += _other_orderings(section)
-    lines += _copying(section)
-    apart = section["relay"].filter(
-        retrievers=relay.ALL_RANKINGS, ordering=ordering, references=references, measure=measure
-    ).drop_nulls("k")  # fmt: skip
+    lines += [Warned("Unjudged passages", text, of_pair) for text in verdict_sentences.unjudged(facts)]
+    labelled = tuple(facts.labelled.values())
+    lines += [
+        Warned("Relay and unjudged passages", text, labelled) for text in verdict_sentences.relay_with_holes(facts)
+    ]
+    lines += [Warned("Relay", text, tuple(facts.deciding)) for text in verdict_sentences.relay_left_open(facts)]
+    lines += verdict_sentences.clustered(facts)
+    lines += _other_retrievers(facts)
+    n = 0 if pair is None else pair.n
+    if pair is not None and n < MANY and pair.detectable_difference is not None:
+        rare = f" Kinds of queries of which there are fewer than 3 in {n} may not be among them." if (
+            n < REPRESENTATIVE) else ""  # fmt: skip
+        least = number(pair.detectable_difference, 2 if pair.detectable_difference >= 0.005 else 4)
+        between = f"between {pair.retriever} and {pair.against_retriever}"
+        text = f"80% of such studies would find a true difference in P {between} of {least}.{rare}"
+        lines.append(Warned(counted(n, "query", "queries"), text, (pair,)))
+    lines += _other_orderings(facts)
+    lines += _copying(facts)
     needed = relay.ADJUSTED_AT_LEAST if section.baseline else relay.DIFFERING_AT_LEAST
     lines += [
-        (f"k = {other}", f"too few queries to tell of relay: {verdict_sentences.why_no_slope(rows.to_dicts())}.")
-        for (other,), rows in apart.group_by("k", maintain_order=True)
-        if other != k and relay.answer_of(rows) == relay.TOO_FEW and min(rows["n"]) < min(n, needed)
+        Warned(
+            f"k = {k}", f"too few queries to tell of relay: {verdict_sentences.why_no_slope(slopes)}.", tuple(slopes)
+        )
+        for k, slopes in facts.undecided_at.items()
+        if min(slope.n for slope in slopes) < min(n, needed)
     ]
     of_all = OF_ALL if section.baseline else WITHOUT_ZEROSHOT
     if lost := answer_findings.missing(section):
         why = reasons(left_out, section.dataset, section.generator)
-        lines.append(("Answers", f"{lost} of {of_all} are missing{why}; they {answer_findings.NO_SCORE}."))
+        said = f"{lost} of {of_all} are missing{why}; they {answer_findings.NO_SCORE}."
+        lines.append(Warned("Answers", said, (facts.answers,)))
     return lines + [
-        ("Answers", f"{share(value)} of {of_all} {text}; they are scored like the others.")
+        Warned("Answers", f"{share(value)} of {of_all} {text}; they are scored like the others.", (facts.answers,))
         for text, value in answer_findings.ends(section).items()
     ]
 
 
-def _pair(section: Section) -> list[Warning]:
+def _qualities(facts: Facts, *names: str) -> tuple[Fact, ...]:
+    return tuple(facts.quality[name] for name in names if name in facts.quality)
+
+
+def _pair(section: Section) -> list[Warned]:
     """Say which of more than two rankings are the primary pair, why, and how to name another in time."""
     pair = section.primary
     if pair is None or len(section.rankings) < 3:
@@ -261,71 +255,51 @@ def _pair(section: Section) -> list[Warning]:
         why = "the first retriever of the grid and the reference retriever" if own else "the first two of the grid"
         other = " Another can be named before there are answers: analysis.primary, with retriever and reference."
     alone = "Its interval is not corrected for other pairs."
-    return [("Primary pair", f"{pair.retriever} and {pair.reference}, {why}. {alone}{other}")]
+    return [Warned("Primary pair", f"{pair.retriever} and {pair.reference}, {why}. {alone}{other}")]
 
 
-def _other_retrievers(section: Section) -> list[Warning]:
+def _other_retrievers(facts: Facts) -> list[Warned]:
     """Compare the other rankings with the reference retriever, if the primary pair is one of many."""
-    ordering, k, references, _ = section.lead.values()
-    rows = section["systems"].filter(
-        pl.col("retriever").is_in(section.rankings), pl.col("against_retriever").is_in(section.rankings),
-        role=REFERENCE, ordering=ordering, k=k, references=references,
-    ).sort("mean_difference", descending=True, nulls_last=True)  # fmt: skip
-    texts = {"answers are better with {}": SAY_BETTER, "answers are worse with {}": SAY_WORSE}
-    named = {text: rows.filter(pl.col("verdict").is_in(list(words))) for text, words in texts.items()}
-    named["with {} we do not know"] = rows.filter(~pl.col("verdict").is_in([*SAY_BETTER, *SAY_WORSE]))
-    parts = [text.format(listing(group["retriever"].to_list())) for text, group in named.items() if group.height]
-    if section.primary is None or not parts:
+    rows = facts.other_pairs
+    named = {
+        "answers are better with {}": [row for row in rows if row.better],
+        "answers are worse with {}": [row for row in rows if row.worse],
+        "with {} we do not know": [row for row in rows if not row.better and not row.worse],
+    }
+    parts = [text.format(listing([row.retriever for row in some])) for text, some in named.items() if some]
+    if facts.section.primary is None or not parts:
         return []
-    decided = [row for words in texts.values() for row in rows.filter(pl.col("verdict").is_in(words)).to_dicts()]
-    return [
-        (
-            f"Other retrievers against {section.reference_retriever}",
-            with_remark(f"{'; '.join(parts)} (intervals by Bonferroni’s method).", undone(decided)),
-        )
-    ]
+    decided = [row for row in [*rows] if row.better] + [row for row in rows if row.worse]
+    said = with_remark(f"{'; '.join(parts)} (intervals by Bonferroni’s method).", undone(decided))
+    return [Warned(f"Other retrievers against {facts.section.reference_retriever}", said, tuple(rows))]
 
 
-def _other_orderings(section: Section) -> list[Warning]:
+def _other_orderings(facts: Facts) -> list[Warned]:
     """Warn of orderings in which the primary pair's conclusion differs."""
-    lead = section.lead
-    here = primary_differences(section).get(lead["k"])
-    if here is None or section.primary is None:
-        return []
-    rows = section["systems"].filter(pl.col("ordering") != lead["ordering"], k=lead["k"], references=lead["references"])
-    pair, lines = section.primary, []
-    for test in rows.to_dicts():
-        row = test if test["retriever"] == pair.retriever else verdict_sentences.turned(test)
-        same = (row["retriever"], row["against_retriever"]) == (pair.retriever, pair.reference)
-        sides = [next((side for side, words in ((1, SAY_BETTER), (-1, SAY_WORSE)) if it["verdict"] in words), 0)
-                 for it in (here, row)]  # fmt: skip
-        if same and row["low"] is not None and sides[0] != sides[1]:
-            text = {
-                0: "which is better is not known",
-                1: f"{pair.retriever} is better",
-                -1: f"{pair.reference} is better",
-            }
-            numbers = short(row["mean_difference"], row["low"], row["high"])
-            remark = would_undo("this") if sides[1] and row["stands"] is False else ""
-            said = with_remark(f"{text[sides[1]]}: difference {numbers}.", remark)
-            lines.append((f"{row['ordering'].capitalize()} order", said))
+    here = facts.pair_by_k.get(facts.where["k"])
+    others = [row for (_, k), row in facts.pair_by_cell.items() if k == facts.where["k"] and row is not here]
+    lines = []
+    for row in others if here else ():
+        if row.low is not None and here is not None and (row.better, row.worse) != (here.better, here.worse):
+            text = f"{row.retriever} is better" if row.better else f"{row.against_retriever} is better"
+            text = text if row.better or row.worse else "which is better is not known"
+            numbers = short(row.mean_difference or 0.0, row.low, row.high)
+            remark = would_undo("this") if (row.better or row.worse) and row.stands is False else ""
+            said = with_remark(f"{text}: difference {numbers}.", remark)
+            lines.append(Warned(f"{row.ordering.capitalize()} order", said, (row,)))
     return lines
 
 
-def _copying(section: Section) -> list[Warning]:
-    lead = section.lead
-    where = {name: lead[name] for name in ("ordering", "k", "references")}
-    cells = section["utility"].filter(
-        pl.col("retriever").is_in(section.rankings), pl.col("retriever") != ZEROSHOT, **where
-    )
-    known = section.ordered(cells.drop_nulls("share_best_in_context"))
-    most = known.filter(pl.col("share_best_in_context").round(9) == pl.col("share_best_in_context").round(9).max())
-    if most.is_empty() or most["share_best_in_context"][0] < COPIED:
+def _copying(facts: Facts) -> list[Warned]:
+    most = facts.copied
+    if not most or (most[0].share_best_in_context or 0.0) < COPIED:
         return []
-    names, copied = listing(most["retriever"].to_list()), share(most["share_best_in_context"][0])
-    most_of = " (fewer with the others)" if most.height < known.height else ""
+    names, copied = listing([each.retriever for each in most]), share(most[0].share_best_in_context)
+    known = [name for name in facts.section.rankings if name in facts.quality]
+    known = [name for name in known if facts.quality[name].share_best_in_context is not None]
+    most_of = " (fewer with the others)" if len(most) < len(known) else ""
     text = f"with {names}, {copied} of the answers had the reference nearest to them in their context{most_of}"
-    return [("Copying", f"{text}; P rewards copying it.")]
+    return [Warned("Copying", f"{text}; P rewards copying it.", tuple(most))]
 
 
 COUNTING = ("gain", "systems", "relayed")
@@ -339,8 +313,9 @@ def counted_where(section: Section) -> str:
     return f"The title counts {ordering} order and {references} references at every k{oracles}; the tables have all."
 
 
-def headings(section: Section) -> dict[str, str]:
+def headings(facts: Facts) -> dict[str, str]:
     """Return headings that state the finding of a part, for the section's parts that have one."""
+    section = facts.section
     ordering, _, references, measure = section.lead.values()
     rankings, where = pl.col("retriever").is_in(section.rankings), {"ordering": ordering, "references": references}
     gains = section["gain"].filter(rankings, pl.col("n") > 0, **where)
@@ -348,7 +323,7 @@ def headings(section: Section) -> dict[str, str]:
     ranked = rho.drop_nulls("value")
     others = pl.col("against_retriever").is_in(section.rankings)
     pairs = section["systems"].filter(rankings, others, **where)
-    lines, texts = means(section), {}
+    lines, texts = facts.means, dict[str, str]()
     if gains.height and not _decided(gains):
         texts["gain"] = verdict_sentences.not_compared(gains)
     elif gains.height:
@@ -360,7 +335,7 @@ def headings(section: Section) -> dict[str, str]:
         text = _share(pairs, "It is known which of two retrievers gives better answers", either, of_what="comparisons")
         texts["systems"] = text + _besides(pairs)
     if not section["relay"].is_empty():
-        said = verdict_sentences.relayed(section).strong
+        said = verdict_sentences.relayed(facts).strong
         texts["relay"] = f"Relay at k = {section.lead['k']}: {said[0].lower()}{said[1:]}"
     if ranked.height:
         text = "Queries with better rankings have higher utility"
@@ -368,15 +343,14 @@ def headings(section: Section) -> dict[str, str]:
         without = f"; {count(lacking)} {'has' if lacking == 1 else 'have'} no ρ" if lacking else ""
         texts["relayed"] = _share(rho, text, (ABOVE,), "lower", (BELOW,), tested=ranked.height) + without
     ends = (section.grid.k[0], section.grid.k[-1])
-    shown = [name for name in coloured(section, lines) if (lines[name][0].k, lines[name][-1].k) == ends]
+    shown = [name for name in coloured(facts) if (lines[name][0].k, lines[name][-1].k) == ends]
     changes = {name: _change(section, name) for name in lines if name in shown and len(section.grid.k) > 1}
     moved = [f"{signed(number(value, 2))} with {name}" for name, value in changes.items() if value is not None]
     if moved:
         from_to = f"From k = {section.grid.k[0]} to {section.grid.k[-1]}"
         texts["table"] = f"{from_to}, P changes by {listing(moved)} (not tested)"
-    copied = _copying(section)
-    if copied:
-        texts["copying"] = f"At k = {section.lead['k']}, {copied[0][1].partition(';')[0]}"
+    if copied := _copying(facts):
+        texts["copying"] = f"At k = {section.lead['k']}, {copied[0].text.partition(';')[0]}"
     if lost := answer_findings.missing(section):
         texts["answers"] = f"{lost} of all answers are missing"
     else:
@@ -401,8 +375,11 @@ def _decided(tests: pl.DataFrame) -> bool:
 
 def _besides(tests: pl.DataFrame) -> str:
     """Say how many of ``tests`` have no interval, if any."""
-    untested = tests["low"].null_count()
-    return f"; {count(untested)} cannot be compared" if untested else ""
+    return _untested(tests["low"].null_count())
+
+
+def _untested(number: int) -> str:
+    return f"; {count(number)} cannot be compared" if number else ""
 
 
 def _share(

@@ -8,16 +8,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 import numpy as np
-import polars as pl
-from scipy import special
 
-from ragrelay.analysis.correlation import is_constant
-from ragrelay.analysis.scale import LEAST, MOST
-from ragrelay.analysis.verdicts import QUERIES_AT_LEAST
 from ragrelay.report.display.numbers import count, counted, number
 from ragrelay.report.display.palette import GREY
 from ragrelay.report.display.sections import Section
-from ragrelay.report.verdict_sentences import short, turned
+from ragrelay.report.facts import Facts, Mean
+from ragrelay.report.verdict_sentences import short
 
 MOST_NAMED = 4
 """With more rankings than this, only the primary pair and the best one have a colour and a name."""
@@ -46,74 +42,19 @@ class Size:
 SIZES = (Size("wide", 660, 397, 160), Size("narrow", 358, 367, 112))
 
 
-@dataclass(frozen=True)
-class Mean:
-    """Mean P at one k, with its 95% interval over queries if there is one."""
-
-    k: int
-    value: float
-    low: float | None
-    high: float | None
-    n: int
-
-    @property
-    def words(self) -> str:
-        return f"{short(self.value, self.low, self.high)}, {counted(self.n, 'query', 'queries')}"
+def words_of(mean: Mean) -> str:
+    """Write a mean with its interval and number of queries."""
+    return f"{short(mean.value, mean.low, mean.high)}, {counted(mean.n, 'query', 'queries')}"
 
 
-def interval_of(values: np.ndarray[Any, Any]) -> tuple[float | None, float | None]:
-    """Return Student's 95% interval of the mean of ``values``, within 0 to 1 if these are; none for fewer than 5.
-
-    Equal values have none either.
-    """
-    if len(values) < QUERIES_AT_LEAST or is_constant(values):
-        return None, None
-    half = float(special.stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values)))
-    least, most = (0.0, 1.0) if values.min() >= LEAST and values.max() <= MOST else (-np.inf, np.inf)
-    return max(float(values.mean()) - half, least), min(float(values.mean()) + half, most)
-
-
-def mean_of(k: int, values: pl.Series) -> Mean | None:
-    known = values.drop_nulls().to_numpy()
-    return Mean(k, float(known.mean()), *interval_of(known), len(known)) if len(known) else None
-
-
-def means(section: Section) -> dict[str, list[Mean]]:
-    """Return mean P by retriever, at the ordering and references of the page's answers."""
-    ordering, _, references, _ = section.lead.values()
-    here = section["per_query"].filter(ordering=ordering, references=references)
-    cells = {key: part["p"] for key, part in here.partition_by("retriever", "k", as_dict=True).items()}
-    lines = {
-        name: [mean for k in section.grid.k if (name, k) in cells and (mean := mean_of(k, cells[name, k]))]
-        for name in section.grid.retrievers
-    }
-    return {name: line for name, line in lines.items() if line}
-
-
-def zero_shot(section: Section) -> Mean | None:
-    """Return mean P of the answers without context, over their queries."""
-    here = section["per_query"].filter(references=section.lead["references"]).unique("qid")
-    return mean_of(0, here["p0"])
-
-
-def primary_differences(section: Section) -> dict[int, dict[str, Any]]:
-    """Return by k the row of systems.csv on the primary pair, as retriever against reference."""
-    if section.primary is None:
-        return {}
-    ordering, _, references, _ = section.lead.values()
-    pair = {section.primary.retriever, section.primary.reference}
-    rows = section["systems"].filter(ordering=ordering, references=references).to_dicts()
-    own = [row for row in rows if {row["retriever"], row["against_retriever"]} == pair]
-    return {row["k"]: row if row["retriever"] == section.primary.retriever else turned(row) for row in own}
-
-
-def coloured(section: Section, lines: Mapping[str, Sequence[Mean]]) -> list[str]:
+def coloured(facts: Facts) -> list[str]:
     """Return the rankings that have a colour: all of a few, or the primary pair and the best at the largest k."""
-    rankings = [name for name in section.rankings if name in lines]
-    if len(rankings) <= MOST_NAMED or section.primary is None:
+    pair, lines = facts.section.primary, facts.means
+    rankings = [name for name in facts.section.rankings if name in lines]
+    if len(rankings) <= MOST_NAMED or pair is None:
         return rankings[:MOST_NAMED]
     best = max(rankings, key=lambda name: lines[name][-1].value)
-    return list(dict.fromkeys((section.primary.retriever, section.primary.reference, best)))
+    return list(dict.fromkeys((pair.retriever, pair.reference, best)))
 
 
 def state(section: Section, part: int, retriever: str, k: int) -> str:
@@ -129,9 +70,9 @@ def state(section: Section, part: int, retriever: str, k: int) -> str:
     return "#" + urlencode(wanted)
 
 
-def lead_figure(section: Section, part: int, explored: bool) -> list[dict[str, Any]]:
+def lead_figure(facts: Facts, part: int, explored: bool) -> list[dict[str, Any]]:
     """Return what the macro ``lead_figure`` draws, for every size; ``part`` is the section's index in the explorer."""
-    lines, baseline = means(section), zero_shot(section)
+    lines, baseline = facts.means, facts.zero_shot
     if not lines:
         return []
     ends = [end for line in (*lines.values(), [baseline] if baseline else []) for mean in line
@@ -141,20 +82,11 @@ def lead_figure(section: Section, part: int, explored: bool) -> list[dict[str, A
     # Round, or a P of 1 + 1e-7 would get a tick above 1.
     bottom, top = (step * edge for edge in (np.floor(round(min(ends) / step, 4)), np.ceil(round(max(ends) / step, 4))))
     ticks = np.arange(bottom, max(top, bottom + step) + step / 2, step).round(4).tolist()
-    shown = coloured(section, lines)
-    return [_drawn(section, part, explored, size, lines, baseline, ticks, shown) for size in SIZES]
+    return [_drawn(facts, part, explored, size, ticks) for size in SIZES]
 
 
-def _drawn(
-    section: Section,
-    part: int,
-    explored: bool,
-    size: Size,
-    lines: Mapping[str, Sequence[Mean]],
-    baseline: Mean | None,
-    ticks: Sequence[float],
-    shown: Sequence[str],
-) -> dict[str, Any]:
+def _drawn(facts: Facts, part: int, explored: bool, size: Size, ticks: Sequence[float]) -> dict[str, Any]:
+    section, lines, baseline, shown = facts.section, facts.means, facts.zero_shot, coloured(facts)
     step = ticks[1] - ticks[0]
     written = [number(tick, 2 if step < 0.099 else 1 if step <= STEPS[-1] else 0) for tick in ticks]
     if step > STEPS[-1]:
@@ -176,7 +108,7 @@ def _drawn(
         look, place = section.looks[name], list(lines).index(name) - (len(lines) - 1) / 2
         points = [
             {"x": round(at[mean.k] + shift * place, 1), "y": y(mean.value),
-             "said": f"{name}, k = {mean.k}: P {mean.words}",
+             "said": f"{name}, k = {mean.k}: P {words_of(mean)}",
              "low": None if mean.low is None else y(mean.low), "high": None if mean.high is None else y(mean.high),
              "link": state(section, part, name, mean.k) if explored else None}
             for mean in lines[name]
@@ -197,20 +129,22 @@ def _drawn(
         if len(label["text"]) > most:
             name, _, value = label["text"].rpartition(" ")
             label["shown"] = f"{name[: most - len(value) - 2]}… {value}"
-    rows, few = primary_differences(section), len(ks) <= (6 if size.name == "wide" else 4)
+    rows, few = facts.pair_by_k, len(ks) <= (6 if size.name == "wide" else 4)
     paired = []
-    for row in (rows[k] for k in ks if k in rows and rows[k]["mean_difference"] is not None):
-        value, _, between = short(row["mean_difference"], row["low"], row["high"]).partition(" ")
+    for row in (rows[k] for k in ks if k in rows):
+        if row.mean_difference is None:
+            continue
+        value, _, between = short(row.mean_difference, row.low, row.high).partition(" ")
         word, interval = verdict_in_short(row), between.strip("[]").replace(", ", " to ")
         word = word if LETTER * len(word) < room else word.removesuffix(" queries")
-        paired.append({"x": round(at[row["k"]], 1), "value": signed(value), "word": word if few else "",
+        paired.append({"x": round(at[row.k], 1), "value": signed(value), "word": word if few else "",
                        "interval": interval if few and LETTER * len(interval) < room else ""})  # fmt: skip
     return {
         "size": size, "right": right, "floor": floor, "ticks": list(zip(map(y, ticks), written, strict=True)),
         "ks": [(round(at[k], 1), count(k)) for k in ks], "lines": drawn, "labels": labels, "paired": paired,
-        "level": "95% or more" if any((row["level"] or 0.0) > 0.95 for row in rows.values()) else "95% interval",
+        "level": "95% or more" if any((row.level or 0.0) > 0.95 for row in rows.values()) else "95% interval",
         "most": most, "zero": None if baseline is None else {
-            "y": y(baseline.value), "said": f"zero-shot, no passages: P {baseline.words}",
+            "y": y(baseline.value), "said": f"zero-shot, no passages: P {words_of(baseline)}",
             "band": None if baseline.low is None or baseline.high is None else (y(baseline.high), y(baseline.low))},
     }  # fmt: skip
 

@@ -8,6 +8,7 @@ from ragrelay.analysis import relay
 from ragrelay.analysis.pooled import ALL_DATASETS, DATASETS_AT_LEAST, RELAY, SYSTEMS
 from ragrelay.report.display.findings import Conclusion, counts, unlike_student, would_undo
 from ragrelay.report.display.numbers import count, counted
+from ragrelay.report.facts import Difference, Slope
 from ragrelay.report.verdict_sentences import relay_conclusion, short, winner_first
 
 KEYS = ["dataset", "scorer", "generators", "n_generators", "ordering", "k"]
@@ -47,11 +48,11 @@ def over_all(pooled: pl.DataFrame) -> tuple[list[OverAll], list[str]]:
 
 def _systems(row: dict[str, Any]) -> Conclusion:
     first, second = row["retrievers"].split(", ")
-    pair = {**row, "retriever": first, "against_retriever": second, "mean_difference": row["estimate"]}
-    pair, strong = winner_first(pair)
+    names = {"retriever": first, "against_retriever": second}
+    pair, strong = winner_first(Difference.of({**row, **names, "mean_difference": row["estimate"]}))
     numbers = counts(row) or row["reason"] or ""
-    if pair["low"] is not None:
-        difference = short(pair["mean_difference"], pair["low"], pair["high"], pair["margin"] or 0.0)
+    if pair.mean_difference is not None and pair.low is not None:
+        difference = short(pair.mean_difference, pair.low, pair.high, pair.margin or 0.0)
         numbers = ", ".join(filter(None, [counts(row), f"difference {difference}"]))
     remark = would_undo("this") if row["stands"] is False else unlike_student(row)
     question = "Does a better retriever give better answers?"
@@ -59,5 +60,5 @@ def _systems(row: dict[str, Any]) -> Conclusion:
 
 
 def _relay(slopes: pl.DataFrame) -> Conclusion:
-    rows = slopes.rename({"estimate": "slope"}).to_dicts()
-    return relay_conclusion(relay.answer_of(slopes), rows, f"{rows[0]['measure']}@{rows[0]['k']}")
+    rows = [Slope.of(row) for row in slopes.rename({"estimate": "slope"}).to_dicts()]
+    return relay_conclusion(relay.answer_of(slopes), rows, f"{rows[0].measure}@{rows[0].k}")

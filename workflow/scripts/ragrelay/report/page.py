@@ -11,7 +11,9 @@ from ragrelay.report.display.page import Page
 from ragrelay.report.display.sections import Section
 from ragrelay.report.display.templates import FOLDER
 from ragrelay.report.explorer import explorer, explorer_json
-from ragrelay.report.lead import COUNTING, counted_where, facts, headings, lead
+from ragrelay.report.facts import facts_of
+from ragrelay.report.facts_file import facts_file
+from ragrelay.report.lead import COUNTING, counted_where, headings, lead, size
 from ragrelay.report.origin import origin
 from ragrelay.report.outputs import OUTPUTS, PARTS, WITH_BASELINE, WITHOUT_BASELINE
 from ragrelay.report.over_all import over_all
@@ -32,23 +34,29 @@ MOST_ROWS = 9_000
 
 def render_page(study: ReportedStudy, template: Path = TEMPLATE, path: Path = Path("index.html")) -> str:
     """Render the page as HTML, to be written to ``path``."""
+    return page_and_facts(study, template, path)[0]
+
+
+def page_and_facts(study: ReportedStudy, template: Path, path: Path) -> tuple[str, dict[str, Any]]:
+    """Return the page as HTML, to be written to ``path``, and the content of facts.json."""
     study = _primary_first(study)
-    answers = verdict_sentences.answers(study.sections[0]) if study.sections else []
+    answers = verdict_sentences.answers(facts_of(study.sections[0])) if study.sections else []
     retrievers = {name: look for section in study.sections for name, look in section.looks.items()}
     page = Page(study.name, QUESTION, answers, _entries(study), study.notices, retrievers=retrievers)
-    explored = explorer(study, path)
-    return page.html(
+    explored, of_annexes = explorer(study, path), _annexes(study, page)
+    html = page.html(
         template,
         study=study,
         summary=findings.summary(study),
         sections=[_section(study, section, place, page) for place, section in enumerate(study.sections, 1)],
         over_all=_over_all(study, page),
-        **_annexes(study, page),
+        **of_annexes,
         questions=study.questions,
         explorer=explored,
         explorer_index=explorer_json(explored),
         **origin(study),
     )
+    return html, facts_file(study, of_annexes)
 
 
 def _entries(study: ReportedStudy) -> dict[str, str]:
@@ -91,7 +99,8 @@ def _section(study: ReportedStudy, section: Section, place: int, page: Page) -> 
     words = {"measure": section.grid.measure} | (WITH_BASELINE if section.baseline else WITHOUT_BASELINE)
     of_queries = "Choose a point to open its query in the explorer." if study.explorer else ""
     parts = page.parts(section, outputs, PARTS, anchor, most, words, of_queries)
-    finding_of = headings(section)
+    facts = facts_of(section)
+    finding_of = headings(facts)
     where = {name: counted_where(section) for name in COUNTING if name in finding_of}
     parts = [
         part | {"finding": finding_of.get(part["name"], ""), "counted": where.get(part["name"], "")} for part in parts
@@ -101,10 +110,10 @@ def _section(study: ReportedStudy, section: Section, place: int, page: Page) -> 
         "section": section,
         "short": " · ".join(section.keys[key] for key in differing),
         "first": place == 1,
-        "facts": facts(study.sections),
-        "lead": lead(section, place, bool(study.explorer), study.left_out),
+        "size": size(study.sections),
+        "lead": lead(facts, place, bool(study.explorer), study.left_out),
         "signature": signature(study.provenance, **section.keys),
-        "how": verdict_sentences.how_relayed(section),
+        "how": verdict_sentences.how_relayed(facts),
         "findings": findings.findings(section),
         "unscored": findings.unscored(study, section),
         "of_answers": answer_findings.findings_on_answers(section),

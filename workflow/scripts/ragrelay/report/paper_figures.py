@@ -12,7 +12,8 @@ from ragrelay.report.display.charts import Choice, Spec, Theme
 from ragrelay.report.display.outputs import TWO_COLUMNS
 from ragrelay.report.display.palette import Look, looks
 from ragrelay.report.display.sections import Dose, Section
-from ragrelay.report.lead_figure import Mean, apart, mean_of, means, zero_shot
+from ragrelay.report.facts import Mean, facts_of, mean_of
+from ragrelay.report.lead_figure import apart
 from ragrelay.report.scatter import ends_of, fitted_points, thinned
 from ragrelay.report.verdict_tables import slope_with_interval
 
@@ -29,7 +30,7 @@ def mean_quality(section: Section, theme: Theme, points: int = 0) -> Spec:
     panel = f"{section.lead['ordering']} order, {section.lead['references']} references"
     rows = [
         {"panel": panel, "retriever": name, "place": mean.k, "set_by_design": name not in section.rankings} | vars(mean)
-        for name, line in means(section).items() for mean in line
+        for name, line in facts_of(section).means.items() for mean in line
     ]  # fmt: skip
     return _lines(section, theme, points, rows, section.looks, charts.k_axis(section.grid.k), "Mean P against k")
 
@@ -88,7 +89,7 @@ def _lines(
 
     ``levels``: this level by panel; by default that of all queries.
     """
-    base, width = zero_shot(section), 600 if points == TWO_COLUMNS else 260
+    base, width = facts_of(section).zero_shot, 600 if points == TWO_COLUMNS else 260
     frame = pl.DataFrame(rows, schema=ROW).sort("place", maintain_order=True)
     of_panel = levels or {}
     if levels is None and base:

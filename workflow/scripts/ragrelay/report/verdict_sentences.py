@@ -6,10 +6,8 @@ from typing import Any
 import polars as pl
 
 from ragrelay.analysis import labellings, relay
-from ragrelay.analysis.correlation import DECIDES
 from ragrelay.analysis.correlation import QUERIES_AT_LEAST as CORRELATED_AT_LEAST
 from ragrelay.analysis.multiplicity import ALPHA, distinct
-from ragrelay.analysis.systems import PRIMARY
 from ragrelay.analysis.verdicts import (
     ABOVE,
     BELOW,
@@ -21,16 +19,23 @@ from ragrelay.analysis.verdicts import (
     MUCH_WORSE,
     NOT_BETTER,
     NOT_WORSE,
-    SAY_BETTER,
     TOO_FEW,
     UNDECIDED,
     WORDS_AT_LEAST,
     WORSE,
 )
-from ragrelay.base.vocabulary.names import UNSEEN
-from ragrelay.report.display.findings import Conclusion, counts, undone, unlike_student, with_remark, would_undo
+from ragrelay.report.display.findings import (
+    Conclusion,
+    Warned,
+    counts,
+    undone,
+    unlike_student,
+    with_remark,
+    would_undo,
+)
 from ragrelay.report.display.numbers import about, count, counted, listing, number, p_value, share, with_interval
 from ragrelay.report.display.sections import Section
+from ragrelay.report.facts import Correlation, Difference, Facts, Slope
 from ragrelay.report.verdict_tables import slope_with_interval
 
 Row = dict[str, Any]
@@ -74,9 +79,6 @@ BY_SYSTEM = {
     TOO_FEW: "Too few queries to say which of {one} and {other} gives better answers",
 }
 """Sentences on the primary pair, with the winner first; for other verdicts the pair is reversed."""
-TURNED = dict(zip((MUCH_BETTER, BETTER, LITTLE_BETTER, NOT_WORSE), (MUCH_WORSE, WORSE, LITTLE_WORSE, NOT_BETTER),
-                  strict=True))  # fmt: skip
-TURNED |= {turned: word for word, turned in TURNED.items()}
 LABELLED = {
     labellings.ALL: "if all are relevant",
     labellings.LOWEST: "at the lowest",
@@ -86,24 +88,16 @@ MOST_WORDS = 32
 """An answer has at most so many words before its remark."""
 
 
-def answers(section: Section) -> list[Conclusion]:
+def answers(facts: Facts) -> list[Conclusion]:
     """Return the study's answers on its primary pair (systems), on relay and, with P_0, on each retriever's queries."""
-    return [compared(section), relayed(section), *([ranked_well(section)] if section.baseline else [])]
+    return [compared(facts), relayed(facts), *([ranked_well(facts)] if facts.section.baseline else [])]
 
 
-def turned(row: Row) -> Row:
-    """Reverse the direction of a row of systems.csv."""
-    low, high, mean = (None if row[name] is None else -row[name] for name in ("high", "low", "mean_difference"))
-    pair = {"retriever": row["against_retriever"], "against_retriever": row["retriever"]}
-    verdict = TURNED.get(row["verdict"], row["verdict"])
-    return {**row, **pair, "mean_difference": mean, "low": low, "high": high, "verdict": verdict}
-
-
-def winner_first(row: Row) -> tuple[Row, str]:
-    """Return a row of systems.csv in the direction of its sentence, and the sentence."""
-    row = row if row["verdict"] in BY_SYSTEM else turned(row)
-    names = {"one": row["retriever"], "other": row["against_retriever"]}
-    return row, BY_SYSTEM[row["verdict"]].format(**names, margin=number(row["margin"], 2))
+def winner_first(pair: Difference) -> tuple[Difference, str]:
+    """Return a difference in the direction of its sentence, and the sentence."""
+    pair = pair if pair.verdict in BY_SYSTEM else pair.turned()
+    names = {"one": pair.retriever, "other": pair.against_retriever}
+    return pair, BY_SYSTEM[pair.verdict].format(**names, margin=number(pair.margin, 2))
 
 
 def short(value: float, low: float | None, high: float | None, margin: float = 0.0) -> str:
@@ -113,76 +107,62 @@ def short(value: float, low: float | None, high: float | None, margin: float = 0
     return with_interval(value, low, high, digits)
 
 
-def compared(section: Section) -> Conclusion:
+def compared(facts: Facts) -> Conclusion:
     """Conclude on the primary pair from systems.csv."""
-    heading = "Systems", "Does a better retriever give better answers?"
-    pairs = section["systems"].filter(role=PRIMARY)
-    if pairs.is_empty():
-        if section.primary is None:
+    heading, lead = ("Systems", "Does a better retriever give better answers?"), facts.section.lead
+    primary = facts.section.primary
+    if facts.primary is None:
+        if primary is None:
             return Conclusion(*heading, "Needs two retrievers; here is one")
-        pair = [section.primary.retriever, section.primary.reference]
+        pair = [primary.retriever, primary.reference]
         return Conclusion(*heading, "We cannot tell", f"no query has a score with both {listing(pair)}")
-    row, strong = winner_first(pairs.row(0, named=True))
-    _, other = names = row["retriever"], row["against_retriever"]
-    if row["mean_difference"] is None:
-        return Conclusion(*heading, strong, counts(row) or row["reason"] or "", names)
-    measured = means_of(section, row, section.lead["measure"])
-    if row["verdict"] in SAY_BETTER and measured and measured[0] < measured[1]:
+    row, strong = winner_first(facts.primary)
+    _, other = names = row.retriever, row.against_retriever
+    of_pair = (facts.primary, *(facts.quality[name] for name in names if name in facts.quality))
+    if row.mean_difference is None:
+        return Conclusion(*heading, strong, counts(row) or row.reason or "", names, facts=of_pair)
+    measured = facts.both(row, "measured")
+    if row.better and measured and measured[0] < measured[1]:
         strong += f", although {other} ranks better"
-    few = [counts(row) or counted(row["n"], "query", "queries")]
-    why = [row["reason"]] if row["low"] is None and row["reason"] and not counts(row) else []
-    difference = f"difference {short(row['mean_difference'], row['low'], row['high'], row['margin'] or 0.0)}"
+    few = [counts(row) or counted(row.n, "query", "queries")]
+    why = [row.reason] if row.low is None and row.reason and not counts(row) else []
+    difference = f"difference {short(row.mean_difference, row.low, row.high, row.margin or 0.0)}"
     numbers = ", ".join([difference, *few, *why])
-    means = means_of(section, row, "mean_p") if not row["n_unpaired"] else None
+    means = facts.both(row, "mean_p") if not row.n_unpaired else None
     quality = [f"answer quality P {_both(means)}"] if means else []
-    ranked = [f"{section.lead['measure']}@{section.lead['k']} {_both(measured)}"] if measured and means else []
+    ranked = [f"{lead['measure']}@{lead['k']} {_both(measured)}"] if measured and means else []
     shown = ([*ranked, *quality, numbers], [*quality, numbers], [numbers])
-    said = [Conclusion(*heading, strong, ", ".join(some), names) for some in shown]
+    said = [Conclusion(*heading, strong, ", ".join(some), names, facts=of_pair) for some in shown]
     answer = next((one for one in said if len(one.sentence.split()) <= MOST_WORDS), said[-1])
-    return answer._replace(remark=would_undo("this") if row["stands"] is False else unlike_student(row))
+    return answer._replace(remark=would_undo("this") if row.stands is False else unlike_student(row))
 
 
 def _both(values: tuple[float, float]) -> str:
     return f"{number(values[0], 2)} against {number(values[1], 2)}"
 
 
-def means_of(section: Section, row: Row, column: str) -> tuple[float, float] | None:
-    """Return a column of utility.csv for both retrievers of a row of systems.csv, or None."""
-    where = {name: row[name] for name in ("ordering", "k", "references")}
-    if column not in section["utility"].columns:
-        return None
-    names = (row["retriever"], row["against_retriever"])
-    columns = [section["utility"].filter(retriever=name, **where)[column] for name in names]
-    if any(len(values) != 1 or values[0] is None for values in columns):
-        return None
-    return columns[0][0], columns[1][0]
-
-
-def unjudged(section: Section) -> list[str]:
+def unjudged(facts: Facts) -> list[str]:
     """Warn if more than HOLES_ABOVE of the passages of either retriever of the primary pair have no judgement."""
-    sentences = []
-    for row in section["systems"].filter(role=PRIMARY).to_dicts():
-        shares = means_of(section, row, "share_unjudged")
-        if shares and max(shares) > labellings.HOLES_ABOVE:
-            own, against = (share(value) for value in shares)
-            sentences.append(
-                f"{own} of the passages shown with {row['retriever']} and {against} with {row['against_retriever']} "
-                f"have no judgement. {section.lead['measure']} counts them as not relevant, and P compares no answer "
-                "with them."
-            )
-    return sentences
-
-
-def relay_with_holes(section: Section) -> list[str]:
-    """Say which slopes of relay other labels of the passages without a judgement give, and what follows."""
-    _, k, _, measure = section.lead.values()
-    rows = {row["labelling"]: row for row in section["holes"].filter(k=k, adjusted=False).to_dicts()}
-    if not rows or any(row["slope"] is None for row in rows.values()):
+    pair = facts.primary
+    shares = facts.both(pair, "share_unjudged") if pair else None
+    if pair is None or not shares or max(shares) <= labellings.HOLES_ABOVE:
         return []
-    words = labellings.answers_by_labelling(section["holes"], k)
+    own, against = map(share, shares)
+    return [
+        f"{own} of the passages shown with {pair.retriever} and {against} with {pair.against_retriever} have no "
+        f"judgement. {facts.section.lead['measure']} counts them as not relevant, and P compares no answer with them."
+    ]
+
+
+def relay_with_holes(facts: Facts) -> list[str]:
+    """Say which slopes of relay other labels of the passages without a judgement give, and what follows."""
+    _, k, _, measure = facts.section.lead.values()
+    if not facts.labelled or any(row.slope is None for row in facts.labelled.values()):
+        return []
+    words = labellings.answers_by_labelling(facts.section["holes"], k)
     own = words[labellings.NONE]
     low, high, none, every = (
-        number(rows[name]["slope"] / 10, 3)
+        number((facts.labelled[name].slope or 0.0) / 10, 3)
         for name in (labellings.LOWEST, labellings.HIGHEST, labellings.NONE, labellings.ALL)
     )
     changed = [f"{_quoted(word)} {LABELLED[name]}" for name, word in words.items() if word != own]
@@ -197,58 +177,58 @@ def _quoted(word: str) -> str:
     return f"“{RELAYED[word][0].lower()}{RELAYED[word][1:]}”"
 
 
-def equal_length(section: Section) -> list[str]:
+def equal_length(facts: Facts) -> list[str]:
     """State the primary pair's difference at equal answer length, if there is one; it changes no verdict."""
+    row = facts.primary
+    if row is None or row.equal_length_low is None:
+        return []
+    difference = with_interval(row.equal_length_difference, row.equal_length_low, row.equal_length_high)
     return [
-        f"Answers with {row['retriever']} have {number(row['length_ratio'], 2)} times the tokens of those with "
-        f"{row['against_retriever']} (geometric means). At equal length P differs by "
-        f"{with_interval(*(row[f'equal_length_{end}'] for end in ('difference', 'low', 'high')))}, unless a better "
+        f"Answers with {row.retriever} have {number(row.length_ratio, 2)} times the tokens of those with "
+        f"{row.against_retriever} (geometric means). At equal length P differs by {difference}, unless a better "
         "context itself changes the length; no conclusion is drawn from it."
-        for row in section["systems"].filter(role=PRIMARY).drop_nulls("equal_length_low").to_dicts()
     ]
 
 
-def sizes(section: Section) -> list[str]:
+def sizes(facts: Facts) -> list[str]:
     """Say how small a difference of the primary pair a study of this size can detect."""
-    rows = section["systems"].filter(role=PRIMARY).drop_nulls("detectable_difference").to_dicts()
+    row = facts.primary
+    if row is None or row.detectable_difference is None:
+        return []
     return [
-        f"With {count(row['n'])} queries, a difference between {row['retriever']} and {row['against_retriever']} of "
-        f"{number(row['detectable_difference'])} in mean P is found in 80% of studies{_for_margin(row)}."
-        for row in rows
+        f"With {count(row.n)} queries, a difference between {row.retriever} and {row.against_retriever} of "
+        f"{number(row.detectable_difference)} in mean P is found in 80% of studies{_for_margin(row)}."
     ]
 
 
-def _for_margin(row: Row) -> str:
-    if row["margin"] is None:
+def _for_margin(row: Difference) -> str:
+    if row.margin is None:
         return ""
-    needed = count(row["queries_for_margin"])
-    return f", and equivalence at a margin of {number(row['margin'], 2)} with {needed} queries"
+    return f", and equivalence at a margin of {number(row.margin, 2)} with {count(row.queries_for_margin)} queries"
 
 
-def ranked_well(section: Section) -> Conclusion:
+def ranked_well(facts: Facts) -> Conclusion:
     """Conclude whether queries with better rankings have higher utility, from rho's verdicts in one cell."""
-    lead = section.lead
+    rankings, lead = facts.section.rankings, facts.section.lead
     heading = "Queries", "Do queries with better rankings have higher utility?"
-    cell = section["correlation"].filter(
-        pl.col("coefficient") == DECIDES, subset="all", **{name: lead[name] for name in lead}
-    )
-    known = cell.filter(pl.col("retriever").is_in(section.rankings)).drop_nulls("value")
-    if known.is_empty():
-        most = max(cell["n"], default=0)
+    known = [row for row in facts.correlations if row.retriever in rankings and row.value is not None]
+    if not known:
+        most = max((row.n for row in facts.correlations), default=0)
         few = f"{TOO_FEW}, {count(most)} with a utility, {WORDS_AT_LEAST} needed" if most < CORRELATED_AT_LEAST else ""
         why = few or f"{lead['measure']} or utility is constant"
-        return Conclusion(*heading, "We cannot tell", "no query has a utility" if cell.is_empty() else why)
-    lacking = known.filter(verdict=TOO_FEW).to_dicts()
-    if len(lacking) == known.height:
-        said = [f"{short(row['value'], row['low'], row['high'])} with {row['retriever']}" for row in lacking]
-        few = known["remark"][0] if known["remark"].n_unique() == 1 else "; ".join(
-            f"{row['remark']}, with {row['retriever']}" for row in lacking[:MOST_NAMED])  # fmt: skip
-        shown = f"Spearman’s ρ {', '.join(said)}" if known.height <= MOST_NAMED else _range_of_rho(known, section)
-        return Conclusion(*heading, "We cannot tell", f"{TOO_FEW} ({few}), {shown}", tuple(known["retriever"]))
-    groups = {word: known.filter(verdict=word)["retriever"].to_list() for word in (ABOVE, BELOW, UNDECIDED)}
-    groups[UNDECIDED] += [row["retriever"] for row in lacking]
-    if known.height > MOST_NAMED:
-        sizes, all_ = {word: count(len(names)) for word, names in groups.items()}, len(section.rankings)
+        return Conclusion(*heading, "We cannot tell", why if facts.correlations else "no query has a utility")
+    names = tuple(row.retriever for row in known)
+    said = [f"{short(row['value'], row.low, row.high)} with {row.retriever}" for row in known]
+    lacking = [row for row in known if row.verdict == TOO_FEW]
+    if len(lacking) == len(known):
+        few = known[0].remark or "" if len({row.remark for row in known}) == 1 else "; ".join(
+            f"{row.remark}, with {row.retriever}" for row in lacking[:MOST_NAMED])  # fmt: skip
+        shown = f"Spearman’s ρ {', '.join(said)}" if len(known) <= MOST_NAMED else _range_of_rho(known, facts)
+        return Conclusion(*heading, "We cannot tell", f"{TOO_FEW} ({few}), {shown}", names, facts=tuple(known))
+    groups = {word: [row.retriever for row in known if row.verdict == word] for word in (ABOVE, BELOW, UNDECIDED)}
+    groups[UNDECIDED] += [row.retriever for row in lacking]
+    if len(known) > MOST_NAMED:
+        sizes, all_ = {word: count(len(some)) for word, some in groups.items()}, len(rankings)
         named = f" ({listing(groups[ABOVE])})" if 0 < len(groups[ABOVE]) < MOST_NAMED else ""
         strong = "They do, with all" if len(groups[ABOVE]) == all_ else (
             f"They do with {sizes[ABOVE]} of {all_} retrievers{named}")  # fmt: skip
@@ -257,120 +237,112 @@ def ranked_well(section: Section) -> Conclusion:
         worse = f"with {sizes[BELOW]} they have lower utility{', ' if mixed else '; '}" if groups[BELOW] else ""
         unknown = f"with {sizes[UNDECIDED]} we do not know; " if mixed else ""
         remark = "Verdicts are after Holm’s correction, and difficulty may be the cause." if groups[ABOVE] else ""
-        return Conclusion(*heading, strong, f"{worse}{unknown}{_range_of_rho(known, section)}", remark=remark)
-    rho = [f"{short(row['value'], row['low'], row['high'])} with {row['retriever']}" for row in known.to_dicts()]
-    none = [name for name in section.rankings if name not in known["retriever"]]
-    rho += [f"none with {listing(none)}"] if none else []
+        numbers = f"{worse}{unknown}{_range_of_rho(known, facts)}"
+        return Conclusion(*heading, strong, numbers, remark=remark, facts=tuple(known))
+    none = [name for name in rankings if name not in names]
+    rho = [*said, f"none with {listing(none)}"] if none else said
     parts = [
         f"{text} with {listing(groups[word])}"
         for word, text in ((ABOVE, "They do"), (BELOW, "They have lower utility"), (UNDECIDED, "We do not know"))
         if groups[word]
     ]
-    if len(groups[UNDECIDED]) == known.height:
-        parts = ["We do not know" + (", for either" if known.height == 2 else ", for any" if known.height > 1 else "")]
+    if len(groups[UNDECIDED]) == len(known):
+        parts = ["We do not know" + (", for either" if len(known) == 2 else ", for any" if len(known) > 1 else "")]
     strong = "; ".join([*parts[:1], *(part[0].lower() + part[1:] for part in parts[1:])])
     basis = f"Spearman’s ρ of {lead['measure']}@{lead['k']} and utility {', '.join(rho)}"
-    numbers = f"{basis}, {_at_most(known['n'].to_list())}"
-    return Conclusion(*heading, strong, numbers, tuple(known["retriever"]), _undecided_rho(known))
+    numbers = f"{basis}, {_at_most([row.n for row in known])}"
+    return Conclusion(*heading, strong, numbers, names, _undecided_rho(known), tuple(known))
 
 
-def _range_of_rho(known: pl.DataFrame, section: Section) -> str:
-    """Write the smallest and the largest ρ of ``known``, rows of correlation.csv, and of their numbers of queries."""
-    rho = dict.fromkeys(number(of(known["value"]), 2) for of in (min, max))
-    sizes = dict.fromkeys(count(of(known["n"])) for of in (min, max))
-    none = f", none with {counted(lacking, 'retriever')}" if (lacking := len(section.rankings) - known.height) else ""
-    of = f"{section.lead['measure']}@{section.lead['k']} and utility"
+def _range_of_rho(known: list[Correlation], facts: Facts) -> str:
+    """Write the smallest and the largest ρ of ``known``, and of their numbers of queries."""
+    rho = dict.fromkeys(number(of(row.value or 0.0 for row in known), 2) for of in (min, max))
+    sizes = dict.fromkeys(count(of(row.n for row in known)) for of in (min, max))
+    lacking = len(facts.section.rankings) - len(known)
+    none = f", none with {counted(lacking, 'retriever')}" if lacking else ""
+    of = f"{facts.section.lead['measure']}@{facts.section.lead['k']} and utility"
     return f"Spearman’s ρ of {of} {' to '.join(rho)}{none}, {' to '.join(sizes)} queries"
 
 
-def _undecided_rho(known: pl.DataFrame) -> str:
+def _undecided_rho(known: list[Correlation]) -> str:
     """Say why retrievers have no verdict on rho: counts, Holm's correction, or p where the interval excludes 0."""
     named: dict[str, list[str]] = {}
-    for row in known.filter(pl.col("verdict").is_in([UNDECIDED, TOO_FEW])).iter_rows(named=True):
-        excluded = row["low"] is not None and not row["low"] <= 0 <= row["high"]
-        by_test = f"p = {p_value(row['p_permutation'])} by permutation" if excluded else ""
-        named.setdefault(row["remark"] or by_test, []).append(row["retriever"])
+    for row in known:
+        if row.verdict in (UNDECIDED, TOO_FEW):
+            excluded = row.low is not None and row.high is not None and not row.low <= 0 <= row.high
+            by_test = f"p = {p_value(row.p_permutation)} by permutation" if excluded else ""
+            named.setdefault(row.remark or by_test, []).append(row.retriever)
     return " ".join(f"With {listing(names)}, {why}." for why, names in named.items() if why)
 
 
-def relayed(section: Section) -> Conclusion:
+def relayed(facts: Facts) -> Conclusion:
     """Conclude on relay from relay.csv, over all rankings in the primary comparison's cell."""
-    _, k, _, measure = section.lead.values()
-    verdict, rows = _relay(section)
-    if verdict == relay.ONE_RANKING:
-        if len(section.rankings) > 1:
+    _, k, _, measure = facts.section.lead.values()
+    if facts.relayed == relay.ONE_RANKING:
+        if len(facts.section.rankings) > 1:
             return Conclusion("Relay", DOES_RELAY, "We cannot tell", "no query has scores with two different rankings")
         return Conclusion("Relay", DOES_RELAY, "Needs two rankings; here is one")
-    return relay_conclusion(verdict, [rows[name] for name in ("", "adjusted") if name in rows], f"{measure}@{k}")
+    return relay_conclusion(facts.relayed, facts.deciding, f"{measure}@{k}")
 
 
-def relay_conclusion(verdict: str, rows: list[Row], measure: str) -> Conclusion:
+def relay_conclusion(verdict: str, rows: list[Slope], measure: str) -> Conclusion:
     """Conclude on relay with the numbers, or the reason, of those ``rows`` (as measured, adjusted) that decided."""
     heading = "Relay", DOES_RELAY, RELAYED[verdict]
     decided = relay.deciding(rows)
-    numbered = [row for row in decided if row["low"] is not None and row["high"] is not None]
+    numbered = [row for row in decided if row.low is not None and row.high is not None]
     if verdict == relay.TOO_FEW or not numbered:
-        return Conclusion(*heading, why_no_slope(rows))
+        return Conclusion(*heading, why_no_slope(rows), facts=tuple(decided))
     said: list[str] = []
     for row in numbered:
-        slope, low, high = (row[name] / 10 for name in ("slope", "low", "high"))
         changes = "" if said else "P changes by "
-        said.append(f"{_adjusted(row, ' ' if said else ', ')}{changes}{short(slope, low, high)}")
-    sizes = list(dict.fromkeys(row["n"] for row in numbered))
+        said.append(f"{_adjusted(row, ' ' if said else ', ')}{changes}{_per_tenth(row)}")
+    sizes = list(dict.fromkeys(row.n for row in numbered))
     queries = f"{listing([count(n) for n in sizes])} queries whose contexts differ"
-    turned_down = verdict == relay.NOT_KNOWN and all(row["verdict"] == relay.BELOW for row in rows)
+    turned_down = verdict == relay.NOT_KNOWN and all(row.verdict == relay.BELOW for row in rows)
     remark = f"A slope below zero counts only if p < {number(relay.REVERSED, 2)}." if turned_down else ""
-    return Conclusion(*heading, f"per 0.1 of {measure}, {', '.join(said)}, {queries}", remark=remark)
+    numbers = f"per 0.1 of {measure}, {', '.join(said)}, {queries}"
+    return Conclusion(*heading, numbers, remark=remark, facts=tuple(numbered))
 
 
-def why_no_slope(rows: list[Row]) -> str:
+def _per_tenth(row: Slope) -> str:
+    slope, low, high = row.per_tenth
+    return short(slope or 0.0, low, high)
+
+
+def why_no_slope(rows: list[Slope]) -> str:
     """Return why a cell has no answer on relay; with P_0 it needs both slopes, and so the adjusted slope's queries."""
-    both = all(row["reason"] != relay.WITHOUT_P0 for row in rows)
+    both = all(row.reason != relay.WITHOUT_P0 for row in rows)
     least, enough = (f", {least} needed" for least in (relay.DIFFERING_AT_LEAST, relay.ADJUSTED_AT_LEAST))
     reasons: dict[str, str] = {}
     for row in relay.deciding(rows):
-        reason = (row["reason"] or "").replace(least, enough if both else least)
+        reason = (row.reason or "").replace(least, enough if both else least)
         reasons.setdefault(reason, _adjusted(row, ", ") + reason)
     few = [text for text in reasons.values() if text.endswith(enough)]
     return few[-1] if few else next(filter(None, reasons.values()), "")
 
 
-def _adjusted(row: Mapping[str, Any], then: str) -> str:
-    return f"{ADJUSTED}{then}" if row["adjusted"] and row["reason"] != relay.WITHOUT_P0 else ""
+def _adjusted(row: Slope, then: str) -> str:
+    return f"{ADJUSTED}{then}" if row.adjusted and row.reason != relay.WITHOUT_P0 else ""
 
 
-def _relay(section: Section) -> tuple[str, dict[str, Row]]:
-    ordering, k, grade, measure = section.lead.values()
-    rows = section["relay"].filter(retrievers=relay.ALL_RANKINGS, ordering=ordering, k=k, measure=measure)
-    by_key = {(row["references"], row["adjusted"]): row for row in rows.iter_rows(named=True)}
-    keys = {"": (grade, False), "adjusted": (grade, True), "unseen": (grade + UNSEEN, False)}
-    named = {name: by_key[key] for name, key in keys.items() if key in by_key}
-    return relay.answer(section["relay"], ordering, k, grade, measure), named
-
-
-def relay_left_open(section: Section) -> list[str]:
+def relay_left_open(facts: Facts) -> list[str]:
     """Say why relay's answer is open although the interval of the slope as measured excludes 0."""
-    verdict, rows = _relay(section)
-    whole, adjusted = rows.get(""), rows.get("adjusted")
-    if verdict != relay.NOT_KNOWN or not whole or whole["low"] is None or whole["low"] <= 0 <= whole["high"]:
+    whole, adjusted = facts.slopes.get(""), facts.slopes.get("adjusted")
+    if facts.relayed != relay.NOT_KNOWN or not whole or not whole.excludes_zero:
         return []
-    slope = short(*(whole[name] / 10 for name in ("slope", "low", "high")))
-    measured = f"as measured, P changes by {slope} per 0.1 of {whole['measure']}@{whole['k']}"
-    if adjusted is None or adjusted["slope"] is None:
+    measured = f"as measured, P changes by {_per_tenth(whole)} per 0.1 of {whole.measure}@{whole.k}"
+    if adjusted is None or adjusted.slope is None:
         return [f"{measured}; without zero-shot answers it cannot be adjusted, and difficulty may cause it."]
-    if adjusted["low"] is not None and not adjusted["low"] <= 0 <= adjusted["high"]:
-        return []
-    return [f"{measured}; adjusted for difficulty, it may be zero."]
+    return [] if adjusted.excludes_zero else [f"{measured}; adjusted for difficulty, it may be zero."]
 
 
-def how_relayed(section: Section) -> list[str]:
+def how_relayed(facts: Facts) -> list[str]:
     """State the basis of the answer on relay: the slope, the adjusted slope, and that on unseen references."""
     names = {"": "", "adjusted": f"{ADJUSTED} ", "unseen": "on unseen references "}
-    rows = _relay(section)[1]
-    slopes = [names[name] + slope_with_interval(row) for name, row in rows.items() if row["slope"] is not None]
+    slopes = [names[name] + slope_with_interval(row) for name, row in facts.slopes.items() if row.slope is not None]
     if not slopes:
         return []
-    ordering, k, grade, measure = section.lead.values()
+    ordering, k, grade, measure = facts.section.lead.values()
     return [
         f"Relay: per 0.1 of {measure}@{k} ({ordering} order, {grade} references), P changes by {listing(slopes)}. The "
         f"adjustment is for a query’s mean {measure}@{k} and P₀. Relevance is said to be relayed only if the intervals "
@@ -435,14 +407,14 @@ def _at_most(sizes: list[int]) -> str:
     return f"{'up to ' if len(set(sizes)) > 1 else ''}{counted(max(sizes), 'query', 'queries')}"
 
 
-def clustered(section: Section) -> list[tuple[str, str]]:
+def clustered(facts: Facts) -> list[Warned]:
     """Say how many clusters the queries come in, and which results take whole clusters, with a heading."""
     return [
-        ("Clusters", f"{counted(row['queries'], 'query', 'queries')} in {counted(row['clusters'], 'cluster')}, the "
-         f"largest with {share(row['share_largest'])} of them. Words, and intervals of systems, gain, relay and "
+        Warned("Clusters", f"{counted(row.queries, 'query', 'queries')} in {counted(row.clusters, 'cluster')}, the "
+         f"largest with {share(row.share_largest)} of them. Words, and intervals of systems, gain, relay and "
          "correlations, take whole clusters; other intervals are left out, or take queries as independent. Remarks "
-         f"on one more query mean one more cluster of {number(row['queries'] / row['n_eff'], 1)} such queries.")
-        for row in section["clusters"].to_dicts()
+         f"on one more query mean one more cluster of {number(row.queries / row.n_eff, 1)} such queries.", (row,))
+        for row in facts.clusters
     ]  # fmt: skip
 
 

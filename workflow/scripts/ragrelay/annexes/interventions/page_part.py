@@ -5,14 +5,14 @@ from typing import Any
 
 from ragrelay.annexes.interventions.outputs import OUTPUTS, PARTS
 from ragrelay.annexes.interventions.sentences import effect_answer, effect_sentences
-from ragrelay.annexes.interventions.study import EffectStudy, read_effects
+from ragrelay.annexes.interventions.study import EffectStudy
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[EffectStudy]:
     """Return a study per dataset, generator and scorer, or none."""
-    return read_effects(files)
+    return EffectStudy.each(files)
 
 
 def values(part: Sequence[EffectStudy], page: Page, most_rows: int) -> dict[str, Any]:

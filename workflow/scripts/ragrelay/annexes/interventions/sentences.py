@@ -13,12 +13,14 @@ from ragrelay.analysis.verdicts import (
 )
 from ragrelay.annexes.interventions.effects import FIRST_LAST, OVERALL
 from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS, Intervention
+from ragrelay.annexes.interventions.outputs import RESULT_TABLES
 from ragrelay.annexes.interventions.page_tables import PER
 from ragrelay.annexes.interventions.study import EffectStudy
 from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.report.display.findings import Conclusion, unlike_student, with_remark, would_undo
 from ragrelay.report.display.numbers import count, counted, listing, number, with_interval
 from ragrelay.report.display.tables import Row
+from ragrelay.report.facts import AnnexRow
 
 WORDS = {
     EQUIVALENT: "no difference beyond the margin",
@@ -61,7 +63,9 @@ def effect_answer(study: EffectStudy) -> Conclusion:
         if (ks := [count(row["k"]) for row in rows if _place(row["verdict"]) == place])
     ]
     rest = "".join(f"; {place} {word}" for _, word, place in others)
-    return Conclusion(*heading, f"{said} {where} by {retriever}{rest}", names=(retriever,))
+    key = ("intervention", "retriever", "ordering", "k", "references", "part", "place")
+    facts = tuple(AnnexRow(RESULT_TABLES[0], study.keys, row, key) for row in rows)
+    return Conclusion(*heading, f"{said} {where} by {retriever}{rest}", names=(retriever,), facts=facts)
 
 
 def _place(verdict: str) -> int:

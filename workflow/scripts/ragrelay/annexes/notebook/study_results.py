@@ -18,6 +18,7 @@ from ragrelay.execution.jobs.unreadable_files import naming_the_damaged
 from ragrelay.execution.study import files
 from ragrelay.report.display.outputs import resolve
 from ragrelay.report.display.sections import Section
+from ragrelay.report.facts import facts_of
 from ragrelay.report.reading import PER_RETRIEVER, read_section
 from ragrelay.report.registry import OUTPUTS
 from ragrelay.report.verdict_sentences import Conclusion, answers
@@ -103,7 +104,7 @@ class Results:
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
     ) -> PageAnswers:
         """Return the page's answers to its questions, word for word. Arguments as in ``section``."""
-        return PageAnswers(answers(self.section(dataset, generator, scorer)))
+        return PageAnswers(answers(facts_of(self.section(dataset, generator, scorer))))
 
     def figure(
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
@@ -121,11 +122,20 @@ class Results:
 
         Raises InputError if the study isn't finished.
         """
-        path = self.folder / files.provenance.path
+        return self._json(files.provenance.path)
+
+    @functools.cached_property
+    def facts(self) -> dict[str, Any]:
+        """Read ``report/facts.json``: the first screen's sentences with the rows that their numbers come from.
+
+        Raises InputError if the study isn't finished.
+        """
+        return self._json(files.facts.path)
+
+    def _json(self, name: str) -> dict[str, Any]:
+        path = self.folder / name
         if not path.is_file():
-            raise InputError(
-                self.folder, f"no {files.provenance.path}", "the folder of a finished study, results/<study>"
-            )
+            raise InputError(self.folder, f"no {name}", "the folder of a finished study, results/<study>")
         return json_object(path, str(self.folder), "a finished study, results/<study>")
 
     def sections(self) -> list[dict[str, str]]:

@@ -5,14 +5,14 @@ from typing import Any
 
 from ragrelay.annexes.people.outputs import OUTPUTS, PARTS
 from ragrelay.annexes.people.sentences import people_answer, people_sentences, people_warnings
-from ragrelay.annexes.people.study import TABLES, PeopleStudy, read_people
+from ragrelay.annexes.people.study import PeopleStudy
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[PeopleStudy]:
     """Return a study per dataset, or none. ``params``: People.drawn of the rules."""
-    return read_people({name: files[name] for name in TABLES if name in files}, params)
+    return PeopleStudy.each(files, params)
 
 
 def values(part: Sequence[PeopleStudy], page: Page, most_rows: int) -> dict[str, Any]:

@@ -9,11 +9,13 @@ from ragrelay.analysis.multiplicity import ALPHA
 from ragrelay.analysis.verdicts import UNDECIDED
 from ragrelay.annexes.people.estimates import DIFFERENCE, GAIN, MEAN, SLOPE, UNLIKE_ASSESSORS
 from ragrelay.annexes.people.following import GENERATOR, LENGTH, ORDER, ORDER_AP, RHO, order_of
+from ragrelay.annexes.people.outputs import RESULT_TABLES
 from ragrelay.annexes.people.study import PeopleStudy
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.report.display.findings import Conclusion
 from ragrelay.report.display.numbers import count, counted, listing, number, p_value, share, with_interval
 from ragrelay.report.display.tables import Row
+from ragrelay.report.facts import AnnexRow
 
 WORTH = 0.95
 """A scorer is worth it where it narrows the interval below this share of the width without it."""
@@ -56,7 +58,8 @@ def _followed(study: PeopleStudy) -> Conclusion:
         return Conclusion(*heading, "People scored too few answers to say")
     if len(study.scorers) == 1:
         [row] = table.to_dicts()
-        return Conclusion(*heading, f"Over answers, {row['scorer']} and people correlate with ρ = {_interval(row)}")
+        said = f"Over answers, {row['scorer']} and people correlate with ρ = {_interval(row)}"
+        return Conclusion(*heading, said, facts=(_agreed(study, row),))
     best, *rest = order_of(study.scorers, table, RHO)
     [row] = table.filter(scorer=best).to_dicts()
     known = {
@@ -64,12 +67,14 @@ def _followed(study: PeopleStudy) -> Conclusion:
     }
     behind = [other for other in rest if _ahead(known, best, other)]
     if behind:
-        return Conclusion(
-            *heading, f"{best} follows people better than {listing(behind)}, over answers (ρ = {_interval(row)})"
-        )
-    return Conclusion(
-        *heading, f"We do not know which scorer follows people best; {best} has the highest ρ, {_interval(row)}"
-    )
+        said = f"{best} follows people better than {listing(behind)}, over answers (ρ = {_interval(row)})"
+    else:
+        said = f"We do not know which scorer follows people best; {best} has the highest ρ, {_interval(row)}"
+    return Conclusion(*heading, said, facts=(_agreed(study, row),))
+
+
+def _agreed(study: PeopleStudy, row: Row) -> AnnexRow:
+    return AnnexRow(RESULT_TABLES[1], study.keys, row, ("scorer", "quantity"))
 
 
 def people_sentences(study: PeopleStudy) -> list[str]:

@@ -1,31 +1,23 @@
 """Hold the predictions for a dataset, generator and scorer, for reports."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
-
-import polars as pl
 
 from ragrelay.annexes.prediction.outputs import RESULT_TABLES
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import STUDY_PART, read_table
 from ragrelay.report.display.outputs import resolve
+from ragrelay.report.display.shown_tables import ShownTables
 
 
-@dataclass(frozen=True)
-class PredictedStudy:
-    """Predictions: ``tables`` by name; ``rankings``: the retrievers that do not draw from the judgements."""
-
-    keys: Mapping[str, str]
-    tables: Mapping[str, pl.DataFrame]
-    rankings: Sequence[str]
-
-    def __getitem__(self, name: str) -> pl.DataFrame:
-        return self.tables[name]
+class PredictedStudy(ShownTables):
+    """Predictions; ``params``: the retrievers that do not draw from the judgements."""
 
     @property
-    def title(self) -> str:
-        return " · ".join(self.keys[name] for name in STUDY_PART)
+    def rankings(self) -> Sequence[str]:
+        """The retrievers that do not draw from the judgements."""
+        rankings: Sequence[str] = self.params
+        return rankings
 
     @property
     def references(self) -> str | None:

@@ -10,7 +10,7 @@ from ragrelay.analysis import gain, summary, systems
 from ragrelay.annexes.processing.effects import COLUMNS
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import read_table
-from ragrelay.report.verdict_sentences import turned
+from ragrelay.report.facts import Difference
 
 Row = dict[str, Any]
 TABLES = {"processing": COLUMNS, "systems": systems.COLUMNS, "gain": gain.COLUMNS, "utility": summary.COLUMNS}
@@ -42,8 +42,12 @@ class ProcessingStudy:
     def _compared(self, row: Row) -> Row:
         cell = {"ordering": self.ordering, "k": row["k"], "references": self.references}
         names, pairs = (row["of"], row["retriever"]), self.tables["systems"].filter(**cell)
-        ways = [pairs.filter(retriever=one, against_retriever=other).to_dicts() for one, other in (names[::-1], names)]
-        pair = ways[0][0] if ways[0] else turned(ways[1][0]) if ways[1] else None
+        found = [
+            Difference.of(pair)
+            for pair in pairs.to_dicts()
+            if {*names} == {pair["retriever"], pair["against_retriever"]}
+        ]
+        pair = next((each if each.retriever == row["retriever"] else each.turned() for each in found), None)
         means = [self.tables["utility"].filter(retriever=name, **cell)["mean_p"].to_list() for name in names]
         gains = [self.tables["gain"].filter(retriever=name, **cell).to_dicts() for name in names]
         return {

@@ -5,14 +5,14 @@ from typing import Any
 
 from ragrelay.annexes.thoughts.outputs import OUTPUTS, PARTS
 from ragrelay.annexes.thoughts.sentences import thought_answer, thought_sentences, thought_warnings
-from ragrelay.annexes.thoughts.study import TABLES, ThoughtStudy, read_thoughts
+from ragrelay.annexes.thoughts.study import ThoughtStudy
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[ThoughtStudy]:
     """Return a study per dataset and generator that thinks, or none. ``params``: Thoughts.drawn of the rules."""
-    return read_thoughts({name: files[name] for name in TABLES if name in files}, params)
+    return ThoughtStudy.each(files, params)
 
 
 def values(part: Sequence[ThoughtStudy], page: Page, most_rows: int) -> dict[str, Any]:

@@ -8,12 +8,14 @@ import polars as pl
 from ragrelay.analysis.multiplicity import ALPHA, distinct
 from ragrelay.analysis.verdicts import QUERIES_AT_LEAST, TOO_FEW, UNDECIDED
 from ragrelay.annexes.thoughts.lengths import FEWER, MORE, OF_CONTEXT
+from ragrelay.annexes.thoughts.outputs import RESULT_TABLES
 from ragrelay.annexes.thoughts.study import CENSORED, THOUGHTS, ThoughtStudy
 from ragrelay.base.vocabulary.names import SET_BY_DESIGN, ZEROSHOT
 from ragrelay.generation.thought_marks import CUT, UNFINISHED
 from ragrelay.report.display.findings import Conclusion, with_remark
 from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.report.display.tables import Row
+from ragrelay.report.facts import AnnexRow
 
 MANY = 0.1
 """The page warns if more than this share of a generator's thoughts was cut or did not end."""
@@ -37,15 +39,17 @@ def thought_answer(study: ThoughtStudy) -> Conclusion:
         return Conclusion(*heading, f"We cannot tell: the lengths of {generator}’s thoughts are unknown")
     named = {word: [row["retriever"] for row in rows if row["verdict"] == word] for word in BY_VERDICT}
     than = _than(study, against)
+    key = ("retriever", "ordering", "k", "against_retriever")
+    facts = tuple(AnnexRow(RESULT_TABLES[1], study.keys, row, key) for row in rows)
     if named[MORE] or named[FEWER]:
         said = [f"{word} with {listing(named[word])}" for word in (MORE, FEWER) if named[word]]
         open_with = [*named[UNDECIDED], *named[TOO_FEW]]
         left = f"; with {listing(open_with)} we do not know" if open_with else ""
         strong = f"Tokens of {generator}’s thoughts: {' and '.join(said)} {than}{left}"
-        return Conclusion(*heading, strong, remark=_remark(rows))
+        return Conclusion(*heading, strong, remark=_remark(rows), facts=facts)
     compared = f" with {listing([row['retriever'] for row in rows])}" if rows else ""
     strong = f"We do not know whether {generator}’s thoughts have more or fewer tokens{compared} {than}"
-    return Conclusion(*heading, strong)
+    return Conclusion(*heading, strong, facts=facts)
 
 
 def thought_sentences(study: ThoughtStudy) -> list[str]:

@@ -1,46 +1,40 @@
 """Hold what the report shows about the thoughts of a generator on a dataset."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from functools import cached_property
+from typing import Any, ClassVar
 
 import polars as pl
 
 from ragrelay.analysis.multiplicity import distinct
 from ragrelay.annexes.thoughts.lengths import COLUMNS, DIFFERENCE_COLUMNS
-from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.base.vocabulary.columns import read_table
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.generation.thought_marks import CUT, ENDED, UNFINISHED
 from ragrelay.report.display.palette import Look, looks
 from ragrelay.report.display.sections import Grid
+from ragrelay.report.display.shown_tables import ShownTables
 
 CENSORED = pl.col(CUT) + pl.col(UNFINISHED)
 """Of rows of thoughts.csv, or of their sums: thoughts that may have been longer than counted."""
 THOUGHTS = pl.col(ENDED) + CENSORED
 """All thoughts."""
 CENSORED_SHARE = pl.when(THOUGHTS > 0).then(CENSORED / THOUGHTS)
-TABLES = {"thoughts": COLUMNS, "thought_differences": DIFFERENCE_COLUMNS}
-"""Columns by the name of the result table."""
 
 
-@dataclass(frozen=True)
-class ThoughtStudy:
-    """The thoughts of one generator on one dataset; ``tables`` by name of TABLES."""
+class ThoughtStudy(ShownTables):
+    """The thoughts of one generator on one dataset; ``params``: Thoughts.drawn of the rules."""
 
-    keys: Mapping[str, str]
-    tables: Mapping[str, pl.DataFrame]
-    grid: Grid
-    primary: Mapping[str, Any] | None = None
-    """The primary comparison (config.study.Study.primary); None with one retriever."""
+    COLUMNS: ClassVar = {"thoughts": COLUMNS, "thought_differences": DIFFERENCE_COLUMNS}
 
-    def __getitem__(self, name: str) -> pl.DataFrame:
-        return self.tables[name]
+    @cached_property
+    def grid(self) -> Grid:
+        return Grid.of(self.params["grid"])
 
     @property
-    def title(self) -> str:
-        return f"{self.keys['dataset']} · {self.keys['generator']}"
+    def primary(self) -> Mapping[str, Any] | None:
+        """The primary comparison (config.study.Study.primary); None with one retriever."""
+        primary: Mapping[str, Any] | None = self.params["primary"][self.keys["dataset"]]
+        return primary
 
     @property
     def lead(self) -> dict[str, Any]:
@@ -71,25 +65,3 @@ class ThoughtStudy:
         """Return the share of the thoughts in ``rows`` of thoughts.csv that were cut or did not end."""
         sums = rows.select(pl.col(ENDED, CUT, UNFINISHED).sum())
         return sums.select(CENSORED_SHARE).item()
-
-
-def read_thoughts(files: Mapping[str, KeyedFiles], given: Mapping[str, Any] | None) -> list[ThoughtStudy]:
-    """Read the study of every dataset and generator among the ``files`` of TABLES, in their order.
-
-    ``given``: the grid, and the primary comparison by dataset (annexes.thoughts.rules); None if no generator thinks.
-    """
-    if given is None:
-        return []
-    grid = Grid.of(given["grid"])
-    return [
-        read_study({name: files[name].of(keys) for name in TABLES}, keys, grid, given["primary"][keys["dataset"]])
-        for keys, _ in files["thoughts"].keyed
-    ]
-
-
-def read_study(
-    paths: Mapping[str, str | Path], keys: Mapping[str, str], grid: Grid, primary: Mapping[str, Any] | None
-) -> ThoughtStudy:
-    """Read the study of one dataset and generator from the files of TABLES."""
-    tables = {name: read_table(paths[name], columns) for name, columns in TABLES.items()}
-    return ThoughtStudy(keys, tables, grid, primary)

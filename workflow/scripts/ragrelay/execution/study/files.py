@@ -89,6 +89,7 @@ left_out_counts = StudyFile("report/left_out.json", "gather_provenance",
 explored_queries = StudyFile("report/explorer/{dataset}_{generator}_{scorer}/{name}", "explore_queries",
     "the query explorer's data: a script per query, and `queries.json`, which lists them")
 report = StudyFile("report/index.html", "write_page", "the page of the study")
+facts = StudyFile("report/facts.json", "write_page", "what the page's first screen says, with the rows of its numbers")
 page_list = StudyFile("report/pages.js", "no rule", "the study's pages, for their headers; written when a run ends")
 left_out_table = StudyFile("report/tables/left_out.csv", "write_tables", "what was left out, skipped or cut, by stage",
     "ragrelay.report.origin:LEFT_OUT")

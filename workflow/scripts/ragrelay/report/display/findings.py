@@ -20,6 +20,8 @@ class Conclusion(NamedTuple):
     names: tuple[str, ...] = ()
     remark: str = ""
     """A sentence, or empty."""
+    facts: tuple[Any, ...] = ()
+    """The rows that its numbers and words come from (report.facts: Fact, AnnexRow)."""
 
     @property
     def sentence(self) -> str:
@@ -35,6 +37,15 @@ class Conclusion(NamedTuple):
             else [self.strong]
         )
         return [(piece, piece if piece in self.names else "") for piece in pieces if piece]
+
+
+class Warned(NamedTuple):
+    """A warning about how to read the answers, a line under a heading."""
+
+    head: str
+    text: str
+    facts: tuple[Any, ...] = ()
+    """As in Conclusion."""
 
 
 @dataclass(frozen=True)

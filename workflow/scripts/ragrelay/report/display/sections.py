@@ -63,9 +63,9 @@ class Grid:
         return self.measures[0]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Section:
-    """One dataset x generator x scorer."""
+    """One dataset x generator x scorer. Two are equal only if they are the same object."""
 
     dataset: str
     generator: str

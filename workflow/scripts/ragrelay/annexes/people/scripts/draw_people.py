@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from ragrelay.annexes.people.figures import draw_people
-from ragrelay.annexes.people.study import read_study
+from ragrelay.annexes.people.study import PeopleStudy
 from ragrelay.execution.jobs.scripts import job_log
 
 with job_log(snakemake.log[0], snakemake.input):
-    study = read_study(snakemake.input, dict(snakemake.wildcards.items()), snakemake.params.shown)
+    study = PeopleStudy.read(snakemake.input, dict(snakemake.wildcards.items()), snakemake.params.shown)
     draw_people(study, Path(snakemake.params.report) / "figures")

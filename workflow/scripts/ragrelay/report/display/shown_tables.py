@@ -1,0 +1,50 @@
+"""Hold the tables that an annex shows of one unit of a study, such as a dataset and generator."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import polars as pl
+
+from ragrelay.base.io.keyed_files import KeyedFiles
+from ragrelay.base.vocabulary.columns import Columns, read_table
+
+
+@dataclass(frozen=True)
+class ShownTables:
+    """The tables of one unit; subclasses name their ``COLUMNS`` and say what the page derives from them."""
+
+    COLUMNS: ClassVar[Mapping[str, Columns]]
+    """Columns by the name of the result table; the first has a file for every unit."""
+
+    keys: Mapping[str, str]
+    """The wildcards of the tables' paths."""
+    tables: Mapping[str, pl.DataFrame]
+    params: Any = None
+    """Plain values that the annex's rules give (base.annex.Annex.page_params)."""
+
+    def __getitem__(self, name: str) -> pl.DataFrame:
+        return self.tables[name]
+
+    @property
+    def title(self) -> str:
+        return " · ".join(self.keys.values())
+
+    @classmethod
+    def read(cls, paths: Mapping[str, str | Path] | Any, keys: Mapping[str, str], params: Any = None) -> Self:
+        """Read one unit.
+
+        Args:
+            paths: a file for each of COLUMNS.
+            keys: the wildcards of the files' paths.
+            params: see the field.
+        """
+        return cls(keys, {name: read_table(paths[name], columns) for name, columns in cls.COLUMNS.items()}, params)
+
+    @classmethod
+    def each(cls, files: Mapping[str, KeyedFiles], params: Any = None) -> list[Self]:
+        """Read every unit among the ``files`` of COLUMNS, in their order; none for a study without these tables."""
+        first = next(iter(cls.COLUMNS))
+        units = files[first].keyed if first in files else []
+        return [cls.read({name: files[name].of(keys) for name in cls.COLUMNS}, keys, params) for keys, _ in units]

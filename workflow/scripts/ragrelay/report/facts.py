@@ -1,0 +1,502 @@
+"""Choose, once per section, the rows that the first screen tells of, and hold them with types.
+
+The primary pair's row, a difference's direction and the rows that decide on relay are chosen here and nowhere else.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property, lru_cache
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import polars as pl
+from scipy import special
+
+from ragrelay.analysis import relay
+from ragrelay.analysis.correlation import DECIDES, is_constant
+from ragrelay.analysis.lengths import MISSING
+from ragrelay.analysis.multiplicity import distinct
+from ragrelay.analysis.scale import LEAST, MOST
+from ragrelay.analysis.systems import PRIMARY, REFERENCE
+from ragrelay.analysis.verdicts import (
+    BETTER,
+    LITTLE_BETTER,
+    LITTLE_WORSE,
+    MUCH_BETTER,
+    MUCH_WORSE,
+    NOT_BETTER,
+    NOT_WORSE,
+    QUERIES_AT_LEAST,
+    SAY_BETTER,
+    SAY_WORSE,
+    WORSE,
+)
+from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
+from ragrelay.report.display.outputs import ResultTable
+from ragrelay.report.display.sections import Section
+from ragrelay.report.outputs import RESULT_TABLES
+
+TURNED = {MUCH_BETTER: MUCH_WORSE, BETTER: WORSE, LITTLE_BETTER: LITTLE_WORSE, NOT_WORSE: NOT_BETTER}
+TURNED |= {turned: word for word, turned in TURNED.items()}
+"""A verdict on a pair of retrievers → the verdict on the same pair in the other direction."""
+
+
+@dataclass(frozen=True)
+class Fact(Mapping[str, Any]):
+    """A row of a result table, whose fields are columns of the table. As a mapping it has these columns."""
+
+    TABLE: ClassVar[str]
+    """Name of the table (report.outputs.RESULT_TABLES)."""
+    KEY: ClassVar[tuple[str, ...]]
+    """The columns that tell the row from others; none for a table with one row, or for sums over all."""
+    COMPUTED: ClassVar[tuple[str, ...]] = ()
+    """Fields that are no columns."""
+
+    @classmethod
+    def of(cls, row: Mapping[str, Any]) -> Self:
+        """Hold ``row``; columns that it lacks are None."""
+        return cls(**{each.name: row.get(each.name) for each in fields(cls)})
+
+    def __getitem__(self, column: str) -> Any:
+        return vars(self)[column]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(each.name for each in fields(self))
+
+    def __len__(self) -> int:
+        return len(fields(self))
+
+    @property
+    def as_in_table(self) -> "Fact":
+        """The row as the table has it."""
+        return self
+
+    def record(self, names: Mapping[str, str]) -> dict[str, Any]:
+        """Return the table, its file below the results, the row's key and its other columns.
+
+        Args:
+            names: dataset, generator and scorer, which the file's path has.
+        """
+        return _record(RESULT_TABLES[self.TABLE], names, self, self.KEY)
+
+
+@dataclass(frozen=True)
+class AnnexRow:
+    """A row of an annex's table."""
+
+    table: ResultTable
+    names: Mapping[str, str]
+    """The wildcards of the table's path."""
+    row: Mapping[str, Any]
+    key: tuple[str, ...]
+    """As in Fact."""
+
+    @property
+    def as_in_table(self) -> "AnnexRow":
+        return self
+
+    def record(self, _names: Mapping[str, str]) -> dict[str, Any]:
+        """Return what Fact.record returns."""
+        return _record(self.table, self.names, self.row, self.key)
+
+
+def _record(table: ResultTable, names: Mapping[str, str], row: Mapping[str, Any], key: Sequence[str]) -> dict[str, Any]:
+    values = {name: value for name, value in row.items() if name not in key}
+    file = table.path.format(**names)
+    return {"table": table.name, "file": file, "row": {name: row[name] for name in key}, "values": values}
+
+
+@dataclass(frozen=True)
+class Difference(Fact):
+    """Mean P of a retriever less another's, paired by query."""
+
+    TABLE = "systems"
+    KEY = ("retriever", "against_retriever", "ordering", "k", "references")
+
+    retriever: str
+    against_retriever: str
+    ordering: str
+    k: int
+    references: str
+    role: str
+    n: int
+    n_unpaired: int
+    margin: float | None
+    mean_difference: float | None
+    detectable_difference: float | None
+    queries_for_margin: int | None
+    level: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+    reason: str | None
+    length_ratio: float | None
+    equal_length_difference: float | None
+    equal_length_low: float | None
+    equal_length_high: float | None
+    stands: bool | None
+    remark: str | None
+
+    def turned(self) -> "Difference":
+        """Return the difference in the other direction."""
+        low, high, mean = (None if end is None else -end for end in (self.high, self.low, self.mean_difference))
+        return _Turned(**{
+            **self, "retriever": self.against_retriever, "against_retriever": self.retriever, "mean_difference": mean,
+            "low": low, "high": high, "verdict": TURNED.get(self.verdict, self.verdict),
+        })  # fmt: skip
+
+    @property
+    def better(self) -> bool:
+        """Whether the first retriever's answers are better."""
+        return self.verdict in SAY_BETTER
+
+    @property
+    def worse(self) -> bool:
+        """Whether the first retriever's answers are worse."""
+        return self.verdict in SAY_WORSE
+
+
+@dataclass(frozen=True)
+class _Turned(Difference):
+    """A difference in the other direction than in the table."""
+
+    def turned(self) -> Difference:
+        back = Difference.turned(self)
+        return Difference(**back)
+
+    @property
+    def as_in_table(self) -> Difference:
+        return self.turned()
+
+
+@dataclass(frozen=True)
+class Gain(Fact):
+    """Mean P of a retriever less P₀, paired by query."""
+
+    TABLE = "gain"
+    KEY = ("retriever", "ordering", "k", "references")
+
+    retriever: str
+    ordering: str
+    k: int
+    references: str
+    n: int
+    mean_difference: float | None
+    low: float | None
+    high: float | None
+    verdict: str
+    reason: str | None
+    stands: bool | None
+    remark: str | None
+
+
+@dataclass(frozen=True)
+class Quality(Fact):
+    """Mean P of a retriever's answers, and its passages' quality."""
+
+    TABLE = "utility"
+    KEY = ("retriever", "ordering", "k", "references")
+    COMPUTED = ("measured",)
+
+    retriever: str
+    ordering: str
+    k: int
+    references: str
+    n: int
+    mean_p: float | None
+    share_best_in_context: float | None
+    share_unjudged: float | None
+    measured: float | None
+    """The primary measure at k, whose column has its name."""
+
+
+@dataclass(frozen=True)
+class Correlation(Fact):
+    """Spearman's ρ over queries of a retriever's measure with utility."""
+
+    TABLE = "correlation"
+    KEY = ("retriever", "ordering", "k", "references", "measure", "subset", "coefficient")
+
+    retriever: str
+    ordering: str
+    k: int
+    references: str
+    measure: str
+    subset: str
+    coefficient: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+    p_permutation: float | None
+    verdict: str | None
+    reason: str | None
+    remark: str | None
+
+
+@dataclass(frozen=True)
+class Slope(Fact):
+    """Relay: the difference of P per difference of the measure, over pairs of rankings."""
+
+    TABLE = "relay"
+    KEY = ("retrievers", "ordering", "k", "references", "measure", "adjusted")
+
+    retrievers: str
+    ordering: str
+    k: int
+    references: str
+    measure: str
+    adjusted: bool
+    n: int
+    slope: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    verdict: str
+    reason: str | None
+
+    @property
+    def per_tenth(self) -> tuple[float | None, float | None, float | None]:
+        """Slope and interval per 0.1 of the measure."""
+        slope, low, high = (None if value is None else value / 10 for value in (self.slope, self.low, self.high))
+        return slope, low, high
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether it has an interval, which lies above or below zero."""
+        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
+
+
+@dataclass(frozen=True)
+class LabelledSlope(Fact):
+    """Relay where the passages without a judgement have other labels."""
+
+    TABLE = "holes"
+    KEY = ("ordering", "k", "references", "measure", "adjusted", "labelling")
+
+    ordering: str
+    k: int
+    references: str
+    measure: str
+    adjusted: bool
+    labelling: str
+    slope: float | None
+
+
+@dataclass(frozen=True)
+class QueryClusters(Fact):
+    """The clusters that the queries come in."""
+
+    TABLE = "clusters"
+    KEY = ()
+
+    queries: int
+    clusters: int
+    share_largest: float
+    n_eff: float
+
+
+@dataclass(frozen=True)
+class AnswerCounts(Fact):
+    """How the answers ended, summed over all contexts; orderings of one passage are one."""
+
+    TABLE = "lengths"
+    KEY = ()
+    COMPUTED = ("missing",)
+
+    n: int
+    stop: int | None
+    length: int | None
+    other: int | None
+    blank: int | None
+    missing: int
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Mean P at one k, with its 95% interval over queries if there is one."""
+
+    k: int
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+
+
+def interval_of(values: np.ndarray[Any, Any]) -> tuple[float | None, float | None]:
+    """Return Student's 95% interval of the mean of ``values``, within 0 to 1 if these are; none for fewer than 5.
+
+    Equal values have none either.
+    """
+    if len(values) < QUERIES_AT_LEAST or is_constant(values):
+        return None, None
+    half = float(special.stdtrit(len(values) - 1, 0.975) * values.std(ddof=1) / np.sqrt(len(values)))
+    least, most = (0.0, 1.0) if values.min() >= LEAST and values.max() <= MOST else (-np.inf, np.inf)
+    return max(float(values.mean()) - half, least), min(float(values.mean()) + half, most)
+
+
+def mean_of(k: int, values: pl.Series) -> Mean | None:
+    """Return the mean of the known ``values``; None without any."""
+    known = values.drop_nulls().to_numpy()
+    return Mean(k, float(known.mean()), *interval_of(known), len(known)) if len(known) else None
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """What the first screen tells of a ``section``, in the primary comparison's cell unless said otherwise."""
+
+    section: Section
+
+    @cached_property
+    def where(self) -> dict[str, Any]:
+        """Ordering, k and references of the answers."""
+        return {name: self.section.lead[name] for name in ("ordering", "k", "references")}
+
+    @cached_property
+    def primary(self) -> Difference | None:
+        """The primary pair; None where no query has a score with both."""
+        rows = self.section["systems"].filter(role=PRIMARY)
+        return None if rows.is_empty() else Difference.of(rows.row(0, named=True))
+
+    @cached_property
+    def pair_by_cell(self) -> dict[tuple[str, int], Difference]:
+        """The primary pair at every ordering and k, as retriever less reference."""
+        pair = self.section.primary
+        if pair is None:
+            return {}
+        rows = self.section["systems"].filter(references=self.where["references"]).iter_rows(named=True)
+        own = [Difference.of(row) for row in rows if {row["retriever"], row["against_retriever"]} == {*pair[:2]}]
+        turned = (each if each.retriever == pair.retriever else each.turned() for each in own)
+        return {(each.ordering, each.k): each for each in turned}
+
+    @cached_property
+    def pair_by_k(self) -> dict[int, Difference]:
+        """The primary pair at every k, as retriever less reference."""
+        return {k: row for (ordering, k), row in self.pair_by_cell.items() if ordering == self.where["ordering"]}
+
+    @cached_property
+    def other_pairs(self) -> list[Difference]:
+        """The other rankings against the reference retriever, largest difference first."""
+        rankings = self.section.rankings
+        rows = self.section["systems"].filter(
+            pl.col("retriever").is_in(rankings), pl.col("against_retriever").is_in(rankings), role=REFERENCE,
+            **self.where,
+        )  # fmt: skip
+        ordered = rows.sort("mean_difference", descending=True, nulls_last=True)
+        return [Difference.of(row) for row in ordered.iter_rows(named=True)]
+
+    @cached_property
+    def against_reference(self) -> dict[str, Difference]:
+        """Every retriever less the primary pair's reference."""
+        pair = self.section.primary
+        rows = [Difference.of(row) for row in self.section["systems"].filter(**self.where).iter_rows(named=True)]
+        both = [direction for each in rows for direction in (each, each.turned())]
+        return {each.retriever: each for each in both if pair and each.against_retriever == pair.reference}
+
+    @cached_property
+    def quality(self) -> dict[str, Quality]:
+        """Every retriever's answers."""
+        measure = self.section.lead["measure"]
+        rows = self.section["utility"].filter(**self.where).to_dicts()
+        return {row["retriever"]: Quality.of({**row, "measured": row.get(measure)}) for row in rows}
+
+    def both(self, pair: Difference, column: str) -> tuple[float, float] | None:
+        """Return a field of Quality for both retrievers of ``pair``; None where either has none."""
+        sides = [self.quality.get(name) for name in (pair.retriever, pair.against_retriever)]
+        one, other = (None if side is None else side[column] for side in sides)
+        return None if one is None or other is None else (one, other)
+
+    @cached_property
+    def gains(self) -> dict[str, Gain]:
+        """Every retriever's gain over zero-shot answers."""
+        return {row["retriever"]: Gain.of(row) for row in self.section["gain"].filter(**self.where).to_dicts()}
+
+    @cached_property
+    def correlations(self) -> list[Correlation]:
+        """ρ of every retriever, with a value or without."""
+        rows = self.section["correlation"].filter(coefficient=DECIDES, subset="all", **self.section.lead)
+        return [Correlation.of(row) for row in rows.iter_rows(named=True)]
+
+    @cached_property
+    def slopes(self) -> dict[str, Slope]:
+        """Relay over all rankings: as measured (""), ``adjusted``, and on ``unseen`` references."""
+        ordering, k, grade, measure = self.section.lead.values()
+        rows = self.section["relay"].filter(retrievers=relay.ALL_RANKINGS, ordering=ordering, k=k, measure=measure)
+        by_key = {(row["references"], row["adjusted"]): Slope.of(row) for row in rows.iter_rows(named=True)}
+        keys = {"": (grade, False), "adjusted": (grade, True), "unseen": (grade + UNSEEN, False)}
+        return {name: by_key[key] for name, key in keys.items() if key in by_key}
+
+    @cached_property
+    def relayed(self) -> str:
+        """The answer on relay: a word of analysis.relay."""
+        ordering, k, grade, measure = self.section.lead.values()
+        return relay.answer(self.section["relay"], ordering, k, grade, measure)
+
+    @cached_property
+    def deciding(self) -> list[Slope]:
+        """The slopes, as measured and adjusted, on which the answer on relay is read."""
+        return [self.slopes[name] for name in ("", "adjusted") if name in self.slopes]
+
+    @cached_property
+    def undecided_at(self) -> dict[int, list[Slope]]:
+        """The slopes at other k that have too few queries."""
+        rows = self.section["relay"].filter(
+            retrievers=relay.ALL_RANKINGS, measure=self.section.lead["measure"], ordering=self.where["ordering"],
+            references=self.where["references"],
+        ).drop_nulls("k")  # fmt: skip
+        few = [
+            (k, part)
+            for (k,), part in rows.group_by("k", maintain_order=True)
+            if k != self.where["k"] and relay.answer_of(part) == relay.TOO_FEW
+        ]
+        return {int(str(k)): [Slope.of(row) for row in part.iter_rows(named=True)] for k, part in few}
+
+    @cached_property
+    def labelled(self) -> dict[str, LabelledSlope]:
+        """The slope as measured by labelling of the passages without a judgement."""
+        rows = self.section["holes"].filter(k=self.where["k"], adjusted=False)
+        return {row["labelling"]: LabelledSlope.of(row) for row in rows.iter_rows(named=True)}
+
+    @cached_property
+    def clusters(self) -> list[QueryClusters]:
+        """The clusters of the queries; none where queries are independent."""
+        return [QueryClusters.of(row) for row in self.section["clusters"].iter_rows(named=True)]
+
+    @cached_property
+    def answers(self) -> AnswerCounts:
+        """How all answers ended."""
+        cells = distinct(self.section["lengths"], ("retriever", "ordering"))
+        sums = cells.select(pl.col("n", "stop", "length", "other", "blank").sum()).with_columns(MISSING)
+        return AnswerCounts.of(sums.row(0, named=True))
+
+    @cached_property
+    def copied(self) -> list[Quality]:
+        """The rankings whose answers most often have their nearest reference in the context, of those with a share."""
+        names = [name for name in self.section.rankings if name != ZEROSHOT]
+        known = [each for name in names if (each := self.quality.get(name)) and each.share_best_in_context is not None]
+        most = max((round(each.share_best_in_context or 0.0, 9) for each in known), default=0.0)
+        return [each for each in known if round(each.share_best_in_context or 0.0, 9) == most]
+
+    @cached_property
+    def means(self) -> dict[str, list[Mean]]:
+        """Mean P by retriever at every k."""
+        here = self.section["per_query"].filter(ordering=self.where["ordering"], references=self.where["references"])
+        cells = {key: part["p"] for key, part in here.partition_by("retriever", "k", as_dict=True).items()}
+        ks = self.section.grid.k
+        lines = {
+            name: [mean for k in ks if (name, k) in cells and (mean := mean_of(k, cells[name, k]))]
+            for name in self.section.grid.retrievers
+        }
+        return {name: line for name, line in lines.items() if line}
+
+    @cached_property
+    def zero_shot(self) -> Mean | None:
+        """Mean P of the answers without context, over their queries."""
+        here = self.section["per_query"].filter(references=self.where["references"]).unique("qid")
+        return mean_of(0, here["p0"])
+
+
+@lru_cache(maxsize=64)
+def facts_of(section: Section) -> Facts:
+    """Return the facts of ``section``."""
+    return Facts(section)

@@ -1,0 +1,92 @@
+"""Write what a page's first screen says as JSON: every sentence, and the rows that its numbers come from.
+
+docs/reference/facts.md describes the file. VERSION changes where a key is renamed or removed.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ragrelay.report import lead, verdict_sentences
+from ragrelay.report.display.findings import Conclusion
+from ragrelay.report.facts import AnnexRow, Fact, Facts, Mean, facts_of
+from ragrelay.report.study import ReportedStudy
+
+VERSION = 1
+Record = dict[str, Any]
+
+
+def facts_file(study: ReportedStudy, annexes: Mapping[str, Any]) -> Record:
+    """Return the file's content.
+
+    Args:
+        study: the study, its sections in the page's order.
+        annexes: the variables of the templates of annexes' parts, by name.
+
+    Returns:
+        ``version``, ``study``, and a record for each section and each answer of an annex.
+    """
+    return {
+        "version": VERSION,
+        "study": study.name,
+        "sections": [_section(facts_of(section), study.left_out) for section in study.sections],
+        "annexes": [record for name, value in annexes.items() for record in _of_annex(name, value)],
+    }
+
+
+def _section(facts: Facts, left_out: Sequence[Mapping[str, Any]]) -> Record:
+    section, names = facts.section, facts.section.keys
+    pair, shown = section.primary, lead.table(facts)
+    rows = [*facts.quality.values(), *facts.gains.values(), *facts.against_reference.values()]
+    return {
+        **names,
+        "cell": section.lead,
+        "pair": None if pair is None else {"retriever": pair.retriever, "against_retriever": pair.reference},
+        "scope": lead.scope(section),
+        "answers": [_answer(answer, names) for answer in verdict_sentences.answers(facts)],
+        "figure": {
+            "sentence": lead.figure_title(facts),
+            "remark": lead.figure_remark(facts),
+            "facts": _records(facts.pair_by_k.values(), names),
+            "means": [_mean(name, mean) for name, line in facts.means.items() for mean in line]
+            + [_mean("zeroshot", mean) for mean in [facts.zero_shot] if mean],
+        },
+        "table": {"sentence": shown["title"], "remark": shown["remark"], "facts": _records(rows, names)},
+        "warnings": [
+            {"topic": head, "sentence": text, "facts": _records(some, names)}
+            for head, text, some in lead.warnings(facts, left_out)
+        ],
+    }
+
+
+def _answer(answer: Conclusion, names: Mapping[str, str]) -> Record:
+    return {
+        "topic": answer.topic,
+        "question": answer.question,
+        "sentence": answer.sentence,
+        "verdict": answer.strong,
+        "facts": _records(answer.facts, names),
+    }
+
+
+def _of_annex(name: str, value: Any) -> list[Record]:
+    """Return the answers in a variable of an annex's template: a unit, such as a dataset's, or several."""
+    units = value if isinstance(value, list) else [value]
+    return [
+        {"annex": name, "where": unit.get("where", unit.get("scorer", "")), **_answer(unit["answer"], {})}
+        for unit in units
+        if isinstance(unit, Mapping) and isinstance(unit.get("answer"), Conclusion)
+    ]
+
+
+def _records(facts: Iterable[Fact | AnnexRow], names: Mapping[str, str]) -> list[Record]:
+    """Return the rows of ``facts`` as their tables have them, each once."""
+    records: list[Record] = []
+    for fact in facts:
+        record = fact.as_in_table.record(names)
+        if record not in records:
+            records.append(record)
+    return records
+
+
+def _mean(retriever: str, mean: Mean) -> Record:
+    return {"retriever": retriever, **vars(mean)}
