@@ -172,7 +172,7 @@ SEVERAL = {
     "encode_references": {"make_scorer"},
     "measure_retrieval": {"measure_ranking", "count_left_out", "context_warnings", "count_ties"},
     "preview_study": {"preview_answers", "render_preview"},
-    "write_page": {"read_study", "render_page"},
+    "write_page": {"read_study", "page_and_facts"},
 }
 """Scripts whose work is not that of one function: what they call."""
 
