@@ -9,7 +9,7 @@ from lxml import html
 from ragrelay.analysis.pooled import ALL_DATASETS, RELAY, SYSTEMS, Sample, pool_samples
 from ragrelay.report.display.templates import FOLDER, environment
 from ragrelay.report.over_all import over_all
-from ragrelay.report.page import render_page
+from ragrelay.report.page import TEMPLATE, page_and_facts, render_page
 from ragrelay.report.reading import read_study
 from ragrelay.report.verdict_sentences import BY_SYSTEM
 
@@ -94,8 +94,14 @@ def test_the_page_shows_them_where_there_are_several(tables: dict[str, pl.DataFr
     files = write_study(tmp_path / "study", n=8)
     assert 'id="over-all"' not in render_page(read_study(**files))
     tables["pool"].write_csv(tmp_path / "pooled.csv")
-    page = render_page(read_study(**files, pooled=tmp_path / "pooled.csv"))
+    study = read_study(**files, pooled=tmp_path / "pooled.csv")
+    page, facts = page_and_facts(study, TEMPLATE, tmp_path / "page.html")
     assert page.startswith("<!DOCTYPE html>")
+    told = [fact for row in facts["over_all"] for answer in row["answers"] for fact in answer["facts"]]
+    rows = [
+        tables["pool"].filter(*(pl.col(name).eq_missing(value) for name, value in fact["row"].items())) for fact in told
+    ]
+    assert {fact["file"] for fact in told} == {"pooled.csv"} and {row.height for row in rows} == {1}
     assert 'id="over-all-pooled-table"' in page and "all datasets (5 datasets)</th>" in page
     assert page.index("all datasets (5 datasets)") < page.index('id="terms"')
 

@@ -81,8 +81,8 @@ class Fact(Mapping[str, Any]):
 
 
 @dataclass(frozen=True)
-class AnnexRow:
-    """A row of an annex's table."""
+class TableRow:
+    """A row of another table, such as an annex's."""
 
     table: ResultTable
     names: Mapping[str, str]
@@ -92,7 +92,7 @@ class AnnexRow:
     """As in Fact."""
 
     @property
-    def as_in_table(self) -> "AnnexRow":
+    def as_in_table(self) -> "TableRow":
         return self
 
     def record(self, _names: Mapping[str, str]) -> dict[str, Any]:

@@ -8,26 +8,39 @@ from typing import Any
 
 from ragrelay.report import lead, verdict_sentences
 from ragrelay.report.display.findings import Conclusion
-from ragrelay.report.facts import AnnexRow, Fact, Facts, Mean, facts_of
+from ragrelay.report.facts import Fact, Facts, Mean, TableRow, facts_of
+from ragrelay.report.over_all import OverAll
 from ragrelay.report.study import ReportedStudy
 
 VERSION = 1
 Record = dict[str, Any]
 
 
-def facts_file(study: ReportedStudy, annexes: Mapping[str, Any]) -> Record:
+def facts_file(study: ReportedStudy, annexes: Mapping[str, Any], over_all: Sequence[OverAll] = ()) -> Record:
     """Return the file's content.
 
     Args:
         study: the study, its sections in the page's order.
         annexes: the variables of the templates of annexes' parts, by name.
+        over_all: the answers over several generators or datasets.
 
     Returns:
-        ``version``, ``study``, and a record for each section and each answer of an annex.
+        ``version``, ``study``, and records of notes, sections, and the answers over all and of annexes.
     """
+    notes = {
+        "notice": study.notices,
+        "missing": study.missing,
+        "opening": annexes.get("annex_openings", []),
+        "warning": annexes.get("annex_warnings", []),
+    }
     return {
         "version": VERSION,
         "study": study.name,
+        "notes": [{"kind": kind, "sentence": said} for kind, some in notes.items() for said in dict.fromkeys(some)],
+        "over_all": [
+            {"dataset": row.dataset, "where": row.where, "answers": [_answer(answer, {}) for answer in row.answers]}
+            for row in over_all
+        ],
         "sections": [_section(facts_of(section), study.left_out) for section in study.sections],
         "annexes": [record for name, value in annexes.items() for record in _of_annex(name, value)],
     }
@@ -78,7 +91,7 @@ def _of_annex(name: str, value: Any) -> list[Record]:
     ]
 
 
-def _records(facts: Iterable[Fact | AnnexRow], names: Mapping[str, str]) -> list[Record]:
+def _records(facts: Iterable[Fact | TableRow], names: Mapping[str, str]) -> list[Record]:
     """Return the rows of ``facts`` as their tables have them, each once."""
     records: list[Record] = []
     for fact in facts:

@@ -8,10 +8,15 @@ from ragrelay.analysis import relay
 from ragrelay.analysis.pooled import ALL_DATASETS, DATASETS_AT_LEAST, RELAY, SYSTEMS
 from ragrelay.report.display.findings import Conclusion, counts, unlike_student, would_undo
 from ragrelay.report.display.numbers import count, counted
-from ragrelay.report.facts import Difference, Slope
+from ragrelay.report.facts import Difference, Slope, TableRow
+from ragrelay.report.outputs import RESULT_TABLES
 from ragrelay.report.verdict_sentences import relay_conclusion, short, winner_first
 
 KEYS = ["dataset", "scorer", "generators", "n_generators", "ordering", "k"]
+
+
+OF_ROW = ("question", "adjusted", "retrievers", "references", "measure", *KEYS)
+"""Columns that tell the rows of pooled.csv apart."""
 
 
 class OverAll(NamedTuple):
@@ -56,9 +61,14 @@ def _systems(row: dict[str, Any]) -> Conclusion:
         numbers = ", ".join(filter(None, [counts(row), f"difference {difference}"]))
     remark = would_undo("this") if row["stands"] is False else unlike_student(row)
     question = "Does a better retriever give better answers?"
-    return Conclusion("Systems", question, strong, numbers, (first, second), remark)
+    return Conclusion("Systems", question, strong, numbers, (first, second), remark, (_pooled(row),))
 
 
 def _relay(slopes: pl.DataFrame) -> Conclusion:
     rows = [Slope.of(row) for row in slopes.rename({"estimate": "slope"}).to_dicts()]
-    return relay_conclusion(relay.answer_of(slopes), rows, f"{rows[0].measure}@{rows[0].k}")
+    said = relay_conclusion(relay.answer_of(slopes), rows, f"{rows[0].measure}@{rows[0].k}")
+    return said._replace(facts=tuple(map(_pooled, slopes.to_dicts())))
+
+
+def _pooled(row: dict[str, Any]) -> TableRow:
+    return TableRow(RESULT_TABLES["pooled"], {}, row, OF_ROW)

@@ -43,20 +43,20 @@ def page_and_facts(study: ReportedStudy, template: Path, path: Path) -> tuple[st
     answers = verdict_sentences.answers(facts_of(study.sections[0])) if study.sections else []
     retrievers = {name: look for section in study.sections for name, look in section.looks.items()}
     page = Page(study.name, QUESTION, answers, _entries(study), study.notices, retrievers=retrievers)
-    explored, of_annexes = explorer(study, path), _annexes(study, page)
+    explored, of_annexes, over_several = explorer(study, path), _annexes(study, page), _over_all(study, page)
     html = page.html(
         template,
         study=study,
         summary=findings.summary(study),
         sections=[_section(study, section, place, page) for place, section in enumerate(study.sections, 1)],
-        over_all=_over_all(study, page),
+        over_all=over_several,
         **of_annexes,
         questions=study.questions,
         explorer=explored,
         explorer_index=explorer_json(explored),
         **origin(study),
     )
-    return html, facts_file(study, of_annexes)
+    return html, facts_file(study, of_annexes, over_several["rows"] if over_several else ())
 
 
 def _entries(study: ReportedStudy) -> dict[str, str]:

@@ -20,7 +20,7 @@ from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.report.display.findings import Conclusion, unlike_student, with_remark, would_undo
 from ragrelay.report.display.numbers import count, counted, listing, number, with_interval
 from ragrelay.report.display.tables import Row
-from ragrelay.report.facts import AnnexRow
+from ragrelay.report.facts import TableRow
 
 WORDS = {
     EQUIVALENT: "no difference beyond the margin",
@@ -64,7 +64,7 @@ def effect_answer(study: EffectStudy) -> Conclusion:
     ]
     rest = "".join(f"; {place} {word}" for _, word, place in others)
     key = ("intervention", "retriever", "ordering", "k", "references", "part", "place")
-    facts = tuple(AnnexRow(RESULT_TABLES[0], study.keys, row, key) for row in rows)
+    facts = tuple(TableRow(RESULT_TABLES[0], study.keys, row, key) for row in rows)
     return Conclusion(*heading, f"{said} {where} by {retriever}{rest}", names=(retriever,), facts=facts)
 
 

@@ -15,7 +15,7 @@ from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.report.display.findings import Conclusion
 from ragrelay.report.display.numbers import count, counted, listing, number, p_value, share, with_interval
 from ragrelay.report.display.tables import Row
-from ragrelay.report.facts import AnnexRow
+from ragrelay.report.facts import TableRow
 
 WORTH = 0.95
 """A scorer is worth it where it narrows the interval below this share of the width without it."""
@@ -73,8 +73,8 @@ def _followed(study: PeopleStudy) -> Conclusion:
     return Conclusion(*heading, said, facts=(_agreed(study, row),))
 
 
-def _agreed(study: PeopleStudy, row: Row) -> AnnexRow:
-    return AnnexRow(RESULT_TABLES[1], study.keys, row, ("scorer", "quantity"))
+def _agreed(study: PeopleStudy, row: Row) -> TableRow:
+    return TableRow(RESULT_TABLES[1], study.keys, row, ("scorer", "quantity"))
 
 
 def people_sentences(study: PeopleStudy) -> list[str]:

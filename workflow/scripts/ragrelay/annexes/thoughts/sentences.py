@@ -15,7 +15,7 @@ from ragrelay.generation.thought_marks import CUT, UNFINISHED
 from ragrelay.report.display.findings import Conclusion, with_remark
 from ragrelay.report.display.numbers import about, count, counted, listing, number, share, with_interval
 from ragrelay.report.display.tables import Row
-from ragrelay.report.facts import AnnexRow
+from ragrelay.report.facts import TableRow
 
 MANY = 0.1
 """The page warns if more than this share of a generator's thoughts was cut or did not end."""
@@ -40,7 +40,7 @@ def thought_answer(study: ThoughtStudy) -> Conclusion:
     named = {word: [row["retriever"] for row in rows if row["verdict"] == word] for word in BY_VERDICT}
     than = _than(study, against)
     key = ("retriever", "ordering", "k", "against_retriever")
-    facts = tuple(AnnexRow(RESULT_TABLES[1], study.keys, row, key) for row in rows)
+    facts = tuple(TableRow(RESULT_TABLES[1], study.keys, row, key) for row in rows)
     if named[MORE] or named[FEWER]:
         said = [f"{word} with {listing(named[word])}" for word in (MORE, FEWER) if named[word]]
         open_with = [*named[UNDECIDED], *named[TOO_FEW]]

@@ -21,7 +21,7 @@ class Conclusion(NamedTuple):
     remark: str = ""
     """A sentence, or empty."""
     facts: tuple[Any, ...] = ()
-    """The rows that its numbers and words come from (report.facts: Fact, AnnexRow)."""
+    """The rows that its numbers and words come from (report.facts: Fact, TableRow)."""
 
     @property
     def sentence(self) -> str:
