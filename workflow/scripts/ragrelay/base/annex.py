@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.settings import Settings
 
 PACKAGE = "ragrelay.annexes"
@@ -44,18 +45,18 @@ class Annex:
     without_effect: ClassVar[tuple[str, ...]] = ()
     """Keys of the configuration that are left out of the provenance."""
 
-    def check(self, study: Any) -> None:
+    def check(self, study: CheckedStudy) -> None:
         """Raise InputError for the first of its entries that can't work in ``study``."""
 
     def generators(self, config: Mapping[str, Any]) -> Iterable[str]:
         """Return the generators that it asks and that need not be in the grid."""
         return ()
 
-    def selected(self, study: Any) -> Mapping[str, Iterable[str]]:
+    def selected(self, study: CheckedStudy) -> Mapping[str, Iterable[str]]:
         """Return the names that it selects from sections of the catalogue."""
         return {}
 
-    def scored_texts(self, study: Any) -> Mapping[str, bool]:
+    def scored_texts(self, study: CheckedStudy) -> Mapping[str, bool]:
         """Return its keys that make the grid's generators score given texts, and whether each is on."""
         return {}
 
@@ -93,15 +94,15 @@ class Annex:
     shown: ClassVar[str] = ""
     """The rule whose tables its part of the page shows, each for all ``sections`` of what its rules need."""
 
-    def of_rules(self, study: Any) -> Any:
+    def of_rules(self, study: CheckedStudy) -> Any:
         """Return what its rules need of ``study``: ``of_study`` of its module ``rules``, which imports annexes."""
         return importlib.import_module(f"{PACKAGE}.{self.name}.rules").of_study(study)
 
-    def sections(self, study: Any) -> list[dict[str, Any]]:
+    def sections(self, study: CheckedStudy) -> list[dict[str, Any]]:
         """Return a key for each set of the tables ``shown``; none for a study without them."""
         return list(self.of_rules(study).sections) if self.shown else []
 
-    def present(self, study: Any) -> Mapping[str, Any]:
+    def present(self, study: CheckedStudy) -> Mapping[str, Any]:
         """Return the values of ``only_with`` in its tables and figures, and whether a study has what each needs."""
         needed = [table.only_with for table in self.result_tables if self.shown and table.only_with]
         return dict.fromkeys(needed, bool(self.sections(study)))
@@ -111,22 +112,22 @@ class Annex:
         sections, scopes = self.sections(reported.study), dict.fromkeys(output.of for output in self.outputs)
         return [path for of in scopes if sections for path in reported.paths(reported.outputs(of), sections)]
 
-    def explored(self, study: Any, section: Mapping[str, str]) -> list[Any]:
+    def explored(self, study: CheckedStudy, section: Mapping[str, str]) -> list[Any]:
         """Return its tables of effects of single passages of contexts, which the query explorer shows beside them.
 
         ``section``: dataset, generator, scorer. CSV, with at least report.query_explorer.reading.EFFECT.
         """
         return []
 
-    def left_out(self, study: Any) -> Mapping[str, tuple[str, Any, list[Any]]]:
+    def left_out(self, study: CheckedStudy) -> Mapping[str, tuple[str, Any, list[Any]]]:
         """Return its counts of what was left out: name → stage, pattern and files."""
         return {}
 
-    def data(self, study: Any) -> list[Any]:
+    def data(self, study: CheckedStudy) -> list[Any]:
         """Return its files whose hashes are in the provenance."""
         return []
 
-    def records(self, study: Any) -> Mapping[str, Any]:
+    def records(self, study: CheckedStudy) -> Mapping[str, Any]:
         """Return JSON files whose values the provenance has under these keys, once there are such files.
 
         No rule may have them as outputs: the page of a study asks for none.
@@ -147,24 +148,24 @@ class Annex:
     link: ClassVar[tuple[str, str]] = ("", "")
     """Anchor and title of its part in the header of the page."""
 
-    def page_inputs(self, study: Any) -> Mapping[str, Any]:
+    def page_inputs(self, study: CheckedStudy) -> Mapping[str, Any]:
         """Return the inputs of its part."""
         return {name: path.each(self.sections(study)) for name, path in self.page_patterns(study).items()}
 
-    def page_patterns(self, study: Any) -> Mapping[str, Any]:
+    def page_patterns(self, study: CheckedStudy) -> Mapping[str, Any]:
         """Return patterns of those inputs that are distinguished by their wildcards."""
         tables = [table for table in self.result_tables if table.rule == self.shown]
         return {table.name: table.file for table in tables} if tables and self.sections(study) else {}
 
-    def page_params(self, study: Any) -> Any:
+    def page_params(self, study: CheckedStudy) -> Any:
         """Return plain values that its part needs."""
         return None
 
-    def beside(self, study: Any, annex: str) -> Mapping[str, Any]:
+    def beside(self, study: CheckedStudy, annex: str) -> Mapping[str, Any]:
         """Return the inputs of its part on the page of another ``annex``; none if it is not shown there."""
         return {}
 
-    def page_modules(self, study: Any) -> list[str]:
+    def page_modules(self, study: CheckedStudy) -> list[str]:
         """Return modules that its part loads by a name, such as those of kinds."""
         return []
 
@@ -183,7 +184,7 @@ class Annex:
     generates: ClassVar[tuple[str, ...]] = ()
     """Names of its rules that generate answers."""
 
-    def generation(self, study: Any) -> list[dict[str, Any]]:
+    def generation(self, study: CheckedStudy) -> list[dict[str, Any]]:
         """Return rules that generate other answers than those of cells: rule, prompts, receipt, needed.
 
         They work on shards of a dataset and generator as `generate_answers` does. ``prompts``: name and pattern of the
@@ -193,11 +194,11 @@ class Annex:
         """
         return []
 
-    def planned(self, study: Any) -> list[str]:
+    def planned(self, study: CheckedStudy) -> list[str]:
         """Return the sentences that `snakemake plan` ends with."""
         return []
 
-    def prefetched(self, study: Any) -> list[Any]:
+    def prefetched(self, study: CheckedStudy) -> list[Any]:
         """Return files that must be made where there is internet."""
         return []
 

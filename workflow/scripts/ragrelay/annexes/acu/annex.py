@@ -7,6 +7,7 @@ from ragrelay.annexes.acu.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.acu.settings import AcuKeys
 from ragrelay.annexes.acu.source import CLAIM_KINDS
 from ragrelay.base.annex import Annex
+from ragrelay.base.kinds import CheckedStudy
 
 
 class Acu(Annex):
@@ -22,7 +23,7 @@ class Acu(Annex):
     template = "acu_section.html.j2"
     link = ("acu", "Claims")
 
-    def check(self, study: Any) -> None:
+    def check(self, study: CheckedStudy) -> None:
         from ragrelay.annexes.acu.checks import check_acu
 
         check_acu(study)
@@ -32,19 +33,19 @@ class Acu(Annex):
 
         return acu_generators(config)
 
-    def selected(self, study: Any) -> Mapping[str, Iterable[str]]:
+    def selected(self, study: CheckedStudy) -> Mapping[str, Iterable[str]]:
         from ragrelay.annexes.acu.checks import acu_names
 
         return {"claims": acu_names(study.config, "claims")}
 
-    def present(self, study: Any) -> Mapping[str, Any]:
+    def present(self, study: CheckedStudy) -> Mapping[str, Any]:
         return {"acu": study.config.get("acu")}
 
-    def page_inputs(self, study: Any) -> Mapping[str, Any]:
+    def page_inputs(self, study: CheckedStudy) -> Mapping[str, Any]:
         return self.of_rules(study).shown
 
-    def page_patterns(self, study: Any) -> Mapping[str, Any]:
+    def page_patterns(self, study: CheckedStudy) -> Mapping[str, Any]:
         return self.of_rules(study).shown_patterns
 
-    def prefetched(self, study: Any) -> list[Any]:
+    def prefetched(self, study: CheckedStudy) -> list[Any]:
         return self.of_rules(study).fetched_claims

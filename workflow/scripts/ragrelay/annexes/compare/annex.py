@@ -6,6 +6,7 @@ from typing import Any
 from ragrelay.annexes.compare.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.compare.settings import CompareKeys
 from ragrelay.base.annex import Annex
+from ragrelay.base.kinds import CheckedStudy
 
 
 class Compare(Annex):
@@ -20,5 +21,5 @@ class Compare(Annex):
     pages = ("compare/*/index.html",)
     kept = ("compare",)
 
-    def present(self, study: Any) -> Mapping[str, Any]:
+    def present(self, study: CheckedStudy) -> Mapping[str, Any]:
         return {"compare": study.config.get("compare")}

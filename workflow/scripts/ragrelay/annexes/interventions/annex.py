@@ -7,6 +7,7 @@ from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS
 from ragrelay.annexes.interventions.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.interventions.settings import InterventionKeys
 from ragrelay.base.annex import Annex
+from ragrelay.base.kinds import CheckedStudy
 
 
 class Interventions(Annex):
@@ -22,18 +23,18 @@ class Interventions(Annex):
     template = "interventions.html.j2"
     link = ("interventions", "One passage")
 
-    def check(self, study: Any) -> None:
+    def check(self, study: CheckedStudy) -> None:
         for name, definition in study.config.get("interventions", {}).items():
             INTERVENTION_KINDS.of(definition).check(f"config key 'interventions.{name}", study)
 
-    def explored(self, study: Any, section: Mapping[str, str]) -> list[Any]:
+    def explored(self, study: CheckedStudy, section: Mapping[str, str]) -> list[Any]:
         return self.of_rules(study).passage_effects(section)
 
-    def left_out(self, study: Any) -> Mapping[str, tuple[str, Any, list[Any]]]:
+    def left_out(self, study: CheckedStudy) -> Mapping[str, tuple[str, Any, list[Any]]]:
         pattern = self.files.left_out_of_changes
         jobs = self.of_rules(study).jobs
         answers = self.files.left_out_of_changed_answers
-        of_answers = [{**job, "generator": name} for job in jobs for name in study.asked_generators()]
+        of_answers = [{**job, "generator": name} for job in jobs for name in study.asked]
         return (
             {
                 "changes": ("interventions", pattern, pattern.each(jobs)),
@@ -43,11 +44,11 @@ class Interventions(Annex):
             else {}
         )
 
-    def page_modules(self, study: Any) -> list[str]:
+    def page_modules(self, study: CheckedStudy) -> list[str]:
         modules: list[str] = self.of_rules(study).modules
         return modules
 
-    def generation(self, study: Any) -> list[dict[str, Any]]:
+    def generation(self, study: CheckedStudy) -> list[dict[str, Any]]:
         retrievers = self.of_rules(study).retrievers
         prompts, receipt = ("changed", self.files.changed_prompts), self.files.changed_receipt
         of_job = {"rule": "generate_changed_answers", "prompts": prompts, "receipt": receipt, "leaves_out": True}

@@ -7,6 +7,7 @@ from ragrelay.annexes.labels.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.labels.settings import LabelGridKeys, LabelKeys
 from ragrelay.annexes.labels.source import ANNOTATION_KINDS, parts
 from ragrelay.base.annex import Annex
+from ragrelay.base.kinds import CheckedStudy
 
 
 class Labels(Annex):
@@ -25,18 +26,18 @@ class Labels(Annex):
     template = "annotations.html.j2"
     link = ("annotations", "Labels")
 
-    def check(self, study: Any) -> None:
+    def check(self, study: CheckedStudy) -> None:
         from ragrelay.annexes.labels.source_checks import check_annotations
 
         check_annotations(study.config, study)
 
-    def selected(self, study: Any) -> Mapping[str, Iterable[str]]:
-        names = parts(study.config["annotations"], study.grid.annotations)
+    def selected(self, study: CheckedStudy) -> Mapping[str, Iterable[str]]:
+        names = parts(study.config["annotations"], study.config["grid"]["annotations"])
         sources = [ANNOTATION_KINDS.of(study.config["annotations"][name]) for name in names]
         judges = [judge for source in sources for judge in source.judges(study.grid.generators)]
         return {"annotations": names, "generators": judges}
 
-    def present(self, study: Any) -> Mapping[str, Any]:
+    def present(self, study: CheckedStudy) -> Mapping[str, Any]:
         labels = self.of_rules(study)
         return {"annotations": bool(labels.names), "annotations.bias_checks": bool(labels.checked_sources)}
 
@@ -44,7 +45,7 @@ class Labels(Annex):
         scorers = self.of_rules(reported.study).annotated
         return reported.paths(reported.outputs("annotations"), scorers) if scorers else []
 
-    def left_out(self, study: Any) -> Mapping[str, tuple[str, Any, list[Any]]]:
+    def left_out(self, study: CheckedStudy) -> Mapping[str, tuple[str, Any, list[Any]]]:
         labels = self.of_rules(study)
         judged = self.files.left_out_of_judged_labels
         return {
@@ -52,20 +53,20 @@ class Labels(Annex):
             "judged_labels": ("annotation", judged, judged.each(labels.judged)),
         }
 
-    def data(self, study: Any) -> list[Any]:
-        return list(study.grid_paths(self.files.labels)) if self.of_rules(study).names else []
+    def data(self, study: CheckedStudy) -> list[Any]:
+        return list(labels.study.grid_paths(self.files.labels)) if (labels := self.of_rules(study)).names else []
 
-    def page_inputs(self, study: Any) -> Mapping[str, Any]:
+    def page_inputs(self, study: CheckedStudy) -> Mapping[str, Any]:
         labels, tables = self.of_rules(study), self.files.annotation_tables
         return {**{name: path.each(labels.annotated) for name, path in tables.items()}, **labels.page_files}
 
-    def page_patterns(self, study: Any) -> Mapping[str, Any]:
+    def page_patterns(self, study: CheckedStudy) -> Mapping[str, Any]:
         return dict(self.files.annotation_tables)
 
-    def page_params(self, study: Any) -> Any:
+    def page_params(self, study: CheckedStudy) -> Any:
         return self.of_rules(study).trust_in_judges
 
-    def generation(self, study: Any) -> list[dict[str, Any]]:
+    def generation(self, study: CheckedStudy) -> list[dict[str, Any]]:
         prompts, needed = ("single", self.files.single_prompts), self.of_rules(study).need_single_answers
         receipt = self.files.single_receipt
         return [{"rule": "generate_single_answers", "prompts": prompts, "receipt": receipt, "needed": needed}]

@@ -6,6 +6,7 @@ from ragrelay.annexes.people.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.people.settings import PeopleKeys
 from ragrelay.base.annex import Annex
 from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.kinds import CheckedStudy
 
 
 class People(Annex):
@@ -23,22 +24,22 @@ class People(Annex):
     template = "people.html.j2"
     link = ("people", "Human scores")
 
-    def check(self, study: Any) -> None:
+    def check(self, study: CheckedStudy) -> None:
         name, place = study.config.get("people", {}).get("scorer"), "config key 'people.scorer'"
         if name is None:
             return
         from ragrelay.scoring.scorer import SCORER_KINDS
 
-        from_file = [one for one in study.grid.scorers if SCORER_KINDS.of(study.scorer(one)).from_file]
+        from_file = [one for one in study.grid.scorers if SCORER_KINDS.of(study.config["scorers"][one]).from_file]
         if name not in from_file:
             known = one_of(from_file, name) if from_file else "one of kind file, which grid.scorers has none of"
             raise InputError(place, repr(name), known)
 
-    def planned(self, study: Any) -> list[str]:
+    def planned(self, study: CheckedStudy) -> list[str]:
         return self.of_rules(study).width_lines()
 
-    def data(self, study: Any) -> list[Any]:
+    def data(self, study: CheckedStudy) -> list[Any]:
         return list(self.of_rules(study).from_files)
 
-    def page_params(self, study: Any) -> Any:
+    def page_params(self, study: CheckedStudy) -> Any:
         return self.of_rules(study).drawn

@@ -1,11 +1,11 @@
 """The annex of prediction."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from ragrelay.annexes.prediction.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.prediction.settings import PredictionKeys
 from ragrelay.base.annex import Annex
+from ragrelay.base.kinds import CheckedStudy
 
 
 class Prediction(Annex):
@@ -19,15 +19,15 @@ class Prediction(Annex):
     outputs = OUTPUTS
     pages = ("report/predict.html",)
 
-    def check(self, study: Any) -> None:
+    def check(self, study: CheckedStudy) -> None:
         from ragrelay.annexes.prediction.checks import check_prediction
 
         check_prediction(study)
 
-    def selected(self, study: Any) -> Mapping[str, Iterable[str]]:
+    def selected(self, study: CheckedStudy) -> Mapping[str, Iterable[str]]:
         from ragrelay.annexes.prediction.checks import rerankers
 
         return {"retrievers": rerankers(study.config["prediction"])}
 
-    def scored_texts(self, study: Any) -> Mapping[str, bool]:
+    def scored_texts(self, study: CheckedStudy) -> Mapping[str, bool]:
         return {"prediction.context_perplexity": study.config["prediction"]["context_perplexity"]}

@@ -4,6 +4,7 @@ from typing import Any
 
 from ragrelay.annexes.processing.outputs import RESULT_TABLES
 from ragrelay.base.annex import Annex
+from ragrelay.base.kinds import CheckedStudy
 
 
 class Processing(Annex):
@@ -15,5 +16,5 @@ class Processing(Annex):
     template = "processing.html.j2"
     link = ("processing", "Processors")
 
-    def page_params(self, study: Any) -> Any:
+    def page_params(self, study: CheckedStudy) -> Any:
         return self.of_rules(study).params

@@ -5,6 +5,7 @@ from typing import Any
 
 from ragrelay.annexes.recheck.settings import RecheckKeys
 from ragrelay.base.annex import Annex
+from ragrelay.base.kinds import CheckedStudy
 
 
 class Recheck(Annex):
@@ -19,7 +20,7 @@ class Recheck(Annex):
     template = "recheck.html.j2"
     link = ("recheck", "Recheck")
 
-    def records(self, study: Any) -> Mapping[str, Any]:
+    def records(self, study: CheckedStudy) -> Mapping[str, Any]:
         from ragrelay.annexes.recheck.files import recheck_record
 
         return {"recheck": recheck_record}

@@ -8,6 +8,7 @@ from ragrelay.annexes.reproduction.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.reproduction.published import LAYOUTS
 from ragrelay.annexes.reproduction.settings import PublishedKeys
 from ragrelay.base.annex import Annex
+from ragrelay.base.kinds import CheckedStudy
 
 
 class Reproduction(Annex):
@@ -23,19 +24,19 @@ class Reproduction(Annex):
     template = "reproduction.html.j2"
     link = ("reproduction", "Published tables")
 
-    def check(self, study: Any) -> None:
+    def check(self, study: CheckedStudy) -> None:
         check_published(study)
 
-    def present(self, study: Any) -> Mapping[str, Any]:
+    def present(self, study: CheckedStudy) -> Mapping[str, Any]:
         published = study.config.get("published") or {}
         return {"published": published, **{f"published.{layout}": layout in published for layout in LAYOUTS}}
 
-    def page_inputs(self, study: Any) -> Mapping[str, Any]:
+    def page_inputs(self, study: CheckedStudy) -> Mapping[str, Any]:
         from ragrelay.annexes.reproduction.rules import reproduced
 
         return reproduced(study)
 
-    def beside(self, study: Any, annex: str) -> Mapping[str, Any]:
+    def beside(self, study: CheckedStudy, annex: str) -> Mapping[str, Any]:
         from ragrelay.annexes.reproduction.rules import reproduced_claims
 
         return reproduced_claims(study) if annex == "acu" else {}

@@ -12,6 +12,7 @@ from ragrelay.annexes.reproduction.checks import common_rows
 from ragrelay.annexes.reproduction.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.reproduction.published import LAYOUTS
 from ragrelay.base.io.workflow_files import ROOT
+from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.jobs.scripts import on_terminal
 from ragrelay.execution.study import files
@@ -26,14 +27,14 @@ OF_CLAIMS = ("reproduced_claims", "reproduced_rows")
 
 
 @functools.cache
-def reproduced(study: StudyOfRules) -> dict[str, StudyFile]:
+def reproduced(study: CheckedStudy) -> dict[str, StudyFile]:
     """Return the tables of ``study`` that are compared with published ones."""
     present = Reproduction().present(study)
     known = [table.name for table in RESULT_TABLES if present[table.only_with]]
     return {name: files.tables[name] for output in available(OUTPUTS, known) for name in output.needs}
 
 
-def reproduced_claims(study: StudyOfRules) -> dict[str, StudyFile]:
+def reproduced_claims(study: CheckedStudy) -> dict[str, StudyFile]:
     """Return the comparisons that the page of claims shows; none without published figures of claims."""
     tables = reproduced(study)
     return {name: tables[name] for name in OF_CLAIMS if OF_CLAIMS[0] in tables}

@@ -4,6 +4,7 @@ from typing import Any
 
 from ragrelay.annexes.thoughts.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.base.annex import Annex
+from ragrelay.base.kinds import CheckedStudy
 
 
 class Thoughts(Annex):
@@ -16,5 +17,5 @@ class Thoughts(Annex):
     template = "thoughts.html.j2"
     link = ("thoughts", "Thoughts")
 
-    def page_params(self, study: Any) -> Any:
+    def page_params(self, study: CheckedStudy) -> Any:
         return self.of_rules(study).drawn
