@@ -105,19 +105,23 @@ class Study(CheckedStudy):
 
     def dataset(self, name: str) -> dict[str, Any]:
         """Return the catalogue's definition of dataset ``name``."""
-        return self.config["datasets"][name]
+        return self._definition("datasets", name)
 
     def retriever(self, name: str) -> dict[str, Any]:
         """Return the catalogue's definition of retriever ``name``."""
-        return self.config["retrievers"][name]
+        return self._definition("retrievers", name)
 
     def generator(self, name: str) -> dict[str, Any]:
         """Return the catalogue's definition of generator ``name``."""
-        return self.config["generators"][name]
+        return self._definition("generators", name)
 
     def scorer(self, name: str) -> dict[str, Any]:
         """Return the catalogue's definition of scorer ``name``."""
-        return self.config["scorers"][name]
+        return self._definition("scorers", name)
+
+    def _definition(self, section: str, name: str) -> dict[str, Any]:
+        definition: dict[str, Any] = self.config[section][name]
+        return definition
 
     def scored_texts(self) -> dict[str, bool]:
         """Return the keys that make the grid's generators score given texts, and whether each is on."""
@@ -198,7 +202,7 @@ class Study(CheckedStudy):
 
     def margin(self, scorer: str) -> float | None:
         """Return a scorer's margin of equivalence; a judge's scores have none but their own."""
-        own = self.config["analysis"].get("margins", {})
+        own: Mapping[str, float | None] = self.config["analysis"].get("margins", {})
         judged = bool(SCORER_KINDS.of(self.scorer(scorer)).judges())
         margin: float | None = None if judged else self.settings.analysis.equivalence_margin
         return own.get(scorer, margin)

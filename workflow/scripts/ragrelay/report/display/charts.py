@@ -117,7 +117,7 @@ def stacked_bars(
 ) -> alt.Chart:
     """Draw bars against k in the retriever's colour, stacked by the column ``kind`` in ``order``, from full to pale."""
     pale = alt.Scale(domain=list(kinds), range=[1, 0.55, 0.2])
-    return (
+    bars: alt.Chart = (
         alt.Chart()
         .mark_bar(stroke=INK[theme], strokeWidth=0.6)
         .encode(
@@ -129,6 +129,7 @@ def stacked_bars(
             tooltip=tooltip,
         )
     )
+    return bars
 
 
 def interval_lines(
@@ -162,7 +163,9 @@ def interval_lines(
 
 def zero_line(theme: Theme) -> alt.Chart:
     line = alt.Chart().mark_rule(strokeWidth=1, opacity=0.5, color=INK[theme], aria=False)
-    return line.transform_aggregate(rows="count()").encode(y=alt.datum(0))  # one line, not one per row of the panel
+    # One line, not one per row of the panel.
+    drawn: alt.Chart = line.transform_aggregate(rows="count()").encode(y=alt.datum(0))
+    return drawn
 
 
 def facetted(
