@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from lxml import html
 from ragrelay.analysis.gain import gains
 from ragrelay.analysis.mean_tests import Means
 from ragrelay.annexes.compare import paired, studies
@@ -371,6 +372,23 @@ def test_other_seeds_are_told_above_the_answer(tmp_path: Path):
     page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
     assert "P is a mean over 3 seeds (1, 2 and 3) in two and over 2 seeds (1 and 3) in one: " in page
     assert "sampled answers change P for this reason alone" in page
+
+
+def test_each_study_s_own_answers_are_on_the_page(tmp_path: Path):
+    """A page made before there was facts.json has none."""
+    sides = [write_finished(tmp_path, name, ("bm25", "dense")) for name in ("one", "two")]
+    compare(tmp_path, *sides)
+    assert 'id="told"' not in (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    names = {"dataset": "demo", "generator": "lm", "scorer": "s"}
+    for side, words in zip(sides, ("bm25 is better", HOSTILE), strict=True):
+        own = {**names, "answers": [{"topic": "Systems", "sentence": f"{words}."}]}
+        other = {**names, "scorer": "rouge", "answers": [{"topic": "Systems", "sentence": "of another scorer"}]}
+        (side / "report/facts.json").write_text(json.dumps({"version": 1, "sections": [other, own]}), encoding="utf-8")
+    compare(tmp_path, *sides)
+    page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    (row,) = html.fromstring(page).xpath('//table[@id="answers-told"]//tr[th="Systems"]')
+    assert [cell.text_content() for cell in row.xpath("td")] == ["bm25 is better.", f"{HOSTILE}."]
+    assert "of another scorer" not in page
 
 
 def test_page_of_a_comparison(browser: Any, tmp_path: Path):

@@ -58,6 +58,7 @@ def render(sides: Sequence[SideStudy], pairs: Sequence[Compared], template: Path
         differences=groups,
         equal=[said for heading, said in EQUAL.items() if heading not in {group.heading for group in groups}],
         changes=_changes(sides, pairs) if several else (),
+        told=_told(sides),
         provenance=provenance(sides),
         pairs=shown,
     )
@@ -85,6 +86,22 @@ def _changes(sides: Sequence[SideStudy], pairs: Sequence[Compared]) -> list[Grou
                         for name in dict.fromkeys(name for name, _ in cells)])
         for heading, cells in found.items()
     ]  # fmt: skip
+
+
+def _told(sides: Sequence[SideStudy]) -> list[Group]:
+    """Return each study's own answers, a row per topic, for every pair of the first study that has facts.json."""
+    groups = []
+    for pair in sides[0].pairs:
+        cells: dict[str, list[str]] = {}
+        for place, side in enumerate(sides):
+            own = [each for each in side.pairs if each.to(0) == pair]
+            names = [(each.dataset[1], each.generator[1], each.scorer[1]) for each in own]
+            for section in side.study.facts.get("sections", []):
+                if (section["dataset"], section["generator"], section["scorer"]) in names:
+                    for answer in section["answers"]:
+                        cells.setdefault(answer["topic"], [MISSING] * len(sides))[place] = answer["sentence"]
+        groups += [Group(pair.title, list(cells.items()))] if cells else []
+    return groups
 
 
 def _said(row: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """Open two finished studies, and pair what they have in common."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,8 @@ class Finished:
     name: str
     folder: Path
     provenance: Mapping[str, Any]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Its facts.json; empty for a page made before there was one."""
 
     @property
     def config(self) -> Config:
@@ -82,7 +84,9 @@ def open_study(folder: str | Path) -> Finished:
     config = provenance.get("config") if isinstance(provenance, dict) else None
     if not isinstance(config, dict) or not isinstance(config.get("grid"), dict) or "study" not in config:
         raise InputError(path, "no configuration", f"a complete one; rm {path}, then the study's command makes it")
-    return Finished(str(config["study"]), Path(folder), provenance)
+    told = path.with_name("facts.json")
+    facts = read_whole(told, Path(folder).name, read_json) if told.is_file() else {}
+    return Finished(str(config["study"]), Path(folder), provenance, facts)
 
 
 def check_finished(key: str, name: str, folder: str | Path, results: str | Path = "results") -> None:
