@@ -11,6 +11,7 @@ import pytest
 
 from tests.support.graphs import Job, graph
 from tests.support.optional_study import optional_study
+from tests.support.processed_study import processed_study
 from tests.support.real_study import real_study
 from tests.support.sandbox import Sandbox
 from tests.support.sharing import made_once
@@ -40,6 +41,12 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
 def optional(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     """The small study with every optional part, run to its pages. Not to be changed."""
     return Sandbox.at(made_once(tmp_path_factory, "optional", lambda folder: optional_study(finished, folder)))
+
+
+@pytest.fixture(scope="session")
+def processed(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
+    """The small study with processed retrievers, run to its page. Not to be changed."""
+    return Sandbox.at(made_once(tmp_path_factory, "processed", lambda folder: processed_study(finished, folder)))
 
 
 @pytest.fixture(scope="session")
@@ -82,8 +89,8 @@ def pytest_sessionfinish() -> None:
 
 
 NEEDED = {
-    "finished": "study", "optional": "study", "real": "study", "submitted": "study", "cluster": "cluster",
-    "browser": "browser",
+    "finished": "study", "optional": "study", "processed": "study", "real": "study", "submitted": "study",
+    "cluster": "cluster", "browser": "browser",
 }  # fmt: skip
 """Markers by the fixtures that bring what a test needs."""
 FOLDERS = {"dag": "process", "e2e": "study", "faults": "study", "slurm": "cluster"}

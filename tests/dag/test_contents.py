@@ -5,9 +5,9 @@ The files are those of the loaded graph that no job makes; the kinds of files ar
 
 import json
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,11 @@ import pytest
 from ragrelay.base.io.file_versions import SMALL
 from ragrelay.config.schema import load_schema
 
+from tests.support.annex_cases import add_of_annexes, entries_of_annexes, of_annexes
 from tests.support.graphs import Job, following_any, graph, told_apart
-from tests.support.optional_study import add_optional_parts
+from tests.support.optional_study import TARGETS, add_optional_parts
 from tests.support.sandbox import Sandbox
 
-TARGETS = ("erag", "acu", "reproduce", "predict", "report")
 LONG_AGO = 1_000_000_000
 FILES = {
     "datasets.*.local.path": ["small/passages.jsonl", "small/queries.tsv", "small/qrels.txt", "small/answers.jsonl"],
@@ -31,28 +31,17 @@ FILES = {
     **{f"retrievers.*.{kind}.passages": ["poison.jsonl"] for kind in ("run", "graded", "oracle", "position")},
     "generators.*.path": ["theirs.jsonl"],
     "generators.*.baseline": ["zeroshot.jsonl"],
-    "generators.*.single_passages": ["alone.jsonl"],
+    "generators.*.single_passages": [],  # which annexes read
     "scorers.*.nuggets.path": ["nuggets.jsonl"],
     "scorers.*.file.path": ["scores.csv"],
-    "annotations.*.file.path": ["people.qrels"],
-    "annotations.*.provenance.path": ["pages.jsonl"],
-    "prediction.passage_quality": ["quality/small.parquet"],
-    "claims.*.local.path": ["claims.jsonl"],
-    "acu.reliable_sources": ["reliable.txt"],
-    "acu.unreliable_sources": ["unreliable.txt"],
-    "published.utility": ["published/utility.csv"],
-    "published.labels": ["published/labels.csv"],
-    "published.label_cost": ["published/cost.csv"],
-    "published.claims": ["published/claims.csv"],
+    **entries_of_annexes("FILE_KEYS"),
 }
 """By key of the configuration that takes a text without a pattern, the files of the study that it names."""
 NO_FILES = {
-    "cache_dir", "results", "logs", "benchmarks", "id", "subset", "split", "revision", "entities", "reranker",
-    "cross_encoder", "judge", "reference_retriever", "retriever", "reference",
-    "evidence_judge", "stage_models",
-    "ordering", "references", "measure", "scorer", "before", "after", "answers", "query_prefix", "passage_prefix",
-    "prefix", "notice", "base_url", "quantization", "attention_backend", "adapter_revision", "yes_word", "no_word", "*",
-    "model", "tokenizer", "adapter", "max_tokens_name",
+    "cache_dir", "results", "logs", "benchmarks", "id", "revision", "reference_retriever", "retriever", "reference",
+    "stage_models", "ordering", "references", "measure", "scorer", "answers", "query_prefix", "passage_prefix",
+    "prefix", "notice", "base_url", "quantization", "attention_backend", "adapter_revision", "*",
+    "model", "tokenizer", "adapter", "max_tokens_name", *chain(*of_annexes("NO_FILE_KEYS")),
 }  # fmt: skip
 """Last steps of other such keys; the folders of models are hashed into params."""
 
@@ -76,15 +65,12 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     """A study with every optional part and a file of every kind, whose jobs seem to have run."""
     study = Sandbox(tmp_path_factory.mktemp("contents") / "study")
     add_optional_parts(study)
-    for name in ("told", "theirs", "zeroshot", "alone", "pages"):
+    for name in ("told", "theirs", "alone", "zeroshot"):
         # The last one is large.
-        (study.folder / f"{name}.jsonl").write_text("{}\n" * (SMALL if name == "pages" else 2), encoding="utf-8")
+        (study.folder / f"{name}.jsonl").write_text("{}\n" * (SMALL if name == "zeroshot" else 2), encoding="utf-8")
     nuggets = {"qid": "q01", "nuggets": [{"text": "a fact", "importance": "vital"}]}
     (study.folder / "nuggets.jsonl").write_text(json.dumps(nuggets) + "\n", encoding="utf-8")
-    shutil.copy(study.collection / "qrels.txt", study.folder / "people.qrels")
-    for name in ("reliable", "unreliable"):
-        (study.folder / f"{name}.txt").write_text(f"{name}.org\n", encoding="utf-8")
-    judged = [line.split() for line in (study.folder / "people.qrels").read_text(encoding="utf-8").splitlines()]
+    judged = [line.split() for line in (study.collection / "qrels.txt").read_text(encoding="utf-8").splitlines()]
     run = [f"{qid} Q0 {docno} 1 1.0 x\n" for qid, _, docno, _ in judged]
     (study.folder / "mine.run").write_text("".join(run), encoding="utf-8")
     (study.folder / "poison.jsonl").write_text('{"doc_id": "p", "text": "poison"}\n', encoding="utf-8")
@@ -93,10 +79,8 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
     (study.folder / "turns.tsv").write_text("".join(f"{qid}\ttalk\n" for qid, *_ in judged), encoding="utf-8")
     config = study.config
     config["datasets"]["small"]["clusters"] = "turns.tsv"
-    # What answers from files can't have.
-    config["context_use"], config["prediction"] = False, {"passage_quality": config["prediction"]["passage_quality"]}
-    config["acu"] = {**config["acu"], "reliable_sources": "reliable.txt", "unreliable_sources": "unreliable.txt"}
-    grid = {"generators": ["demo-lm"], **config["grid"], "annotations": ["qrels"]}
+    config["context_use"] = False  # which answers from files can't have
+    grid = {"generators": ["demo-lm"], **config["grid"]}
     poisoned = {"min_label": 2, "filler": "file", "passages": "poison.jsonl"}
     added = {
         "retrievers": {
@@ -118,16 +102,12 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
             "facts": {"kind": "nuggets", "generator": "demo-lm", "path": "nuggets.jsonl"},
             "said": {"kind": "file", "path": "scores.csv"},
         },
-        "annotations": {
-            "erag": {"scorer": "minilm"},
-            "people": {"kind": "file", "path": "people.qrels"},
-            "pages": {"kind": "provenance", "path": "pages.jsonl"},
-        },
     }
     for section, entries in added.items():
         config[section] = {**config.get(section, {}), **entries}
         grid[section] = [*grid[section], *entries]
     config["grid"] = grid
+    add_of_annexes(study, "of files")
     study.write_config()
     study.seem_run(*TARGETS)
     return study

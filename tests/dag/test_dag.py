@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.annex_cases import of_annexes
 from tests.support.forked_python import run_snakemake
 from tests.support.sandbox import ROOT, Sandbox, jobs_of
 
@@ -65,46 +66,13 @@ def test_prefetch_builds_the_indexes(clean: Sandbox) -> None:
     assert set(clean.planned("prefetch")) == {"prefetch", "index_corpus"}
 
 
-def test_compare_needs_two_studies(clean: Sandbox) -> None:
-    done = clean.snakemake("--dry-run", "compare", check=False)
-    assert done.returncode != 0
-    assert "config key 'compare': found none; expected {before: <study>, after: <study>}" in done.stdout + done.stderr
-    unknown = ("--dry-run", "compare", "--config", "compare={before: small, after: othr}")
-    done = clean.snakemake(*unknown, check=False)
-    missing = "config key 'compare.after': found 'othr', which has no results/othr/report/index.html; expected "
-    assert done.returncode != 0 and "Traceback" not in done.stdout + done.stderr
-    assert missing + "a finished study, of which results/ has none" in done.stdout + done.stderr
-    page = clean.folder / "results/other/report/index.html"
-    page.parent.mkdir(parents=True)
-    page.write_text("")
-    done = clean.snakemake(*unknown, check=False)
-    assert missing + "one of other; did you mean 'other'?" in done.stdout + done.stderr
-    planned = clean.planned("compare", "--config", "compare={before: other, after: small}")
-    assert planned["compare_studies"] == planned["write_page"] == 1  # this study's report is made where it lacks
-    aside = clean.planned("compare", "--config", "compare={before: other, after: results/other/}")
-    assert set(aside) == {"compare", "compare_studies"}
-
-
-def test_context_use_needs_its_claims_and_starts_one_engine_per_set_and_generator(tmp_path: Path) -> None:
+def test_context_use_starts_one_engine_per_generator(tmp_path: Path) -> None:
     study = Sandbox(tmp_path / "study")
-    done = study.snakemake("--dry-run", "acu", check=False)
-    assert done.returncode != 0
-    assert "config key 'acu': found none; expected {claims: [...], prompts: [...]" in done.stdout + done.stderr
-    study.config["acu"] = {
-        "claims": ["demo-claims"],
-        "prompts": ["claims_zeroshot", "claims_3shot"],
-        "generators": ["demo-lm"],
-    }
-    study.write_config()
-    planned = study.planned("acu")
-    assert planned["score_claims"] == planned["prepare_claims"] == planned["report_acu"] == 1
-    assert planned["compute_acu"] == 2 and "generate_answers" not in planned
-    assert "score_context_use" not in study.planned("report")
     study.config["context_use"] = True
     study.write_config()
     planned = study.planned("report")
     assert (planned["score_context_use"], planned["compute_context_use"]) == (1, 3)
-    assert planned["split_utility"] == planned["analyse_acu"] == 1
+    assert planned["split_utility"] == 1
 
 
 def test_zeroshot_is_viewed_once_whatever_the_grid(tmp_path: Path) -> None:
@@ -169,16 +137,6 @@ def test_figure_4_at_any_k_of_the_grid(tmp_path: Path) -> None:
     assert "No rule to produce" in done.stdout + done.stderr
 
 
-def test_annotation_sources_on_the_demo(clean: Sandbox) -> None:
-    """All retrievers' passages are one job's; the generator that judges and the scorer that labels have one each."""
-    done = run_snakemake(clean.folder, ["--dry-run", "erag", "--configfile", "config/erag.yaml"], clean.environment())
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said[-3000:]
-    for rule in ("generate_single_answers", "label_passages", "measure_labels", "correlate_labels", "erag"):
-        assert re.search(rf"^{rule} +1$", said, re.MULTILINE), rule
-    assert re.search(r"^build_single_prompts +2$", said, re.MULTILINE)
-
-
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
@@ -223,9 +181,19 @@ def test_usable_as_a_module(tmp_path: Path) -> None:
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     said = done.stdout + done.stderr
     assert "ragrelay_generate_answers" in said
-    local = "cache cache_compact cache_prune check_cache fetch_input plan prepare_claims preview recheck stale status "
-    local += "studies to_score"
-    assert f"local: {' '.join(f'ragrelay_{rule}' for rule in local.split())}\n" in said
+    of_core = {
+        "cache",
+        "cache_compact",
+        "cache_prune",
+        "check_cache",
+        "fetch_input",
+        "plan",
+        "preview",
+        "stale",
+        "status",
+    }
+    local = sorted(of_core.union(*of_annexes("LOCAL")))
+    assert f"local: {' '.join(f'ragrelay_{rule}' for rule in local)}\n" in said
 
 
 IMPORTING = """

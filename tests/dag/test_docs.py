@@ -22,6 +22,7 @@ import yaml
 from ragrelay.base.annex import annexes
 from ragrelay.execution.study.files import result_files
 
+from tests.support.annex_cases import all_are_there, check_documented, entries_of_annexes
 from tests.support.forked_python import run_snakemake
 from tests.support.loaded_rules import loaded_rules
 from tests.support.sandbox import ROOT, Sandbox
@@ -38,21 +39,8 @@ NOT_RUN = {
     "python": "tests/unit/project/test_snippets.py runs what is no file",
     "snakemake": "test_as_a_module, tests/dag/test_deployed.py",
     ("README.md", "grid:"): "test_the_grid_of_readme",
-    ("docs/reproduce-erag.md", "# my-readers.yaml"): "answers of a reader of yours; tests/e2e/test_brought_passages.py",
-    (
-        "docs/reproduce-erag.md",
-        "# my-erag.yaml",
-    ): "given after config/salemi2024.yaml; test_the_paper_of_erag_without_files",
-    ("docs/predictors.md", "# my-predictors.yaml"): "keys of a study; config/predict.yaml is run and has most of them",
-    (
-        "docs/which-passages-help.md",
-        "interventions:",
-    ): "keys of a study; tests/annexes/interventions/test_interventions_rerun.py",
-    (
-        "docs/which-passages-help.md",
-        "retrievers:",
-    ): "passages and a run of a reader of yours; tests/e2e/test_brought_passages.py",
     ("docs/judges.md", "# my-judges.yaml, continued"): "keys of a study; config/judges.yaml is run and has them",
+    **entries_of_annexes("DOCS_NOT_RUN"),
 }
 """Languages and blocks (page, first line) that aren't run here, and the reason or the test that tries them."""
 LEFT_OUT = {
@@ -154,6 +142,8 @@ def run(page: str, command: str, folder: Path, environment: dict[str, str]) -> N
         done = subprocess.run(
             ["bash", "-euc", typed], cwd=ROOT if make else folder, env=environment, text=True, capture_output=True
         )
+    if done.returncode and not all_are_there():
+        pytest.skip(f"{page} may be about an annex that has been taken away")
     assert done.returncode == 0, f"{page}: {command}\n{(done.stdout + done.stderr)[-2500:]}"
 
 
@@ -192,7 +182,7 @@ def test_every_block_is_run_or_left_out_for_a_reason() -> None:
         for block in BLOCKS
         if not (block.file or block.language == COMMANDS or {block.language, (block.page, block.first)} & set(NOT_RUN))
     ]
-    assert unknown == []
+    assert unknown == [] or not all_are_there()
     first = {(block.page, block.first) for block in BLOCKS} | {block.language for block in BLOCKS}
     assert set(NOT_RUN) <= first, "reasons for blocks that are gone"
     commands = [(block.page, command) for block in BLOCKS for command in block.commands]
@@ -230,14 +220,8 @@ def test_every_target_is_in_the_list() -> None:
     listed = {name for row in table.splitlines() for name in re.findall(r"`(\w+)`", ([*row.split("|"), ""])[1])}
     of_annexes = {f"{annex.name}/rules.smk" for annex in annexes()}
     rules = loaded_rules().values()
-    targets = {
-        rule.name
-        for rule in rules
-        if rule.file == "targets.smk"
-        or (rule.file in of_annexes and (not rule.script or rule.file == f"{rule.name}/rules.smk"))
-        or rule.name == "to_score"
-    }
-    assert listed == {"report", *targets}
+    targets = {rule.name for rule in rules if rule.file == "targets.smk" or (rule.file in of_annexes and rule.target)}
+    check_documented({"report", *targets}, listed)
 
 
 def test_there_is_a_configuration_in_every_how_to() -> None:
@@ -275,7 +259,8 @@ def test_links_lead_somewhere(path: Path) -> None:
         assert target.exists(), link
         if anchor:
             titles = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
-            assert anchor in {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}, anchor
+            anchors = {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+            assert anchor in anchors or not all_are_there(), anchor
 
 
 @pytest.mark.gate
@@ -292,17 +277,10 @@ def test_files_that_the_pages_name_exist() -> None:
     assert len(named) > 30
     made = {file.path for file in result_files()}
     left = [one for one in sorted(named) if one[1] not in made and not Path(one[1]).name.startswith("my_")]
-    assert [one for one in left if not any((base / one[1]).exists() for base in bases)] == []
+    missing = [one for one in left if not any((base / one[1]).exists() for base in bases)]
+    assert missing == [] or not all_are_there()
 
 
 @pytest.mark.parametrize("overlay", ["dev_small", "lost_in_the_middle", "nq"])
 def test_studies_plan(overlay: str, folder: Path, environment: dict[str, str]) -> None:
     run("config", f"snakemake --configfile config/{overlay}.yaml", folder, environment)
-
-
-def test_the_paper_of_erag_without_files(folder: Path, environment: dict[str, str]) -> None:
-    """The overlay of docs/reproduce-erag.md after the paper's configuration: NQ and TriviaQA of ir_datasets."""
-    overlay = next(block for block in BY_PAGE["docs/reproduce-erag.md"] if block.file == "my-erag.yaml")
-    (folder / "my-erag.yaml").write_text(overlay.content, encoding="utf-8")
-    command = "snakemake --cores 2 reproduce --configfile config/salemi2024.yaml my-erag.yaml"
-    run("docs/reproduce-erag.md", command, folder, environment)

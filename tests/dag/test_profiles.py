@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.annex_cases import of_annexes, targets, with_annexes
 from tests.support.forked_python import run_snakemake
 from tests.support.sandbox import ROOT
 
@@ -24,14 +25,9 @@ JUDGED_STUDY: dict[str, Any] = {
         "faithfulness": {"kind": "faithfulness", "generator": "demo-lm"},
         "llm_judge": {"kind": "llm_judge", "generator": "demo-lm", "bias_checks": 5},
     },
-    "annotations": {
-        "grades": {"kind": "graded_llm", "generator": "demo-lm", "bias_checks": 5},
-        "llm": {"kind": "llm", "generator": "demo-lm", "bias_checks": 5},
-    },
-    "annotation_depth": 2,
     "grid": {
         "retrievers": ["bm25"], "orderings": ["descending"], "k": [1, 2], "seeds": [1],
-        "scorers": ["nuggets", "support", "faithfulness", "llm_judge"], "annotations": ["grades", "llm"],
+        "scorers": ["nuggets", "support", "faithfulness", "llm_judge"],
     },
 }  # fmt: skip
 
@@ -89,10 +85,12 @@ def test_the_slurm_profile(made: str, profile: str, request: pytest.FixtureReque
 
 def test_every_job_of_a_judge_gets_a_gpu(clone: Path, tmp_path: Path) -> None:
     """By the class of rules with an engine; whatever only reads what a judge said gets none."""
-    (tmp_path / "judged.yaml").write_text(json.dumps(JUDGED_STUDY), encoding="utf-8")
-    jobs = planned_jobs(clone, "erag", "--profile", "profiles/slurm", "--configfile", str(tmp_path / "judged.yaml"))
+    path = tmp_path / "judged.yaml"
+    path.write_text(json.dumps(with_annexes(JUDGED_STUDY, "judged")), encoding="utf-8")
+    judged = (*targets("judged"), "report", "--configfile", str(path))
+    jobs = planned_jobs(clone, *judged, "--profile", "profiles/slurm")
     asked = Counter(rule for rule, job in jobs if "gpu=1" in job and rule not in GENERATION)
-    questions = ("judge_answers", "judge_passages", "check_passages", "check_judge", "write_nuggets")
+    questions = {"judge_answers", "check_judge", "write_nuggets"}.union(*of_annexes("JUDGING"))
     assert asked == dict.fromkeys(questions, 1), "one start for all scorers, and for all sources of labels"
     assert all(("gpu=1" in job) == ("slurm_partition=gpu" in job) for _, job in jobs)
 

@@ -65,7 +65,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
 
 
 def test_every_kind_is_tried() -> None:
-    elsewhere = {"answers"}  # of answers from a file: tests/annexes/exchange/test_brought.py
+    elsewhere = {"answers"}  # whose answers are from a file, which other tests have
     assert {one["kind"] for one in RETRIEVERS.values()} == set(RETRIEVER_KINDS.names()) - elsewhere
     assert list(EDITS) == list(RETRIEVERS)
 

@@ -11,6 +11,7 @@ from ragrelay.execution.jobs import code_digest
 from ragrelay.execution.plan import plan as planning
 from ragrelay.questions.question import questions
 
+from tests.support.annex_cases import check_documented, entries_of_annexes, of_annexes
 from tests.support.code_edits import edit_functions
 from tests.support.loaded_rules import loaded_rules
 from tests.support.rule_files import RULE_FILES, SCRIPTS
@@ -23,25 +24,19 @@ OF_QUESTIONS = {"questions/ask_question.py", "questions/count_requests.py", "que
 GENERATION = "generation/generate_answers.py"
 """Script of the rules whose questions are prompts, which other rules write."""
 OF_JUDGES = {"judge_answers", "check_judge"}
-OF_PASSAGES = {"judge_passages", "check_passages"}
-OF_EVIDENCE = {"judge_evidence"}
-OF_CHECKS = {"check_judge", "check_passages"}
-OF_TEXTS = {"score_claims", "score_contexts", "score_context_use"}
 ASKED_BY = {
-    "annexes/labels/questions/judge_passages.py": OF_PASSAGES,
-    "annexes/acu/judged_evidence.py": OF_EVIDENCE,
-    "annexes/acu/requests.py": {"score_claims"},
-    "annexes/prediction/context_perplexity/requests.py": {"score_contexts"},
     "questions/context_use/requests.py": {"score_context_use"},
-    "generation/tokens.py": {*OF_JUDGES, *OF_PASSAGES, *OF_EVIDENCE, *OF_TEXTS, "write_nuggets"},
+    "generation/tokens.py": {*OF_JUDGES, "score_context_use", "write_nuggets"},
     "questions/judging/judge_requests.py": OF_JUDGES,
-    "questions/judging/bias_checks.py": OF_CHECKS,
-    "generation/likelihoods/continuations.py": OF_TEXTS,
-    "generation/likelihoods/words.py": {*OF_JUDGES, *OF_PASSAGES, *OF_EVIDENCE, "score_claims", "write_nuggets"},
-    "generation/likelihoods/endpoint_words.py": {*OF_JUDGES, *OF_PASSAGES, *OF_EVIDENCE},
+    "questions/judging/bias_checks.py": {"check_judge"},
+    "generation/likelihoods/continuations.py": {"score_context_use"},
+    "generation/likelihoods/words.py": {*OF_JUDGES, "write_nuggets"},
+    "generation/likelihoods/endpoint_words.py": OF_JUDGES,
     "questions/nuggets/writing.py": {"write_nuggets"},
     "scoring/judge_scorer.py": OF_JUDGES,
-}  # fmt: skip
+}
+for module, rules in entries_of_annexes("ASKED_BY").items():
+    ASKED_BY[module] = ASKED_BY.get(module, set()) | rules
 """Modules that decide what is asked, and the rules that ask it."""
 
 
@@ -99,11 +94,8 @@ def test_the_plan_counts_every_rule_with_an_engine() -> None:
 
 NOT_COUNTED = {
     "build_run": "keeps nothing in the cache: it ranks anew whenever it runs",
-    "rerank_contexts": "keeps nothing in the cache: it scores anew whenever it runs",
-    "score_agreement": "keeps nothing in the cache: it scores anew whenever it runs",
-    "score_recheck": "scores outside the store, only after answers were made again",
     "convert_model": "uses no GPU",
-    "count_terms": "uses no GPU",
+    **entries_of_annexes("NOT_COUNTED"),
 }
 """Rules that a profile's class may give a GPU, and that nothing is counted for, with the reason."""
 
@@ -153,26 +145,25 @@ def test_the_classes_of_rules_are_those_of_the_profiles() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE)
     documented = {name: set(re.findall(r"`(\w+)`", rules)) for name, rules in rows}
     rules = [rule for rule in loaded_rules().values() if rule.kind]
-    assert documented == {kind: {rule.name for rule in rules if rule.kind == kind} for kind in {r.kind for r in rules}}
+    assert set(documented) == {rule.kind for rule in rules}
+    for kind, names in documented.items():
+        check_documented({rule.name for rule in rules if rule.kind == kind}, names)
     for profile in ("profiles/slurm", "profiles/local"):
         given = yaml.safe_load((ROOT / profile / "config.yaml").read_text(encoding="utf-8"))["set-resources"]
         assert set(given) == set(documented), profile
 
 
 SEVERAL = {
-    "analyse_interventions": {"intervention_effects", "passage_effects"},
     "ask_question": {"ask_parts", "EngineAsker"},
     "read_replies": {"read_parts", "StoreAsker", "write_made"},
     "build_prompts": {"kshot_prompts", "zeroshot_prompts"},
-    "compare_published_table": {"read_published", "compare_published_labels"},
-    "correlate_labels": {"label_correlations", "leads", "label_within"},
     "describe_answers": {"answer_lengths", "answer_cost"},
     "describe_scores": {"seed_spread", "utility_by_position"},
-    "draw_annotations": {"gather", "write_table", "draw_figures"},
     "encode_references": {"make_scorer"},
     "measure_retrieval": {"measure_ranking", "count_left_out", "context_warnings", "count_ties"},
     "preview_study": {"preview_answers", "render_preview"},
     "write_page": {"read_study", "page_and_facts"},
+    **entries_of_annexes("SEVERAL"),
 }
 """Scripts whose work is not that of one function: what they call."""
 
@@ -198,5 +189,5 @@ def test_a_script_has_the_name_of_its_rule() -> None:
     assert {*SCRIPTS} == shared
     targets = ("show_cache", "compact_cache", "plan_generation", "list_stale", "show_status", "preview_study")
     others = {f"execution/{name}.py" for name in targets}
-    others |= {"studies/list_studies.py", "reproduction/compare_published_table.py"}
+    others |= set().union(*of_annexes("OTHER_SCRIPTS"))
     assert {name for name in shared if Path(name).stem not in loaded_rules()} == {*OF_QUESTIONS, *others}

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from ragrelay.base.annex import annexes
+
 from tests.support.hostile_text import CODES, only_text
 from tests.support.sandbox import Sandbox
 
@@ -12,7 +14,7 @@ MADE = (
     "report/explorer/small_demo-lm_minilm/queries.json",
     "report/tables/cells_small_demo-lm_minilm.csv",
     "benchmarks/build_run/small/bm25.tsv",
-    "compare/one-to-two/index.html",
+    *(f"{kept}/one-to-two/index.html" for annex in annexes() for kept in annex.kept),
     "plan.csv",
     "plan.json",
 )

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
+from tests.support.annex_cases import of_annexes, targets
 from tests.support.sandbox import ROOT, Sandbox, jobs_of
 
 QUESTIONS = "workflow/scripts/ragrelay/questions/kinds"
@@ -45,7 +46,7 @@ def test_a_question_in_one_file(finished: Sandbox, tmp_path: Path) -> None:
 
 
 def test_a_question_beside_the_study(finished: Sandbox, tmp_path: Path) -> None:
-    """One file and one key put it into the plan, SLURM's dry run, `status`, the page and the crate."""
+    """One file and one key put it into the plan, SLURM's dry run, `status`, the page and exports."""
     study = finished.copied_to(tmp_path / "study")
     path = study.folder / "my_questions.py"
     path.write_text(ABSTAINS, encoding="utf-8")
@@ -57,7 +58,7 @@ def test_a_question_beside_the_study(finished: Sandbox, tmp_path: Path) -> None:
     planned = pl.read_csv(study.results / "plan.csv").filter(job="ask_abstains")
     assert len(planned) == 1 and (planned["of_answers_to_come"] == 0).all()
 
-    made = jobs_of(study.snakemake("report", "export"))
+    made = jobs_of(study.snakemake("report", *targets("exported")))
     own = {"ask_abstains": 1, "read_abstains": 3, "write_page": 1}
     assert {rule: made[rule] for rule in own} == own and "generate_answers" not in made
     folder = study.results / "small/abstains/demo-lm"
@@ -72,9 +73,9 @@ def test_a_question_beside_the_study(finished: Sandbox, tmp_path: Path) -> None:
     section = page.split('id="questions"')[1].split("</details>")[0]
     assert "The probability of yes when the generator is asked" in section and "mean abstains" in section
     assert f"<td>bm25</td><td>{len(table)}</td><td>{table['abstains'].mean():.3f}</td>" in section
-    crate = json.loads((study.results / "ro-crate-metadata.json").read_text(encoding="utf-8"))
-    described = {one["@id"]: one.get("description") for one in crate["@graph"]}
-    assert described["small/abstains/demo-lm/rel.parquet"] == "each answer’s probability; from the rule read_abstains"
+    for check in of_annexes("check_added_question"):
+        told = "each answer’s probability; from the rule read_abstains"
+        check(study.results, "small/abstains/demo-lm/rel.parquet", told)
     lines = study.snakemake("status").stdout.splitlines()
     rows = [[cell.strip() for cell in line.split("|")] for line in lines if "| small " in line]
     states = [(row[3], row[5], row[-2]) for row in rows if row[4] == "ask_abstains"]

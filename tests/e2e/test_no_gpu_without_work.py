@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.annex_cases import add_of_annexes, entries_of_annexes, targets
 from tests.support.sandbox import Sandbox
 
 pytestmark = pytest.mark.full
@@ -35,19 +36,19 @@ PROCESSOR = """
 def first_words(query, passages, number=9):
     return [(docno, " ".join(text.split()[:number])) for docno, text in passages]
 """
-TARGETS = ("all_scores", "results/small/small/annotations/erag/minilm/demo-lm.parquet")
+TARGETS = ("all_scores", *targets("counted"))
 WORK, NONE, COUNT = ("1", "999"), ("0", "100"), ("0", "100")
 
 
 @pytest.fixture(scope="module")
 def study(finished: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Sandbox:
-    """The small study with a processed retriever and labels by answers, whose records know no counts."""
+    """The small study with a processed retriever and what annexes add, whose records know no counts."""
     study = finished.copied_to(tmp_path_factory.mktemp("gpus") / "study")
     (study.folder / "own.py").write_text(PROCESSOR, encoding="utf-8")
     processor = {"kind": "python", "function": "own:first_words"}
     study.config["retrievers"] = {"short": {"kind": "processed", "of": "bm25", "processor": processor}}
-    study.config["grid"] = {**study.config["grid"], "retrievers": ["bm25", "short"], "annotations": ["qrels", "erag"]}
-    study.config["annotation_depth"] = 2
+    study.config["grid"] = {**study.config["grid"], "retrievers": ["bm25", "short"]}
+    add_of_annexes(study, "counted")
     study.write_config()
     own = (study.folder / "Snakefile").read_text(encoding="utf-8")
     (study.folder / "Snakefile").write_text(own + NOTE_RESOURCES, encoding="utf-8")
@@ -74,7 +75,7 @@ def asked(study: Sandbox) -> Asked:
 
 COUNTED = {
     "index_corpus": "count_indexes", "process_contexts": "count_processed_texts",
-    "encode_references": "count_references", "fill_scores": "count_scores", "label_passages": "count_label_scores",
+    "encode_references": "count_references", "fill_scores": "count_scores", **entries_of_annexes("COUNTED"),
 }  # fmt: skip
 
 
@@ -108,6 +109,5 @@ def test_jobs_with_work_get_their_class(study: Sandbox, asked: Asked) -> None:
     for name in ("indexes", "processed", "references", "scores"):
         shutil.rmtree(study.folder / "cache" / name)
     rules = asked("--forcerun", *COUNTED)
-    # The first score of the labels and of the grid is the same answer's; all of them are missing.
     assert {rule: rules[rule] for rule in COUNTED} == dict.fromkeys(COUNTED, WORK)
     assert {count: rules[count] for count in COUNTED.values()} == dict.fromkeys(COUNTED.values(), COUNT)

@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
 import pytest
 from ragrelay.analysis.clusters import NOT_BY_CLUSTER
 
+from tests.support.annex_cases import of_annexes
+from tests.support.everything_study import MADE_AFTER
 from tests.support.sandbox import Sandbox, jobs_of
 
 ANALYSIS = "analysis/minilm/demo-lm"
@@ -77,24 +80,23 @@ def test_from_the_file_to_the_page(copied: Callable[[], Sandbox]) -> None:
 def test_a_study_with_everything_on(optional: Sandbox, tmp_path: Path) -> None:
     """Every part is made without an engine; what is not by cluster keeps its bytes, and the page says which that is."""
     study = optional.copied_to(tmp_path / "study")
-    targets = ("erag", "acu", "reproduce", "predict", "export", "report")
     before = study.contents()
     n = pl.read_parquet(study.results / "small/collection/queries.parquet").height
     with_clusters(study, [str(place // 2) for place in range(n)])
     study.config["datasets"]["small"]["clusters"] = "conversations.tsv"
     study.write_config()
-    done = study.snakemake(*targets)
+    done = study.snakemake(*MADE_AFTER)
     assert not MAKING & set(jobs_of(done)) and jobs_of(done)["prepare_clusters"] == 1
     after = study.contents()
     changed = {name for name in before if after.get(name) != before[name]}
     by_cluster = {f"{name}.csv" for name in (
         "utility", "correlation", "significance", "differences", "gain", "within", "relay", "holes", "systems",
-        "equivalence", "coupling", "clusters", "intervention_effects",
+        "equivalence", "coupling", "clusters", *chain(*of_annexes("BY_CLUSTER")),
     )}  # fmt: skip
     assert {Path(name).name for name in changed if "/analysis/" in name} <= by_cluster
-    for folder in ("annotations", "prediction", "acu", "scores", "utility"):
+    for folder in ("scores", "utility", *chain(*of_annexes("UNCLUSTERED"))):
         assert not [name for name in changed if f"/{folder}/" in name and name.endswith((".csv", ".parquet"))], folder
     page = (study.results / "report/index.html").read_text(encoding="utf-8")
     assert "other intervals are left out, or take queries as independent" in page
     study.snakemake("plan", "preview", check=False)
-    assert study.planned(*targets) == {}
+    assert study.planned(*MADE_AFTER) == {}

@@ -12,9 +12,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.support.optional_study import OPTIONAL
+from tests.support.annex_cases import add_of_annexes, of_annexes, targets
 from tests.support.real_study import CHAT, GRID
-from tests.support.sandbox import ROOT, Sandbox
+from tests.support.sandbox import Sandbox
 from tests.support.served import served
 from tests.support.tiny_gguf import write_gguf
 
@@ -95,25 +95,20 @@ def test_a_model_that_does_not_read_english(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_every_question_to_a_real_model(real: Sandbox, tmp_path: Path) -> None:
-    """Judges, lists of nuggets, labels, faithfulness, context use and claims, all asked of the model itself."""
+    """Judges, lists of nuggets, context use and what annexes ask, all asked of the model itself."""
     study = real.copied_to(tmp_path / "study")
-    lines = (ROOT / "resources/demo/claims/claims.jsonl").read_text(encoding="utf-8").splitlines()[:15]
-    (study.folder / "claims.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
     study.config |= {
         "context_use": True,
-        "annotation_depth": 2,
-        "claims": OPTIONAL["claims"],
-        "acu": {**OPTIONAL["acu"], "generators": ["smollm2"], "evidence_judge": "smollm2"},
         "scorers": {
             "judged": {"kind": "llm_judge", "generator": "smollm2", "references": "none", "bias_checks": 4},
             "written": {"kind": "nuggets", "generator": "smollm2", "written_by": "smollm2", "list_tokens": 200},
         },
-        "annotations": {"llm": {"kind": "llm", "generator": "smollm2"}},
-        "grid": {**GRID, "scorers": ["minilm", "judged", "written"], "annotations": ["qrels", "llm"]},
+        "grid": {**GRID, "scorers": ["minilm", "judged", "written"]},
     }
+    add_of_annexes(study, "asked")
     study.write_config()
     study.snakemake("plan")
-    study.snakemake("erag", "acu", "report")
+    study.snakemake(*targets("asked"), "report")
     folder = study.results / "small"
     judged = pl.read_parquet(folder / "utility/judged/smollm2.parquet")["p"].drop_nulls()
     assert judged.is_between(0, 1).all() and judged.n_unique() > 6, "likelihoods of a real model differ by answer"
@@ -121,10 +116,8 @@ def test_every_question_to_a_real_model(real: Sandbox, tmp_path: Path) -> None:
     assert use.is_not_null().all() and use.mean() > 0, "an answer is likelier with the passages that it was made with"
     page = (study.results / "report/index.html").read_text(encoding="utf-8")
     assert "Was the context used?" in page
-    doubted = re.search(
-        r"labels of llm rest on a judge whose agreement with people’s labels \(qrels\) is κ = (\S+)", page
-    )
-    assert doubted and float(doubted[1].rstrip(",").replace("−", "-")) < 0.4
+    for check in of_annexes("check_page_of_questions"):
+        check(page)
 
 
 def thinker(study: Sandbox, budget: int) -> dict[str, Any]:
@@ -137,48 +130,6 @@ def thinker(study: Sandbox, budget: int) -> dict[str, Any]:
         (folder / "chat_template.jinja").write_text(opened, encoding="utf-8")
     thinking = {"marks": ["<think>", "</think>"], "budget": budget}
     return {**CHAT, "tokenizer": "thinker", "thinking": thinking, "max_tokens": 8}
-
-
-@pytest.mark.full
-def test_thoughts_from_the_model_to_the_page(real: Sandbox, tmp_path: Path) -> None:
-    """Thoughts have a budget of their own, a table and a part of the page; a study without them has none of it."""
-    study = real.copied_to(tmp_path / "study")
-    page, described = study.results / "report/index.html", study.results / "small/described/thoughts/smollm2"
-    assert not described.exists() and 'id="thoughts"' not in page.read_text(encoding="utf-8")
-    shutil.rmtree(study.results)  # the other k
-    study.config["generators"]["smollm2"] = thinker(study, 24)
-    study.config["grid"] = {**GRID, "k": [1]}
-    study.write_config()
-    study.snakemake()
-    files = "small/answers/smollm2/{}/descending/k1/seed1.parquet"
-    rows = pl.read_parquet([study.results / files.format(name) for name in ("bm25", "rel")])
-    assert rows.height == 6 * 2 and rows["thought"].str.starts_with("<think>").all()
-    assert rows["thought_tokens"].max() <= 24 and rows["answer_tokens"].max() <= 8
-    assert not rows["answer"].str.contains("think>", literal=True).any()
-    cells = {row["retriever"]: row for row in pl.read_csv(described / "thoughts.csv").to_dicts()}
-    assert set(cells) == {"bm25", "rel", "zeroshot"}
-    for name in ("bm25", "rel"):
-        own = pl.read_parquet(study.results / files.format(name))
-        assert cells[name]["mean_tokens"] == pytest.approx(own["thought_tokens"].mean())
-        assert cells[name]["budget"] == (own["thought_end"] == "budget").sum()
-    compared = pl.read_csv(described / "thought_differences.csv").select("retriever", "against_retriever").rows()
-    assert compared == [("bm25", "zeroshot"), ("rel", "zeroshot"), ("bm25", "rel")]
-    assert "Does a worse context cost more thought?" in page.read_text(encoding="utf-8")
-    assert (study.results / "report/figures/thoughts_small_smollm2.svg").is_file()
-    explored = (study.results / "report/explorer/small_smollm2_minilm").glob("*.js")
-    assert all('"thoughts":[' in path.read_text(encoding="utf-8") for path in explored)
-    before = study.tables()
-    shutil.rmtree(study.results)
-    study.snakemake()
-    assert receipt(study)["made"] == 0 and study.tables() == before, "the store serves thoughts too"
-    study.config["generators"]["smollm2"] = thinker(study, 12)
-    study.write_config()
-    planned = study.planned()
-    assert {"generate_answers", "describe_thoughts", "write_page"} <= set(planned)
-    assert not {"build_run", "build_contexts", "build_prompts", "measure_retrieval", "convert_model"} & set(planned)
-    study.snakemake("all_answers")
-    assert receipt(study)["made"] == receipt(study)["asked"] > 6 * 2
-    assert pl.read_parquet(study.results / files.format("rel"))["thought_tokens"].max() <= 12
 
 
 @pytest.mark.full
@@ -206,8 +157,5 @@ def test_thoughts_behind_an_endpoint(real: Sandbox, tmp_path: Path, monkeypatch:
     rows = pl.read_parquet(study.results / "small/answers/served/rel/descending/k1/seed1.parquet")
     assert rows["thought"].str.starts_with("<think>").all() and rows["thought_tokens"].max() <= 12
     assert rows["answer_tokens"].max() <= thinks["max_tokens"] and asked > rows.height
-    assert "Does a worse context cost more thought?" in (study.results / "report/index.html").read_text(
-        encoding="utf-8"
-    )
     shutil.rmtree(study.results)
     study.snakemake("all_answers")  # without a server

@@ -17,7 +17,7 @@ from ragrelay.execution.jobs.code_digest import LOADED, SCRIPTS, Code, Node, _co
 from tests.support.sandbox import Sandbox
 from tests.support.traced_jobs import Traced, noted_jobs
 
-FEWEST = {"finished": {"scripts": 20, "functions": 400}, "optional": {"scripts": 30, "functions": 500}}
+FEWEST = {"scripts": 20, "functions": 400}
 
 
 @pytest.fixture(scope="module", params=[pytest.param("finished", marks=pytest.mark.full), "optional"])
@@ -80,8 +80,8 @@ def test_every_function_that_a_job_calls_is_in_its_digest(
         for node in nodes - code.reached(script, modules)
     }
     assert missing == set()
-    assert len({(script, *modules[:1]) for script, modules in used}) >= FEWEST[name]["scripts"]
-    assert len(set().union(*used.values())) >= FEWEST[name]["functions"]
+    assert len({(script, *modules[:1]) for script, modules in used}) >= FEWEST["scripts"]
+    assert len(set().union(*used.values())) >= FEWEST["functions"]
 
 
 def sites(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[ast.AST]:
@@ -144,7 +144,7 @@ def test_an_edit_of_a_function_that_a_job_calls_changes_its_digest(
                 line,
             )
             changes[file, line] = text
-    assert len(changes) >= FEWEST[name]["functions"]
+    assert len(changes) >= FEWEST["functions"]
     shutil.copytree(SCRIPTS, tmp_path / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
 
     def digests(file: str, line: int) -> dict[Any, str]:

@@ -1,10 +1,10 @@
 """Whole studies that are long and rarely break: `make faults`."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.test_incremental import Copy
 from tests.e2e.test_scorers import SCORERS
 from tests.support.sandbox import Sandbox
 
@@ -22,7 +22,7 @@ def test_a_second_run_from_nothing_in_shards_gives_the_same_tables(finished: San
     assert study.tables() == finished.tables()
 
 
-def test_scorers_of_all_kinds_in_one_report(copied: Copy) -> None:
+def test_scorers_of_all_kinds_in_one_report(copied: Callable[[], Sandbox]) -> None:
     study = copied()
     made = {path: path.stat().st_mtime_ns for path in (study.folder / "cache/answers").rglob("*.parquet")}
     study.config["grid"] = {**study.config["grid"], "retrievers": ["bm25", "rel"], "scorers": SCORERS}

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.annex_cases import targets
 from tests.support.conda_stand_in import create, install
 from tests.support.sandbox import ROOT, Sandbox
 
 pytestmark = pytest.mark.full
+
+TARGETS = ("report", *targets("exported"))
 
 
 def megabytes(*folders: Path) -> float:
@@ -27,7 +30,7 @@ def test_the_demo_runs_in_the_environments_of_the_files(tmp_path: Path) -> None:
     study = Sandbox(tmp_path / "study")
     programs = f"{tmp_path / 'host/bin'}:{install(tmp_path / 'conda')}"
     environment = {**study.environment(), "PATH": f"{programs}:{os.environ['PATH']}"}
-    command = [tmp_path / "host/bin/python", "-m", "snakemake", "report", "export", "--cores", "2", "--sdm", "conda"]
+    command = [tmp_path / "host/bin/python", "-m", "snakemake", *TARGETS, "--cores", "2", "--sdm", "conda"]
     done = subprocess.run(command, cwd=study.folder, env=environment, text=True, capture_output=True)
     output = done.stdout + done.stderr
     assert done.returncode == 0, output[-5000:]

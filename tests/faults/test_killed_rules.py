@@ -17,17 +17,19 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
+from tests.support.annex_cases import add_of_annexes, of_annexes
 from tests.support.changes import CODE, Change, Changes
-from tests.support.everything_study import IMPORTED, RARE, TARGETS, everything_study, imported_study, rare_study
+from tests.support.everything_study import IMPORTED, MADE_AFTER, RARE, everything_study, imported_study, rare_study
 from tests.support.graphs import Job, graph
 from tests.support.kills import Kill, Work, run_measured, run_with_kills
-from tests.support.sandbox import Sandbox, timed_files
+from tests.support.rule_files import SCRIPTS
+from tests.support.sandbox import ROOT, Sandbox, timed_files
 from tests.support.sharing import made_in, made_once
 
 RESULTS = "results/small/"
@@ -39,27 +41,17 @@ def inputs(study: Changes) -> None:
         ("small/queries.tsv", "\t", "\tNow "),
         ("small/passages.jsonl", '"text": "', '"text": "Now '),
         ("small/answers.jsonl", "the", "water"),
-        ("claims.jsonl", '"claim": "', '"claim": "Now '),
-        ("published/utility.csv", "0.1,true", "0.15,true"),
-        ("published/labels.csv", "tau,0.5", "tau,0.55"),
-        ("published/cost.csv", "100,50", "100,60"),
-        ("published/claims.csv", "few,0.25", "few,0.3"),
         ("nuggets.jsonl", "a fact", "a new fact"),
+        ("small/qrels.txt", " 3\n", " 2\n"),
     ):
         study.edit(path, old, new, count=-1)
-    for path in ("small/qrels.txt", "people.qrels"):
-        study.edit(path, " 3\n", " 2\n")
-    file = study.folder / "quality/small.parquet"
-    pl.read_parquet(file).with_columns(pl.col("quality") ** 2).write_parquet(file)
 
 
 def params(study: Changes) -> None:
     """Change what the configuration says: keys of every entry, and templates."""
-    config = study.config
     study.entry("datasets", "small", references={"lenient": 1, "strict": 3})
     study.entry("retrievers", "bm25", k1=0.01, stemmer="none")
     study.entry("retrievers", "rel", seed=7)
-    study.entry("retrievers", "tiny", batch_size=8)
     study.entry("generators", "demo-lm", temperature=0.5, max_model_len=1024)
     study.entry("generators", "judge", max_model_len=768)
     study.entry("generators", "writer", max_model_len=768)
@@ -68,25 +60,15 @@ def params(study: Changes) -> None:
     study.entry("scorers", "by_hand", value="all_strict")
     study.entry("scorers", "written", list_tokens=60)
     study.entry("scorers", "checked", bias_checks=6, scale="grades")
-    study.entry("annotations", "grades", bias_checks=6)
-    config |= {
-        "analysis": {"resamples": 400, "seed": 7},
-        "near_copy": 0.7,
-        "annotation_depth": 2,
-        "context_depth": 4,
-        "prediction": {**config["prediction"], "score_depth": 50, "agreement_scorers": ["token_f1", "minilm"]},
-    }
+    study.config |= {"analysis": {"resamples": 400, "seed": 7}, "near_copy": 0.7, "context_depth": 4}
     study.grid(measures=["P", "nDCG"])
     study.edit("config/prompts/tian2025.yaml", "expert", "expert ", count=-1)
-    study.edit("config/prompts/grades.yaml", "Question:", "The question:", count=-1)
-    study.edit("config/prompts/relevance.yaml", "Question:", "The question:", count=-1)
-    study.edit("config/claim_prompts/claims_zeroshot_claimant.yaml", "Claim:", "The claim:", count=-1)
 
 
 def code(study: Changes) -> None:
     """Edit every script, and have the package read other queries."""
-    for script in sorted((study.folder / CODE).parent.glob("*.py")):
-        study.append(str(script.relative_to(study.folder)), "\n\nCHANGED = True\n")
+    for script in SCRIPTS.values():
+        study.append(str(script.relative_to(ROOT)), "\n\nCHANGED = True\n")
     study.edit(f"{CODE}/collection/local.py", "_query(", '"Now " + _query(')
 
 
@@ -96,25 +78,18 @@ def answers(study: Changes) -> None:
 
 
 def rare_inputs(study: Changes) -> None:
-    """Edit the file of gold pages, the page of comparisons, and what figures are drawn from."""
-    study.edit("pages.jsonl", "page 1", "page 2", count=-1)
-    study.append("workflow/scripts/ragrelay/annexes/compare/templates/compare.html.j2", "<!-- new -->\n")
+    """Change what figures are drawn from."""
     study.config["analysis"] = {"resamples": 400, "seed": 7}
 
 
 def rare_params(study: Changes) -> None:
-    """Change the pairs that are compared, the file of gold pages and the dataset's grades."""
-    (study.folder / "other.jsonl").write_text((study.folder / "pages.jsonl").read_text().replace("page 1", "page 2"))
-    study.entry("annotations", "gold", path="other.jsonl")
-    study.config["compare"] = {**study.config["compare"], "pairs": {"retrievers": {"rel": "nrel"}}}
+    """Change the dataset's grades."""
     study.entry("datasets", "small", references={"lenient": 1, "strict": 3})
 
 
 def rare_code(study: Changes) -> None:
-    """Turn labels round, and have other colours and another title."""
-    study.edit(f"{CODE}/annexes/labels/gold_pages.py", "in pages[qid])", "not in pages[qid])")
+    """Choose another colour."""
     study.edit(f"{CODE}/report/display/palette.py", "#009E73", "#009E74")
-    study.edit(f"{CODE}/annexes/compare/page.py", "{before.label} → ", "{before.label} to ")
 
 
 CHANGES: dict[str, Change] = {
@@ -126,6 +101,14 @@ CHANGES: dict[str, Change] = {
     "rare params": rare_params,
     "rare code": rare_code,
 }
+
+
+def change_all(study: Changes, name: str) -> None:
+    """Make the change ``name`` in the core and in annexes."""
+    CHANGES[name](study)
+    add_of_annexes(study, name)
+    for path, old, new in chain(*(edits.get(name, ()) for edits in of_annexes("EDITS"))):
+        study.edit(path, old, new, count=-1)
 
 
 @dataclass
@@ -147,7 +130,7 @@ class Campaign:
         if not made.exists():
             shutil.rmtree(folder, ignore_errors=True)
             study = self.finished.copied_to(folder)
-            CHANGES[self.change](Changes(study))
+            change_all(Changes(study), self.change)
             study.write_config()
             make(study)
             made.touch()
@@ -333,9 +316,7 @@ def table(records: Iterable[Mapping[str, Any]]) -> str:
 
 
 Make = Callable[[Sandbox, Path], Sandbox]
-# A comparison refuses a study of other queries, or of another layer of its scorer.
-MADE_AFTER = tuple(target for target in TARGETS if target != "compare")
-RARELY = ["compare_studies", "draw_figures_at", "label_by_pages"]
+RARELY = ["draw_figures_at", *chain(*of_annexes("RARELY"))]
 """Rules that run in the study of the rare ones alone; `fetch_input` is in test_hub.py."""
 STUDIES: dict[str, tuple[str, Make, str, tuple[str, ...]]] = {
     **dict.fromkeys(("inputs", "params", "code"), ("everything", everything_study, "optional", MADE_AFTER)),

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tests.support.annex_cases import of_annexes
 from tests.support.code_edits import edit_functions
 from tests.support.sandbox import Sandbox
 
@@ -40,10 +41,10 @@ class Changes:
         self.grid(retrievers=[*self.config["grid"]["retrievers"], name])
 
     def remove(self, name: str) -> None:
-        """Remove a retriever, also from interventions."""
+        """Remove a retriever, also from what annexes do with it."""
         self.grid(retrievers=[other for other in self.config["grid"]["retrievers"] if other != name])
-        for intervention, keys in self.config.get("interventions", {}).items():
-            self.entry("interventions", intervention, retrievers=[one for one in keys["retrievers"] if one != name])
+        for remove in of_annexes("remove_retriever"):
+            remove(self, name)
 
     def edit(self, path: str, old: str, new: str, count: int = 1) -> None:
         """Replace a text that the file has, where it is first; a ``count`` of -1 replaces all."""

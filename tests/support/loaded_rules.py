@@ -30,6 +30,7 @@ def described(rule):
     script = script and re.sub(r".*/workflow/scripts/(ragrelay/annexes/(\\w+)/scripts/)?", r"\\2/", script).lstrip("/")
     env = rule.conda_env and Path(infer_source_file(rule.conda_env).get_filename()).stem
     told = [rule.docstring or "", kind and kind.value, env, asked, "missing" in rule.input.keys()]
+    told.append(not rule.script or (rule.name in workflow._localrules and not rule.output))
     return [rule.name, annex + file.name, script, *told]
 
 
@@ -40,7 +41,8 @@ Path("rules.json").write_text(json.dumps([described(each) for each in workflow.r
 class Rule(NamedTuple):
     """A rule: name, file, script, words for `--list`, class in the profiles, environment, script of its code digest.
 
-    ``counted``: whether its missing work is counted before it, where its class has a GPU.
+    ``counted``: whether its missing work is counted before it, where its class has a GPU. ``target``: whether it
+    has no script, or runs one here without outputs.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Rule(NamedTuple):
     env: str | None
     code: str | None
     counted: bool
+    target: bool
 
 
 @functools.cache

@@ -1,6 +1,7 @@
 """Cases of claims for shared tables (tests.support.annex_cases)."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import polars as pl
 from ragrelay.annexes.acu.characteristics import OF_TEXTS
@@ -16,6 +17,7 @@ from tests.support.asked_world import QIDS, Given, World, texts
 from tests.support.bad_input_changes import SERVED, Case, both, file, key, line, thinking, without
 from tests.support.sandbox import ROOT
 
+CEILING = {"annex acu": 4450}  # tests of it that the core had
 CLAIMS = "claims.csv"
 ACU = both(
     key("acu.claims", ["mine"]), key("acu.prompts", ["plain"]), key("acu.generators", ["lm"]),
@@ -80,4 +82,50 @@ PASSES: dict[str, Callable[[str], object]] = {
     "names": capitalised,
     "hosts": lambda text: (host_of(text), official(f"a://{text}")),
     **{name: lambda text, of=function: of(text, text) for name, function in OF_TEXTS.items()},
+}
+
+
+TARGETS = dict.fromkeys(("optional", "asked"), "acu")
+FEW = {"claims": ["few"], "prompts": ["claims_zeroshot_claimant"], "generators": ["demo-lm"]}
+OPTIONAL = {"claims": {"few": {"source": "local", "path": "claims.jsonl"}}, "acu": FEW}
+CONFIG = {
+    "optional": OPTIONAL,
+    "everything": {"acu": {"evidence_judge": "judge"}},
+    "asked": {**OPTIONAL, "acu": {**FEW, "generators": ["smollm2"], "evidence_judge": "smollm2"}},
+    "of files": {"acu": {"reliable_sources": "reliable.txt", "unreliable_sources": "unreliable.txt"}},
+}
+EDITS = {
+    "inputs": [("claims.jsonl", '"claim": "', '"claim": "Now ')],
+    "params": [("config/claim_prompts/claims_zeroshot_claimant.yaml", "Claim:", "The claim:")],
+}
+
+
+def _few(folder: Path) -> None:
+    """Write five claims with fifteen pieces of evidence."""
+    lines = (ROOT / "resources/demo/claims/claims.jsonl").read_text(encoding="utf-8").splitlines()[:15]
+    (folder / "claims.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _sources(folder: Path) -> None:
+    for name in ("reliable", "unreliable"):
+        (folder / f"{name}.txt").write_text(f"{name}.org\n", encoding="utf-8")
+
+
+FILES = {"optional": _few, "asked": _few, "of files": _sources}
+FILE_KEYS = {
+    "claims.*.local.path": ["claims.jsonl"],
+    "acu.reliable_sources": ["reliable.txt"],
+    "acu.unreliable_sources": ["unreliable.txt"],
+}
+NO_FILE_KEYS = {"entities", "evidence_judge", "split", "subset"}
+STAGE_KINDS = {"retrieval": {"claims"}}
+UNCLUSTERED = {"acu"}
+LOCAL = {"prepare_claims"}
+ASKED_BY = {
+    "annexes/acu/judged_evidence.py": {"judge_evidence"},
+    "annexes/acu/requests.py": {"score_claims"},
+    "generation/tokens.py": {"judge_evidence", "score_claims"},
+    "generation/likelihoods/continuations.py": {"score_claims"},
+    "generation/likelihoods/words.py": {"judge_evidence", "score_claims"},
+    "generation/likelihoods/endpoint_words.py": {"judge_evidence"},
 }

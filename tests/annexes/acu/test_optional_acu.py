@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -45,7 +46,15 @@ def test_a_claim_is_asked_once_without_evidence(optional: Sandbox) -> None:
     assert receipt["prompts"]["asked"] == (5 + 15) * tokens and receipt["evidence"]["asked"] == 15
 
 
+def test_nothing_is_scored_twice(optional: Sandbox, tmp_path: Path) -> None:
+    study = optional.copied_to(tmp_path / "study")
+    study.snakemake("acu", "--forcerun", "score_claims", "--until", "score_claims")
+    receipt = json.loads((study.results / "acu/few/asked/score_claims/demo-lm.json").read_text())
+    assert receipt["made"] == 0 and receipt["cached"] == receipt["asked"] > 0
+
+
 def test_page_and_tables(optional: Sandbox) -> None:
+    assert 'data-chart="acu-acu_usage"' in (optional.results / "report/index.html").read_text(encoding="utf-8")
     assert 'data-chart="acu-acu_usage"' in (optional.results / "report/acu.html").read_text(encoding="utf-8")
     for ending in ("svg", "png", "pdf"):
         assert (optional.results / f"report/figures/acu_correlations.{ending}").stat().st_size > 1000

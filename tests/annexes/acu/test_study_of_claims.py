@@ -1,12 +1,15 @@
-"""The jobs of a study of claims, without Snakemake."""
+"""The jobs of a study of claims, without Snakemake and by dry runs."""
 
+from pathlib import Path
+
+import pytest
 from ragrelay.annexes.acu.rules import of_study as claims_of
 from ragrelay.base.io.yaml_keys import read_yaml
 from ragrelay.execution.study.asking import StudyQuestion
 from ragrelay.execution.study.study import StudyOfRules
 from ragrelay.questions.question import question_named
 
-from tests.support.sandbox import ROOT
+from tests.support.sandbox import ROOT, Sandbox
 
 
 def test_claims_templates_of_all_generators_or_of_each() -> None:
@@ -36,3 +39,23 @@ def test_a_judge_of_evidence_is_asked_once_per_set_of_claims() -> None:
         assert question.jobs(study) == jobs
         assert ("pythia-6.9b" in study.used_generators()) == bool(judge), "its model is fetched and checked"
     assert question.asker(study, jobs[0]) == "pythia-6.9b"
+
+
+@pytest.mark.process
+def test_the_target_needs_claims_and_starts_one_engine_per_set_and_generator(tmp_path: Path) -> None:
+    study = Sandbox(tmp_path / "study")
+    done = study.snakemake("--dry-run", "acu", check=False)
+    assert done.returncode != 0
+    assert "config key 'acu': found none; expected {claims: [...], prompts: [...]" in done.stdout + done.stderr
+    study.config["acu"] = {
+        "claims": ["demo-claims"],
+        "prompts": ["claims_zeroshot", "claims_3shot"],
+        "generators": ["demo-lm"],
+    }
+    study.write_config()
+    planned = study.planned("acu")
+    assert planned["score_claims"] == planned["prepare_claims"] == planned["report_acu"] == 1
+    assert planned["compute_acu"] == 2 and "generate_answers" not in planned
+    study.config["context_use"] = True
+    study.write_config()
+    assert study.planned("report")["analyse_acu"] == 1

@@ -1,4 +1,4 @@
-"""Citations of TREC RAG's answers are written back by the export."""
+"""The export writes citations of TREC RAG's answers back, and the texts that processors show."""
 
 import json
 from collections.abc import Mapping
@@ -11,6 +11,8 @@ from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.collection.answer_formats.answer_rows import read_answer_rows
 from ragrelay.collection.answer_formats.file_patterns import AnswerFile
 
+from tests.support.processed_study import every_second
+from tests.support.sandbox import Sandbox
 from tests.unit.generation.test_citations import CELL, RECORDS, TEXTS, cells, cells_of, rows_of  # noqa: F401
 
 
@@ -68,3 +70,14 @@ def test_without_citations_an_export_has_no_such_column(tmp_path: Path) -> None:
     files = exported(tmp_path / "export", cells)
     assert "cited_sentences" not in pl.read_parquet(files["parquet"]).columns
     assert "cited_sentences" not in json.loads(files["jsonl"].read_text(encoding="utf-8"))
+
+
+@pytest.mark.full
+def test_exports_have_the_texts_shown(processed: Sandbox) -> None:
+    path = processed.results / "export/small/demo-lm/pyterrier"
+    whole, halved = (pl.read_parquet(path / f"{name}.descending.k2.seed1.parquet") for name in ("bm25", "halved"))
+    assert halved["docnos"].to_list() == whole["docnos"].to_list()
+    for context, before in zip(halved["qcontext"], whole["qcontext"], strict=True):
+        assert context.split("\n") == [every_second(text) for text in before.split("\n")]
+    turned = pl.read_parquet(path / "turned.descending.k2.seed1.parquet")
+    assert turned["qcontext"].to_list() == ["\n".join(text.split("\n")[::-1]) for text in whole["qcontext"]]

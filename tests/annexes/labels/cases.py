@@ -1,5 +1,8 @@
 """Cases of labels for shared tables (tests.support.annex_cases)."""
 
+import json
+import re
+import shutil
 from datetime import date, datetime
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ from ragrelay.config.study import Study
 from ragrelay.prompting.layout import build_single_prompts
 from ragrelay.prompting.templates import load_template
 
+from tests.support import changes
 from tests.support.asked_world import Given, World
 from tests.support.bad_input_changes import (
     FINE,
@@ -28,8 +32,10 @@ from tests.support.bad_input_changes import (
     judging,
     key,
 )
+from tests.support.changes import CODE
 from tests.support.sandbox import ROOT
 
+CEILING = {"annex labels": 8250}  # tests of it that the core had
 QRELS_KIND, ERAG_KIND = {"qrels": {"kind": "qrels"}}, {"erag": {"kind": "erag"}}
 JUDGE = {"kind": "llm", "generator": "lmm", "prompt": "plain"}
 PEOPLE = {"people": {"kind": "file", "path": "people.qrels"}}
@@ -131,18 +137,113 @@ FLIPPED: dict[str, Any] = {
         read_labels,
     )
 }
-GRADES = load_template(ROOT / "config/prompts/grades.yaml")
+TEMPLATE = load_template(ROOT / "config/prompts/grades.yaml")
 
 
 def judged_passages(world: World) -> Given:
-    write_parquet(build_single_prompts(world.queries, world.contexts, GRADES, 4), world.path("single.parquet"))
+    write_parquet(build_single_prompts(world.queries, world.contexts, TEMPLATE, 4), world.path("single.parquet"))
     return {"prompts": world.files("single")}, {"words": ["0", "1", "2", "3"], "begins": ""}, {}
 
 
 def checked_passages(world: World) -> Given:
-    _, prompts = build_check_prompts(world.queries, [world.contexts], GRADES, 4, 4)
+    _, prompts = build_check_prompts(world.queries, [world.contexts], TEMPLATE, 4, 4)
     write_parquet(prompts, world.path("checks.parquet"))
     return {"prompts": world.files("checks")}, {"words": ["0", "1", "2", "3"], "begins": ""}, {}
 
 
 ASKED = {"judge_passages": judged_passages, "check_passages": checked_passages}
+
+
+TARGETS = {
+    **dict.fromkeys(("optional", "judged", "processed", "asked"), "erag"),
+    "rare": "results/small/small/annotations/pages/gold.parquet",
+    "counted": "results/small/small/annotations/erag/minilm/demo-lm.parquet",
+    "rerun": "results/small/small/annotations/checks/grades/demo-lm/judge_checks.csv "
+             "results/small/small/annotations/labels/minilm/demo-lm/labels.parquet",
+}  # fmt: skip
+SOURCES = ["qrels", "erag", "llm", "qrels_and_erag", "p0"]
+OF_ANSWERS = {"annotation_depth": 2, "grid": {"annotations": ["qrels", "erag"]}}
+GRADES = {"kind": "graded_llm", "generator": "demo-lm", "bias_checks": 5}
+LLM = {"kind": "llm", "generator": "demo-lm", "bias_checks": 5}
+FROM_FILES = {"people": {"kind": "file", "path": "people.qrels"}, "erag": {"scorer": "minilm"}}
+GOLD = {"kind": "provenance", "path": "pages.jsonl"}
+CONFIG: dict[str, dict[str, Any]] = {
+    "optional": {"annotation_depth": 3, "grid": {"annotations": SOURCES}},
+    "everything": {"annotations": {"grades": GRADES, **FROM_FILES},
+                   "grid": {"annotations": [*SOURCES, "grades", "people"]}},
+    "judged": {"annotations": {"grades": GRADES, "llm": LLM}, "annotation_depth": 2,
+               "grid": {"annotations": ["grades", "llm"]}},
+    "asked": {"annotations": {"llm": {"kind": "llm", "generator": "smollm2"}}, "annotation_depth": 2,
+              "grid": {"annotations": ["qrels", "llm"]}},
+    "rerun": {"annotations": {"grades": GRADES}, "grid": {"annotations": ["qrels", "grades"]}},
+    "counted": OF_ANSWERS, "processed": OF_ANSWERS,
+    "rare": {"annotations": {"gold": GOLD}, "grid": {"annotations": ["gold"]}},
+    "of files": {"annotations": {**FROM_FILES, "pages": GOLD},
+                 "grid": {"annotations": ["qrels", "erag", "people", "pages"]}},
+    "params": {"annotations": {"grades": {"bias_checks": 6}}, "annotation_depth": 2},
+    "rare params": {"annotations": {"gold": {"path": "other.jsonl"}}},
+}  # fmt: skip
+EDITS = {
+    "inputs": [("people.qrels", " 3\n", " 2\n")],
+    "params": [(f"config/prompts/{name}.yaml", "Question:", "The question:") for name in ("grades", "relevance")],
+    "rare inputs": [("pages.jsonl", "page 1", "page 2")],
+    "rare code": [(f"{CODE}/annexes/labels/gold_pages.py", "in pages[qid])", "not in pages[qid])")],
+}
+
+
+def _copied_qrels(folder: Path) -> None:
+    shutil.copy(folder / "small/qrels.txt", folder / "people.qrels")
+
+
+def _pages(folder: Path) -> None:
+    """Write titles of passages, and gold pages, the same for all queries."""
+    passages, queries = folder / "small/passages.jsonl", folder / "small/queries.tsv"
+    records = [json.loads(line) for line in passages.read_text(encoding="utf-8").splitlines()]
+    titled = [json.dumps({**record, "title": f"page {place % 3}"}) for place, record in enumerate(records)]
+    passages.write_text("\n".join(titled) + "\n", encoding="utf-8")
+    qids = [line.split("\t")[0] for line in queries.read_text(encoding="utf-8").splitlines()]
+    for name, page in (("pages", "page 1"), ("other", "page 2")):
+        lines = [json.dumps({"id": qid, "input": "", "output": [{"provenance": [{"title": page}]}]}) for qid in qids]
+        (folder / f"{name}.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+FILES = {
+    "everything": _copied_qrels, "rare": _pages,
+    "of files": lambda folder: (_copied_qrels(folder), (folder / "pages.jsonl").write_text("{}\n")),
+}  # fmt: skip
+JUDGED_RERUNS: dict[str, dict[str, changes.Change]] = {
+    "`bias_checks` of an annotation source": {
+        "grades: more": lambda study: study.entry("annotations", "grades", bias_checks=6),
+        "grades: swapped": lambda study: study.edit("config/prompts/grades.yaml", 'swapped: "', 'swapped: "New. '),
+    },
+}
+COUNTED = {"label_passages": "count_label_scores"}
+STAGE_KINDS = {"scoring": {"annotations"}}
+UNCLUSTERED = {"annotations"}
+RARELY = {"label_by_pages"}
+GENERATED = {"generate_single_answers": "small/annotations/generated/demo-lm/shard0.json"}
+SEVERAL = {
+    "correlate_labels": {"label_correlations", "leads", "label_within"},
+    "draw_annotations": {"gather", "write_table", "draw_figures"},
+}
+JUDGING = {"judge_passages", "check_passages"}
+ASKED_BY = {
+    "annexes/labels/questions/judge_passages.py": JUDGING,
+    "questions/judging/bias_checks.py": {"check_passages"},
+    "generation/tokens.py": JUDGING,
+    "generation/likelihoods/words.py": JUDGING,
+    "generation/likelihoods/endpoint_words.py": JUDGING,
+}
+FILE_KEYS = {
+    "annotations.*.file.path": ["people.qrels"],
+    "annotations.*.provenance.path": ["pages.jsonl"],
+    "generators.*.single_passages": ["alone.jsonl"],
+}
+NO_FILE_KEYS = {"yes_word", "no_word"}
+
+
+def check_page_of_questions(page: str) -> None:
+    """The page says that the small model judges otherwise than people."""
+    said = r"labels of llm rest on a judge whose agreement with people’s labels \(qrels\) is κ = (\S+)"
+    doubted = re.search(said, page)
+    assert doubted and float(doubted[1].rstrip(",").replace("−", "-")) < 0.4

@@ -1,5 +1,7 @@
 """Annotation sources in the configuration: what can't work is told before anything runs."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,7 +10,8 @@ from ragrelay.annexes.labels.source import parts
 from ragrelay.base.errors import InputError
 from ragrelay.config.study import Study
 
-from tests.support.sandbox import ROOT
+from tests.support.forked_python import run_snakemake
+from tests.support.sandbox import ROOT, Sandbox
 
 CONFIG = (ROOT / "config/config.yaml").read_text(encoding="utf-8")
 
@@ -93,3 +96,15 @@ def test_a_judge_beside_the_grids_generators_is_part_of_the_study() -> None:
 def test_wrong_sources_are_told(change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         study(change)
+
+
+@pytest.mark.process
+def test_annotation_sources_on_the_demo(tmp_path: Path) -> None:
+    """All retrievers' passages are one job's; the generator that judges and the scorer that labels have one each."""
+    clean = Sandbox(tmp_path / "study")
+    done = run_snakemake(clean.folder, ["--dry-run", "erag", "--configfile", "config/erag.yaml"], clean.environment())
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said[-3000:]
+    for rule in ("generate_single_answers", "label_passages", "measure_labels", "correlate_labels", "erag"):
+        assert re.search(rf"^{rule} +1$", said, re.MULTILINE), rule
+    assert re.search(r"^build_single_prompts +2$", said, re.MULTILINE)

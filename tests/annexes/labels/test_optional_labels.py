@@ -1,4 +1,4 @@
-"""Labels of the study with everything optional."""
+"""Labels of the study with everything optional, and of processed contexts."""
 
 import json
 from collections.abc import Callable
@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 from ragrelay.report.display.numbers import count
 
+from tests.annexes.labels.cases import SOURCES
 from tests.support.changes import changed
-from tests.support.optional_study import SOURCES
+from tests.support.processed_study import table
 from tests.support.sandbox import Sandbox
 
 pytestmark = [pytest.mark.study, pytest.mark.gate]
@@ -97,3 +98,15 @@ def test_without_sources_the_target_says_what_it_needs(copied: Callable[[], Sand
     done = copied().snakemake("--dry-run", "erag", check=False)
     assert done.returncode != 0
     assert "config key 'grid.annotations': found none; expected one of" in done.stdout + done.stderr
+
+
+@pytest.mark.full
+def test_labels_are_of_whole_passages(processed: Sandbox) -> None:
+    """erag asks nothing that it does not ask about the ranking itself, and its measures are the same."""
+    alone = {
+        name: table(processed, f"annotations/prompts/tian2025/{name}.parquet") for name in ("bm25", "halved", "short")
+    }
+    assert alone["halved"].equals(alone["bm25"]) and alone["short"].equals(alone["bm25"])
+    measures = table(processed, "annotations/labels/minilm/demo-lm/values.parquet")
+    values = [measures.filter(retriever=name).drop("retriever") for name in ("bm25", "halved")]
+    assert values[0].height and values[0].equals(values[1])

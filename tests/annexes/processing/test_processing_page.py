@@ -1,4 +1,4 @@
-"""The page's part on processors, from a made-up study in which dense stands for processed bm25."""
+"""The page's part on processors: of a real study, and of a made-up one in which dense stands for processed bm25."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +18,9 @@ from ragrelay.report.reading import read_study
 from ragrelay.report.study import AnnexPart
 
 from tests.support.approved import approve, not_approved
+from tests.support.processed_study import RETRIEVERS
 from tests.support.report_study import GRID, PRIMARY, write_study
+from tests.support.sandbox import Sandbox
 
 pytestmark = pytest.mark.page
 APPROVED = Path(__file__).parent / "approved"
@@ -87,3 +89,16 @@ def test_the_part_is_on_the_page(tmp_path: Path) -> None:
 
 def test_a_study_without_a_processor_has_no_part() -> None:
     assert not page_part.read({}, None, None)
+
+
+@pytest.mark.full
+def test_the_page_says_what_the_processors_did(processed: Sandbox) -> None:
+    page = (processed.results / "report/index.html").read_text(encoding="utf-8")
+    assert "What did the processor do?" in page and "halved, k = 2: of 16 passages of bm25" in page
+    rows = pl.read_csv(processed.results / "small/described/processing/demo-lm.csv").to_dicts()
+    assert [(row["retriever"], row["of"], row["k"]) for row in rows] == [
+        (name, "bm25", k) for name in RETRIEVERS for k in (1, 2)
+    ]
+    assert all(row["tokens_after"] < row["tokens_before"] for row in rows if row["n_changed"])
+    assert "turned, k = 2: of 16 passages of bm25, 0 are shown with another text" in page
+    assert "8 show their passages in another order" in page

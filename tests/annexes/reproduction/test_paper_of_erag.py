@@ -10,6 +10,8 @@ from ragrelay.collection import kilt
 from snakemake.utils import update_config
 
 from tests.annexes.reproduction.places import missing_places
+from tests.dag.test_docs import BY_PAGE
+from tests.support.forked_python import run_snakemake
 from tests.support.sandbox import ROOT, Sandbox
 
 pytestmark = pytest.mark.study
@@ -70,3 +72,13 @@ def test_the_study_runs_and_is_compared(tmp_path: Path, task: str, overlays: tup
     assert gold.height and all(
         docno.split("-")[0] == qid.removeprefix(task) for qid, docno in gold["qid", "docno"].rows()
     )
+
+
+def test_without_files(tmp_path: Path) -> None:
+    """The overlay of docs/reproduce-erag.md after the paper's configuration: NQ and TriviaQA of ir_datasets."""
+    study = Sandbox(tmp_path / "study")
+    [overlay] = [block.content for block in BY_PAGE["docs/reproduce-erag.md"] if block.file == "my-erag.yaml"]
+    (study.folder / "my-erag.yaml").write_text(overlay, encoding="utf-8")
+    asked = ["--dry-run", "--cores", "2", "reproduce", "--configfile", "config/salemi2024.yaml", "my-erag.yaml"]
+    done = run_snakemake(study.folder, asked, study.environment())
+    assert done.returncode == 0, (done.stdout + done.stderr)[-2500:]

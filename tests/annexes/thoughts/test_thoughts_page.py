@@ -1,10 +1,12 @@
-"""The page's part on thoughts, and its figure, from made-up thoughts."""
+"""The page's part on thoughts, and its figure: of made-up thoughts, and of a real model's."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from ragrelay.annexes.thoughts import page_part
 from ragrelay.annexes.thoughts.annex import Thoughts
@@ -18,7 +20,10 @@ from ragrelay.report.reading import read_study
 from ragrelay.report.study import AnnexPart
 
 from tests.annexes.thoughts.made_thoughts import made, study_of
+from tests.e2e.test_real_model import receipt, thinker
+from tests.support.real_study import GRID as REAL_GRID
 from tests.support.report_study import GRID, PRIMARY, write_study
+from tests.support.sandbox import Sandbox
 
 pytestmark = pytest.mark.page
 HOSTILE = "<img src=x>"
@@ -105,3 +110,45 @@ def test_tables_have_the_share_that_was_cut_beside_the_tokens() -> None:
         other = ("zeroshot", "none", 0) if against == "zeroshot" else (against, row["ordering"], row["k"])
         own = shares[row["retriever"], row["ordering"], row["k"]]
         assert shown[titles.index("cut or unfinished")] == f"{own} / {shares[other]}"
+
+
+@pytest.mark.full
+def test_thoughts_from_the_model_to_the_page(real: Sandbox, tmp_path: Path) -> None:
+    """Thoughts have a budget of their own, a table and a part of the page; a study without them has none of it."""
+    study = real.copied_to(tmp_path / "study")
+    page, described = study.results / "report/index.html", study.results / "small/described/thoughts/smollm2"
+    assert not described.exists() and 'id="thoughts"' not in page.read_text(encoding="utf-8")
+    shutil.rmtree(study.results)  # the other k
+    study.config["generators"]["smollm2"] = thinker(study, 24)
+    study.config["grid"] = {**REAL_GRID, "k": [1]}
+    study.write_config()
+    study.snakemake()
+    files = "small/answers/smollm2/{}/descending/k1/seed1.parquet"
+    rows = pl.read_parquet([study.results / files.format(name) for name in ("bm25", "rel")])
+    assert rows.height == 6 * 2 and rows["thought"].str.starts_with("<think>").all()
+    assert rows["thought_tokens"].max() <= 24 and rows["answer_tokens"].max() <= 8
+    assert not rows["answer"].str.contains("think>", literal=True).any()
+    cells = {row["retriever"]: row for row in pl.read_csv(described / "thoughts.csv").to_dicts()}
+    assert set(cells) == {"bm25", "rel", "zeroshot"}
+    for name in ("bm25", "rel"):
+        own = pl.read_parquet(study.results / files.format(name))
+        assert cells[name]["mean_tokens"] == pytest.approx(own["thought_tokens"].mean())
+        assert cells[name]["budget"] == (own["thought_end"] == "budget").sum()
+    compared = pl.read_csv(described / "thought_differences.csv").select("retriever", "against_retriever").rows()
+    assert compared == [("bm25", "zeroshot"), ("rel", "zeroshot"), ("bm25", "rel")]
+    assert "Does a worse context cost more thought?" in page.read_text(encoding="utf-8")
+    assert (study.results / "report/figures/thoughts_small_smollm2.svg").is_file()
+    explored = (study.results / "report/explorer/small_smollm2_minilm").glob("*.js")
+    assert all('"thoughts":[' in path.read_text(encoding="utf-8") for path in explored)
+    before = study.tables()
+    shutil.rmtree(study.results)
+    study.snakemake()
+    assert receipt(study)["made"] == 0 and study.tables() == before, "the store serves thoughts too"
+    study.config["generators"]["smollm2"] = thinker(study, 12)
+    study.write_config()
+    planned = study.planned()
+    assert {"generate_answers", "describe_thoughts", "write_page"} <= set(planned)
+    assert not {"build_run", "build_contexts", "build_prompts", "measure_retrieval", "convert_model"} & set(planned)
+    study.snakemake("all_answers")
+    assert receipt(study)["made"] == receipt(study)["asked"] > 6 * 2
+    assert pl.read_parquet(study.results / files.format("rel"))["thought_tokens"].max() <= 12

@@ -12,6 +12,8 @@ from ragrelay.config.schema import validated
 from snakemake.cli import parse_config
 from snakemake.utils import update_config
 
+from tests.support.annex_cases import of_annexes
+
 
 def read(*arguments: str, **of_file: Any) -> dict[str, Any]:
     """The catalogue with keys of a YAML file and arguments of --config, as Snakemake merges them."""
@@ -28,7 +30,6 @@ def read(*arguments: str, **of_file: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("argument", "section", "expected"),
     [
-        ("recheck={answers: 24}", "recheck", {"answers": 24}),
         ("budget={tokens: 1000, gpu_hours: 2.5}", "budget", {"tokens": 1000, "gpu_hours": 2.5}),
         ("budget={'tokens': 1000, 'gpu_hours': 1e-1}", "budget", {"tokens": 1000, "gpu_hours": 0.1}),
         ("analysis={reference_retriever: null, seed: 3}", "analysis", {"reference_retriever": None, "seed": 3}),
@@ -42,6 +43,7 @@ def read(*arguments: str, **of_file: Any) -> dict[str, Any]:
         ("retrievers={r1: {kind: run, path: 007}}", "retrievers", {"kind": "run", "path": "007"}),
         ("datasets={d: {source: local, path: 2024, references: {strict: 3}}}", "datasets",
          {"path": "2024", "references": {"strict": 3}}),
+        *of_annexes("GIVEN_TEXT"),
     ],
 )  # fmt: skip
 def test_nested_values(argument: str, section: str, expected: dict[str, Any]) -> None:

@@ -20,7 +20,9 @@ from ragrelay.config.schema import KINDS
 from ragrelay.execution.jobs.code_digest import SCRIPTS
 
 from tests.support import rule_files
+from tests.support.annex_cases import entries_of_annexes
 from tests.support.code_edits import files_of, imported_files
+from tests.support.imports import PACKAGE
 from tests.support.loaded_rules import loaded_rules
 from tests.support.sandbox import ROOT
 
@@ -28,11 +30,13 @@ pytestmark = pytest.mark.process
 
 # Sorts of kinds whose work is done in a stage's environment.
 STAGE_KINDS = {
-    "retrieval": ("datasets", "retrievers", "claims"),
-    "generation": ("generators",),
-    "scoring": ("scorers", "annotations"),
-    "preview": ("scorers",),
+    "retrieval": {"datasets", "retrievers"},
+    "generation": {"generators"},
+    "scoring": {"scorers"},
+    "preview": {"scorers"},
 }
+for stage, kinds in entries_of_annexes("STAGE_KINDS").items():
+    STAGE_KINDS[stage] |= kinds
 LOCKS = ("cpu", "cuda")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 HOST = ROOT / "envs/host.yaml"
@@ -182,7 +186,8 @@ DOORS = {door for annex in annexes() for door in annex.doors} & set(PROJECT["opt
 
 @pytest.mark.parametrize("extra", ["bertscore", *sorted(DOORS)])
 def test_extras_have_what_their_part_of_the_library_imports(extra: str) -> None:
-    module = {"erag": "ragrelay.erag.library"}.get(extra, f"ragrelay.{extra}")
+    door = PACKAGE / extra
+    module = f"ragrelay.{extra}.library" if (door / "library.py").is_file() else f"ragrelay.{extra}"
     names = {canonicalize_name(requirement.name) for requirement in [*depends_on(""), *depends_on(extra)]}
     assert distributions(imported_files(files_of(module))) - names == set()
 

@@ -13,9 +13,9 @@ import pytest
 from lxml import html
 from ragrelay.base.io.atomic_files import write_text
 from ragrelay.report import page as page_module
+from ragrelay.report.display import page_list
 from ragrelay.report.display.numbers import number
 from ragrelay.report.display.page import Page
-from ragrelay.report.display.page_list import list_pages
 from ragrelay.report.display.palette import looks
 from ragrelay.report.display.script_json import script_json
 from ragrelay.report.display.templates import bundle
@@ -32,7 +32,6 @@ from tests.support.waiting import wait_for
 pytestmark = pytest.mark.page
 
 HOSTILE = "</script><script>window.hacked=1</script>"
-NO_CLAIMS: dict[str, Any] = {"anchor": "acu", "units": [], "parts": []}
 IMAGE = "\"><img src=x onerror='window.hacked=1'>"
 
 
@@ -538,26 +537,25 @@ def test_the_page_breaks_no_rule_of_accessibility(browser: Any, page_file: Path,
 
 
 @needs_browser
-def test_the_header_links_to_the_pages_that_exist(browser: Any, tmp_path: Path):
+def test_the_header_links_to_the_pages_that_exist(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(page_list, "PLACES", ("report/index.html", "others/*/index.html"))
     results = tmp_path / "results"
     study = read_study(**write_study(tmp_path / "study"))
     pages = {"report/index.html": page_module.render_page(study)}
     other = Page("a <b>", "Why?", [], {"main": "x & <y>"}, results="../..")
-    pages["compare/a-to-b/index.html"] = other.html(
-        page_module.FOLDER / "acu.html.j2", acu=NO_CLAIMS, annex_templates=[]
-    )
+    pages["others/a-to-b/index.html"] = other.html(page_module.FOLDER / "preview.html.j2", parts=[])
     for name, text in pages.items():
         write_text(text, results / name)
-    list_pages(results)
+    page_list.list_pages(results)
     (line,) = (results / "report/pages.js").read_text(encoding="utf-8").splitlines()
     listed = json.loads(line.removeprefix("ragrelayPages = ").removesuffix(";"))
-    assert listed == [["Report", "report/index.html#main"], ["x & <y>", "compare/a-to-b/index.html#main"]]
+    assert listed == [["Report", "report/index.html#main"], ["x & <y>", "others/a-to-b/index.html#main"]]
     with opened(browser, results / "report/index.html", listed=listed, folded=True) as tab:
         links = tab.locator('nav[aria-label="Pages"] a')
         assert links.all_inner_texts() == ["Report", "x & <y>"]
         assert links.first.get_attribute("href") == "#main" and links.first.get_attribute("aria-current") == "page"
-        assert links.last.get_attribute("href") == (results / "compare/a-to-b/index.html").as_uri() + "#main"
-    with opened(browser, results / "compare/a-to-b/index.html", listed=listed) as tab:
+        assert links.last.get_attribute("href") == (results / "others/a-to-b/index.html").as_uri() + "#main"
+    with opened(browser, results / "others/a-to-b/index.html", listed=listed) as tab:
         links = tab.locator('nav[aria-label="Pages"] a')
         assert links.first.get_attribute("href") == (results / "report/index.html").as_uri() + "#main"
         assert links.last.get_attribute("aria-current") == "page"

@@ -2,10 +2,10 @@
 
 import re
 
-from ragrelay.base.annex import annexes
 from ragrelay.execution.study.files import result_files
 from ragrelay.report.display.outputs import resolve
 
+from tests.support.annex_cases import all_are_there
 from tests.support.sandbox import ROOT
 from tests.support.tools import load_tool
 
@@ -47,6 +47,5 @@ def test_files_named_in_the_statistics_page_exist() -> None:
     assert len(names) > 8
     endings = {name: re.sub(r"<(\w+)>", r"{\1}", name) for name in names}
     missing = {name for name, end in endings.items() if not any(f"/{path}".endswith(f"/{end}") for path in paths)}
-    described = {"acu", "labels", "prediction", "reproduction", "thoughts"}  # with files of theirs on the page
-    assert missing == set() or described - {annex.name for annex in annexes()}
+    assert missing == set() or not all_are_there()
     assert len(names - missing) > 8

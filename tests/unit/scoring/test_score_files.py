@@ -105,7 +105,7 @@ REFUSED: list[tuple[list[dict[str, Any]], str]] = [
     ([ONE], "no value, but qid, retriever, k; expected"),
     ([ONE | {"rating": 4}], "no value, but qid, retriever, k, rating; expected"),
     ([{"retriever": "bm25", "value": 1}], "no qid, but retriever, value"),
-    ([ONE | {"value": 1, "key": "lm=x"}], "key 'lm=x'; expected the key that to_score wrote, or none"),
+    ([ONE | {"value": 1, "key": "lm=x"}], "key 'lm=x'; expected the key of a drawn answer, or none"),
     ([ONE | {"value": 1, "Value": 0, "VALUE": 1}, ONE | {"value": 0}], "line 2: found a second score"),
     ([ONE | {"VALUE": 1, "Value": 0}], "column 'value' twice"),
     ([ONE | {"value": 1, "assessor": "Ann"}, ONE | {"value": 0, "assessor": "ann "}], "a second score of qid q1, bm25"),

@@ -79,7 +79,7 @@ class ScoreCells(NamedTuple):
 def read_score_rows(path: Path, scored: ScoreScale) -> pl.DataFrame:
     """Return the scores in the file ``path``, a row each, in their order: columns ROWS, values from 0 to 1.
 
-    A record without a value, as `to_score` writes them, has none; AutoJudge's MEANS are left out. Names of assessors
+    A record without a value, as drawn answers are, has none; AutoJudge's MEANS are left out. Names of assessors
     that differ in capitals or blanks are one person's. Raises InputError for the first malformed record, a value
     outside the scale, a probability of being drawn that is not above 0 and at most 1, records with and without one,
     several measures of which none is chosen, and a file without scores.
@@ -276,7 +276,7 @@ def answer_key(qid: str, answer: str) -> str:
 
 
 def row_key(row: Mapping[str, Any]) -> str:
-    """Return the key of a row of `to_score` (DRAWN, answer): the answer that it is of, which no spreadsheet changes.
+    """Return the key of a drawn answer (DRAWN, answer): the answer that it is of, which no spreadsheet changes.
 
     A spreadsheet takes a qid or a name such as 007, 1e5 or 3-4 for a number or a date, but no text like this.
     """
@@ -294,7 +294,7 @@ def _as_drawn(place: str, record: Mapping[str, Any]) -> Mapping[str, Any]:
         return {**record, "key": key, "qid": qid} if key else record
     named = dict(part.partition("=")[::2] for part in key.split())
     if [*named] != [*DRAWN, "text"]:
-        raise InputError(place, f"key {key!r}", "the key that to_score wrote, or none")
+        raise InputError(place, f"key {key!r}", "the key of a drawn answer, or none")
     return {**record, **named, "topic_id": None, "run": None, "run_id": None, "key": named["text"]}
 
 

@@ -32,9 +32,7 @@ def score_records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tu
 def _records(path: Path, keys: Sequence[str], expected: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     name = plain_name(path.name)
     if not path.is_file():
-        raise InputError(
-            path, "no such file", "a file of scores (to_score draws answers to score, without this scorer)"
-        )
+        raise InputError(path, "no such file", "a file of scores (docs/people.md says how to draw answers to score)")
     if name.endswith(SPREADSHEETS):
         raise InputError(path, "a spreadsheet program's own format", "the sheet saved as CSV (in Excel, CSV UTF-8)")
     if name.endswith(".parquet"):

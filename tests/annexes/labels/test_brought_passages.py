@@ -9,6 +9,8 @@ import pytest
 
 from tests.support.sandbox import Sandbox
 
+pytestmark = pytest.mark.study
+
 READERS = ("small", "base")
 GRID: dict[str, Any] = {
     "retrievers": ["bm25", "rel"],

@@ -1,0 +1,5 @@
+"""Cases of the list of studies for shared tables (tests.support.annex_cases)."""
+
+CEILING = {"annex studies": 550}
+LOCAL = {"studies"}
+OTHER_SCRIPTS = {"studies/list_studies.py"}
