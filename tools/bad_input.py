@@ -31,7 +31,7 @@ that generates, and *judge_answers*: in a job that asks a judge, before it start
 retriever, scorer or model does not read end the job that indexes or ranks passages, prepares references or scores
 answers ([datasets](../datasets.md#languages-other-than-english) says which). No file is left
 half-written, and existing answers are kept. At the end of a run, Snakemake repeats the messages of failed jobs under
-*To be corrected*. If a hub's model has no such layer or no tokenizer, the first job that loads it reports that.
+*Fix this*. If a hub's model has no such layer or no tokenizer, the first job that loads it reports that.
 
 **Accepted:** a byte-order mark, Windows line ends and blank lines in any of the files, a last line without a line end,
 `.gz` passages and runs.

@@ -4,7 +4,7 @@
 #   sbatch --partition=short --account=ir-lab slurm/submit.sh --configfile config/paper.yaml
 #
 # What follows the script's name goes to Snakemake. Before the time limit (and after a preemption or a node's failure,
-# where the site allows it) the job is queued again under the same id, and continues: what was finished is kept.
+# where the site allows it) the job is queued again under the same id, and continues: finished work is kept.
 #SBATCH --job-name=ragrelay
 #SBATCH --ntasks=1
 #SBATCH --cpus-per-task=1

@@ -173,7 +173,7 @@ internals.escape_log_messages()
 internals.look_at_jobs_when_needed()
 
 onerror:
-    internals.print_failure("To be corrected.")
+    internals.print_failure("Fix this.")
 
 rule all:
     input: "a.txt", "b.txt"
@@ -224,13 +224,13 @@ def test_after_control_c_there_is_one_line(tmp_path: Path, interrupted: bool) ->
     assert kept.read_text().count("Error in rule waits") == 2
     if interrupted:
         end = said.partition("Terminating processes on user request, this might take some time.\n")[2].splitlines()
-        last = "ragrelay: error: stopped by an interrupt: what was finished is kept; run the same"
+        last = "ragrelay: error: stopped by an interrupt: finished work is kept; run the same"
         assert end[-1].startswith(last), said
         assert [line.partition(":")[0] for line in end[:-1]] == ["Complete log(s)", "Elapsed time"], said
     else:
         assert said.count("Error in rule waits") == 2
         how, mistake = said.splitlines()[-2:]
-        assert how.startswith("ragrelay: what was finished is kept; fix the cause") and mistake == "To be corrected."
+        assert how.startswith("ragrelay: finished work is kept. Fix the cause") and mistake == "Fix this."
 
 
 CHAIN = """

@@ -44,7 +44,7 @@ def test_malformed_lines(spoilt: Sandbox) -> None:
     assert len(told) == len(FAULTS)
     for name, (file, _, expected) in FAULTS.items():
         assert [line for line in told if line.startswith(f"{name}/{file}, line ") and expected in line], name
-    at_the_end = output[output.index("To be corrected:") + 1 :]
+    at_the_end = output[output.index("Fix this:") + 1 :]
     assert {line.strip() for line in at_the_end[: len(FAULTS)]} == set(told)
     assert not any("Traceback" in line for line in output)
     assert not list(spoilt.results.rglob("*.parquet")), "nothing was made of a bad dataset, and no engine was started"
@@ -61,7 +61,7 @@ def test_corrected_errors_are_not_told_again(spoilt: Sandbox) -> None:
         "--keep-going", *(f"results/small/{name}/collection/queries.parquet" for name in FAULTS), check=False
     )
     output = (done.stdout + done.stderr).splitlines()
-    place = output.index("To be corrected:")
+    place = output.index("Fix this:")
     assert output[place + 1].strip().startswith("label/qrels.txt, line ") and not "".join(output[place + 2 :]).strip()
 
 

@@ -44,7 +44,7 @@ def test_a_function_that_raises_is_to_be_corrected(processed: Sandbox, tmp_path:
     failing.write_config()
     run = failing.snakemake(check=False)
     line = HALVED.splitlines().index("    return passages[0].title") + 1
-    end = (run.stdout + run.stderr).rpartition("To be corrected:")[2]
+    end = (run.stdout + run.stderr).rpartition("Fix this:")[2]
     assert run.returncode == 1 and f"halves.py, line {line}, for query " in end
     assert "processor halves:fails: found AttributeError: 'Passage' object has no attribute 'title' in " in end
 

@@ -34,7 +34,7 @@ def test_cancelled_as_slurm_does_it(copied: Copy, finished: Sandbox) -> None:
     """SLURM sends SIGTERM, also at a time limit: the job writes what is finished on the way out."""
     faulty = Faulty(copied(), finished, flush_seconds=1)
     output = faulty.disturb([1], lambda driver, process: process.send_signal(signal.SIGTERM))
-    assert "ragrelay: error: stopped by SIGTERM: what was finished is kept" in output
+    assert "ragrelay: error: stopped by SIGTERM: finished work is kept" in output
     faulty.check_recovery()
 
 
@@ -43,7 +43,7 @@ def test_control_c(copied: Copy, finished: Sandbox) -> None:
     """A terminal sends it to the whole process group."""
     faulty = Faulty(copied(), finished)
     output = faulty.disturb([5], lambda driver, process: os.killpg(driver.pid, signal.SIGINT))
-    assert "stopped by an interrupt: what was finished is kept" in output
+    assert "stopped by an interrupt: finished work is kept" in output
     faulty.check_recovery()
 
 

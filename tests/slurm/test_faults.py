@@ -120,7 +120,7 @@ def test_each_fault_costs_a_retry_and_no_answer(submitted_job: Submitted, faults
     assert len({log.stat().st_ino for log in (*submitted_job.logs, submitted_job.log)}) == len(faults) + 1
     # The cancelled and the timed-out job were told to end, and said so.
     for fault, log in zip(faults, submitted_job.logs, strict=True):
-        assert fault is fail_the_node or "stopped by SIGTERM: what was finished is kept" in log.read_text()
+        assert fault is fail_the_node or "stopped by SIGTERM: finished work is kept" in log.read_text()
     submitted_job.check_recovery()
 
 

@@ -134,7 +134,7 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
     fallen = replace(compared, tests=compared.tests.with_columns(undoes))
     sentences = [comparison_answer(fallen, "one", "two").sentence, *comparison_sentences(fallen).sentences]
     partners = "To compare mine too, name counterparts under compare.pairs."
-    undo = "One more query with a difference of 0.25 against it would undo the verdict"
+    undo = "A single further query with a difference of 0.25 in the other direction would overturn the verdict"
     kept = [answer.removesuffix(f" {partners}"), *found.sentences]
     assert [text.partition(" One more")[0] for text in sentences] == kept
     of_bm25 = sum(key[0] == "bm25" for key in once)

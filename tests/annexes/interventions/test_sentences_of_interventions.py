@@ -56,7 +56,7 @@ def test_the_population_and_the_effect_are_those_of_the_table(state: str) -> Non
         assert f"by {num(row['effect'])}{interval} " in of_k
         assert f"over the {row['n']} of {row['n_queries']} queries" in of_k
         assert (f"; the other {rest} say nothing here" in of_k) == (rest > 0)
-        assert ("would undo" in of_k) == (row["stands"] is False)
+        assert ("would overturn" in of_k) == (row["stands"] is False)
         if row["slope"] is not None:
             (of_slope,) = [one for one in said if one.startswith(f"{row['intervention']} on") and ", per 0.1" in one]
             assert f"at k = {row['k']} {num(row['slope'] / 10)}" in of_slope

@@ -123,12 +123,12 @@ def claims_of(counted: Counted) -> tuple[str, list[str], list[str]]:
         named = "" if against == "zeroshot" else against
         left = [*by_word["undecided"], *by_word["too few"]]
         fallen = [n for n in others if counted.undone((n, "descending", 5), against)]
-        remark = f" more would undo {joined(fallen)}" if fallen else ""
+        remark = f" would overturn {joined(fallen)}" if fallen else ""
         if by_word["more"] or by_word["fewer"]:
             groups = [f"{word} {joined(by_word[word])}" for word in ("more", "fewer") if by_word[word]]
             answer = f"demo-lm {joined(groups)} {named} {joined(left)} undecided{remark}"
         else:
-            answer = f"undecided demo-lm more fewer {joined(others)} {named}"
+            answer = f"undecided demo-lm {joined(others)} {named}"
         if not any(map(len, lead.values())):
             claimed.append(f"{named} demo demo-lm descending 5")
             continue

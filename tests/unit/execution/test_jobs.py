@@ -48,7 +48,7 @@ def test_stopped_by_a_signal(tmp_path: Path, number: signal.Signals, said: str) 
     wait_for("the job", (tmp_path / "started").exists, 120)
     job.send_signal(number)
     output, _ = job.communicate(timeout=240)
-    expected = f"ragrelay: error: stopped by {said}: what was finished is kept; run the same command again"
+    expected = f"ragrelay: error: stopped by {said}: finished work is kept; run the same command again"
     assert job.returncode == 1
     assert output.startswith("said goodbye")
     assert (expected in output) == (number is signal.SIGTERM)
@@ -59,9 +59,7 @@ def test_stopped_by_a_signal(tmp_path: Path, number: signal.Signals, said: str) 
 def test_no_room(tmp_path: Path) -> None:
     """/dev/full is a disk without room."""
     output, _ = start(tmp_path, 'open("/dev/full", "w", buffering=1).write("\\n")').communicate(timeout=240)
-    assert (
-        "ragrelay: error: writing: No space left on device; free some space there; what was finished is kept" in output
-    )
+    assert "ragrelay: error: writing: No space left on device; free some space there; finished work is kept" in output
     assert "Traceback" not in output
 
 

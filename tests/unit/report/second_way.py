@@ -26,7 +26,7 @@ WORDS = (
     "contexts differ", "above zero", "below zero", "above", "below", "higher", "lower", "highest", "lowest", "closer",
     "ahead", "behind", "beats?", "too few", "fewer than", "less than", "more than", "none", "all of them",
     "not significant", "significant", "would change", "stays the same", "adjusted", "unseen", "missing", "cut",
-    "blank", "constant", "not defined", "zero-shot", "oracles?", "primary pair", "would undo",
+    "blank", "constant", "not defined", "zero-shot", "oracles?", "primary pair", "would overturn",
 )  # fmt: skip
 """What a sentence claims, with names and numbers; a phrase before those in it."""
 SAME = {"we do not know": "undecided", "not known": "undecided", "beats": "beat", "oracles": "oracle"}
@@ -200,7 +200,7 @@ def unlike(values: Array, word: str, level: float = 0.95) -> str:
 
 def remark(fallen: Iterable[object]) -> str:
     """What a page claims of verdicts that do not stand: their names, their k or the number of cells."""
-    return f"0.25 would undo {' '.join(map(str, named))}" if (named := list(fallen)) else ""
+    return f"0.25 would overturn {' '.join(map(str, named))}" if (named := list(fallen)) else ""
 
 
 def per_query(measured: Measured) -> pl.DataFrame:

@@ -534,7 +534,7 @@ def headings(a: Again) -> list[str]:
     if a.baseline:
         few = set(words) == {"too few queries"}
         rest = sum(word not in ("better", "worse") for word in words)
-        unknown = f"not known {rest}" if rest else ""
+        unknown = f"undecided {rest}" if rest else ""
         counts = {needed(a.gain(a.at(name, k=k))) for name in a.rankings for k in a.ks}
         gains = [
             f"zero-shot too few {counts.pop() if len(counts) == 1 else ''}"
@@ -545,11 +545,11 @@ def headings(a: Again) -> list[str]:
     rho = [found[1]["word"] for where in cells if (found := a.rho_of(where))]
     lower = f"lower {rho.count('below zero')}" if "below zero" in rho else ""
     unknown = rho.count("undecided") + rho.count("too few")
-    lower += f" not known {unknown}" if unknown else ""
+    lower += f" undecided {unknown}" if unknown else ""
     lower += f" {len(cells) - len(rho)}" if len(cells) > len(rho) else ""
     return [
         *gains,
-        *([f"better {decided} {len(pairs)}"] if set(pairs) != {"too few queries"} else []),
+        *([f"{decided} {len(pairs)} better"] if set(pairs) != {"too few queries"} else []),
         f"{a.k} {RELAYED[a.relayed[0]]}",
         *([f"better higher {rho.count('above zero')} {len(cells)} {lower}"] if a.baseline else []),
         f"{a.ks[0]} {a.ks[-1]} {joined(moved)}",
@@ -579,7 +579,7 @@ def few_queries(a: Again) -> list[str]:
     + 1.5/n."""
     n, least = len(a.primary[0]), detectable(a)
     shown = num(least, 2 if round(least, 2) else 4)
-    return [f"{n} 80% {joined(a.pair)} {shown} {f'fewer than 3 {n}' if n < 36 else ''}"] if n < 100 else []
+    return [f"{n} 80% {joined(a.pair)} {shown} {f'1 {round(n / 3)} missing {n}' if n < 36 else ''}"] if n < 100 else []
 
 
 @says("lead._pair")
@@ -943,7 +943,7 @@ def marks(a: Again) -> list[str]:
                     found.setdefault((mark, quantity.__name__, grade), []).append(p)
     n, significant = sum(map(len, found.values())), sum((np.array(values) < 0.05).sum() for values in found.values())
     kept = sum((multipletests(values, method="holm")[1] < 0.05).sum() for values in found.values())
-    return [f"unseen {n} 5% {chance(n)} significant {significant} {kept}"]
+    return [f"{n} 5% unseen {chance(n)} significant {significant} {kept}"]
 
 
 @says("findings._missing")

@@ -76,7 +76,7 @@ def test_an_answer_stands_under_its_question(tables: dict[str, pl.DataFrame]) ->
 
 
 def test_a_word_over_generators_that_does_not_stand_has_a_remark(tables: dict[str, pl.DataFrame]) -> None:
-    remark = "One more query with a difference of 0.25 against it would undo this."
+    remark = "A single further query with a difference of 0.25 in the other direction would overturn this."
     for stands in (True, False, None):
         of_pair = pl.when(question=SYSTEMS).then(pl.lit(stands, pl.Boolean))
         (whole,), _ = over_all(tables["generators"].with_columns(stands=of_pair))

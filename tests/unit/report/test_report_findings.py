@@ -136,7 +136,7 @@ def test_a_heading_counts_the_combinations_without_a_rho(study: ReportedStudy):
     last = (pl.col("k") == 5) & (pl.col("retriever") == "dense")
     for without, end in ((pl.col("k") < 5, "; 4 have no ρ"), (last, "; 1 has no ρ"), (pl.lit(False), "")):
         text = heading(without)
-        assert text.startswith("Queries with better rankings have higher utility in ")
+        assert text.startswith("Better-ranked queries have higher utility in ")
         assert text.endswith(end) and ("ρ" in text) == bool(end), text
         assert " of 6 combinations" in text and sum(map(int, re.findall(r"(?<!of )\b\d+", text))) == 6, text
     assert heading(pl.lit(True)) == ""
@@ -156,7 +156,7 @@ def test_limits_name_n_copying_and_multiplicity(study: ReportedStudy):
     twice = tests.filter(pl.col("k") == 1, pl.col("mark") == "†", pl.col("ordering") == "ascending")
     twice = twice.filter(pl.col("retriever") != "rel")
     once = tests.drop_nulls("p_value").join(twice, on=["mark", *CELL, "quantity"], how="anti")
-    assert f"come from {once.height} tests" in text
+    assert f"come from {once.height} uncorrected tests" in text
     assert f"{once['significant'].sum()} are, and" in text
 
 
@@ -241,7 +241,7 @@ def test_the_page_opens_with_the_primary_pair(study: ReportedStudy):
     assert saying(verdict=pl.lit("undecided")) == (
         f"We do not know which of dense and bm25 gives better answers: {known}"
     )
-    remark = "One more query with a difference of 0.25 against it would undo this."
+    remark = "A single further query with a difference of 0.25 in the other direction would overturn this."
     fallen = saying(verdict=pl.lit("better"), stands=pl.lit(False))
     assert fallen == f"Answers from dense are better than from bm25: {known} {remark}"
     for word in OF_DIFFERENCE:
@@ -286,15 +286,13 @@ def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(stud
     assert "Unjudged passages" not in warned(utility=utility.with_columns(share_unjudged=pl.lit(0.05)))
     few = warned(systems=systems.with_columns(n=pl.lit(35), detectable_difference=pl.lit(0.123)))
     assert few["35 queries"] == (
-        "80% of such studies would find a true difference in P between dense and bm25 of 0.12. Kinds of queries of "
-        "which there are fewer than 3 in 35 may not be among them."
+        "80% of such studies would find a true difference in P between dense and bm25 of 0.12. Query types rarer "
+        "than about 1 in 12 may be missing from a sample of 35."
     )
     assert not [head for head in warned(systems=systems.with_columns(n=pl.lit(100))) if "queries" in head]
     copied = utility.with_columns(share_best_in_context=pl.when(retriever="bm25").then(0.98).otherwise(0.1))
-    assert (
-        "with bm25, 98% of the answers had the reference nearest to them in their context (fewer with the others)"
-        in warned(utility=copied)["Copying"]
-    )
+    said = "98% of the answers have their best-matching reference in the prompt (a smaller share with the others)"
+    assert f"with bm25, {said}" in warned(utility=copied)["Copying"]
     assert "Copying" not in warned(utility=utility.with_columns(share_best_in_context=pl.lit(0.4)))
     word = pl.when(ordering="ascending").then(pl.lit("worse")).otherwise(pl.lit("better"))
     assert "bm25 is better: difference" in warned(systems=systems.with_columns(verdict=word))["Ascending order"]

@@ -51,16 +51,16 @@ def test_a_verdict_that_does_not_stand_has_a_remark_and_no_other(stands: bool, t
     words = {"verdict": pl.lit("better"), "stands": pl.lit(stands)}
     said = {name: study.sections[0][name].with_columns(**words) for name in tables}
     text = html.fromstring(render_page(replace(study, sections=(changed(study.sections[0], **said),))))
-    undo = "One more query with a difference of 0.25 against it would undo"
+    undo = "A single further query with a difference of 0.25 in the other direction would overturn"
     first = text.get_element_by_id("s1-first")
     shown = {
         "answer": undo + " this." in first.find_class("said")[0].text_content(),
         "figure": undo + " the verdict at k" in first.find_class("tip")[0].text_content(),
         "mark": "*" in first.find_class("chip")[0].text_content(),
-        "table": undo + " a verdict with *." in first.find_class("lead-table")[0].text_content(),
+        "table": undo + " a verdict marked *." in first.find_class("lead-table")[0].text_content(),
     }
     shown |= {
-        name: "one more query would undo it" in text.get_element_by_id(f"s1-{name}-table").text_content()
+        name: "one more query would overturn it" in text.get_element_by_id(f"s1-{name}-table").text_content()
         for name in tables
     }
     assert set(shown.values()) == {not stands}, shown

@@ -286,7 +286,7 @@ def test_a_reversed_run_is_refused_unless_its_key_says_what_is_meant(
             call()
         assert str(error.value) == (
             f"{path}: found scores that rise with the rank in 2 of 2 queries; expected config key "
-            "'retrievers.mine.ranked_by' to say what is meant: distances, ranks or scores"
+            "'retrievers.mine.ranked_by' set to distances, ranks or scores"
         )
     assert order(path, ranked_by="ranks") == ["b", "c", "a", "d"]
     assert order(path, ranked_by="distances") == ["b", "a", "c", "d"]

@@ -184,7 +184,7 @@ UNREADABLE = {
     "cut.json": (b'[{"qid": "q1", "value": 1}', "invalid JSON ("),
     "thousands.csv": (b'qid,k,value\nq1,3,"1,500"\n', "value '1,500'; expected 1.5 or 1500 without a comma"),
     "numbers.json": (b"[1, 2]", "record 1: found JSON int; expected one JSON object"),
-    "short.csv": (b"qid;retriever;value\nq1;4,5\n", "line 2: found a row with another number of fields"),
+    "short.csv": (b"qid;retriever;value\nq1;4,5\n", "line 2: found 2 fields; expected 3 as in the header, separated"),
 }  # fmt: skip
 
 

@@ -154,9 +154,8 @@ def _multiplicity(tests: pl.DataFrame) -> list[str]:
         return []
     of = "P and of utility" if tested["quantity"].n_unique() > 1 else "P"
     return [
-        f"The marks † and ‡, without those on unseen references, come from {count(tested.height)} tests of {of} at an "
-        f"uncorrected 5%, of which "
-        f"{about(tested.height * ALPHA)} would be significant if nothing differed; "
+        f"† and ‡ come from {count(tested.height)} uncorrected tests of {of} at 5% (unseen references excluded). By "
+        f"chance alone, {about(tested.height * ALPHA)} would be significant; "
         f"{count(tested.filter('significant').height)} are, and "
         f"{count(tested.filter(pl.col('p_holm') < ALPHA).height)} after Holm’s correction within their families."
     ]

@@ -150,7 +150,7 @@ def table(facts: Facts) -> dict[str, Any]:
     untested = _untested(sum(row.low is None for row in tested))
     title = f"{subject} {beats} zero-shot at k = {count(k)}{untested}" if decided else (
         f"Retrievers at k = {count(k)}")  # fmt: skip
-    fallen = [would_undo(f"a verdict with {UNDONE}")] if any(
+    fallen = [would_undo(f"a verdict marked {UNDONE}")] if any(
         row["verdict"].endswith(UNDONE) for row in [*rankings, *designed]) else []  # fmt: skip
     unlike = [unlike_student(gains[name], name) for name in cells if name in gains]
     other = "" if no_baseline else _other_queries(facts)
@@ -213,7 +213,7 @@ def warnings(facts: Facts, left_out: Sequence[Mapping[str, Any]] = ()) -> list[W
     lines += _other_retrievers(facts)
     n = 0 if pair is None else pair.n
     if pair is not None and n < MANY and pair.detectable_difference is not None:
-        rare = f" Kinds of queries of which there are fewer than 3 in {n} may not be among them." if (
+        rare = f" Query types rarer than about 1 in {count(round(n / 3))} may be missing from a sample of {n}." if (
             n < REPRESENTATIVE) else ""  # fmt: skip
         least = number(pair.detectable_difference, 2 if pair.detectable_difference >= 0.005 else 4)
         between = f"between {pair.retriever} and {pair.against_retriever}"
@@ -297,9 +297,9 @@ def _copying(facts: Facts) -> list[Warned]:
     names, copied = listing([each.retriever for each in most]), share(most[0].share_best_in_context)
     known = [name for name in facts.section.rankings if name in facts.quality]
     known = [name for name in known if facts.quality[name].share_best_in_context is not None]
-    most_of = " (fewer with the others)" if len(most) < len(known) else ""
-    text = f"with {names}, {copied} of the answers had the reference nearest to them in their context{most_of}"
-    return [Warned("Copying", f"{text}; P rewards copying it.", tuple(most))]
+    most_of = " (a smaller share with the others)" if len(most) < len(known) else ""
+    text = f"with {names}, {copied} of the answers have their best-matching reference in the prompt{most_of}"
+    return [Warned("Copying", f"{text}; P may partly measure copying.", tuple(most))]
 
 
 COUNTING = ("gain", "systems", "relayed")
@@ -332,13 +332,14 @@ def headings(facts: Facts) -> dict[str, str]:
         texts["gain"] = text + _besides(gains)
     if _decided(pairs):
         either = (*SAY_BETTER, *SAY_WORSE)
-        text = _share(pairs, "It is known which of two retrievers gives better answers", either, of_what="comparisons")
+        known = sum(verdict in either for verdict in pairs["verdict"])
+        text = f"{count(known)} of {counted(pairs.height, 'comparison')} show which retriever gives better answers"
         texts["systems"] = text + _besides(pairs)
     if not section["relay"].is_empty():
         said = verdict_sentences.relayed(facts).strong
         texts["relay"] = f"Relay at k = {section.lead['k']}: {said[0].lower()}{said[1:]}"
     if ranked.height:
-        text = "Queries with better rankings have higher utility"
+        text = "Better-ranked queries have higher utility"
         lacking = rho.height - ranked.height
         without = f"; {count(lacking)} {'has' if lacking == 1 else 'have'} no ρ" if lacking else ""
         texts["relayed"] = _share(rho, text, (ABOVE,), "lower", (BELOW,), tested=ranked.height) + without
@@ -393,5 +394,5 @@ def _share(
     verdicts = tests["verdict"].to_list()
     more, fewer = (sum(verdict in group for verdict in verdicts) for group in (of, other))
     unknown = (tests.height if tested is None else tested) - more - fewer if less else 0
-    rest = [f"{word} in {count(some)}" for word, some in ((less, fewer), ("not known", unknown)) if some]
+    rest = [f"{word} in {count(some)}" for word, some in ((less, fewer), ("undecided", unknown)) if some]
     return ", ".join([f"{text} in {count(more)} of {count(tests.height)} {of_what}", *rest])

@@ -101,11 +101,11 @@ WITHOUT_BASELINE = {
 PARTS = {
     "gain": Part(
         "P with passages and without",
-        "Better and worse are said of the mean of P − P₀ over the same queries, at 5% per cell (docs/statistics.md).",
+        "“Better” and “worse” refer to mean P − P₀ over the same queries, tested at 5% per cell (docs/statistics.md).",
     ),
     "systems": Part(
         "Retrievers compared with each other",
-        "Better and worse are said of the mean difference of P over the same queries (docs/statistics.md).",
+        "“Better” and “worse” refer to the mean difference of P over the same queries (docs/statistics.md).",
     ),
     "relay": Part(
         "Relay",

@@ -39,7 +39,7 @@ from ragrelay.report.facts import Correlation, Difference, Facts, Slope
 from ragrelay.report.verdict_tables import slope_with_interval
 
 Row = dict[str, Any]
-DOES_RELAY = "Between two retrievers, does the answer improve more where the ranking improves more?"
+DOES_RELAY = "Does the answer improve more on queries where the ranking improves more?"
 RELAYED = {
     relay.IT_IS: "Answers improve more where rankings improve more",
     relay.IT_IS_NOT: "Answers improve less where rankings improve more",
@@ -397,7 +397,7 @@ def gains(rows: list[Row]) -> list[str]:
     ]
     if shown:
         lines.append(
-            f"As a percentage of mean P₀, the mean gain is (mean and median U of a query in brackets) {listing(shown)}."
+            f"Mean gain relative to mean P₀, with mean and median utility per query in brackets: {listing(shown)}."
         )
     return lines
 

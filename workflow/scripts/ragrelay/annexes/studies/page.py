@@ -43,7 +43,8 @@ def list_studies(root: Path) -> tuple[list[str], list[str]]:
     warnings = [f"ragrelay: warning: {warning}" for warning in keep_list(root)]
     studies, _ = read_all(root)
     troubles = [f"{study.name}: {study.trouble}" for study in studies if study.trouble]
-    return warnings, [*troubles, f"{len(studies)} studies, {len(troubles)} of them not whole: {root / NAME}"]
+    unfinished = f"{len(troubles)} of them without a finished page"
+    return warnings, [*troubles, f"{len(studies)} studies, {unfinished}: {root / NAME}"]
 
 
 def render(studies: list[Listed], others: list[str], template: Path = TEMPLATE) -> str:

@@ -48,7 +48,7 @@ def thought_answer(study: ThoughtStudy) -> Conclusion:
         strong = f"Tokens of {generator}’s thoughts: {' and '.join(said)} {than}{left}"
         return Conclusion(*heading, strong, remark=_remark(rows), facts=facts)
     compared = f" with {listing([row['retriever'] for row in rows])}" if rows else ""
-    strong = f"We do not know whether {generator}’s thoughts have more or fewer tokens{compared} {than}"
+    strong = f"We do not know whether {generator} thinks longer or shorter{compared} {than}"
     return Conclusion(*heading, strong, facts=facts)
 
 
@@ -150,8 +150,8 @@ def _said(row: Row) -> str:
 def _remark(rows: Sequence[Row]) -> str:
     """Name the retrievers whose verdict does not stand; empty if all do."""
     fallen = [row["retriever"] for row in rows if row["stands"] is False]
-    undone = f"One more query with a thought that runs to the budget would undo the verdict for {listing(fallen)}."
-    return undone if fallen else ""
+    query = "A single further query whose thought runs to the budget"
+    return f"{query} would overturn the verdict for {listing(fallen)}." if fallen else ""
 
 
 def _where(study: ThoughtStudy) -> str:

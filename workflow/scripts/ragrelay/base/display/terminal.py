@@ -9,7 +9,7 @@ from typing import Any
 
 from ragrelay.base.errors import printable
 
-KEPT = "what was finished is kept; run the same command again to go on from there"
+KEPT = "finished work is kept; run the same command again to continue"
 
 
 def escaped(text: str) -> str:

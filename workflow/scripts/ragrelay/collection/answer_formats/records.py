@@ -70,8 +70,10 @@ def csv_records(
                 place = f"{path}, line {reader.line_num + bool(said)}"
                 _check_utf8(place, [record[key] for key in keys if record.get(key)])
                 if None in record or None in record.values():
-                    fields = f"{len(reader.fieldnames or ())} as in the header"
-                    raise InputError(place, "a row with another number of fields", fields)
+                    known = [value for key, value in record.items() if key is not None and value is not None]
+                    fields = len(known) + len(record.get(None) or ())
+                    expected = f"{len(reader.fieldnames or ())} as in the header, separated by {separator!r}"
+                    raise InputError(place, f"{fields} fields", expected)
                 yield place, record | {name: None for name in nullable if record.get(name) == "" and bare(name)}
                 lines.clear()
     except (csv.Error, *DAMAGE) as error:

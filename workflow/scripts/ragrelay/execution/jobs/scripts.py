@@ -135,4 +135,4 @@ def collect_input_errors(folder: str | Path, since: float) -> str:
         if path.stat().st_mtime >= since
     ]
     errors = dict.fromkeys(match[1] for line in last_lines if (match := INPUT_ERROR.fullmatch(line)))
-    return "\n".join(["", "To be corrected:", *(f"  {error}" for error in errors), "", ""]) if errors else ""
+    return "\n".join(["", "Fix this:", *(f"  {error}" for error in errors), "", ""]) if errors else ""

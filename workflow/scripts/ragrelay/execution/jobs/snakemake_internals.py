@@ -523,7 +523,7 @@ def print_failure(errors: str) -> None:
     if _INTERRUPTS:
         atexit.register(tell, f"ragrelay: error: stopped by an interrupt: {KEPT}")
         return
-    kept = "ragrelay: what was finished is kept; fix the cause, and the same command continues from there."
+    kept = "ragrelay: finished work is kept. Fix the cause and run the same command again to continue."
     atexit.register(tell, f"{kept}\n{errors.rstrip()}")
 
 

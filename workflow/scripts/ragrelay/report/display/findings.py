@@ -59,7 +59,8 @@ class Findings:
 
 def would_undo(what: str) -> str:
     """Say that ``what``, a verdict, would not survive one more query (analysis.standing)."""
-    return f"One more query with a difference of {number(AGAINST, 2)} against it would undo {what}."
+    query = f"A single further query with a difference of {number(AGAINST, 2)} in the other direction"
+    return f"{query} would overturn {what}."
 
 
 def undone(rows: Iterable[Mapping[str, Any]], named_by: str = "retriever") -> str:

@@ -106,7 +106,7 @@ OF_CELL = (name("retriever"), name("ordering"), depth(), name("references"))
 REMARK = textual(
     "remark",
     lambda row: (
-        row.get("remark") or row["reason"] or ("one more query would undo it" if row.get("stands") is False else "")
+        row.get("remark") or row["reason"] or ("one more query would overturn it" if row.get("stands") is False else "")
     ),
 )
 """Why there is no test, too few queries, or a verdict unlike Student's t; or that the verdict does not stand."""

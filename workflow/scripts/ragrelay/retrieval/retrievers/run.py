@@ -58,7 +58,7 @@ class Run(Bringing):
             return numbers
         if self.ranked_by is None:
             key = f"config key 'retrievers.{name}.ranked_by'"
-            meant = f"{key} to say what is meant: distances, ranks or scores"
+            meant = f"{key} set to distances, ranks or scores"
             check_columns(ranks, place, f"qid, Q0, docno, rank, score, tag in this order, or {meant}")
             check_falling(ranks, place, meant)
         return ranks

@@ -11,8 +11,7 @@ class Duplicate(OfOwnPassages):
     was. Relevant passages are compared with judged non-relevant ones of the same query at equal places."""
 
     effect: ClassVar = (
-        "repeating a passage of the context changes P by {effect} more if it is relevant than if it is "
-        "judged non-relevant and has the same place"
+        "repeating a relevant passage changes P by {effect} more than repeating a non-relevant one from the same place"
     )
     measured: ClassVar = False
     about: ClassVar = "P with a copy at the end less P without"

@@ -12,8 +12,8 @@ class LeaveOut(OfOwnPassages):
     neither."""
 
     effect: ClassVar = (
-        "having a passage in the context changes P by {effect} more if it is relevant than if it is judged "
-        "non-relevant and has the same place"
+        "having a relevant passage in the context changes P by {effect} more than having a non-relevant one in the "
+        "same place"
     )
     about: ClassVar = "P with it less P without it"
     sign: ClassVar = -1
