@@ -492,7 +492,7 @@ class Facts:
     @cached_property
     def zero_shot(self) -> Mean | None:
         """Mean P of the answers without context, over their queries."""
-        here = self.section["per_query"].filter(references=self.where["references"]).unique("qid")
+        here = self.section["per_query"].filter(references=self.where["references"]).unique("qid", maintain_order=True)
         return mean_of(0, here["p0"])
 
 
