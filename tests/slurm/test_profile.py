@@ -83,11 +83,19 @@ def test_a_removed_retriever_needs_no_gpu(submitted: SlurmStudy) -> None:
 
 @pytest.mark.full
 def test_deleted_results_need_no_gpu(submitted: SlurmStudy) -> None:
+    """Nor do scores, where the profile gives scoring a GPU."""
     submitted.config["grid"] = {**submitted.config["grid"], "retrievers": [*RETRIEVERS]}
     submitted.write_config()
     shutil.rmtree(submitted.results)
+    path = submitted.folder / "profiles/slurm/config.yaml"
+    shipped = path.read_text(encoding="utf-8")
+    path.write_text(shipped.replace("\n  scoring:\n", "\n  scoring:\n    slurm_partition: gpu\n    gpu: 1\n"))
+    before = len(submitted.jobs())
     submitted.snakemake()
+    path.write_text(shipped, encoding="utf-8")
     assert not submitted.gpu_jobs()
+    names = {what(job).split()[0] for job in submitted.jobs()[before:]}
+    assert {"count_answers", "count_scores", "count_references", "fill_scores"} <= names
 
 
 @pytest.mark.full

@@ -12,7 +12,7 @@ from ragrelay.annexes.interventions.page_tables import effect_table
 from ragrelay.annexes.interventions.study import EffectStudy
 from ragrelay.base.io.atomic_files import write_csv
 from ragrelay.base.io.keyed_files import KeyedFiles
-from ragrelay.report.page import render_page
+from ragrelay.report.page import TEMPLATE, page_and_facts, render_page
 from ragrelay.report.reading import read_study as read_whole
 from ragrelay.report.study import AnnexPart
 
@@ -36,7 +36,15 @@ def read(folder: Path, *studies: EffectStudy) -> list[EffectStudy]:
 def test_the_part_is_on_the_page_with_its_figure_and_table(tmp_path: Path) -> None:
     shown = read(tmp_path, study_of(effects_of(made())), study_of(effects_of(made()), dataset="b", generator=HOSTILE))
     part = AnnexPart(shown, Interventions().page_part, Interventions.template, Interventions.link)
-    page = render_page(replace(read_whole(**write_study(tmp_path / "study")), parts=[part]))
+    whole = replace(read_whole(**write_study(tmp_path / "study")), parts=[part])
+    page, facts = page_and_facts(whole, TEMPLATE, tmp_path / "page.html")
+    told = [answer for answer in facts["annexes"] if answer["annex"] == "interventions"]
+    assert [answer["where"] for answer in told] == [each.title for each in shown]
+    for answer, each in zip(told, shown, strict=True):
+        rows = [each.effects.filter(*(pl.col(name).eq_missing(value) for name, value in fact["row"].items()))
+                for fact in answer["facts"]]  # fmt: skip
+        assert rows and {row.height for row in rows} == {1}
+        assert [row["effect"][0] for row in rows] == [fact["values"]["effect"] for fact in answer["facts"]]
     assert '<a href="#interventions">One passage</a>' in page
     assert "What does one relevant passage do?" in page
     names = ("-intervention_places-figure", "-intervention_effects-table")

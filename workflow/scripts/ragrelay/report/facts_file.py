@@ -21,7 +21,8 @@ def facts_file(study: ReportedStudy, annexes: Mapping[str, Any], over_all: Seque
 
     Args:
         study: the study, its sections in the page's order.
-        annexes: the variables of the templates of annexes' parts, by name.
+        annexes: the parts of annexes: ``annex_openings``, ``annex_warnings``, and ``annex_answers``, which are the
+            annexes' names with the variables of their templates.
         over_all: the answers over several generators or datasets.
 
     Returns:
@@ -42,7 +43,7 @@ def facts_file(study: ReportedStudy, annexes: Mapping[str, Any], over_all: Seque
             for row in over_all
         ],
         "sections": [_section(facts_of(section), study.left_out) for section in study.sections],
-        "annexes": [record for name, value in annexes.items() for record in _of_annex(name, value)],
+        "annexes": [record for name, value in annexes.get("annex_answers", []) for record in _of_annex(name, value)],
     }
 
 

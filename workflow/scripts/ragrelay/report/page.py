@@ -72,10 +72,14 @@ def _entries(study: ReportedStudy) -> dict[str, str]:
 
 def _annexes(study: ReportedStudy, page: Page) -> dict[str, Any]:
     """Return the variables of the templates of annexes' parts, their templates, and their sentences for the head."""
-    values: dict[str, Any] = {"annex_templates": [], "annex_openings": [], "annex_warnings": []}
+    values: dict[str, Any] = {
+        name: [] for name in ("annex_templates", "annex_openings", "annex_warnings", "annex_answers")
+    }
     for shown in study.parts:
         module = import_module(shown.module)
-        values |= module.values(shown.part, page, MOST_ROWS)
+        variables = module.values(shown.part, page, MOST_ROWS)
+        values |= variables
+        values["annex_answers"] += [(shown.module.split(".")[-2], value) for value in variables.values()]
         values["annex_templates"].append(shown.template)
         for name, sentences in (("annex_openings", "opening"), ("annex_warnings", "warnings")):
             values[name] += getattr(module, sentences)(shown.part) if hasattr(module, sentences) else []
