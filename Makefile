@@ -85,6 +85,7 @@ docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the 
 	python tools/thinking_models.py
 	python tools/terms.py
 	python tools/result_files.py
+	python tools/rule_list.py
 	$(if $(wildcard tools/predictors.py),python tools/predictors.py)
 	python tools/error_rates.py
 	$(if $(wildcard tools/people_rates.py),python tools/people_rates.py)

@@ -16,6 +16,7 @@ from tests.support.code_edits import edit_functions
 from tests.support.loaded_rules import loaded_rules
 from tests.support.rule_files import RULE_FILES, SCRIPTS
 from tests.support.sandbox import ROOT
+from tests.support.taken_away import rules_of
 
 pytestmark = pytest.mark.gate
 
@@ -125,6 +126,12 @@ def test_every_rule_says_what_it_does() -> None:
 def test_scripts_read_keys_from_the_paths_of_their_files(path: Path) -> None:
     """By `keyed_files`; a list beside the files could be in another order than they are."""
     assert "zip(" not in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("path", RULE_FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
+def test_the_page_of_rules_has_every_rule(path: Path) -> None:
+    page = (ROOT / "docs/reference/rules.md").read_text(encoding="utf-8")
+    assert [name for name in rules_of(path) if f"\n| `{name}` |" not in page] == [], "run `make docs`"
 
 
 @pytest.mark.parametrize("path", RULE_FILES, ids=lambda path: f"{path.parent.name}/{path.name}")
