@@ -26,7 +26,7 @@ export PATH := $(abspath $(VENV))/bin:$(PATH)
 # Without bytecode on disk every job would compile torch and vLLM again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo check test faults lint format docs gallery bench bench-compare lock clean
+.PHONY: help setup demo debug check test faults lint format docs gallery bench bench-compare lock clean
 
 help:  ## List the commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -36,6 +36,13 @@ setup: $(STAMP)  ## Make the environment in .venv from its lock: make setup [ACC
 demo: $(STAMP)  ## Run the demo study, with a real language model of 135 million parameters: make demo [CORES=2]
 	@snakemake --cores $(CORES) --configfile config/demo_real.yaml
 	@echo "The report: results/demo_real/report/index.html"
+
+# Snakemake keeps the job's script, which runs again and stops at its first line.
+debug: $(STAMP)  ## Make a file again and step through its job in pdb: make debug TARGET=results/... [CONFIGFILE=my-study.yaml]
+	@test -n "$(TARGET)" || { echo "ragrelay: error: TARGET: found none; expected a file of the results, such as results/demo/demo/collection/qrels.parquet"; exit 1; }
+	@rm -rf .snakemake/scripts
+	@snakemake --cores 1 $(addprefix --configfile ,$(CONFIGFILE)) --skip-script-cleanup --force "$(TARGET)" || true
+	@script=$$(ls -t .snakemake/scripts/*.py | head -1); sed -i '/snakemake preamble end/a breakpoint()' "$$script"; python "$$script"
 
 # What needs more than the package itself is left out: markers, pyproject.toml.
 NEEDS := browser or cluster or engine or full or page or process or simulation or study
