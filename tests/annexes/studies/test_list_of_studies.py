@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -10,8 +11,9 @@ from typing import Any
 
 import pytest
 from ragrelay.annexes.studies import page as page_module
-from ragrelay.annexes.studies.listed import RUNNING, UNFINISHED, first_answers, read_all
+from ragrelay.annexes.studies.listed import RUNNING, UNFINISHED, first_answers, first_warnings, read_all
 from ragrelay.annexes.studies.page import MARK, keep_list
+from ragrelay.report.display.templates import FOLDER, environment
 
 from tests.support.report_browser import needs_browser, violations
 from tests.support.sandbox import ROOT
@@ -69,6 +71,37 @@ def test_a_study_is_listed_with_its_date_grid_model_and_answers(tmp_path: Path) 
 def test_answers_of_several_datasets_are_named_by_them() -> None:
     assert first_answers(TABLE) == [("one · Relay", "It is"), ("two · Relay", "We do not know")]
     assert first_answers("<html>no answers</html>") == []
+
+
+def first_screen(notices: list[str], annexes: list[str], remarks: list[tuple[str, str]]) -> str:
+    """Render a section's first screen with its own template."""
+    table = {"rows": [], "designed": [], "title": "", "measure": "", "last": "", "more": 0, "remark": "",
+             "compared": False, "unjudged": False}  # fmt: skip
+    lead = {"answers": [], "looks": {}, "scope": "", "figure": [], "table": table, "warnings": remarks}
+    shown = {"anchor": "s1", "first": True, "signature": "", "lead": lead}
+    template = environment(FOLDER).get_template("lead.html.j2")
+    return template.render(shown=shown, lead=lead, page={"notices": notices}, annex_warnings=annexes, explorer={})
+
+
+def test_a_study_is_listed_with_its_pages_warnings(tmp_path: Path) -> None:
+    remarks = [("Primary pair", "a and b"), ("Answers", "12% are cut"), ("Answers", "<b> 3% are blank")]
+    screen = first_screen([f"data {HOSTILE}", "seeds"], ["people"], remarks)
+    above = '<p class="warning wide">3 of 9 answers of a&lt;b are missing.</p>'
+    assert first_warnings(above + screen + first_screen([], [], [("Answers", "again")])) == [
+        "Warning: 3 of 9 answers of a<b are missing.", f"Warning: data {HOSTILE}", "Warning: seeds",
+        "Its page has 1 other warning and 4 remarks: Primary pair, Answers (3).",
+    ]  # fmt: skip
+    assert first_warnings(first_screen([], [], remarks[:1])) == ["Its page has 1 remark: Primary pair."]
+    assert first_warnings(first_screen([], [], [])) == first_warnings("<html>none</html>") == []
+    write_study(tmp_path, "one", page=ANSWERS.replace("</body>", f"{above}{screen}</body>"))
+    assert keep_list(tmp_path) == []
+    listed = (tmp_path / "index.html").read_text()
+    assert listed.index("0.8 against 0.7") < listed.index("3 of 9 answers of a&lt;b are missing")
+    assert HOSTILE not in listed
+    write_study(tmp_path, "long", page=first_screen(["長" * 500, "word " * 100], [], []) + "</html>")
+    assert keep_list(tmp_path) == []
+    shown = re.findall('<p class="note warned">(.*)</p>', (tmp_path / "index.html").read_text())
+    assert len(shown) == 6 and max(map(len, shown)) <= 245 and any(text.startswith("Warning: 長") for text in shown)
 
 
 def test_a_broken_study_is_a_row_that_says_so(tmp_path: Path) -> None:

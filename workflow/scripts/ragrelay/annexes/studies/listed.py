@@ -1,6 +1,7 @@
 """Read what the list of studies says of each: from provenance.json and from the page, as far as they can be read."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from typing import Any
 from ragrelay.base.errors import InputError, printable
 from ragrelay.base.io.json_values import json_object
 from ragrelay.base.io.run_locks import at_work
+from ragrelay.report.display.numbers import counted
 
 PAGE, PROVENANCE = "report/index.html", "report/provenance.json"
 MADE = ("report", "benchmarks", "fetched", "indexes", "*/collection", "plan.csv")
@@ -30,6 +32,9 @@ ANSWER = re.compile(
 """An answer, and what says whose it is (macros.html.j2)."""
 LONGEST = 100_000
 """Characters from there that are searched for answers."""
+WARNING = re.compile(r'<(?:p|li) class="warning(?: wide)?">(.*?)</(?:p|li)>|<li><strong>(.*?)</strong>', re.DOTALL)
+"""A warning about the data, or another one's heading, of a page (page.html.j2, lead.html.j2, origin.html.j2)."""
+MOST_WARNINGS = 3
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,8 @@ class Listed:
     models: Sequence[str] = ()
     answers: Sequence[tuple[str, str]] = ()
     """Topic and answer, as the page has them."""
+    warnings: Sequence[str] = ()
+    """Warnings about the data, then a sentence that counts the page's other warnings and remarks."""
     trouble: str = ""
     """A sentence that says what is missing or broken; empty for a whole study."""
 
@@ -102,7 +109,7 @@ def read_study(folder: Path, ending: bool = False) -> Listed:
     if written:
         try:
             text = page.read_text(encoding="utf-8")
-            said["answers"] = first_answers(text)
+            said |= {"answers": first_answers(text), "warnings": first_warnings(text)}
             whole = text.rstrip().endswith("</html>")
         except (OSError, UnicodeDecodeError):
             whole = False
@@ -156,6 +163,18 @@ def first_answers(page: str) -> list[tuple[str, str]]:
             heads = (_plain(head).rstrip(".") for head in (row, topic))
             found.append((" · ".join(filter(None, heads)), said))
     return found[:MOST_ANSWERS]
+
+
+def first_warnings(page: str) -> list[str]:
+    """Return the first warnings about the data on a study's page, then a sentence that counts the rest."""
+    found = [*WARNING.finditer(page)]
+    strong = list(dict.fromkeys(_plain(each[1]) for each in found if each[1]))
+    heads = Counter(_plain(each[2]) for each in found if each[2])
+    more = [counted(len(strong) - MOST_WARNINGS, "other warning")] if len(strong) > MOST_WARNINGS else []
+    named = ", ".join(f"{head} ({n})" if n > 1 else head for head, n in heads.items())
+    more += [f"{counted(heads.total(), 'remark')}: {named}"] if heads else []
+    last = [f"Its page has {' and '.join(more)}."] if more else []
+    return [*(f"Warning: {text}" for text in strong[:MOST_WARNINGS]), *last]
 
 
 def _plain(markup: str) -> str:
