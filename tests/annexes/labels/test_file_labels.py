@@ -93,5 +93,5 @@ def test_a_page_warns_where_a_file_has_less_than_half() -> None:
         for one in [count_missing("a.qrels", found, 100, ("passages", "passages without a label"), "", "")]
     ]
     others = [{**counts[0], "detail": detail} for detail in (None, {"k": 1})]
-    said = "d: a.qrels has little of what the study needs: 51 of 100 passages without a label."
+    said = "d: a.qrels has less than half of what the study could use: 51 of 100 passages without a label."
     assert coverage_warnings([*counts, *others]) == [said] and coverage_warnings(counts[1:]) == []

@@ -10,6 +10,7 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.generation.answer_files import COLUMNS, DROPPED, MISSING, UNCOUNTED, view_answers
 from ragrelay.generation.store import AnswerStore
+from ragrelay.generation.thought_marks import SCORED, UNCLOSED
 
 
 def answer(prompt_id: str, seed: int) -> dict[str, Any]:
@@ -120,6 +121,42 @@ def test_missing_answers_are_null_and_counted_by_reason(views: Views) -> None:
     assert found.rows() == [("q3", None, "thinking"), ("q1", None, "refusal"), ("q2", None, "thinking")]
     assert pl.read_parquet(views.outputs["descending", 2, 2])["answer"].to_list() == [""]
     assert views.store.held(pl.DataFrame(list(changed), schema=["prompt_id", "seed"], orient="row")).height == 3
+
+
+THINK = ("<think>", "</think>")
+
+
+@pytest.mark.parametrize(
+    ("text", "thinking", "counted"),
+    [
+        ("Tea. <think>Or is it", THINK, True),
+        ("<think>A leaf?</think>Tea.\n<think>Or", THINK, True),
+        ("Tea. <reasoning>Or is it", THINK, True),
+        ("Tea. [THINK]Or is it", None, True),
+        ("Tea. ◁think▷Or is it", [], True),
+        ("Tea. Let me see: or", ["Let me see:", "So:"], True),
+        ("Tea. <think>Or is it", "none", False),
+        ("<think>A leaf?</think>Tea.", THINK, False),
+        ("Tea. Let me see: or", THINK, False),
+        ("Tea, as I think (see [THINK and <b>).", None, False),
+    ],
+)
+def test_a_thought_within_an_answer_that_does_not_end_is_counted(
+    views: Views, text: str, thinking: Any, counted: bool
+) -> None:
+    """The answer is read as before, with the thought, so scores don't change; page and terminal warn."""
+    views.store.append([{**row, "answer": text} if row["prompt_id"] == "px" else row for row in views.rows], {})
+    left_out = view_answers(views.prompts, views.store, views.outputs, thinking)
+    expected = [{"what": UNCLOSED, "count": 4, "warning": SCORED}] if counted else []
+    assert left_out[1:] == expected, "two queries, two seeds"
+    answer = pl.read_parquet(views.outputs["descending", 1, 7])["answer"][0]
+    assert answer == (text.rpartition("</think>")[2].strip() if thinking == THINK else text)
+
+
+def test_blanks_before_a_thought_that_does_not_end_are_no_answer(views: Views) -> None:
+    views.store.append([{**row, "answer": f"\n <think>hm {row['seed']}"} for row in views.rows], {})
+    left_out = view_answers(views.prompts, views.store, views.outputs, THINK)
+    assert left_out[1:] == [{"what": MISSING, "count": 8, "of": {"finish_reason": "thinking"}}]
 
 
 def test_dropped_passages_are_counted(views: Views) -> None:

@@ -12,7 +12,7 @@ from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.collection.answer_formats.answer_rows import ROWS
 from ragrelay.collection.local import LocalCollection
-from ragrelay.generation.imported.cell_files import SEVERAL, write_cells, write_passages
+from ragrelay.generation.imported.cell_files import SEVERAL, read_answers, write_cells, write_passages
 from ragrelay.generation.imported.imported_answers import (
     EMPTY,
     UNANSWERED,
@@ -22,6 +22,7 @@ from ragrelay.generation.imported.imported_answers import (
     in_grid,
     placed,
 )
+from ragrelay.generation.thought_marks import UNCLOSED
 from ragrelay.report.missing import reasons
 from ragrelay.report.provenance import gather_left_out
 from ragrelay.retrieval.contexts import COLUMNS
@@ -115,6 +116,23 @@ def test_answers_of_another_dataset(
     with pytest.raises(InputError) as error:
         checked_answers([(str(file), {})], PLACES._asdict(), "theirs", collection, ["q2", "q10", "q1"])
     assert message in str(error.value)
+
+
+@pytest.mark.parametrize(("thinking", "counted"), [(["<think>", "</think>"], 2), (None, 2), ("none", None)])
+def test_a_thought_within_an_imported_answer_is_counted(
+    tmp_path: Path, write_dataset: Callable[..., Path], thinking: Any, counted: int | None
+) -> None:
+    """Of judged queries and the grid alone, as those are scored."""
+    lines = [("q2", 5, "Tea. <think>Or"), ("q10", 6, "Tea. [THINK]Or"), ("q1", 5, "Tea."), ("q1", 9, "<b> <think>Or")]
+    file, queries, collection = tmp_path / "mine.jsonl", tmp_path / "queries.parquet", LocalCollection(write_dataset())
+    pl.DataFrame(lines, schema=["qid", "seed", "answer"], orient="row").write_ndjson(file)
+    pl.DataFrame({"qid": ["q2", "q10", "q1"]}).write_parquet(queries)
+    given = {"retriever": "zeroshot"} | ({} if thinking is None else {"thinking": thinking})
+    imported = {"files": [(str(file), given)], "places": PLACES._asdict()}
+    answers = {("none", 0, seed): tmp_path / f"{seed}.parquet" for seed in PLACES.seeds}
+    counts = read_answers(imported, {"generator": "g"}, collection, queries, {("none", 0): tmp_path / "p"}, answers)
+    assert [row["count"] for row in counts if row["what"] == UNCLOSED] == ([] if counted is None else [counted])
+    assert pl.read_parquet(answers["none", 0, 5])["answer"].to_list() == ["Tea. <think>Or", "Tea."]
 
 
 @pytest.mark.parametrize("marks", [["<think>", "</think>"], ["[THINK]", "[/THINK]"]])

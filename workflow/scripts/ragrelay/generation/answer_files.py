@@ -12,7 +12,7 @@ from ragrelay.base.io.atomic_files import write_parquet
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.base.vocabulary.columns import CITED_SENTENCES, QID, SEED, Column, integer, number, schema_of, text
 from ragrelay.generation.store import KEY, THOUGHT, AnswerStore
-from ragrelay.generation.thought_marks import CUT, NO_THOUGHT
+from ragrelay.generation.thought_marks import CUT, NO_THOUGHT, count_unclosed
 
 CONTEXT = {"retriever": pl.String, "ordering": pl.String, "k": pl.Int64}
 COLUMNS = {
@@ -86,8 +86,9 @@ def view_answers(
     Columns as in COLUMNS without optional ones, one row per query of the prompt file, in its order. ``thinking``: marks
     of the thoughts to tell from answers (see without_thinking); with it, or where the store has thoughts, the files
     have the columns THOUGHT too. Returns the number of missing answers (null) by reason (what, count, of), and those of
-    dropped passages, answers with an unknown number of prompt tokens and cut thoughts. Raises InputError, before
-    anything is written, if the store lacks an answer; ``receipts`` of the jobs that made them may say why.
+    dropped passages, answers with an unknown number of prompt tokens, cut thoughts and unclosed thoughts. Raises
+    InputError, before anything is written, if the store lacks an answer; ``receipts`` of the jobs that made them may
+    say why.
     """
     asked = pl.concat(
         pl.read_parquet(path, columns=["qid", "prompt_id"]).with_columns(ordering=pl.lit(ordering), k=pl.lit(k))
@@ -108,10 +109,10 @@ def view_answers(
     names = [*schema_of(COLUMNS), *(THOUGHT if has_thoughts else ())]
     for cell, path in outputs.items():
         write_parquet(views.get(cell, rows.clear())[names], path)
-    return [{"what": DROPPED, "count": rows["dropped_passages"].sum()}, *missing_of(rows)]
+    return [{"what": DROPPED, "count": rows["dropped_passages"].sum()}, *missing_of(rows, thinking)]
 
 
-def missing_of(rows: pl.DataFrame) -> list[dict[str, Any]]:
+def missing_of(rows: pl.DataFrame, thinking: Sequence[str] | None) -> list[dict[str, Any]]:
     """Count the answers of ``rows`` that are missing by reason, and those that view_answers counts besides."""
     reasons = rows.filter(pl.col("answer").is_null()).group_by("finish_reason").len().sort("finish_reason")
     missing = [{"what": MISSING, "count": n, "of": {"finish_reason": reason}} for reason, n in reasons.iter_rows()]
@@ -119,7 +120,7 @@ def missing_of(rows: pl.DataFrame) -> list[dict[str, Any]]:
     counted = [{"what": UNCOUNTED, "count": uncounted}] if uncounted else []
     cut = (rows["thought_end"] == CUT).sum()
     counted += [{"what": CUT_THOUGHTS, "count": cut}] if cut else []
-    return [*missing, *counted]
+    return [*missing, *counted, *count_unclosed(rows["answer"], thinking)]
 
 
 def check_refused(lacking: pl.Series, receipts: Sequence[Path]) -> None:

@@ -193,6 +193,19 @@ def _shown_pattern() -> str:
 
 
 SHOWN = _shown_pattern()
+UNCLOSED = "answers in which a thought begins and does not end"
+SCORED = "they are scored with the thought, since nothing says where the answer is"
+
+
+def count_unclosed(answers: pl.Series, marks: Sequence[str] | None) -> list[dict[str, Any]]:
+    """Count the ``answers``, told from their thoughts, in which another thought begins, with a warning; none if none.
+
+    It does not end, because everything up to the last end mark is the thought. ``marks``: of reading_marks.
+    """
+    begins = [family.start for family in (*FAMILIES, *SHOWN_ONLY) if re.search(r"[<\[◁]", family.start)]
+    pattern = "|".join([*map(re.escape, [*begins, *(marks or ())[:1]]), TAG.replace("</?", "<")])
+    count = 0 if marks == NO_THOUGHT else answers.str.contains(pattern).sum()
+    return [{"what": UNCLOSED, "count": count, "warning": SCORED}] if count else []
 
 
 def check_shown(answer: str | None, place: str, about: str, setting: Any) -> None:
@@ -291,7 +304,8 @@ def without_thinking(frame: pl.DataFrame, marks: Sequence[str] | None) -> pl.Dat
     left = last = answer
     if marks:
         ended, last = answer.str.contains(marks[1], literal=True), answer.str.split(marks[1]).list.last()
-        begun = answer.str.starts_with(marks[0]) | (~apart & (pl.col("finish_reason") == "length"))
+        begun = answer.str.strip_chars_start().str.starts_with(marks[0])
+        begun |= ~apart & (pl.col("finish_reason") == "length")
         thinking = answer.is_not_null() & ~ended & begun
         left = pl.when(ended).then(last.str.strip_chars()).otherwise(answer)
     to_mark = answer.str.slice(0, answer.str.len_chars() - last.str.len_chars())

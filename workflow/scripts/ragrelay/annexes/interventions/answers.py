@@ -53,4 +53,4 @@ def view_changed_answers(
     viewed = rows.join(stored, on=STORE_KEY, how="left", maintain_order="left")
     cells = prompts.filter(~fits).group_by("intervention", "k").len().sort("intervention", "k").iter_rows()
     left_out = [{"what": f"{name}, k = {k}: {OVER_WINDOW}", "count": count} for name, k, count in cells]
-    return viewed.select(*COLUMNS), [*left_out, *missing_of(viewed)]
+    return viewed.select(*COLUMNS), [*left_out, *missing_of(viewed, thinking)]

@@ -10,7 +10,7 @@ from ragrelay.base.errors import InputError
 ENOUGH = 0.5
 """Share of the needed things in a file below which a page warns."""
 
-NAMED = ("scorer", "source", "judge", "retriever")
+NAMED = ("generator", "scorer", "source", "judge", "retriever")
 """What a warning names of a count's detail."""
 
 
@@ -50,9 +50,9 @@ def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return a sentence per dataset and file with less than ENOUGH of what is needed. ``counts``: from left_out.json.
+    """Return a sentence per dataset and file with less than ENOUGH of what the study could use.
 
-    Counts that do not come from count_missing are ignored.
+    ``counts``: from left_out.json. Counts that do not come from count_missing are ignored.
     """
     lacking: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in counts:
@@ -60,6 +60,6 @@ def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
         if "needed" in about and row["count"] > (1 - ENOUGH) * about["needed"]:
             lacking[row["dataset"], about["file"]].append(f"{row['count']:,} of {about['needed']:,} {row['what']}")
     return [
-        f"{dataset}: {file} has little of what the study needs: {'; '.join(parts)}."
+        f"{dataset}: {file} has less than half of what the study could use: {'; '.join(parts)}."
         for (dataset, file), parts in lacking.items()
     ]

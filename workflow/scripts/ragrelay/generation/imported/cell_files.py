@@ -21,8 +21,9 @@ from ragrelay.generation.imported.imported_answers import (
     checked_answers,
     count_of_cell,
     counts_of_file,
+    in_grid,
 )
-from ragrelay.generation.thought_marks import THINKING
+from ragrelay.generation.thought_marks import THINKING, count_unclosed
 from ragrelay.prompting.layout import SCHEMA as PROMPTS
 from ragrelay.retrieval.contexts import COLUMNS as PASSAGES
 
@@ -48,15 +49,17 @@ def read_answers(
     qids = pl.read_parquet(queries, columns=["qid"])["qid"].to_list()
     rows, places = checked_answers(**imported, generator=names["generator"], collection=collection, qids=qids)
     own = rows.filter(pl.col("retriever") == names.get("retriever", ZEROSHOT))
+    placed = in_grid(own, places).filter(pl.col("qid").is_in(qids))
+    begun = count_unclosed(placed["answer"], next((given.get(THINKING) for _, given in imported["files"]), None))
     # All files of a generator get the same columns, since they are read together.
     cited = rows["cited_sentences"].is_not_null().any()
     if found is None:
         counts, _ = write_cells(own, qids, pl.DataFrame(schema=schema_of(PASSAGES)), prompts, answers, cited)
-        return [*counts_of_file(rows, places, qids), *counts]
+        return [*counts_of_file(rows, places, qids), *counts, *begun]
     run, qrels = (pl.read_parquet(path) for path in found[:2])
     counts, shown = write_cells(own, qids, run, prompts, answers, cited)
     write_passages(shown, run, qrels, collection, found[2])
-    return counts
+    return [*counts, *begun]
 
 
 def write_cells(
