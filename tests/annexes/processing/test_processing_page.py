@@ -83,7 +83,9 @@ def test_the_part_is_on_the_page(tmp_path: Path) -> None:
     shown = AnnexPart(part, Processing().page_part, Processing.template, Processing.link)
     page = render_page(replace(read_study(**written), parts=[shown]))
     assert '<a href="#processing">Processors</a>' in page and 'id="processing1-table"' in page
-    assert "came out otherwise when it was made again" in page[: page.index('id="processing"')], "above all answers"
+    assert "contexts (texts or their order) from dense’s processor" in page[: page.index('id="processing"')], (
+        "above all answers"
+    )
     assert page_part.processing_table(part[0]).rows[0][:6] == ["dense", "bm25", "5", "200", "300", "−50%"]
 
 

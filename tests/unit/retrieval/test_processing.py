@@ -214,9 +214,10 @@ def test_texts_that_come_out_otherwise_are_marked(
     run("whole")
     assert not capsys.readouterr().err
     assert run(function, **keys)[1]["same_again"] is False
-    warning = "processor of retriever short: a sample of its texts differed when it was made again: another cache gives"
-    assert capsys.readouterr().err.splitlines() == [f"ragrelay: warning: {warning} other prompts"]
-    assert [record.getMessage() for record in caplog.records] == [f"{warning} other prompts"]
+    differed = "a sample of its contexts (texts or their order) differed when it was made again"
+    warning = f"processor of retriever short: {differed}: another cache gives other prompts"
+    assert capsys.readouterr().err.splitlines() == [f"ragrelay: warning: {warning}"]
+    assert [record.getMessage() for record in caplog.records] == [warning]
     again, once_more = (run(function, **keys)[1] | {"seconds": 0.0} for _ in range(2))
     assert again == once_more and again["same_again"] is False, "and kept"
     assert len(capsys.readouterr().err.splitlines()) == 2

@@ -44,7 +44,8 @@ EMPTY = {
 }
 """How results count queries for which a retriever finds nothing, by `analysis.empty_rankings`."""
 MANY = 0.05
-"""A retriever has a warning above this share of passages without text, queries with too few, or emptied contexts."""
+"""A retriever has warnings if its shares of passages without text, of queries without results or with fewer passages
+than k, and of emptied contexts add up to more than this."""
 
 
 def shown_texts(contexts: pl.DataFrame, k: int) -> pl.DataFrame:
@@ -114,7 +115,7 @@ def count_left_out(
 def context_warnings(
     contexts: pl.DataFrame, skipped: pl.DataFrame, queries: pl.DataFrame, ks: list[int], place: str, empty: str | None
 ) -> dict[str, dict[str, str]]:
-    """Return what to add to counts of `count_left_out` above their share MANY: a ``sentence``, by the count's name.
+    """Return what to add to counts of `count_left_out` if their shares add up to more than MANY: a ``sentence`` each.
 
     ``place``: the path of the tables of `build_contexts` without suffix. ``empty``: a key of EMPTY; None if the
     retriever may leave queries out.
@@ -124,31 +125,36 @@ def context_warnings(
     highest = len(lacking) + contexts.filter(pl.col("rank") <= max(ks)).height
     without = queries.join(contexts, on="qid", how="anti")["qid"]
     short = int((contexts.group_by("qid").len()["len"] < max(ks)).sum())
-    sentences = {}
-    if len(lacking) > MANY * highest:
-        sentences[NO_TEXT.format(k=max(ks))] = (
+    first, lost = next(iter(lacking), ""), next(iter(without), "")
+    kinds = {
+        NO_TEXT.format(k=max(ks)): (
+            len(lacking) / max(highest, 1),
             f"the collection has no text for {len(lacking):,} of the {highest:,} passages that rank highest, such as "
-            f"{lacking[0]} ({place}.skipped.parquet); passages from lower ranks took their place"
+            f"{first} ({place}.skipped.parquet); passages from lower ranks took their place",
         )
-    if empty and len(without) > MANY * asked:
-        sentences[NO_RESULTS] = (
-            f"{len(without):,} of {asked:,} queries have no results, such as {without[0]} ({place}.parquet); "
-            f"{EMPTY[empty]}"
+    }
+    if empty:
+        none = f", {len(without):,} of them none" if len(without) else ""
+        kinds[NO_RESULTS] = (
+            len(without) / asked,
+            f"{len(without):,} of {asked:,} queries have no results, such as {lost} ({place}.parquet); {EMPTY[empty]}",
         )
-    if empty and short > MANY * asked:
-        sentences[FEWER.format(k=max(ks))] = (
-            f"{short:,} of {asked:,} queries have fewer than {max(ks)} passages ({place}.parquet), so their contexts "
-            "are shorter"
+        kinds[FEWER.format(k=max(ks))] = (
+            short / asked,
+            f"{short + len(without):,} of {asked:,} queries have fewer than {max(ks)} passages{none} "
+            f"({place}.parquet), so their contexts are shorter",
         )
     if "shown" in contexts.columns:
         of = contexts["qid"].n_unique()
         emptied, k = max((of - shown_texts(contexts, k)["qid"].n_unique(), k) for k in ks)
-        if emptied > MANY * of:
-            sentences[EMPTIED_CONTEXTS.format(k=k)] = (
-                f"the processor emptied {emptied:,} of {of:,} contexts at k = {k} ({place}.parquet); their prompts are "
-                "those without context, so P = P0 there"
-            )
-    return {what: {"sentence": sentence} for what, sentence in sentences.items()}
+        kinds[EMPTIED_CONTEXTS.format(k=k)] = (
+            emptied / of,
+            f"the processor emptied {emptied:,} of {of:,} contexts at k = {k} ({place}.parquet); their prompts are "
+            "those without context, so P = P0 there",
+        )
+    if sum(share for share, _ in kinds.values()) <= MANY:
+        return {}
+    return {what: {"sentence": sentence} for what, (share, sentence) in kinds.items() if share}
 
 
 def _emptied(contexts: pl.DataFrame, k: int) -> Iterator[dict[str, Any]]:

@@ -97,7 +97,8 @@ def process_contexts(
         "same_again": same == {"true"} if same else None,
     }
     if receipt["same_again"] is False:
-        line = f"{place}: a sample of its texts differed when it was made again: another cache gives other prompts"
+        line = f"{place}: a sample of its contexts (texts or their order) differed when it was made again: another "
+        line += "cache gives other prompts"
         log.warning("%s", line)
         tell(f"ragrelay: warning: {line}")
     columns = [

@@ -23,7 +23,7 @@ EFFECTS = {
     "tokens_before": number("mean over these queries of the tokens of the prompt with the other retriever's texts, in "
                             "the grid's first ordering", "tokens"),
     "tokens_after": number("the same of the prompt with the processed texts", "tokens"),
-    "same_again": boolean("whether a sample of the texts came out the same when it was made again"),
+    "same_again": boolean("whether a sample of the contexts, texts and order, was the same when it was made again"),
     "n_reordered": integer("contexts that show their passages in another order than the ranking; only where a "
                            "processor returns one", "queries")._replace(optional=True),
 }  # fmt: skip

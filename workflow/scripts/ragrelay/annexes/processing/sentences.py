@@ -25,11 +25,11 @@ def processing_sentences(study: ProcessingStudy) -> list[str]:
 
 
 def processing_warnings(study: ProcessingStudy) -> list[str]:
-    """Warn of processors whose texts came out otherwise when they were made again."""
+    """Warn of processors whose contexts differed when they were made again."""
     names = dict.fromkeys(row["retriever"] for row in study.rows if row["same_again"] is False)
     return [
-        f"A sample of the texts of {name}’s processor on {study.keys['dataset']} came out otherwise when it was made "
-        "again: another cache gives other prompts."
+        f"A sample of the contexts (texts or their order) from {name}’s processor on {study.keys['dataset']} differed "
+        "when it was made again: another cache gives other prompts."
         for name in names
     ]
 
