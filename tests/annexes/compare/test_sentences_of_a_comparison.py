@@ -13,6 +13,7 @@ from ragrelay.annexes.compare.compared import Compared
 from ragrelay.annexes.compare.findings import comparison_answer, comparison_sentences
 from ragrelay.annexes.compare.paired import paired_tests
 from ragrelay.annexes.compare.studies import Pair
+from ragrelay.annexes.compare.tables import moved_table
 from statsmodels.stats.multitest import multipletests
 
 from tests.support.approved import approve, not_approved
@@ -146,6 +147,22 @@ def test_a_comparison_says_what_the_scores_say_and_is_approved() -> None:
         for word in ("too few queries", "better")
     ]
     approve(APPROVED / "comparison.txt", [answer, *others, *found.sentences, *found.limits])
+
+
+def test_a_query_whose_answer_is_the_same_is_not_listed_as_changed() -> None:
+    """With another context other references are unseen, so P on them changes with the same answer."""
+    before = {"retriever": "bm25", "ordering": "descending", "k": 3, "quantity": "p", "query": "why", "before": 0.5}
+    changes = {"same": (0.0, 0.0), "copied": (0.0, 0.2), "other": (0.1, -0.3)}
+    rows = [
+        {**before, "qid": qid, "references": name, "after": 0.5 + by, "difference": by}
+        for qid, of_sets in changes.items()
+        for name, by in zip(("gold", "gold-unseen"), of_sets, strict=True)
+    ]
+    queries = pl.DataFrame(rows)
+    pair = Pair(("demo", "demo"), ("lm", "lm"), ("minilm", "minilm"))
+    compared = Compared(pair, ["gold"], {}, queries, paired_tests(queries))
+    shown = moved_table(compared, 100).rows
+    assert [row[0] for row in shown] == ["other"] and "0.100" in shown[0], "the change on all references"
 
 
 def test_no_answer_changed_only_where_all_are_the_same_as_approved() -> None:

@@ -147,18 +147,20 @@ def test_three_studies_in_a_browser(browser: Any, three: tuple[Path, pl.DataFram
         for table in ("#differing", "#changed"):
             columns = tab.locator(f"{table} thead th").all_inner_texts()
             assert [name.split() for name in columns] == [["one", "baseline"], ["two"], ["tri"]]
-        differing = {
-            row[0]: row[1:]
-            for row in (line.split("\t") for line in tab.locator("#differing").inner_text().splitlines())
-            if len(row) == 4
-        }
+        texts = "(rows) => rows.map((row) => [...row.cells].map((cell) => cell.textContent))"
+        differing = {name: cells for name, *cells in tab.eval_on_selector_all("#differing tbody tr", texts) if cells}
         assert differing["retrievers.bm25.k1"] == ["–", "1.2", "–"]
         assert differing["grid.seeds"][1] == "1, 2" and differing["torch"] == ["2", "2", "3"]
         assert differing["commit of ragrelay"] == ["abc", "abc", HOSTILE]
         assert not {"grid.k", "retrievers.bm25.kind", "study"} & set(differing)
         steer(tab, "hide=bm25&rename=dense&to=E5")
-        shown = [row.inner_text()[:3] for row in tab.locator("#changed tr[data-of]").all() if row.is_visible()]
-        assert shown == ["E5\t"]
+        rows = [row for row in tab.locator("#changed tr[data-of]").all() if row.is_visible()]
+        assert [row.locator("th").inner_text() for row in rows] == ["E5"]
+        cells = [cell.bounding_box() for row in rows for cell in row.locator("td").all()]
+        assert len(cells) == 3 and all(cell["x"] + cell["width"] <= width for cell in cells), "no column is cut"
+        label = "(cell) => getComputedStyle(cell, '::before').content"
+        named = rows[0].locator("td").last.evaluate(label)
+        assert named == ("none" if width == 1400 else '"tri: "'), "a phone shows cells below each other, with names"
         assert tab.evaluate("window.hacked") is None
 
 

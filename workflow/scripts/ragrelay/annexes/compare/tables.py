@@ -26,8 +26,12 @@ def test_table(compared: Compared, most_rows: int) -> Table:
 
 
 def moved_table(compared: Compared, most_rows: int) -> Table:
-    """Show the queries whose P changed, a row each: in how many cells, and the cell of the largest change."""
-    known = compared.queries.filter(quantity=DECIDES).drop_nulls("difference")
+    """Show the queries whose P changed, a row each: in how many cells, and the cell of the largest change.
+
+    Unseen references depend on the context, so P on them may change with the same answer: they do not count.
+    """
+    seen = pl.col("references").is_in(list(compared.references))
+    known = compared.queries.filter(seen, quantity=DECIDES).drop_nulls("difference")
     known = known.with_columns(size=pl.col("difference").abs(), moved=pl.col("difference").abs() > SAME)
     counts = known.group_by("qid").agg(n_moved=pl.col("moved").sum(), cells=pl.len())
     first = known.filter("moved").sort("size", descending=True, maintain_order=True).unique("qid", maintain_order=True)
