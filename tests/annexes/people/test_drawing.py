@@ -80,13 +80,39 @@ def test_another_draws_probabilities_are_refused() -> None:
     (60, None), (57, "will have scored 19 answers of one of the cells, to 19 queries"), (3, "scored 1 answers"),
 ])  # fmt: skip
 def test_too_few_scores_for_an_interval_are_said_before_people_begin(most: int, said: str | None) -> None:
-    lines = few_lines("demo", drawn(ANSWERS, NONE, QUERIES, OF, [0, 1], most, 1), OF)
-    assert len(lines) == (said is not None) and (said or "") in "".join(lines)
+    *lines, slope = few_lines("demo", drawn(ANSWERS, NONE, QUERIES, OF, [0, 1], most, 1), OF, 30)
+    assert len(lines) == (said is not None) and (said or "") in "".join(lines) and "(a slope)" in slope
     few = drawn(ANSWERS.filter(pl.col("qid") < "q12"), NONE, QUERIES, OF, [0, 1], 60, 1)
-    assert "12 answers of one of the cells, to 12 queries" in few_lines("demo", few, OF)[0], (
+    assert "12 answers of one of the cells, to 12 queries" in few_lines("demo", few, OF, 12)[0], (
         "36 answers are all there are"
     )
-    assert few_lines("demo", few, OF.head(1)) == [], "one cell is compared with none"
+    assert few_lines("demo", few, OF.head(1), 12) == [], "one cell is compared with none"
+
+
+@pytest.mark.parametrize(
+    ("queries", "most", "before", "said"),
+    [
+        (50, 60, 0, "scored 40 answers of two retrievers. {} takes 80 (people: {{to_score: 120}})."),
+        (50, 60, 10, "scored 47 answers of two retrievers. {} takes 80 (people: {{to_score: 110}})."),
+        (30, 60, 0, "scored 40 answers of two retrievers. {} takes 80 (there are only 60)."),
+        (50, 117, 0, "scored 78 answers of two retrievers. {} takes 80 (people: {{to_score: 120}})."),
+        (50, 120, 0, None),
+    ],
+)
+def test_too_few_scores_for_a_slope_are_said_before_people_begin(
+    queries: int, most: int, before: int, said: str | None
+) -> None:
+    """Relay by people's scores takes more than a difference does; with the number that is named, it has an interval."""
+    qids = [f"q{number:02}" for number in range(queries)]
+    answers = pl.DataFrame(
+        [(*cell, 1, qid, f"{cell[1]} {qid}") for cell in CELLS for qid in qids], schema=NAMES, orient="row"
+    )
+    texts = pl.DataFrame({"qid": qids, "query": qids})
+    table = drawn(answers, scored(0, qids[:before]) if before else NONE, texts, OF, [0, 1], most, 1)
+    lines = few_lines("demo", table, OF, queries)
+    what = "Whether relevance is relayed by people's scores (a slope)"
+    assert lines == ([] if said is None else [f"demo: with these, people will have {said.format(what)}"])
+    assert few_lines("demo", table, OF.filter(pl.col("retriever") != "dense"), queries) == [], "one retriever"
 
 
 @pytest.mark.parametrize(("width", "sd", "r"), [(0.1, 0.3, 0.7), (0.19, 0.3, 0.0), (0.15, 0.3, 0.5)])

@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 from scipy import special
 
-from ragrelay.annexes.people.powered import LABELS_AT_LEAST, OF_CELL_AT_LEAST, QUERIES_AT_LEAST
+from ragrelay.annexes.people.powered import LABELS_AT_LEAST, LABELS_OF_SLOPE, OF_CELL_AT_LEAST, QUERIES_AT_LEAST
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.hashing import text_hash
 from ragrelay.base.vocabulary.columns import CONTEXT_COLUMNS, QID, SEED, STUDY_PART, number, schema_of, text
+from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.scoring.score_files import ANSWER, row_key
 
 SYSTEM = [name for name in ANSWER if name not in ("qid", "seed")]
@@ -106,16 +107,30 @@ def _check_probabilities(rows: pl.DataFrame) -> None:
         raise InputError(place, "scores of one cell with different probabilities", expected)
 
 
-def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame) -> list[str]:
-    """Return a line if the answers of ``table`` (COLUMNS), once scored, are too few to compare cells ``of`` SYSTEM."""
-    queries = table.join(of, on=SYSTEM, how="semi")["qid"].n_unique()
-    counts = sorted(of.join(table.group_by(SYSTEM).len(), on=SYSTEM, how="left")["len"].fill_null(0))
+def few_lines(dataset: str, table: pl.DataFrame, of: pl.DataFrame, of_cell: int) -> list[str]:
+    """Return lines if the answers of ``table`` (COLUMNS), once scored, are too few to compare cells ``of`` SYSTEM.
+
+    ``of_cell``: answers that a cell has, which may be too few for a slope.
+    """
+    chosen = table.join(of, on=SYSTEM, how="semi")
+    sizes = of.join(chosen.group_by(SYSTEM).len(), on=SYSTEM, how="left").fill_null(0).sort("len")
+    counts, pair = sizes["len"].to_list(), sizes.filter(pl.col("retriever") != ZEROSHOT)["len"].head(2)
+    queries, lines = chosen["qid"].n_unique(), []
     enough = queries >= QUERIES_AT_LEAST and counts[0] >= OF_CELL_AT_LEAST and sum(counts[:2]) >= LABELS_AT_LEAST
-    return [] if len(counts) < 2 or enough else [
-        f"{dataset}: with these, people will have scored {counts[0]} answers of one of the cells, to {queries} "
-        "queries. Comparisons with a scorer's help will have no interval: they need scores of "
-        f"{OF_CELL_AT_LEAST} answers of each cell, {LABELS_AT_LEAST} in all, to {QUERIES_AT_LEAST} queries."
-    ]  # fmt: skip
+    if len(counts) > 1 and not enough:
+        lines.append(
+            f"{dataset}: with these, people will have scored {counts[0]} answers of one of the cells, to {queries} "
+            "queries. Comparisons with a scorer's help will have no interval: they need scores of "
+            f"{OF_CELL_AT_LEAST} answers of each cell, {LABELS_AT_LEAST} in all, to {QUERIES_AT_LEAST} queries."
+        )
+    if len(pair) > 1 and (scored := pair.sum()) < LABELS_OF_SLOPE:
+        more = f"people: {{to_score: {LABELS_OF_SLOPE // 2 * of.height - chosen['value'].count()}}}"
+        lines.append(
+            f"{dataset}: with these, people will have scored {scored} answers of two retrievers. Whether relevance is "
+            f"relayed by people's scores (a slope) takes {LABELS_OF_SLOPE} "
+            f"({more if 2 * of_cell >= LABELS_OF_SLOPE else f'there are only {2 * of_cell}'})."
+        )
+    return lines
 
 
 WIDTHS = (0.2, 0.15, 0.1, 0.05)

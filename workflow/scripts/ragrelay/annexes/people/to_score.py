@@ -48,7 +48,7 @@ def to_score(
         of_cell = min(answers.drop_nulls("answer").group_by(SYSTEM).len()["len"].to_list(), default=1)
         lines += [
             f"{new} answers of {dataset} to score, after {table.height - new} scores: {outputs[dataset]}",
-            *few_lines(dataset, table, of),
+            *few_lines(dataset, table, of, of_cell),
             *width_lines(dataset, rows["value"].to_numpy(), of_cell),
         ]
     return lines
