@@ -18,6 +18,7 @@ DEFINITIONS: dict[str, dict[str, Any]] = {
 }
 KEYS = {"dataset": "demo", "generator": "demo-lm", "scorer": "minilm"}
 RELAY = [("descending", k, "lenient", "nDCG", 0.2, 0.1, 0.3) for k in (1, 3)]
+ASKED = {name: {"kind": one["kind"], "retrievers": ["bm25"], "k": [1, 3]} for name, one in DEFINITIONS.items()}
 
 
 def made(n: int = 20, worth: float = 0.06, noise: float = 0.03, ks: tuple[int, ...] = (1, 3), falls: float = 0.0,
@@ -81,4 +82,5 @@ def effects_of(
 def study_of(effects: pl.DataFrame, **keys: str) -> EffectStudy:
     named = {**KEYS, **keys}
     whole = effects.with_columns(pl.lit(value).alias(name) for name, value in named.items())
-    return EffectStudy(named, {"intervention_effects": whole.select(*schema_of(COLUMNS))})
+    asked = {name: ASKED[name] for name in whole["intervention"].unique(maintain_order=True)}
+    return EffectStudy(named, {"intervention_effects": whole.select(*schema_of(COLUMNS))}, asked or ASKED)

@@ -1,11 +1,14 @@
 """Effects of changed contexts by hand, and by scipy where the test is that of another module."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
 from ragrelay.analysis.mean_tests import ClusterMeans, Means
+from ragrelay.analysis.relay import WITHOUT_P0
 from ragrelay.annexes.interventions.columns import KEY
-from ragrelay.annexes.interventions.effects import by_query, intervention_effects, passage_effects
+from ragrelay.annexes.interventions.effects import _relay, by_query, intervention_effects, passage_effects
 from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS
 
 from tests.annexes.interventions.made_effects import DEFINITIONS, effects_of, made, relay_table
@@ -101,6 +104,33 @@ def coefficient_of_relevance(scores: pl.DataFrame) -> float:
     design = [(rows["arm"] == "relevant").to_numpy(), np.ones(rows.height), *columns.to_numpy().T]
     # P without the passage: the context as it was is one number per query, which its indicator takes.
     return float(np.linalg.lstsq(np.array(design, dtype=float).T, -rows["p"].to_numpy(), rcond=None)[0][0])
+
+
+FEW = "{} of 24 queries have contexts that differ, {} needed"
+
+
+@pytest.mark.parametrize(
+    ("own", "adjusted", "reason"),
+    [
+        (("too few queries", FEW.format(4, 12)), ("too few queries", FEW.format(4, 12)), FEW.format(4, 20)),
+        (("too few queries", FEW.format(9, 12)), ("too few queries", FEW.format(9, 20)), FEW.format(9, 20)),
+        (("undecided", None), ("too few queries", FEW.format(15, 20)), FEW.format(15, 20)),
+        (("too few queries", FEW.format(9, 12)), ("undecided", WITHOUT_P0), FEW.format(9, 12)),
+        (("undecided", None), ("above zero", None), None),
+        (("undecided", "a perfect slope, no sampling variance"), ("undecided", None), None),
+    ],
+)
+def test_relay_beside_an_effect_has_its_reason(own: Any, adjusted: Any, reason: str | None) -> None:
+    """It is the page's, which needs both slopes; with the numbers of relay.csv's own row."""
+    cell = ("descending", 1, "lenient", "nDCG")
+    table = relay_table([(*cell, 0.2, 0.1, 0.3)])
+    for column, values in zip(("verdict", "reason"), zip(own, adjusted, strict=True), strict=True):
+        table = table.with_columns(pl.Series(column, values, pl.String))
+    where = dict(zip(("ordering", "k", "references", "measure"), cell, strict=True))
+    assert _relay(table, {"part": "overall", **where}) == {
+        "relay": 0.2, "relay_low": 0.1, "relay_high": 0.3, "relay_reason": reason,
+    }  # fmt: skip
+    assert _relay(table, {"part": "place", **where}) == _relay(table, {"part": "overall", **where, "k": 3}) == {}
 
 
 def test_leaving_out_compares_at_equal_places_within_queries_that_have_both() -> None:
@@ -249,6 +279,18 @@ def test_effects_on_scores_from_0_to_1_end_at_1_but_not_differences_of_effects(s
     assert of_arms.height == 2 and ((ends == 1.0).any() and ends.max() == 1.0 if scale == 1.0 else ends.max() > scale)
     (paired,) = rows.filter(part="first less last").to_dicts()
     assert paired["high"] > 2 * scale
+
+
+@pytest.mark.parametrize("scale", [1.0, 10.0])
+def test_effects_of_own_passages_on_scores_from_0_to_1_end_at_1(scale: float) -> None:
+    """P as it was is in the effects of both passages, so their difference is one of two scores."""
+    scores, contexts = made(n=12, sets=("lenient",))
+    without_relevant = pl.when(arm="relevant").then(0.0).otherwise(1.0)
+    other_way = (pl.col("qid") == "q01") & pl.col("arm").is_in(["relevant", "other"])
+    p = pl.when(other_way).then(1.0 - without_relevant).otherwise(without_relevant)
+    effects = effects_of((scores.with_columns(p=scale * p), contexts))
+    row = row_of(effects, intervention="without", k=3, **OVERALL)
+    assert row["n"] == 9 and row["high"] == 1.0 if scale == 1.0 else float(str(row["high"])) > scale
 
 
 def test_no_scores_no_rows() -> None:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -16,7 +17,7 @@ from ragrelay.report.page import TEMPLATE, page_and_facts, render_page
 from ragrelay.report.reading import read_study as read_whole
 from ragrelay.report.study import AnnexPart
 
-from tests.annexes.interventions.made_effects import DEFINITIONS, effects_of, made, study_of
+from tests.annexes.interventions.made_effects import ASKED, DEFINITIONS, effects_of, made, study_of
 from tests.support.report_study import write_study
 
 pytestmark = pytest.mark.page
@@ -29,7 +30,8 @@ def read(folder: Path, *studies: EffectStudy) -> list[EffectStudy]:
     for shown in studies:
         paths.append(folder / shown.keys["dataset"] / "effects.csv")
         write_csv(shown.effects, paths[-1])
-    read_again = page_part.read({"intervention_effects": KeyedFiles("{dataset}/effects.csv", tuple(paths))}, None, None)
+    files = {"intervention_effects": KeyedFiles("{dataset}/effects.csv", tuple(paths))}
+    read_again = page_part.read(files, None, ASKED)
     return [replace(each, keys=shown.keys) for each, shown in zip(read_again, studies, strict=True)]
 
 
@@ -61,6 +63,7 @@ def test_a_study_in_which_nothing_could_be_changed_says_so(tmp_path: Path) -> No
     part = AnnexPart([shown], Interventions().page_part, Interventions.template, Interventions.link)
     page = render_page(replace(read_whole(**write_study(tmp_path / "study")), parts=[part]))
     assert "No context could be changed" in page
+    assert "swap on bm25, k = 3: no query whose judgements have" in page
     draw_interventions(shown, tmp_path)
     assert (tmp_path / "intervention_places_demo_demo-lm_minilm.svg").stat().st_size > 0
 
@@ -86,6 +89,19 @@ def test_the_table_shows_slopes_in_one_unit() -> None:
     assert row["per 0.1 nDCG"].startswith(f"{first['slope'] / 10:.3f}")
     assert row["relay, per 0.1 nDCG"] == "0.020 [0.010, 0.030]"
     assert row["place"] == "overall" and len(table.rows) == effects.height
+    few = effects.with_columns(relay_reason=pl.lit("6 of 24 queries have contexts that differ, 20 needed"))
+    remark = effect_table(study_of(few)).rows[0][titles.index("remark")]
+    assert remark.endswith("relay: 6 of 24 queries have contexts that differ, 20 needed")
+
+
+def test_the_page_knows_which_contexts_are_changed() -> None:
+    """Also those of which no context could be: at the k of the configuration, or of the grid where it has none."""
+    definitions = {**DEFINITIONS, "swap": {**DEFINITIONS["swap"], "k": [3]}}
+    rules, grid = SimpleNamespace(definitions=definitions), SimpleNamespace(k=[1, 3], orderings=["descending"])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Interventions, "of_rules", lambda self, study: rules)
+        asked = Interventions().page_params(SimpleNamespace(grid=grid))
+    assert asked == {**ASKED, "swap": {**ASKED["swap"], "k": [3]}}
 
 
 def test_what_is_read_has_the_columns_that_are_written(tmp_path: Path) -> None:

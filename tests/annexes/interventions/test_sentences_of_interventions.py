@@ -22,11 +22,15 @@ STATES: dict[str, pl.DataFrame] = {
     "not-known": effects_of(made(worth=0.01, noise=0.2), definitions=SWAP, slopes=[]),
     "not-better": effects_of(made(worth=-0.02, noise=0.1, n=17), 17, definitions=SWAP),
     "nine": effects_of(made(n=9), definitions=SWAP),
+    "few-for-relay": effects_of(made(), definitions=SWAP).with_columns(
+        relay_reason=pl.when(k=1).then(pl.lit("6 of 24 queries have contexts that differ, 20 needed"))
+    ),
     "few": effects_of(made(n=4), definitions=SWAP),
     "none": effects_of(made(n=0)),
     "left-out": effects_of(made(noise=0.06), definitions=WITHOUT),
     "left-out-worse": effects_of(made(worth=-0.06), definitions=WITHOUT),
     "left-out-no-difference": effects_of(made(worth=0.0, noise=0.005, n=24), definitions=WITHOUT),
+    "left-out-few": effects_of(made(n=9), definitions=WITHOUT),
     "left-out-not-known": effects_of(made(worth=0.01, noise=0.2), definitions=WITHOUT),
 }
 
@@ -70,10 +74,11 @@ def test_the_first_answer_has_the_word_of_every_k(state: str) -> None:
     said = effect_answer(study_of(STATES[state])).strong
     first, *rest = said.split("; ")
     short = {"better": "better", "more": "better", "worse": "worse", "less": "worse", "no difference": "equivalent",
-             "as much": "equivalent", "we do not know": "other"}  # fmt: skip
-    sentences = {"answer better": "better", "does more for": "better", "answer worse": "worse", "does less": "worse",
-                 "beyond the margin": "equivalent", "as much for": "equivalent", "We do not know": "other"}  # fmt: skip
-    (word,) = {word for text, word in sentences.items() if text in first and ("We" in text or "We" not in first)}
+             "as much": "equivalent", "we do not know": "other", "too few queries": "too few"}  # fmt: skip
+    sentences = {"We do not know": "other", "Too few": "too few", "answer better": "better", "does more for": "better",
+                 "answer worse": "worse", "does less": "worse", "beyond the margin": "equivalent",
+                 "as much for": "equivalent"}  # fmt: skip
+    word = next(word for text, word in sentences.items() if text in first)
     known = dict.fromkeys(re.findall(r"\d+", first.split("in contexts of ")[1].split(" by ")[0]), word)
     for clause in rest:
         parts = re.fullmatch(r"in contexts of ((?:\d+(?:, | and )?)+) (\D+)", clause)
@@ -81,7 +86,7 @@ def test_the_first_answer_has_the_word_of_every_k(state: str) -> None:
         ks, text = parts.groups()
         known |= dict.fromkeys(re.findall(r"\d+", ks), short[text])
     of_first = {str(row["k"]): row["verdict"] for row in rows if row["intervention"] == rows[0]["intervention"]}
-    decided = ("better", "worse", "equivalent")
+    decided = ("better", "worse", "equivalent", "too few")
     assert known == {k: next((one for one in decided if said.startswith(one)), "other") for k, said in of_first.items()}
 
 
@@ -92,4 +97,17 @@ def test_several_verdicts_share_a_title() -> None:
     better = "One relevant passage instead of a non-relevant one makes the answer better in contexts of 3 by bm25"
     assert effect_answer(study_of(mixed)).strong == f"{better}; in contexts of 1 worse"
     unknown = mixed.with_columns(verdict=pl.col("verdict").replace("worse", "too few queries"))
+    assert effect_answer(study_of(unknown)).strong == f"{better}; in contexts of 1 too few queries"
+    unknown = mixed.with_columns(verdict=pl.col("verdict").replace("worse", "undecided"))
     assert effect_answer(study_of(unknown)).strong == f"{better}; in contexts of 1 we do not know"
+
+
+def test_contexts_that_have_nothing_to_compare_are_told() -> None:
+    """A context of one passage has no other; and without any effect, each k is named."""
+    own = "no query with a relevant and a non-relevant passage in the top 1 has answers to compare."
+    assert effect_sentences(study_of(STATES["left-out"]))[-1] == f"without on bm25, k = 1: {own}"
+    assert not any("to compare" in text for text in effect_sentences(study_of(STATES["worse"])))
+    every = effect_sentences(study_of(STATES["none"]))
+    assert [text.partition(":")[0] for text in every] == [
+        f"{name} on bm25, k = {k}" for name in DEFINITIONS for k in (1, 3)
+    ]

@@ -25,6 +25,8 @@ RELIABLE_AT_LEAST = 0.2
 """Reliability of P's differences below which r is not corrected for it."""
 DIFFERING_AT_LEAST, ADJUSTED_AT_LEAST = 12, 20
 """A verdict needs at least this many queries whose contexts differ: as measured, and adjusted."""
+NEEDED = ", {} needed"
+"""How a reason of too few contexts that differ ends."""
 FITTED = 3
 """Coefficients of an adjusted row's regression."""
 UNIT = "P per 1 of the measure"
@@ -386,8 +388,8 @@ def slope(sums: Sums) -> dict[str, Any]:
     if sums.compared:
         row["share_same"] = sums.same / sums.compared
     if n < QUERIES_AT_LEAST:
-        few = f"{DIFFERING_AT_LEAST} needed" if row["n"] < DIFFERING_AT_LEAST else f"in no pair {QUERIES_AT_LEAST}"
-        return row | {"reason": f"{_differing(row['n'], sums)}, {few}"}
+        few = NEEDED.format(DIFFERING_AT_LEAST) if row["n"] < DIFFERING_AT_LEAST else f", in no pair {QUERIES_AT_LEAST}"
+        return row | {"reason": f"{_differing(row['n'], sums)}{few}"}
     if not xx.sum() > 0:
         return row | {"reason": "the measure's differences are the same for all queries"}
     row["slope"] = float(xp.sum() / xx.sum())
@@ -398,7 +400,7 @@ def slope(sums: Sums) -> dict[str, Any]:
     if row["r"] is None:
         return row | {"verdict": UNDECIDED, "reason": "P's differences are the same for all queries"}
     if len(xx) < QUERIES_AT_LEAST:
-        return row | {"reason": f"{_differing(len(xx), sums)}, {DIFFERING_AT_LEAST} needed"}
+        return row | {"reason": _differing(len(xx), sums) + NEEDED.format(DIFFERING_AT_LEAST)}
     if is_constant(xp - row["slope"] * xx):
         return row | {"verdict": UNDECIDED, "reason": "a perfect slope, no sampling variance"}
     degrees = (len(xx) - 1) / sums.inflation
@@ -432,7 +434,7 @@ def _too_few(n: int, n_eff: float, degrees: float, unbounded: bool, sums: Sums) 
     adjusted, needed = sums.inflation > 1.0, ADJUSTED_AT_LEAST - FITTED
     least = ADJUSTED_AT_LEAST if adjusted else DIFFERING_AT_LEAST
     if n < least:
-        return f"{_differing(n, sums)}, {least} needed"
+        return _differing(n, sums) + NEEDED.format(least)
     if adjusted and degrees < needed - ROUNDING:
         return f"{degrees:.1f} degrees of freedom after the adjustment of each pair, {needed} needed"
     if n_eff < EFFECTIVE_AT_LEAST:
@@ -472,6 +474,13 @@ def answer_of(rows: pl.DataFrame) -> str:
     if verdicts == {ABOVE}:
         return IT_IS
     return IT_IS_NOT if verdicts == {BELOW} and (rows["p_value"] < REVERSED).all() else NOT_KNOWN
+
+
+def why_no_answer(rows: Sequence[Row]) -> list[Row]:
+    """Return the deciding ones of a cell's ``rows``; with P_0 their reasons ask for the adjusted slope's queries."""
+    both = all(row["reason"] != WITHOUT_P0 for row in rows)
+    own, needed = map(NEEDED.format, (DIFFERING_AT_LEAST, ADJUSTED_AT_LEAST if both else DIFFERING_AT_LEAST))
+    return [{**row, "reason": (row["reason"] or "").replace(own, needed)} for row in deciding(rows)]
 
 
 def deciding(rows: Sequence[Row]) -> list[Row]:

@@ -48,6 +48,13 @@ class Interventions(Annex):
         modules: list[str] = self.of_rules(study).modules
         return modules
 
+    def page_params(self, study: CheckedStudy) -> dict[str, Any]:
+        grid = study.grid
+        return {
+            name: {**one, "k": INTERVENTION_KINDS.of(one).depths(grid.k, grid.orderings)}
+            for name, one in self.of_rules(study).definitions.items()
+        }
+
     def generation(self, study: CheckedStudy) -> list[dict[str, Any]]:
         retrievers = self.of_rules(study).retrievers
         prompts, receipt = ("changed", self.files.changed_prompts), self.files.changed_receipt

@@ -13,11 +13,11 @@ from ragrelay.analysis import mean_tests
 from ragrelay.analysis.clusters import Clusters, Indexes, of_queries
 from ragrelay.analysis.coefficients import Array
 from ragrelay.analysis.equivalence import difference, testable, untestable, words_of
-from ragrelay.analysis.relay import ALL_RANKINGS
+from ragrelay.analysis.relay import ALL_RANKINGS, why_no_answer
 from ragrelay.analysis.remarks import REMARK
 from ragrelay.analysis.scale import cut, scaled
 from ragrelay.analysis.standing import AGAINST, STANDS, with_one_more
-from ragrelay.analysis.verdicts import OF_DIFFERENCE
+from ragrelay.analysis.verdicts import OF_DIFFERENCE, TOO_FEW
 from ragrelay.annexes.interventions.columns import KEY
 from ragrelay.annexes.interventions.intervention import BETWEEN, INTERVENTION_KINDS, OTHER, RELEVANT, ROW, Intervention
 from ragrelay.base.vocabulary.columns import (
@@ -77,6 +77,7 @@ EFFECTS = {
     "relay_low": number("lower end of its interval", "the scorer's"),
     "relay_high": number("upper end of its interval", "the scorer's"),
     "reason": REASON,
+    "relay_reason": text("why the page says nothing of relay in that cell; empty where it does, and without a row"),
 }  # fmt: skip
 COLUMNS = {**STUDY_PART, **EFFECTS}
 """Columns of intervention_effects.csv."""
@@ -137,8 +138,8 @@ def intervention_effects(
                 rows += [{**cell, **row, **_relay(relay, {**cell, **row})} for row in of_cell]
     schema = schema_of(EFFECTS)
     table = pl.DataFrame([{name: row.get(name) for name in schema} for row in rows], schema=schema)
-    of_arms = pl.col("p_relevant").is_not_null() | (pl.col("part") == AT_PLACE)
-    return cut(table, of_arms & all(scaled(own, "p") for own in scores.values()))
+    # Of a query's own passages, too: P as it was is in both effects, so their difference is one of two values of P.
+    return cut(table, (pl.col("part") != FIRST_LAST) & all(scaled(own, "p") for own in scores.values()))
 
 
 def passage_effects(
@@ -317,8 +318,9 @@ def _relay(relay: pl.DataFrame, row: Mapping[str, Any]) -> dict[str, Any]:
     if row["part"] != OVERALL:
         return {}
     here = {name: row[name] for name in ("ordering", "k", "references", "measure")}
-    found = relay.filter(retrievers=ALL_RANKINGS, adjusted=False, **here)
-    if found.is_empty():
+    both = relay.filter(retrievers=ALL_RANKINGS, **here).sort("adjusted").to_dicts()
+    if not both or both[0]["adjusted"]:
         return {}
-    slope, low, high = found.select("slope", "low", "high").row(0)
-    return {"relay": slope, "relay_low": low, "relay_high": high}
+    reason = next((one["reason"] for one in why_no_answer(both) if one["verdict"] == TOO_FEW), None)
+    return {"relay": both[0]["slope"], "relay_low": both[0]["low"], "relay_high": both[0]["high"],
+            "relay_reason": reason}  # fmt: skip

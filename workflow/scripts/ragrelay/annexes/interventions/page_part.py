@@ -11,8 +11,8 @@ from ragrelay.report.display.page import Page
 
 
 def read(files: Mapping[str, KeyedFiles], inputs: Any, params: Any) -> list[EffectStudy]:
-    """Return a study per dataset, generator and scorer, or none."""
-    return EffectStudy.each(files)
+    """Return a study per dataset, generator and scorer, or none. ``params``: Interventions.page_params."""
+    return EffectStudy.each(files, params)
 
 
 def values(part: Sequence[EffectStudy], page: Page, most_rows: int) -> dict[str, Any]:

@@ -36,6 +36,7 @@ SWAPPED = (
     ("One relevant passage instead of a non-relevant one makes the answer worse", "worse"),
     ("One relevant passage instead of a non-relevant one makes no difference beyond the margin", "no difference"),
     ("We do not know what one relevant passage instead of a non-relevant one does", DOES_NOT_KNOW),
+    ("Too few queries to say what one relevant passage instead of a non-relevant one does", TOO_FEW),
 )
 OWN = (
     ("A relevant passage does more for the answer than a non-relevant one at the same place", "more"),
@@ -44,9 +45,11 @@ OWN = (
      "as much"),
     ("We do not know whether a relevant passage does more for the answer than a non-relevant one at the same place",
      DOES_NOT_KNOW),
+    ("Too few queries to say whether a relevant passage does more for the answer than a non-relevant one at the same "
+     "place", TOO_FEW),
 )  # fmt: skip
-"""What the answer says of an inserted passage, and of one of the context's own: better, worse, no difference, unknown.
-Each has a sentence, and a word for further values of k."""
+"""What the answer says of an inserted passage, and of one of the context's own: better, worse, no difference, unknown,
+too few queries. Each has a sentence, and a word for further values of k."""
 
 
 def effect_answer(study: EffectStudy) -> Conclusion:
@@ -70,22 +73,20 @@ def effect_answer(study: EffectStudy) -> Conclusion:
 
 def _place(verdict: str) -> int:
     """Return the place of a verdict's sentence in SWAPPED and OWN."""
-    return next((n for n, words in enumerate((SAY_BETTER, SAY_WORSE, (EQUIVALENT,))) if verdict in words), 3)
+    return {**dict.fromkeys(SAY_BETTER, 0), **dict.fromkeys(SAY_WORSE, 1), EQUIVALENT: 2, TOO_FEW: 4}.get(verdict, 3)
 
 
 def effect_sentences(study: EffectStudy) -> list[str]:
     """Say the effect of each intervention and retriever by k with its population, then places and slopes."""
-    if study.references is None:
-        return []
-    sentences = []
-    shown = study.effects.filter(references=study.references)
+    sentences, references = list[str](), study.references or ""
+    shown = study.effects.filter(references=references)
     for (name, retriever), rows in shown.partition_by(
         "intervention", "retriever", as_dict=True, maintain_order=True
     ).items():
         of_k = rows.filter(part=OVERALL).to_dicts()
-        where = f"{name} on {retriever} ({of_k[0]['ordering']} order, {study.references} references)"
+        where = f"{name} on {retriever} ({of_k[0]['ordering']} order, {references} references)"
         sentences += [_effect(where, row) for row in of_k]
-        here = {"intervention": name, "retriever": retriever, "references": study.references + UNSEEN}
+        here = {"intervention": name, "retriever": retriever, "references": references + UNSEEN}
         if unseen := [_places(row) for row in study.overall.filter(**here).iter_rows(named=True)]:
             sentences.append(
                 f"{where}, on the references that none of its contexts at that k shows, since an answer may copy the "
@@ -105,7 +106,20 @@ def effect_sentences(study: EffectStudy) -> list[str]:
                 f"interval at k = {listing(fallen)} by more than half its width."
             )
             sentences.append(with_remark(said, remark if fallen else ""))
-    return sentences
+    return [*sentences, *_without_effect(study)]
+
+
+def _without_effect(study: EffectStudy) -> list[str]:
+    """Say at which k an intervention has no effect, for want of a passage to compare one with."""
+    known = {*study.overall.select("intervention", "retriever", "k").iter_rows()}
+    of = {name: INTERVENTION_KINDS[one["kind"]].population for name, one in study.asked.items()}
+    return [
+        f"{name} on {retriever}, k = {k}: no query {of[name].format(k=k)} has answers to compare."
+        for name, one in study.asked.items()
+        for retriever in one["retrievers"]
+        for k in one["k"]
+        if (name, retriever, k) not in known
+    ]
 
 
 def _first(study: EffectStudy) -> Sequence[Row]:
@@ -143,6 +157,7 @@ def _slopes(row: Row) -> str:
         return with_interval(value, low, high)
 
     beside = per("relay") if row["relay"] is not None else "no relay"
+    beside += f" ({TOO_FEW} to tell of it: {row['relay_reason']})" if row["relay_reason"] else ""
     unbounded = "" if row["slope_low"] is not None or row["low"] is None else " (interval unbounded)"
     return f"at k = {row['k']} {per('slope')}{unbounded} beside {beside}"
 

@@ -1,6 +1,7 @@
 """Hold what the report shows about interventions: the effects of one dataset, generator and scorer."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import polars as pl
 
@@ -13,6 +14,11 @@ class EffectStudy(ShownTables):
     """The effects of a study's interventions in one section."""
 
     COLUMNS: ClassVar = {"intervention_effects": COLUMNS}
+
+    @property
+    def asked(self) -> Mapping[str, Mapping[str, Any]]:
+        """Kind, retrievers and k by intervention."""
+        return self.params or {}
 
     @property
     def effects(self) -> pl.DataFrame:
