@@ -53,6 +53,16 @@ def test_a_row_holds_scipys_t_and_an_interval_that_is_the_verdicts_test_inverted
     assert row["high"] >= expected.confidence_interval().high
 
 
+def test_the_interval_is_not_that_of_the_t_test_as_its_columns_say() -> None:
+    """On skewed gains Student's p is below .05 although the interval includes 0; p_verdict is not."""
+    gains, p0 = 0.1 * (np.exp(np.random.default_rng(58).normal(size=20)) - 1.0), np.full(20, 0.5)
+    row = one(p0 + gains, p0)
+    assert row["p_value"] < 0.05 < row["p_verdict"] and row["low"] < 0 < row["high"] and row["verdict"] == UNDECIDED
+    about = {name: gain.COLUMNS[name].about for name in ("low", "p_value", "p_verdict")}
+    assert about["low"].endswith("by the test of `p_verdict`") and "verdict and interval" in about["p_verdict"]
+    assert about["p_value"].endswith("alone, uncorrected; the interval is by `p_verdict`")
+
+
 def test_the_verdict_is_the_sign_of_a_decided_mean_difference() -> None:
     p, p0 = pairs()
     assert one(p, p0)["verdict"] == BETTER

@@ -166,7 +166,7 @@ CEILINGS = {
     "collection": 1650,
     "retrieval": 2700,  # ties that move passages, and contexts that a processor emptied
     "prompting": 250,
-    "generation": 6100,  # tokens of endpoints, engine pools and likelihoods
+    "generation": 6150,  # tokens of endpoints, engine pools and likelihoods; thoughts that begin in an answer
     "scoring": 4100,
     "bertscore": 500,
     "questions": 2000,
@@ -176,7 +176,7 @@ CEILINGS = {
     "execution": 5500,
     "scripts": 1000,  # counts in the jobs' scripts
     "rules": 1500,  # rules that count; a run's last lines on endpoints
-    "tests": 47650,  # facts.json: rows, types, every number
+    "tests": 47850,  # facts.json: rows, types, every number; a fresh day's stumbles
     **entries_of_annexes("CEILING"),
 }  # fmt: skip
 """Most lines of Python and rules in each room; an annex has its rules, scripts, tests and doors, and its ceiling in its

@@ -22,7 +22,9 @@ from ragrelay.base.vocabulary.names import UNSCORED
 from ragrelay.report import answer_findings, findings, lead, verdict_sentences
 from ragrelay.report.display.findings import Conclusion, Findings, Warned
 from ragrelay.report.display.sections import Section
+from ragrelay.report.display.templates import FOLDER, environment
 from ragrelay.report.facts import facts_of
+from ragrelay.report.lead_figure import lead_figure
 from ragrelay.report.study import ReportedStudy
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
@@ -137,8 +139,9 @@ class Again:
         return np.where(np.abs(differences) < 1e-12, 0.0, differences)
 
     def mean_measure(self, retriever: str, k: int) -> float:
-        p = self.p(self.at(retriever, k=k))
-        return float(np.mean([self.measure[retriever, k, qid] for qid in p]))
+        """Over the queries with P or P₀, as in the first table."""
+        qids = self.p(self.at(retriever, k=k)).keys() | self.p0(self.at(retriever, k=k)).keys()
+        return float(np.mean([self.measure[retriever, k, qid] for qid in sorted(qids)]))
 
     def cells(self, grades: Sequence[str]) -> list[Where]:
         """Of every retriever, ordering, k and grade; orderings of one passage are one."""
@@ -351,7 +354,7 @@ def the_answer_on_the_pair(a: Again) -> list[str]:
     words = len(said._replace(numbers=said.numbers.rpartition("difference")[2], remark="").sentence.split()) + 1
     room = verdict_sentences.MOST_WORDS - words - 6  # "answer quality P 0.83 against 0.84," has so many words
     fallen = remark([""] if a.falls(a.k, a.ordering) else []) or unlike(values, word)
-    first = [*(measured if room >= 4 else []), *(means if room >= 0 else [])] if same else [""]
+    first = [*measured, *(means if same and room >= 4 else [])]
     return [f"{strong} {' '.join(map(str, first))} {numbers} {fallen}"]
 
 
@@ -452,8 +455,10 @@ def the_figures_title(a: Again) -> list[str]:
     words = {k: a.against(k, a.ordering)[2] for k in a.ks}
     ks = {side: [k for k, word in words.items() if word.startswith(side)] for side in ("better", "worse")}
     said = [f"{name} ahead {joined(some)}" for name, some in zip(a.pair, ks.values(), strict=True) if some]
-    rest = [k for k, word in words.items() if not word.startswith(("better", "worse"))]
-    return [joined([*said, *([f"{joined(rest)} undecided"] if rest else [])]) if said else ""]
+    few = [k for k, word in words.items() if word == "too few queries"]
+    rest = [k for k, word in words.items() if not word.startswith(("better", "worse", "too few"))]
+    open_ = [*([f"{joined(rest)} undecided"] if rest else []), *([f"{joined(few)} too few"] if few else [])]
+    return [joined([*said, *open_]) if said else ""]
 
 
 @says("lead.figure_remark")
@@ -513,6 +518,12 @@ def the_tables_title(a: Again) -> list[str]:
     return [f"{'' if n == all_ > 1 else f'{n} {all_}'} beat zero-shot {a.k}"]
 
 
+def not_known(words: Sequence[str]) -> str:
+    """How many of ``words`` are undecided, and how many of too few queries."""
+    counts = {"undecided": words.count("undecided"), "too few": sum(word.startswith("too few") for word in words)}
+    return " ".join(f"{word} {n}" for word, n in counts.items() if n)
+
+
 @says("lead.headings")
 def headings(a: Again) -> list[str]:
     """Mean gain P − P₀; change of mean P; share copied | each ranking and k, in the primary pair's ordering and grade |
@@ -533,8 +544,7 @@ def headings(a: Again) -> list[str]:
     decided = sum(word.startswith(("better", "worse")) for word in pairs)
     if a.baseline:
         few = set(words) == {"too few queries"}
-        rest = sum(word not in ("better", "worse") for word in words)
-        unknown = f"undecided {rest}" if rest else ""
+        unknown = not_known(words)
         counts = {needed(a.gain(a.at(name, k=k))) for name in a.rankings for k in a.ks}
         gains = [
             f"zero-shot too few {counts.pop() if len(counts) == 1 else ''}"
@@ -544,8 +554,7 @@ def headings(a: Again) -> list[str]:
     cells = [a.at(name, k=k) for name in a.rankings for k in a.ks if a.baseline]
     rho = [found[1]["word"] for where in cells if (found := a.rho_of(where))]
     lower = f"lower {rho.count('below zero')}" if "below zero" in rho else ""
-    unknown = rho.count("undecided") + rho.count("too few")
-    lower += f" undecided {unknown}" if unknown else ""
+    lower += f" {not_known(rho)}"
     lower += f" {len(cells) - len(rho)}" if len(cells) > len(rho) else ""
     return [
         *gains,
@@ -596,17 +605,17 @@ def against_the_reference(a: Again) -> list[str]:
     others = [name for name in a.retrievers if name != reference and {name, reference} != set(a.pair)]
     differences = {name: a.difference(a.at(name), a.at(reference)) for name in others}
     tested = sum(between(values) is not None for values in differences.values())
-    sides: dict[str, list[str]] = {"better": [], "worse": [], "undecided": []}
+    sides: dict[str, list[str]] = {"better": [], "worse": [], "undecided": [], "too few": []}
     level, fallen = 1 - 0.05 / max(tested, 1), []
     for name, values in sorted(differences.items(), key=lambda one: -one[1].mean()):
         if {name, reference} <= set(a.rankings):
             word = word_of(values, *(between(values, level) or (None, None)), margin=MARGIN)
             fallen += [name] if undone(values, word, level, MARGIN) else []
-            side = next((side for side in ("better", "worse") if word.startswith(side)), "undecided")
+            side = next((side for side in ("better", "worse", "too few") if word.startswith(side)), "undecided")
             sides[side].append(name)
-    texts = {"better": "better {}", "worse": "worse {}", "undecided": "{} undecided"}
+    texts = {"better": "better {}", "worse": "worse {}", "undecided": "{} undecided", "too few": "{} too few"}
     said = [texts[side].format(joined(names)) for side, names in sides.items() if names]
-    undecided = sides["undecided"]
+    undecided = [*sides["undecided"], *sides["too few"]]
     fallen = sorted((name for name in fallen if name not in undecided), key=lambda name: name in sides["worse"])
     return [f"{reference} {joined(said)} {remark(fallen)}"] if said else []
 
@@ -636,13 +645,15 @@ def other_orderings(a: Again) -> list[str]:
     def side(word: str) -> int:
         return 1 if word.startswith("better") else -1 if word.startswith("worse") else 0
 
-    said = []
+    said, sign = [], -1 if a.primary[2].startswith("worse") or a.primary[2] == "not better" else 1
     for ordering in a.orderings:
         values, found, word = a.against(a.k, ordering)
         if ordering != a.ordering and found and side(word) != side(a.primary[2]):
-            text = ("better undecided", f"{a.pair[0]} better", f"{a.pair[1]} better")[side(word)]
+            unknown = "too few" if word == "too few queries" else "better undecided"
+            text = (unknown, f"{a.pair[0]} better", f"{a.pair[1]} better")[side(word)]
+            found = found if sign > 0 else (-found[1], -found[0])
             fallen = remark([""] if side(word) and a.falls(a.k, ordering) else [])
-            said.append(f"{ordering} {text} {short(values.mean(), found)} {fallen}")
+            said.append(f"{ordering} {text} {short(sign * values.mean(), found)} {fallen}")
     return said
 
 
@@ -1360,6 +1371,52 @@ def test_the_first_table_says_which_queries_its_rows_have(retriever: str, baseli
     remark = f"A difference between retrievers is over the {both} queries that both have{rest}."
     assert (remark in table["remark"]) == bool(retriever)
     assert retriever or "difference between" not in table["remark"]
+
+
+def without_zeroshot() -> Measured:
+    """The demo with low scores where the measure is high, and no answers without context."""
+    found = avoided()
+    scores = found.scores.filter(pl.col("retriever") != "zeroshot", pl.col("ordering") != "none")
+    return replace(found, scores=scores, answers=found.answers.filter(pl.col("retriever") != "zeroshot"))
+
+
+@pytest.mark.parametrize(("make", "first"), [(demo, "dense"), (avoided, "bm25"), (without_zeroshot, "dense")])
+def test_answer_figure_and_table_show_one_direction(make: Callable[[], Measured], first: str, tmp_path: Path) -> None:
+    """The winner less the other; without zero-shot answers, figure and table show all less the reference."""
+    section = section_of(make(), tmp_path, resamples=30)
+    facts = facts_of(section)
+    table, (wide, narrow) = lead.table(facts), lead_figure(facts, 1, explored=False)
+    assert wide["pair"] == narrow["pair"] and wide["pair"][0] == first
+    if section.baseline:
+        shown = next(row for row in table["rows"] if row["kind"] == "pair")
+        answer = verdict_sentences.compared(facts)
+        assert shown["name"] == " − ".join(wide["pair"]) and answer.names == wide["pair"]
+        assert f"difference {shown['gain'].lstrip('+')}" in answer.numbers
+    else:
+        shown = next(row for row in table["rows"] if row["name"] == first)
+        assert table["last"] == f"P − {wide['pair'][1]}’s"
+    at = [count for _, count in wide["ks"]].index(str(section.lead["k"]))
+    assert wide["paired"][at]["value"] == shown["gain"] and wide["paired"][at]["word"] in shown["verdict"]
+    template = environment(FOLDER).from_string(
+        '{% from "macros.html.j2" import lead_figure %}{% for one in drawn %}{{ lead_figure(one) }}{% endfor %}'
+    )
+    assert template.render(drawn=[wide, narrow]).count(f'data-of="{" − ".join(wide["pair"])}"') == 2
+
+
+def test_the_figures_title_has_the_tables_word_for_too_few_queries(tmp_path: Path) -> None:
+    section = section_of(demo(), tmp_path, resamples=30)
+    word = pl.when(k=1).then(pl.lit("too few queries")).when(k=2).then(pl.lit("undecided")).otherwise("verdict")
+    few = changed(section, systems=section["systems"].with_columns(verdict=word))
+    assert lead.figure_title(facts_of(few)) == (
+        "dense is ahead at k = 5; at k = 2 we do not know; at k = 1 too few queries"
+    )
+    cells = pl.col("retriever").is_in(section.rankings)
+    gain = section["gain"].filter(cells, ordering="descending", references="lenient")
+    words = pl.Series(["better"] * 3 + ["undecided", "too few queries", "too few queries"])
+    assert lead.headings(facts_of(changed(section, gain=gain.with_columns(verdict=words))))["gain"] == (
+        "Passages make the answer better in 3 of 6 combinations of retriever and k, undecided in 1, "
+        "too few queries in 2"
+    )
 
 
 @pytest.mark.parametrize("make", [demo, with_holes])

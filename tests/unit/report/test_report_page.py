@@ -13,12 +13,14 @@ import pytest
 from lxml import html
 from ragrelay.base.io.atomic_files import write_text
 from ragrelay.report import page as page_module
+from ragrelay.report import verdict_sentences
 from ragrelay.report.display import page_list
 from ragrelay.report.display.numbers import number
 from ragrelay.report.display.page import Page
 from ragrelay.report.display.palette import looks
 from ragrelay.report.display.script_json import script_json
 from ragrelay.report.display.templates import bundle
+from ragrelay.report.facts import facts_of
 from ragrelay.report.figures_by_k import correlation_by_k
 from ragrelay.report.page import render_page
 from ragrelay.report.reading import read_study
@@ -298,6 +300,26 @@ def test_several_sections_are_listed_and_share_the_room(tmp_path: Path, monkeypa
     assert '<p class="facts note">2 datasets · ' in text and "demo-lm, scored by minilm</p>" in text
     assert text.count("An even sample of the queries is drawn") == 4
     assert "162 more rows are in the CSV file" in text  # 192 correlations, of which 300 / 2 / 5 are shown
+
+
+def test_the_first_screen_has_the_first_answer_of_every_scorer(tmp_path: Path):
+    """Such as people's, who may say otherwise; not those of other datasets, which a table of all has."""
+    study = read_study(**write_study(tmp_path, n=16))
+    (first,) = study.sections
+    worse = first["systems"].with_columns(verdict=pl.lit("worse"), mean_difference=-pl.col("mean_difference"))
+    people = replace(changed(first, systems=worse), scorer="people <b>")
+    others = (people, replace(first, generator="other"), replace(first, dataset="other"))
+    pages = [render_page(replace(study, sections=(first, *some))) for some in ((), others)]
+    said = [html.fromstring(page).xpath("//main/p[starts-with(., 'Scored by')]") for page in pages]
+    assert [len(lines) for lines in said] == [0, 1]
+    (line,) = said[1]
+    answer = verdict_sentences.compared(facts_of(people)).sentence
+    assert line.text_content() == f"Scored by people <b>: {answer}"
+    assert answer.startswith("Answers from bm25 are better")
+    (link,) = line.xpath("a/@href")
+    (section,) = html.fromstring(pages[1]).xpath(f"//section[@id='{link[1:]}']")
+    assert section.get("aria-label") == people.title
+    assert pages[1].index("Scored by") < pages[1].index('class="answers-of"')
 
 
 def test_script_json_can_not_end_its_element():

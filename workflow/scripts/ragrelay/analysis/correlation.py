@@ -62,8 +62,8 @@ TABLE = {
     "n": integer("queries with both", "queries"),
     "n_null": integer("queries left out because they have no utility", "queries"),
     "n_unmeasured": integer("queries left out because they have no measure", "queries"),
-    "p_value": number("two-sided p-value of the coefficient = 0, uncorrected"),
-    "p_permutation": number("two-sided p-value of a studentised permutation test, uncorrected"),
+    "p_value": number("two-sided p-value of the coefficient = 0, uncorrected; the interval is by `method`"),
+    "p_permutation": number("two-sided p-value of a studentised permutation test, uncorrected; the verdict's"),
     "verdict": text(
         "of rho: `above zero`, `below zero`, `undecided` or `too few queries`, in correlation.csv after "
         "Holm's correction; empty of the other coefficients"

@@ -20,7 +20,6 @@ from ragrelay.analysis.verdicts import TOO_FEW, UNDECIDED, of_difference, of_int
 from ragrelay.base.vocabulary.columns import (
     CELL,
     CELL_COLUMNS,
-    INTERVAL,
     INTERVAL_METHOD,
     REASON,
     STUDY_PART,
@@ -43,16 +42,17 @@ TABLE = {
     "mean_p": number("mean over the n queries of P", "the scorer's"),
     "mean_p0": number("mean over the n queries of P₀", "the scorer's"),
     "mean_difference": number("mean gain: of P − P₀", "the scorer's"),
-    **INTERVAL,
+    "low": number("lower end of the 95% interval, by the test of `p_verdict`", "the scorer's"),
+    "high": number("upper end of the 95% interval", "the scorer's"),
     "method": INTERVAL_METHOD,
     "d_z": number("Cohen's d_z of the gain", "standard deviations"),
     "d_z_low": number("lower end of its 95% interval", "standard deviations"),
     "d_z_high": number("upper end of its 95% interval", "standard deviations"),
     "t": number("Student's t of the paired test"),
-    "p_value": number("two-sided p-value of the paired t-test, uncorrected"),
+    "p_value": number("two-sided p-value of the paired t-test alone, uncorrected; the interval is by `p_verdict`"),
     "p_hall": number("two-sided p-value of Hall's test for skewed data, uncorrected"),
     "p_verdict": number(
-        "p-value of the test of the verdict: the larger of Student's and of Hall's with 1.75 times the skewness"
+        "p-value of the test of verdict and interval: Student's, or Hall's with 1.75 times the skewness if larger"
     ),
     "p_wilcoxon": number("two-sided p-value of Wilcoxon's signed-rank test, uncorrected"),
     "p_permutation": number("two-sided p-value of the permutation test, uncorrected"),

@@ -476,11 +476,11 @@ def answer_of(rows: pl.DataFrame) -> str:
     return IT_IS_NOT if verdicts == {BELOW} and (rows["p_value"] < REVERSED).all() else NOT_KNOWN
 
 
-def why_no_answer(rows: Sequence[Row]) -> list[Row]:
-    """Return the deciding ones of a cell's ``rows``; with P_0 their reasons ask for the adjusted slope's queries."""
+def why_no_answer(rows: Sequence[Row]) -> list[tuple[Row, str]]:
+    """Return the deciding ones of a cell's ``rows`` and why; with P_0 that asks for the adjusted slope's queries."""
     both = all(row["reason"] != WITHOUT_P0 for row in rows)
     own, needed = map(NEEDED.format, (DIFFERING_AT_LEAST, ADJUSTED_AT_LEAST if both else DIFFERING_AT_LEAST))
-    return [{**row, "reason": (row["reason"] or "").replace(own, needed)} for row in deciding(rows)]
+    return [(row, (row["reason"] or "").replace(own, needed)) for row in deciding(rows)]
 
 
 def deciding(rows: Sequence[Row]) -> list[Row]:

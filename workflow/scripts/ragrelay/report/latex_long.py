@@ -28,7 +28,7 @@ def correlation_latex(section: Section, unseen: bool = False) -> str:
         columns[f"$p$ ({NAMES[name].split()[1]})"] = _p(f"{name}_p_value")
     caption = (
         f"Correlation over queries of {escape(_measures(frame))} with utility, with 95\\% intervals "
-        f"({escape(section.title)}). $p$-values are uncorrected."
+        f"({escape(section.title)}). $p$-values are uncorrected, and not the intervals'."
     )
     names = (*CELL, "measure") if several else CELL
     return _longtable(frame, names, columns, caption)

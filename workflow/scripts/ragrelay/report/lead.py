@@ -41,7 +41,6 @@ def lead(facts: Facts, part: int, explored: bool, left_out: Sequence[Mapping[str
         "figure": lead_figure(facts, part, explored),
         "figure_title": figure_title(facts),
         "figure_remark": figure_remark(facts),
-        "pair": facts.section.primary,
         "table": table(facts),
         "warnings": warnings(facts, left_out),
     }
@@ -84,8 +83,10 @@ def figure_title(facts: Facts) -> str:
             parts.append(f"{text.format(name)} at k = {_ks(some)}")
     if not parts:
         return "Quality of the answers, P, against passages in the context, k"
-    open_at = [row for row in rows if not row.better and not row.worse]
-    return "; ".join(parts + ([f"at k = {_ks(open_at)} we do not know"] if open_at else []))
+    few = [row for row in rows if row.verdict == TOO_FEW]
+    open_at = [row for row in rows if not row.better and not row.worse and row not in few]
+    parts += [f"at k = {_ks(open_at)} we do not know"] if open_at else []
+    return "; ".join(parts + ([f"at k = {_ks(few)} {TOO_FEW}"] if few else []))
 
 
 def figure_remark(facts: Facts) -> str:
@@ -120,8 +121,7 @@ def table(facts: Facts) -> dict[str, Any]:
     rankings = [row for row in by_p if row["kind"] == "ranking"]
     designed = [row for row in by_p if row["kind"] == "designed"]
     between = [facts.pair_by_k[k]] if k in facts.pair_by_k and not no_baseline else []
-    chosen = [row.turned() if row.worse else row for row in between]
-    for against_other in chosen:
+    for against_other in between:
         measured = facts.both(against_other, "measured")
         apart = signed(number(measured[0] - measured[1], 2)) if measured else ""
         winner = against_other.retriever if against_other.better and len(section.rankings) == 2 else ""
@@ -134,7 +134,7 @@ def table(facts: Facts) -> dict[str, Any]:
         rankings.append(_row("zero-shot", "zero", zero, "", number(baseline.value, 2)))
     for row in by_p if no_baseline else ():
         row["n"] = next((mean.n for mean in lines.get(row["name"], []) if mean.k == k), 0)
-    paired = [row.n for row in (gains.values() if no_baseline else chosen) if row.n]
+    paired = [row.n for row in (gains.values() if no_baseline else between) if row.n]
     sizes = _sizes([*rankings, *designed], paired, "" if no_baseline else f"{measure}@{k}")
     fixed = sum(row["kind"] != "ranking" for row in rankings) + len(designed)
     ranked = [row for row in rankings if row["kind"] == "ranking"]
@@ -264,7 +264,8 @@ def _other_retrievers(facts: Facts) -> list[Warned]:
     named = {
         "answers are better with {}": [row for row in rows if row.better],
         "answers are worse with {}": [row for row in rows if row.worse],
-        "with {} we do not know": [row for row in rows if not row.better and not row.worse],
+        "with {} we do not know": [row for row in rows if not row.better and not row.worse and row.verdict != TOO_FEW],
+        f"with {{}} there are {TOO_FEW} to say": [row for row in rows if row.verdict == TOO_FEW],
     }
     parts = [text.format(listing([row.retriever for row in some])) for text, some in named.items() if some]
     if facts.section.primary is None or not parts:
@@ -282,7 +283,8 @@ def _other_orderings(facts: Facts) -> list[Warned]:
     for row in others if here else ():
         if row.low is not None and here is not None and (row.better, row.worse) != (here.better, here.worse):
             text = f"{row.retriever} is better" if row.better else f"{row.against_retriever} is better"
-            text = text if row.better or row.worse else "which is better is not known"
+            unknown = TOO_FEW if row.verdict == TOO_FEW else "which is better is not known"
+            text = text if row.better or row.worse else unknown
             numbers = short(row.mean_difference or 0.0, row.low, row.high)
             remark = would_undo("this") if (row.better or row.worse) and row.stands is False else ""
             said = with_remark(f"{text}: difference {numbers}.", remark)
@@ -327,7 +329,7 @@ def headings(facts: Facts) -> dict[str, str]:
     if gains.height and not _decided(gains):
         texts["gain"] = verdict_sentences.not_compared(gains)
     elif gains.height:
-        tested = gains["low"].count()
+        tested = gains.drop_nulls("low")
         text = _share(gains, "Passages make the answer better", SAY_BETTER, "worse", SAY_WORSE, tested=tested)
         texts["gain"] = text + _besides(gains)
     if _decided(pairs):
@@ -342,7 +344,7 @@ def headings(facts: Facts) -> dict[str, str]:
         text = "Better-ranked queries have higher utility"
         lacking = rho.height - ranked.height
         without = f"; {count(lacking)} {'has' if lacking == 1 else 'have'} no ρ" if lacking else ""
-        texts["relayed"] = _share(rho, text, (ABOVE,), "lower", (BELOW,), tested=ranked.height) + without
+        texts["relayed"] = _share(rho, text, (ABOVE,), "lower", (BELOW,), tested=ranked) + without
     ends = (section.grid.k[0], section.grid.k[-1])
     shown = [name for name in coloured(facts) if (lines[name][0].k, lines[name][-1].k) == ends]
     changes = {name: _change(section, name) for name in lines if name in shown and len(section.grid.k) > 1}
@@ -385,14 +387,16 @@ def _untested(number: int) -> str:
 
 def _share(
     tests: pl.DataFrame, text: str, of: tuple[str, ...], less: str = "", other: tuple[str, ...] = (),
-    of_what: str = "combinations of retriever and k", tested: int | None = None,
+    of_what: str = "combinations of retriever and k", tested: pl.DataFrame | None = None,
 ) -> str:  # fmt: skip
     """Say in how many cells the verdict is one ``of`` those.
 
-    With ``less``, also in how many it is one of the ``other``, and of how many ``tested`` ones (default all) neither.
+    With ``less``, also in how many it is one of the ``other``, and of how many ``tested`` ones neither, and why.
     """
     verdicts = tests["verdict"].to_list()
     more, fewer = (sum(verdict in group for verdict in verdicts) for group in (of, other))
-    unknown = (tests.height if tested is None else tested) - more - fewer if less else 0
-    rest = [f"{word} in {count(some)}" for word, some in ((less, fewer), ("undecided", unknown)) if some]
+    few = 0 if tested is None else tested.filter(verdict=TOO_FEW).height
+    unknown = 0 if tested is None else tested.height - more - fewer - few
+    counts = {less: fewer, "undecided": unknown, TOO_FEW: few}
+    rest = [f"{word} in {count(some)}" for word, some in counts.items() if some]
     return ", ".join([f"{text} in {count(more)} of {count(tests.height)} {of_what}", *rest])

@@ -143,6 +143,7 @@ def _drawn(facts: Facts, part: int, explored: bool, size: Size, ticks: Sequence[
         "size": size, "right": right, "floor": floor, "ticks": list(zip(map(y, ticks), written, strict=True)),
         "ks": [(round(at[k], 1), count(k)) for k in ks], "lines": drawn, "labels": labels, "paired": paired,
         "level": "95% or more" if any((row.level or 0.0) > 0.95 for row in rows.values()) else "95% interval",
+        "pair": next(((row.retriever, row.against_retriever) for row in rows.values()), ()),
         "most": most, "zero": None if baseline is None else {
             "y": y(baseline.value), "said": f"zero-shot, no passages: P {words_of(baseline)}",
             "band": None if baseline.low is None or baseline.high is None else (y(baseline.high), y(baseline.low))},

@@ -130,8 +130,8 @@ def compared(facts: Facts) -> Conclusion:
     numbers = ", ".join([difference, *few, *why])
     means = facts.both(row, "mean_p") if not row.n_unpaired else None
     quality = [f"answer quality P {_both(means)}"] if means else []
-    ranked = [f"{lead['measure']}@{lead['k']} {_both(measured)}"] if measured and means else []
-    shown = ([*ranked, *quality, numbers], [*quality, numbers], [numbers])
+    ranked = [f"{lead['measure']}@{lead['k']} {_both(measured)}"] if measured else []
+    shown = ([*ranked, *quality, numbers], [*ranked, numbers])
     said = [Conclusion(*heading, strong, ", ".join(some), names, facts=of_pair) for some in shown]
     answer = next((one for one in said if len(one.sentence.split()) <= MOST_WORDS), said[-1])
     return answer._replace(remark=would_undo("this") if row.stands is False else unlike_student(row))
@@ -311,13 +311,10 @@ def _per_tenth(row: Slope) -> str:
 
 def why_no_slope(rows: list[Slope]) -> str:
     """Return why a cell has no answer on relay; with P_0 it needs both slopes, and so the adjusted slope's queries."""
-    both = all(row.reason != relay.WITHOUT_P0 for row in rows)
-    least, enough = (f", {least} needed" for least in (relay.DIFFERING_AT_LEAST, relay.ADJUSTED_AT_LEAST))
     reasons: dict[str, str] = {}
-    for row in relay.deciding(rows):
-        reason = (row.reason or "").replace(least, enough if both else least)
+    for row, reason in relay.why_no_answer(rows):
         reasons.setdefault(reason, _adjusted(row, ", ") + reason)
-    few = [text for text in reasons.values() if text.endswith(enough)]
+    few = [text for text in reasons.values() if text.endswith(relay.NEEDED.format(relay.ADJUSTED_AT_LEAST))]
     return few[-1] if few else next(filter(None, reasons.values()), "")
 
 

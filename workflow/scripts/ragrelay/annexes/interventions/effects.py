@@ -321,6 +321,6 @@ def _relay(relay: pl.DataFrame, row: Mapping[str, Any]) -> dict[str, Any]:
     both = relay.filter(retrievers=ALL_RANKINGS, **here).sort("adjusted").to_dicts()
     if not both or both[0]["adjusted"]:
         return {}
-    reason = next((one["reason"] for one in why_no_answer(both) if one["verdict"] == TOO_FEW), None)
+    reason = next((reason for one, reason in why_no_answer(both) if one["verdict"] == TOO_FEW), None)
     return {"relay": both[0]["slope"], "relay_low": both[0]["low"], "relay_high": both[0]["high"],
             "relay_reason": reason}  # fmt: skip
