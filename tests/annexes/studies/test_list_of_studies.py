@@ -13,6 +13,7 @@ import pytest
 from ragrelay.annexes.studies import page as page_module
 from ragrelay.annexes.studies.listed import RUNNING, UNFINISHED, first_answers, first_warnings, read_all
 from ragrelay.annexes.studies.page import MARK, keep_list
+from ragrelay.report.display.findings import Warned
 from ragrelay.report.display.templates import FOLDER, environment
 
 from tests.support.report_browser import needs_browser, violations
@@ -77,7 +78,8 @@ def first_screen(notices: list[str], annexes: list[str], remarks: list[tuple[str
     """Render a section's first screen with its own template."""
     table = {"rows": [], "designed": [], "title": "", "measure": "", "last": "", "more": 0, "remark": "",
              "compared": False, "unjudged": False}  # fmt: skip
-    lead = {"answers": [], "looks": {}, "scope": "", "figure": [], "table": table, "warnings": remarks}
+    lead: dict[str, Any] = {"answers": [], "looks": {}, "scope": "", "figure": [], "table": table}
+    lead["warnings"] = [Warned(*remark) for remark in remarks]
     shown = {"anchor": "s1", "first": True, "signature": "", "lead": lead}
     template = environment(FOLDER).get_template("lead.html.j2")
     return template.render(shown=shown, lead=lead, page={"notices": notices}, annex_warnings=annexes, explorer={})
