@@ -171,12 +171,12 @@ CEILINGS = {
     "bertscore": 500,
     "questions": 2000,
     "analysis": 5550,  # intervals end where the scores' scale does
-    "report": 7150,  # the first screen's rows with their types, and facts.json
+    "report": 7200,  # the first screen's rows with their types, and facts.json
     "config": 1050,
     "execution": 5500,
     "scripts": 1000,  # counts in the jobs' scripts
     "rules": 1500,  # rules that count; a run's last lines on endpoints
-    "tests": 47850,  # facts.json: rows, types, every number; a fresh day's stumbles
+    "tests": 48000,  # facts.json: rows, types, every number; a fresh day's stumbles
     **entries_of_annexes("CEILING"),
 }  # fmt: skip
 """Most lines of Python and rules in each room; an annex has its rules, scripts, tests and doors, and its ceiling in its
