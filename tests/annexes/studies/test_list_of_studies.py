@@ -11,10 +11,8 @@ from typing import Any
 
 import pytest
 from ragrelay.annexes.studies import page as page_module
-from ragrelay.annexes.studies.listed import RUNNING, UNFINISHED, first_answers, first_warnings, read_all
+from ragrelay.annexes.studies.listed import EARLIER, RUNNING, UNFINISHED, of_facts, read_all
 from ragrelay.annexes.studies.page import MARK, keep_list
-from ragrelay.report.display.findings import Warned
-from ragrelay.report.display.templates import FOLDER, environment
 
 from tests.support.report_browser import needs_browser, violations
 from tests.support.sandbox import ROOT
@@ -22,24 +20,21 @@ from tests.support.sandbox import ROOT
 pytestmark = pytest.mark.page
 
 HOSTILE = "<img src=x onerror=window.hacked=1>"
-ANSWERS = """<html><body><div class="lead">
-<div class="answers-of">
-<div class="answer">
-<p class="question"><strong>Systems.</strong> Which?</p>
-<p class="said"><strong>Answers from <span class="named">a&lt;b</span> are better</strong><span class="hidden">:</span>
-<span class="numbers">P 0.8 against 0.7.</span></p>
-</div>
-</div>
-<p class="said">not an answer</p>
-</div></body></html>
-"""
-TABLE = """<html><table class="over"><thead><tr><th class="question"><strong>Relay.</strong> Is it?</th></tr></thead>
-<tbody><tr><th scope="row">one</th><td class="said" data-topic="Relay. "><strong>It is</strong></td></tr>
-<tr><th scope="row">two</th><td class="said" data-topic="Relay. "><strong>We do not know</strong></td></tr></tbody>
-</table></html>"""
+PAGE = "<html><body>a page</body></html>\n"
 
 
-def write_study(root: Path, name: str, page: str | None = ANSWERS, provenance: Any = None, time: int = 0) -> Path:
+def facts(answers: list[tuple[str, str]], **other: Any) -> dict[str, Any]:
+    """What a study's facts.json has of a section with these topics and answers."""
+    told = [{"topic": topic, "sentence": sentence} for topic, sentence in answers]
+    return {"over_all": [], "notes": [], "sections": [{"answers": told, "warnings": []}], **other}
+
+
+ANSWERS = facts([("Systems", "Answers from a<b are better: P 0.8 against 0.7.")])
+
+
+def write_study(
+    root: Path, name: str, page: str | None = PAGE, provenance: Any = None, time: int = 0, told: Any = ANSWERS
+) -> Path:
     """A study's folder with what the list reads; ``provenance`` may be a text, written as it is."""
     report = root / name / "report"
     report.mkdir(parents=True)
@@ -48,6 +43,8 @@ def write_study(root: Path, name: str, page: str | None = ANSWERS, provenance: A
     text = provenance if isinstance(provenance, str) else json.dumps(whole if provenance is None else provenance)
     (report / "provenance.json").write_text(text, encoding="utf-8")
     if page is not None:
+        if told is not None:
+            (report / "facts.json").write_text(json.dumps(told), encoding="utf-8")
         (report / "index.html").write_text(page, encoding="utf-8")
         os.utime(report / "index.html", (1_700_000_000 + time, 1_700_000_000 + time))
     return root / name
@@ -70,40 +67,47 @@ def test_a_study_is_listed_with_its_date_grid_model_and_answers(tmp_path: Path) 
 
 
 def test_answers_of_several_datasets_are_named_by_them() -> None:
-    assert first_answers(TABLE) == [("one · Relay", "It is"), ("two · Relay", "We do not know")]
-    assert first_answers("<html>no answers</html>") == []
-
-
-def first_screen(notices: list[str], annexes: list[str], remarks: list[tuple[str, str]]) -> str:
-    """Render a section's first screen with its own template."""
-    table = {"rows": [], "designed": [], "title": "", "measure": "", "last": "", "more": 0, "remark": "",
-             "compared": False, "unjudged": False}  # fmt: skip
-    lead: dict[str, Any] = {"answers": [], "looks": {}, "scope": "", "figure": [], "table": table}
-    lead["warnings"] = [Warned(*remark) for remark in remarks]
-    shown = {"anchor": "s1", "first": True, "signature": "", "lead": lead}
-    template = environment(FOLDER).get_template("lead.html.j2")
-    return template.render(shown=shown, lead=lead, page={"notices": notices}, annex_warnings=annexes, explorer={})
+    """A page opens with a table of them, and not with its first section's."""
+    rows = [{"dataset": name, "answers": [{"topic": "Relay", "sentence": said}]}
+            for name, said in (("one", "It is."), ("two", "We do not know."))]  # fmt: skip
+    told = facts([("Systems", "of the first section")], over_all=rows)
+    assert of_facts(told)["answers"] == [("one · Relay", "It is."), ("two · Relay", "We do not know.")]
+    assert of_facts(facts([], sections=[]))["answers"] == []
 
 
 def test_a_study_is_listed_with_its_pages_warnings(tmp_path: Path) -> None:
-    remarks = [("Primary pair", "a and b"), ("Answers", "12% are cut"), ("Answers", "<b> 3% are blank")]
-    screen = first_screen([f"data {HOSTILE}", "seeds"], ["people"], remarks)
-    above = '<p class="warning wide">3 of 9 answers of a&lt;b are missing.</p>'
-    assert first_warnings(above + screen + first_screen([], [], [("Answers", "again")])) == [
+    heads = [{"topic": topic} for topic in ("Primary pair", "Answers", "Answers")]
+    sections = [{"answers": [], "warnings": heads}, {"answers": [], "warnings": heads[1:2]}]
+    kinds = (("notice", f"data {HOSTILE}"), ("notice", "seeds"), ("opening", "no warning"), ("warning", "people"),
+             ("missing", "3 of 9 answers of a<b are missing."))  # fmt: skip
+    notes = [{"kind": kind, "sentence": said} for kind, said in kinds]
+    assert of_facts(facts([], notes=notes, sections=sections))["warnings"] == [
         "Warning: 3 of 9 answers of a<b are missing.", f"Warning: data {HOSTILE}", "Warning: seeds",
         "Its page has 1 other warning and 4 remarks: Primary pair, Answers (3).",
     ]  # fmt: skip
-    assert first_warnings(first_screen([], [], remarks[:1])) == ["Its page has 1 remark: Primary pair."]
-    assert first_warnings(first_screen([], [], [])) == first_warnings("<html>none</html>") == []
-    write_study(tmp_path, "one", page=ANSWERS.replace("</body>", f"{above}{screen}</body>"))
+    one = {"answers": [], "warnings": heads[:1]}
+    assert of_facts(facts([], sections=[one]))["warnings"] == ["Its page has 1 remark: Primary pair."]
+    assert of_facts(ANSWERS)["warnings"] == []
+    write_study(tmp_path, "one", told=ANSWERS | {"notes": notes})
     assert keep_list(tmp_path) == []
     listed = (tmp_path / "index.html").read_text()
     assert listed.index("0.8 against 0.7") < listed.index("3 of 9 answers of a&lt;b are missing")
     assert HOSTILE not in listed
-    write_study(tmp_path, "long", page=first_screen(["長" * 500, "word " * 100], [], []) + "</html>")
+    long = [{"kind": "notice", "sentence": said} for said in ("長" * 500, "word " * 100)]
+    write_study(tmp_path, "long", told=ANSWERS | {"notes": long})
     assert keep_list(tmp_path) == []
     shown = re.findall('<p class="note warned">(.*)</p>', (tmp_path / "index.html").read_text())
     assert len(shown) == 6 and max(map(len, shown)) <= 245 and any(text.startswith("Warning: 長") for text in shown)
+
+
+def test_a_page_of_an_earlier_version_is_listed_without_answers(tmp_path: Path) -> None:
+    write_study(tmp_path, "early", told=None)
+    for name, told in {"list": [], "other": {"sections": 3}, "texts": facts([]) | {"notes": ["text"]}}.items():
+        write_study(tmp_path, name, told=told)
+    found = {study.folder: study for study in read_all(tmp_path)[0]}
+    assert (found["early"].warnings, found["early"].answers, found["early"].trouble) == ([EARLIER], (), "")
+    for name in ("list", "other", "texts"):
+        assert found[name].trouble == "Broken: report/facts.json is not as ragrelay writes it."
 
 
 def test_a_broken_study_is_a_row_that_says_so(tmp_path: Path) -> None:
@@ -113,7 +117,7 @@ def test_a_broken_study_is_a_row_that_says_so(tmp_path: Path) -> None:
     }.items():  # fmt: skip
         write_study(tmp_path, name, provenance=provenance)
     (write_study(tmp_path, "without") / "report/provenance.json").unlink()
-    write_study(tmp_path, "half", page=ANSWERS[:200])
+    write_study(tmp_path, "half", page=PAGE[:10])
     (write_study(tmp_path, "bytes") / "report/index.html").write_bytes(b"\xff\xfe\x00</html>")
     found = troubles(tmp_path)
     assert found["cut"].startswith("Broken: report/provenance.json is invalid JSON (")

@@ -21,8 +21,8 @@ def facts_file(study: ReportedStudy, annexes: Mapping[str, Any], over_all: Seque
 
     Args:
         study: the study, its sections in the page's order.
-        annexes: the parts of annexes: ``annex_openings``, ``annex_warnings``, and ``annex_answers``, which are the
-            annexes' names with the variables of their templates.
+        annexes: ``mixed``, a warning of mixed engines, and of annexes ``annex_openings``, ``annex_warnings`` and
+            ``annex_answers``: their names with the variables of their templates.
         over_all: the answers over several generators or datasets.
 
     Returns:
@@ -32,7 +32,7 @@ def facts_file(study: ReportedStudy, annexes: Mapping[str, Any], over_all: Seque
         "notice": study.notices,
         "missing": study.missing,
         "opening": annexes.get("annex_openings", []),
-        "warning": annexes.get("annex_warnings", []),
+        "warning": [*annexes.get("annex_warnings", []), *filter(None, [annexes.get("mixed")])],
     }
     return {
         "version": VERSION,

@@ -44,6 +44,7 @@ def page_and_facts(study: ReportedStudy, template: Path, path: Path) -> tuple[st
     retrievers = {name: look for section in study.sections for name, look in section.looks.items()}
     page = Page(study.name, QUESTION, answers, _entries(study), study.notices, retrievers=retrievers)
     explored, of_annexes, over_several = explorer(study, path), _annexes(study, page), _over_all(study, page)
+    of_origin = origin(study)
     html = page.html(
         template,
         study=study,
@@ -54,9 +55,9 @@ def page_and_facts(study: ReportedStudy, template: Path, path: Path) -> tuple[st
         questions=study.questions,
         explorer=explored,
         explorer_index=explorer_json(explored),
-        **origin(study),
+        **of_origin,
     )
-    return html, facts_file(study, of_annexes, over_several["rows"] if over_several else ())
+    return html, facts_file(study, of_annexes | of_origin, over_several["rows"] if over_several else ())
 
 
 def _entries(study: ReportedStudy) -> dict[str, str]:

@@ -1,11 +1,9 @@
-"""Read what the list of studies says of each: from provenance.json and from the page, as far as they can be read."""
+"""Read what the list of studies says of each: from provenance.json and facts.json, as far as they can be read."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -14,26 +12,17 @@ from ragrelay.base.io.json_values import json_object
 from ragrelay.base.io.run_locks import at_work
 from ragrelay.report.display.numbers import counted
 
-PAGE, PROVENANCE = "report/index.html", "report/provenance.json"
+PAGE, PROVENANCE, FACTS = "report/index.html", "report/provenance.json", "report/facts.json"
 MADE = ("report", "benchmarks", "fetched", "indexes", "*/collection", "plan.csv")
 """What a study's folder has some of, from the first job on."""
 PREVIEW = "preview.html"
 RUNNING = "A run is at work on it, or was killed: the study’s command goes on where it stopped."
 UNFINISHED = "No page yet: no run has made one, or the run stopped early. The study’s command makes it."
+EARLIER = "An earlier version wrote its page, without facts.json: the study’s command adds the answers to this list."
 MOST_ANSWERS = 6
 MOST_NAMED = 12
-ENDS = {'<div class="answers-of">': "</div>\n</div>", '<table class="over">': "</table>"}
-"""Where the answers of a page begin → where they end: of one part, or a table with a row per dataset."""
-ANSWER = re.compile(
-    r'<tr><th scope="row">(?P<row>.*?)</th>|<p class="question"><strong>(?P<topic>.*?)</strong>'
-    r'|<(?P<tag>p|td) class="said"( data-topic="(?P<data_topic>[^"]*)")?>(?P<said>.*?)</(?P=tag)>',
-    re.DOTALL,
-)
-"""An answer, and what says whose it is (macros.html.j2)."""
-LONGEST = 100_000
-"""Characters from there that are searched for answers."""
-WARNING = re.compile(r'<(?:p|li) class="warning(?: wide)?">(.*?)</(?:p|li)>|<li><strong>(.*?)</strong>', re.DOTALL)
-"""A warning about the data, or another one's heading, of a page (page.html.j2, lead.html.j2, origin.html.j2)."""
+WARNINGS = ("missing", "notice", "warning")
+"""Kinds of notes that warn about the data."""
 MOST_WARNINGS = 3
 
 
@@ -91,7 +80,7 @@ def is_study(folder: Path) -> bool:
 
 def read_study(folder: Path, ending: bool = False) -> Listed:
     """Read a study's entry. What cannot be read is named in ``trouble``. Raises OSError for an unreadable folder."""
-    page, path = folder / PAGE, folder / PROVENANCE
+    page, path, told = folder / PAGE, folder / PROVENANCE, folder / FACTS
     written = page.is_file()
     time = (page if written else folder).stat().st_mtime
     said: dict[str, Any] = {"time": time, "page": written}
@@ -108,13 +97,16 @@ def read_study(folder: Path, ending: bool = False) -> Listed:
         troubles.append(f"Broken: {PROVENANCE} is missing.")
     if written:
         try:
-            text = page.read_text(encoding="utf-8")
-            said |= {"answers": first_answers(text), "warnings": first_warnings(text)}
-            whole = text.rstrip().endswith("</html>")
+            whole = page.read_text(encoding="utf-8").rstrip().endswith("</html>")
         except (OSError, UnicodeDecodeError):
             whole = False
         if not whole:
             troubles.append(f"Broken: {PAGE} is cut off.")
+        try:
+            known = json_object(told, str(told), "a whole file") if told.is_file() else None
+            said |= {"warnings": [EARLIER]} if known is None else of_facts(known)
+        except (InputError, OSError, KeyError, TypeError, AttributeError, IndexError):
+            troubles.append(f"Broken: {FACTS} is not as ragrelay writes it.")
     if not ending and at_work(folder):
         troubles.append(RUNNING)
     elif not written:
@@ -152,33 +144,24 @@ def _first(names: list[str]) -> list[str]:
     return names if len(names) <= MOST_NAMED else [*names[:MOST_NAMED], f"and {len(names) - MOST_NAMED} more"]
 
 
-def first_answers(page: str) -> list[tuple[str, str]]:
-    """Return the topics and answers that a study's page opens with, as plain text; none if it has none."""
-    begun = [(place, opening) for opening in ENDS if (place := page.find(opening)) >= 0]
-    start, opening = min(begun, default=(len(page), next(iter(ENDS))))
-    found, row, topic = [], "", ""
-    for part in ANSWER.finditer(page[start : start + LONGEST].partition(ENDS[opening])[0]):
-        row, topic = part["row"] or row, part["topic"] or part["data_topic"] or topic
-        if part["said"] and (said := _plain(part["said"])):
-            heads = (_plain(head).rstrip(".") for head in (row, topic))
-            found.append((" · ".join(filter(None, heads)), said))
-    return found[:MOST_ANSWERS]
+def of_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the answers and the warnings that a study's page opens with, from the content of facts.json.
 
-
-def first_warnings(page: str) -> list[str]:
-    """Return the first warnings about the data on a study's page, then a sentence that counts the rest."""
-    found = [*WARNING.finditer(page)]
-    strong = list(dict.fromkeys(_plain(each[1]) for each in found if each[1]))
-    heads = Counter(_plain(each[2]) for each in found if each[2])
+    Raises KeyError, TypeError, AttributeError or IndexError for other content.
+    """
+    answers = [(f"{row['dataset']} · {each['topic']}", each["sentence"]) for row in facts["over_all"]
+               for each in row["answers"]]  # fmt: skip
+    for section in facts["sections"][:1]:
+        answers = answers or [(each["topic"], each["sentence"]) for each in section["answers"]]
+    by_kind = {kind: [note["sentence"] for note in facts["notes"] if note["kind"] == kind] for kind in WARNINGS}
+    strong = [printable(said) for kind in WARNINGS for said in by_kind[kind]]
+    heads = Counter(printable(each["topic"]) for section in facts["sections"] for each in section["warnings"])
     more = [counted(len(strong) - MOST_WARNINGS, "other warning")] if len(strong) > MOST_WARNINGS else []
     named = ", ".join(f"{head} ({n})" if n > 1 else head for head, n in heads.items())
     more += [f"{counted(heads.total(), 'remark')}: {named}"] if heads else []
     last = [f"Its page has {' and '.join(more)}."] if more else []
-    return [*(f"Warning: {text}" for text in strong[:MOST_WARNINGS]), *last]
-
-
-def _plain(markup: str) -> str:
-    return " ".join(unescape(re.sub(r"<[^>]*>", "", markup)).split()).replace(" :", ":")
+    warnings = [*(f"Warning: {text}" for text in strong[:MOST_WARNINGS]), *last]
+    return {"answers": [(printable(a), printable(b)) for a, b in answers[:MOST_ANSWERS]], "warnings": warnings}
 
 
 def state(root: Path) -> set[tuple[str, int, int]]:
