@@ -381,7 +381,7 @@ def test_the_first_screen_holds_answers_figure_and_table(
             assert max(apart) > 0.9, "texts cover each other"
         assert len(tab.locator(".answer").all()) == 3
         for said in tab.locator(".said").all_inner_texts():
-            answer, *remark = said.split("One more query")
+            answer, *remark = said.split("A single further query")
             assert 2 < len(answer.replace(":", "").split()) <= MOST_WORDS and len(" ".join(remark).split()) <= 12
         assert len(tab.inner_text("body").split()) <= 1500
         assert [one.get_attribute("open") for one in tab.locator("details.fold").all()] == [None] * tab.locator(
