@@ -82,10 +82,11 @@ def _snakemake(*arguments: str) -> str:
 
 
 def graph() -> str:
-    """Return the demo's rule graph in Mermaid's words, without colours."""
-    lines = _snakemake("--forceall", "--rulegraph", "mermaid-js").splitlines()
-    kept = [line.strip() for line in lines if re.match(r"\s*(flowchart|id\d+(\[| ))", line)]
-    return "\n".join([kept[0], *(f"  {line}" for line in kept[1:])])
+    """Return the demo's rule graph in Mermaid's words: an edge per line, in the alphabet's order."""
+    drawn = _snakemake("--forceall", "--rulegraph", "mermaid-js")
+    names = dict(re.findall(r"^\s*(id\d+)\[(\w+)\]", drawn, re.MULTILINE))
+    edges = {(names[one], names[other]) for one, other in re.findall(r"(id\d+) --> (id\d+)", drawn)}
+    return "\n".join(["flowchart TB", *(f"  {one} --> {other}" for one, other in sorted(edges))])
 
 
 def paths(files: list[list[str]]) -> str:
