@@ -444,7 +444,7 @@ class Facts:
         return [self.slopes[name] for name in ("", "adjusted") if name in self.slopes]
 
     @cached_property
-    def undecided_at(self) -> dict[int, list[Slope]]:
+    def too_few_at(self) -> dict[int, list[Slope]]:
         """The slopes at other k that have too few queries."""
         rows = self.section["relay"].filter(
             retrievers=relay.ALL_RANKINGS, measure=self.section.lead["measure"], ordering=self.where["ordering"],

@@ -226,7 +226,7 @@ def warnings(facts: Facts, left_out: Sequence[Mapping[str, Any]] = ()) -> list[W
         Warned(
             f"k = {k}", f"too few queries to tell of relay: {verdict_sentences.why_no_slope(slopes)}.", tuple(slopes)
         )
-        for k, slopes in facts.undecided_at.items()
+        for k, slopes in facts.too_few_at.items()
         if min(slope.n for slope in slopes) < min(n, needed)
     ]
     of_all = OF_ALL if section.baseline else WITHOUT_ZEROSHOT
