@@ -40,9 +40,9 @@ demo: $(STAMP)  ## Run the demo study, with a real language model of 135 million
 # Snakemake keeps the job's script, which runs again and stops at its first line.
 debug: $(STAMP)  ## Make a file again and step through its job in pdb: make debug TARGET=results/... [CONFIGFILE=my-study.yaml]
 	@test -n "$(TARGET)" || { echo "ragrelay: error: TARGET: found none; expected a file of the results, such as results/demo/demo/collection/qrels.parquet"; exit 1; }
-	@rm -rf .snakemake/scripts
-	@snakemake --cores 1 $(addprefix --configfile ,$(CONFIGFILE)) --skip-script-cleanup --force "$(TARGET)" || true
-	@script=$$(ls -t .snakemake/scripts/*.py | head -1); sed -i '/snakemake preamble end/a breakpoint()' "$$script"; python "$$script"
+	@begun=$$(mktemp); snakemake --cores 1 $(addprefix --configfile ,$(CONFIGFILE)) --skip-script-cleanup --force "$(TARGET)" || true; \
+	script=$$(find .snakemake/scripts -name '*.py' -newer "$$begun" | head -1); rm "$$begun"; \
+	test -n "$$script" || { echo "ragrelay: error: $(TARGET): found no job's script; see the messages above"; exit 1; }; sed -i '/snakemake preamble end/a breakpoint()' "$$script"; python "$$script"
 
 # What needs more than the package itself is left out: markers, pyproject.toml.
 NEEDS := browser or cluster or engine or full or page or process or simulation or study

@@ -136,7 +136,8 @@ def test_the_plans_number_of_scores_gives_the_width(width: float, sd: float, r: 
 
 
 def test_the_plan_says_what_its_numbers_rest_on() -> None:
-    [assumed] = width_lines("demo", np.array([0.5]), 400)
+    [assumed] = width_lines("demo", [np.array([0.5])], 400)
     assert "an assumed standard deviation of 0.35" in assumed and "±0.05" in assumed
-    [known] = width_lines("demo", np.linspace(0, 1, 50), 400)
-    assert "their standard deviation so far of 0.30" in known
+    spread = np.linspace(0, 0.5, 25)
+    [known] = width_lines("demo", [spread, spread + 0.5], 400)
+    assert f"their standard deviation so far within cells of {spread.std(ddof=1):.2f}" in known

@@ -75,9 +75,22 @@ def test_answers_of_several_datasets_are_named_by_them() -> None:
     assert of_facts(facts([], sections=[]))["answers"] == []
 
 
+def test_the_first_answer_by_each_other_scorer_is_listed() -> None:
+    """As on the page; those of other datasets and generators are not."""
+    names = {"dataset": "d", "generator": "g"}
+    parts = [("s", "d", "first"), ("people", "d", "the opposite"), ("s", "other", "elsewhere")]
+    sections = [names | {"scorer": scorer, "dataset": dataset, "warnings": [],
+                         "answers": [{"topic": "Systems", "sentence": said}, {"topic": "Relay", "sentence": "open"}]}
+                for scorer, dataset, said in parts]  # fmt: skip
+    assert of_facts(facts([], sections=sections))["answers"] == [
+        ("Systems", "first"), ("Relay", "open"), ("Scored by people", "the opposite"),
+    ]  # fmt: skip
+
+
 def test_a_study_is_listed_with_its_pages_warnings(tmp_path: Path) -> None:
     heads = [{"topic": topic} for topic in ("Primary pair", "Answers", "Answers")]
-    sections = [{"answers": [], "warnings": heads}, {"answers": [], "warnings": heads[1:2]}]
+    names = {"dataset": "d", "generator": "g", "scorer": "s", "answers": []}
+    sections = [names | {"warnings": heads}, names | {"warnings": heads[1:2]}]
     kinds = (("notice", f"data {HOSTILE}"), ("notice", "seeds"), ("opening", "no warning"), ("warning", "people"),
              ("missing", "3 of 9 answers of a<b are missing."))  # fmt: skip
     notes = [{"kind": kind, "sentence": said} for kind, said in kinds]

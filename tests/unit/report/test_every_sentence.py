@@ -5,6 +5,7 @@ scores, contexts and measures, by numpy, scipy and statsmodels; none calls the a
 the package says. The page must make these claims and no other. A docstring has the estimand | rows | n | test.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -160,27 +161,30 @@ class Again:
         found = between(values)
         return values, found, word_of(values, *(found or (None, None)), margin=MARGIN)
 
-    def against(self, k: int, ordering: str) -> tuple[Array, tuple[float, float] | None, str]:
+    def against(self, k: int, ordering: str, grade: str = "") -> tuple[Array, tuple[float, float] | None, str]:
         """The primary pair elsewhere: at the level of its role's pairs in that cell together."""
-        values = self.difference(*(self.at(name, k=k, ordering=ordering) for name in self.pair))
-        found = between(values, self.level(k, ordering))
+        where = {"k": k, "ordering": ordering, "references": grade or self.grade}
+        values = self.difference(*(self.at(name, **where) for name in self.pair))
+        found = between(values, self.level(k, ordering, grade=grade))
         return values, found, word_of(values, *(found or (None, None)), margin=MARGIN)
 
-    def falls(self, k: int, ordering: str) -> bool:
+    def falls(self, k: int, ordering: str, grade: str = "") -> bool:
         """Whether one more query would undo what is said of the primary pair there."""
-        values, _, word = self.against(k, ordering)
-        return bool(undone(values, word, self.level(k, ordering), MARGIN))
+        values, _, word = self.against(k, ordering, grade)
+        return bool(undone(values, word, self.level(k, ordering, grade=grade), MARGIN))
 
-    def level(self, k: int, ordering: str, pair: Sequence[str] = ()) -> float:
+    def level(self, k: int, ordering: str, pair: Sequence[str] = (), grade: str = "") -> float:
         """The level of the primary pair, or of another: that of its role's pairs in a cell together."""
-        alone = (k, ordering) == (self.k, self.ordering)
+        grade = grade or self.grade
+        alone = (k, ordering, grade) == (self.k, self.ordering, self.grade)
         if alone and set(pair or self.pair) == set(self.pair):
             return 0.95
         reference = self.measured.reference in (pair or self.pair)
         others = len(self.retrievers) - 1
         pairs = others if reference else len(list(combinations(self.retrievers, 2))) - others
+        where = {"k": k, "ordering": ordering, "references": grade}
         tested = sum(
-            between(self.difference(*(self.at(name, k=k, ordering=ordering) for name in two))) is not None
+            between(self.difference(*(self.at(name, **where) for name in two))) is not None
             for two in combinations(self.retrievers, 2)
             if (self.measured.reference in two) == reference and not (alone and set(two) == set(self.pair))
         )
@@ -579,7 +583,10 @@ def copied_in_rankings(a: Again) -> list[str]:
     such a reference | -."""
     shares = {name: round(copied(a, name), 9) for name in a.rankings}
     most = max(shares.values())
-    return [f"{joined(name for name in shares if shares[name] == most)} {percent(most)}"] if most >= 0.5 else []
+    less = [name for name in shares if shares[name] < most]
+    others = joined(less) if 0 < len(less) <= 3 else ""
+    named = joined(name for name in shares if shares[name] == most)
+    return [f"{named} {percent(most)} {others}"] if most >= 0.5 else []
 
 
 @says("lead.warnings")
@@ -637,23 +644,29 @@ def detectable(a: Again) -> float:
     return float(values.std(ddof=1) * effect * (1 + 1.5 / len(values)))
 
 
-@says("lead._other_orderings")
-def other_orderings(a: Again) -> list[str]:
-    """Mean of P less the other's P | the primary pair in the other orderings, its k and grade | queries with both |
-    interval at the level of the role's pairs in the cell together."""
+@says("lead._other_cells")
+def other_cells(a: Again) -> list[str]:
+    """Mean of P less the other's P | the primary pair in its k, with another ordering or grade | queries with both |
+    interval at the level of the role's pairs in the cell together, which is written."""
 
     def side(word: str) -> int:
         return 1 if word.startswith("better") else -1 if word.startswith("worse") else 0
 
     said, sign = [], -1 if a.primary[2].startswith("worse") or a.primary[2] == "not better" else 1
-    for ordering in a.orderings:
-        values, found, word = a.against(a.k, ordering)
-        if ordering != a.ordering and found and side(word) != side(a.primary[2]):
+    others = [(a.ordering, grade) for grade in a.section.grades if grade != a.grade]
+    others += [(ordering, a.grade) for ordering in a.orderings if ordering != a.ordering]
+    order = [(row["ordering"], row["references"]) for row in a.section["systems"].filter(k=a.k).to_dicts()]
+    for ordering, grade in sorted(others, key=order.index):
+        values, found, word = a.against(a.k, ordering, grade)
+        if found and side(word) != side(a.primary[2]):
             unknown = "too few" if word == "too few queries" else "better undecided"
             text = (unknown, f"{a.pair[0]} better", f"{a.pair[1]} better")[side(word)]
             found = found if sign > 0 else (-found[1], -found[0])
-            fallen = remark([""] if side(word) and a.falls(a.k, ordering) else [])
-            said.append(f"{ordering} {text} {short(sign * values.mean(), found)} {fallen}")
+            level = a.level(a.k, ordering, grade=grade)
+            wider = f"{100 * level:.1f}%" if level > 0.951 else ""
+            fallen = remark([""] if side(word) and a.falls(a.k, ordering, grade) else [])
+            where = grade if ordering == a.ordering else ordering
+            said.append(f"{where} {text} {short(sign * values.mean(), found)} {wider} {fallen}")
     return said
 
 
@@ -1391,7 +1404,7 @@ def test_answer_figure_and_table_show_one_direction(make: Callable[[], Measured]
         shown = next(row for row in table["rows"] if row["kind"] == "pair")
         answer = verdict_sentences.compared(facts)
         assert shown["name"] == " − ".join(wide["pair"]) and answer.names == wide["pair"]
-        assert f"difference {shown['gain'].lstrip('+')}" in answer.numbers
+        assert re.search(rf"difference (in P )?{re.escape(shown['gain'].lstrip('+'))}", answer.numbers)
     else:
         shown = next(row for row in table["rows"] if row["name"] == first)
         assert table["last"] == f"P − {wide['pair'][1]}’s"

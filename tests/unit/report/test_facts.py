@@ -116,7 +116,8 @@ def written(facts: list[dict[str, Any]]) -> set[str]:
             elif isinstance(value, int | float) and not isinstance(value, bool):
                 ways |= {number(sign * one, digits) for one in (value, value / 10) for digits in (2, 3, 4)
                          for sign in (1, -1)}  # fmt: skip
-                ways |= {count(int(value)), share(value), count(round(value / 3))}  # a third: query types in a sample
+                ways |= {count(int(value)), share(value), share(value, 1)}
+                ways |= {count(round(value / 3))}  # query types in a sample
         ways |= {share(values[name] / values["n"]) for name in ("length", "other", "blank", "missing")
                  if values.get(name) is not None and values.get("n")}  # fmt: skip
     return ways

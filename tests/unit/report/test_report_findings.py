@@ -291,12 +291,16 @@ def test_what_changes_the_reading_of_the_answers_is_a_line_where_it_applies(stud
     )
     assert not [head for head in warned(systems=systems.with_columns(n=pl.lit(100))) if "queries" in head]
     copied = utility.with_columns(share_best_in_context=pl.when(retriever="bm25").then(0.98).otherwise(0.1))
-    said = "98% of the answers have their best-matching reference in the prompt (a smaller share with the others)"
+    said = "98% of the answers have their best-matching reference in the prompt (a smaller share with dense)"
     assert f"with bm25, {said}" in warned(utility=copied)["Copying"]
     assert "Copying" not in warned(utility=utility.with_columns(share_best_in_context=pl.lit(0.4)))
     word = pl.when(ordering="ascending").then(pl.lit("worse")).otherwise(pl.lit("better"))
     assert "bm25 is better: difference" in warned(systems=systems.with_columns(verdict=word))["Ascending order"]
     assert "Ascending order" not in warned(systems=systems.with_columns(verdict=pl.lit("better")))
+    word = pl.when(references="strict").then(pl.lit("worse")).otherwise(pl.lit("better"))
+    of_grade = warned(systems=systems.with_columns(verdict=word, level=pl.lit(0.9833)))
+    assert of_grade["Strict references"].startswith("bm25 is better: difference")
+    assert "] (98.3% interval)." in of_grade["Strict references"] and "Ascending order" not in of_grade
 
 
 def test_where_passages_are_unjudged_the_page_says_whether_the_answer_on_relay_survives(study: ReportedStudy):

@@ -359,26 +359,27 @@ class Facts:
         return None if rows.is_empty() else Difference.of(rows.row(0, named=True))
 
     @cached_property
-    def pair_by_cell(self) -> dict[tuple[str, int], Difference]:
-        """The primary pair at every ordering and k, in the direction of the answer.
+    def pair_by_cell(self) -> dict[tuple[str, int, str], Difference]:
+        """The primary pair at every ordering, k and set of references, in the direction of the answer.
 
         Without zero-shot answers as retriever less reference, like the rows of the first table.
         """
         pair = self.section.primary
         if pair is None:
             return {}
-        rows = self.section["systems"].filter(references=self.where["references"]).iter_rows(named=True)
+        rows = self.section["systems"].iter_rows(named=True)
         own = [Difference.of(row) for row in rows if {row["retriever"], row["against_retriever"]} == {*pair[:2]}]
         turned = [each if each.retriever == pair.retriever else each.turned() for each in own]
-        cells = {(each.ordering, each.k): each for each in turned}
-        lead = cells.get((self.where["ordering"], self.where["k"])) if self.section.baseline else None
+        cells = {(each.ordering, each.k, each.references): each for each in turned}
+        lead = cells.get(tuple(self.where.values())) if self.section.baseline else None
         turn = lead is not None and (lead.worse or lead.verdict == NOT_BETTER)
         return {cell: each.turned() if turn else each for cell, each in cells.items()}
 
     @cached_property
     def pair_by_k(self) -> dict[int, Difference]:
         """The primary pair at every k, in the same direction."""
-        return {k: row for (ordering, k), row in self.pair_by_cell.items() if ordering == self.where["ordering"]}
+        ordering, _, references = self.where.values()
+        return {cell[1]: row for cell, row in self.pair_by_cell.items() if cell == (ordering, cell[1], references)}
 
     @cached_property
     def other_pairs(self) -> list[Difference]:

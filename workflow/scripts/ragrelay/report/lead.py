@@ -27,6 +27,8 @@ UNDONE = "*"
 OF_ALL, WITHOUT_ZEROSHOT = "all answers (every k and retriever, zero-shot too)", "all answers (every k and retriever)"
 COPIED = 0.5
 """The page warns if at least this share of answers had its nearest reference in the context."""
+LEVEL = 0.951
+"""Above this, an interval's level is written: the first screen's others have 95%."""
 
 
 def lead(facts: Facts, part: int, explored: bool, left_out: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -219,7 +221,7 @@ def warnings(facts: Facts, left_out: Sequence[Mapping[str, Any]] = ()) -> list[W
         between = f"between {pair.retriever} and {pair.against_retriever}"
         text = f"80% of such studies would find a true difference in P {between} of {least}.{rare}"
         lines.append(Warned(counted(n, "query", "queries"), text, (pair,)))
-    lines += _other_orderings(facts)
+    lines += _other_cells(facts)
     lines += _copying(facts)
     needed = relay.ADJUSTED_AT_LEAST if section.baseline else relay.DIFFERING_AT_LEAST
     lines += [
@@ -275,21 +277,27 @@ def _other_retrievers(facts: Facts) -> list[Warned]:
     return [Warned(f"Other retrievers against {facts.section.reference_retriever}", said, tuple(rows))]
 
 
-def _other_orderings(facts: Facts) -> list[Warned]:
-    """Warn of orderings in which the primary pair's conclusion differs."""
-    here = facts.pair_by_k.get(facts.where["k"])
-    others = [row for (_, k), row in facts.pair_by_cell.items() if k == facts.where["k"] and row is not here]
-    lines = []
-    for row in others if here else ():
-        if row.low is not None and here is not None and (row.better, row.worse) != (here.better, here.worse):
+def _other_cells(facts: Facts) -> list[Warned]:
+    """Warn of orderings, and of grades of references, with which the primary pair's conclusion differs."""
+    ordering, k, references = facts.where.values()
+    here, lines = facts.pair_by_k.get(k), []
+    for row in facts.pair_by_cell.values() if here else ():
+        alike = (row.ordering == ordering) + (row.references == references)
+        if row.k == k and alike == 1 and row.low is not None and here is not None and _side(row) != _side(here):
             text = f"{row.retriever} is better" if row.better else f"{row.against_retriever} is better"
             unknown = TOO_FEW if row.verdict == TOO_FEW else "which is better is not known"
             text = text if row.better or row.worse else unknown
-            numbers = short(row.mean_difference or 0.0, row.low, row.high)
+            wider = f" ({share(row.level, 1)} interval)" if row.level and row.level > LEVEL else ""
+            numbers = f"{short(row.mean_difference or 0.0, row.low, row.high)}{wider}"
             remark = would_undo("this") if (row.better or row.worse) and row.stands is False else ""
             said = with_remark(f"{text}: difference {numbers}.", remark)
-            lines.append(Warned(f"{row.ordering.capitalize()} order", said, (row,)))
+            head = f"{row.ordering} order" if row.ordering != ordering else f"{row.references} references"
+            lines.append(Warned(f"{head[0].upper()}{head[1:]}", said, (row,)))
     return lines
+
+
+def _side(row: Difference) -> tuple[bool, bool]:
+    return row.better, row.worse
 
 
 def _copying(facts: Facts) -> list[Warned]:
@@ -299,7 +307,9 @@ def _copying(facts: Facts) -> list[Warned]:
     names, copied = listing([each.retriever for each in most]), share(most[0].share_best_in_context)
     known = [name for name in facts.section.rankings if name in facts.quality]
     known = [name for name in known if facts.quality[name].share_best_in_context is not None]
-    most_of = " (a smaller share with the others)" if len(most) < len(known) else ""
+    less = [name for name in known if name not in {each.retriever for each in most}]
+    others = listing(less) if len(less) <= verdict_sentences.MOST_NAMED else "the other rankings"
+    most_of = f" (a smaller share with {others})" if less else ""
     text = f"with {names}, {copied} of the answers have their best-matching reference in the prompt{most_of}"
     return [Warned("Copying", f"{text}; P may partly measure copying.", tuple(most))]
 
@@ -335,7 +345,8 @@ def headings(facts: Facts) -> dict[str, str]:
     if _decided(pairs):
         either = (*SAY_BETTER, *SAY_WORSE)
         known = sum(verdict in either for verdict in pairs["verdict"])
-        text = f"{count(known)} of {counted(pairs.height, 'comparison')} show which retriever gives better answers"
+        show = "shows" if 1 in (known, pairs.height) else "show"
+        text = f"{count(known)} of {counted(pairs.height, 'comparison')} {show} which retriever gives better answers"
         texts["systems"] = text + _besides(pairs)
     if not section["relay"].is_empty():
         said = verdict_sentences.relayed(facts).strong

@@ -1,7 +1,9 @@
 """Gather from the stages' receipts where every result came from, and what was left out."""
 
 import json
+import re
 import subprocess
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -30,6 +32,8 @@ REQUESTED = {
 }
 """What a stage has of report.used, with the names there."""
 ENGINE = ("engine", "version", "device", "window")
+MADE_BY = re.compile(r"(?P<engine>\S+) (?P<version>\S+) on (?P<device>\S+)")
+"""An engine among the ``engines`` of a receipt."""
 
 
 def gather_provenance(
@@ -48,7 +52,7 @@ def gather_provenance(
     generators = {}
     for name, fingerprint in fingerprints.items():
         definition = config["generators"][name]
-        of_engine = next((job for job in jobs if job["generator"] == name and "engine" in job), {})
+        of_engine = _engine([job for job in jobs if job["generator"] == name])
         described = {key: of_engine.get(key) for key in ENGINE}
         described |= {
             "model": definition.get("model") or definition.get("path"),
@@ -63,6 +67,17 @@ def gather_provenance(
         "stages": gather_stages(benchmarks, jobs),
         "jobs": jobs,
     }
+
+
+def _engine(jobs: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return a job that started an engine; where all answers were cached, the engine that made most of these."""
+    if started := next((job for job in jobs if "engine" in job), None):
+        return started
+    made: Counter[str] = Counter()
+    for job in jobs:
+        made.update(job.get("engines", {}))
+    named = MADE_BY.fullmatch(made.most_common(1)[0][0]) if made else None
+    return named.groupdict() if named else {}
 
 
 def primary_origin(comparisons: Sequence[Mapping[str, Any]], jobs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

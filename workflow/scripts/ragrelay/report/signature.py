@@ -12,8 +12,9 @@ DIGITS = 8
 def signature(provenance: Mapping[str, Any], dataset: str, generator: str, scorer: str) -> str:
     """Return the line of a section's first table, ``key:value`` between bars as sacreBLEU writes it.
 
-    Names are followed by hashes: of the dataset's queries and judgements, of the generator's fingerprint, and of the
-    scorer's definition, or of its scores if they are from a file. Empty if the ``provenance`` lacks one of these.
+    Names are followed by hashes: of the dataset's queries and judgements, of the retrievers' runs, of the generator's
+    fingerprint, and of the scorer's definition, or of its scores if they are from a file. Empty if the ``provenance``
+    lacks one of these, the runs aside: contexts of imported answers have none.
     """
     config = provenance.get("config") or {}
     data = (provenance.get("data") or {}).get(dataset) or {}
@@ -26,10 +27,12 @@ def signature(provenance: Mapping[str, Any], dataset: str, generator: str, score
     primary = next((c["primary"] for c in comparisons if (c["dataset"], c["scorer"]) == (dataset, scorer)), None) or {}
     of_scores = data.get(f"scores {scorer}, {generator}", {}).get("hash") or value_hash(definition)
     hashes = [data[kind]["hash"][:DIGITS] for kind in ("queries", "judgements") if kind in data]
+    names = [primary["retriever"], primary["reference"]] if primary else grid["retrievers"]
+    of_runs = {name: data.get(f"run {name}", {}).get("hash", "")[:DIGITS] for name in names}
     parts = {
         "data": ":".join([dataset, *hashes]),
         "references": primary.get("references"),
-        "retrievers": ",".join([primary["retriever"], primary["reference"]] if primary else grid["retrievers"]),
+        "retrievers": ",".join(":".join(filter(None, named)) for named in of_runs.items()),
         "k": primary.get("k") or ",".join(map(str, grid["k"])),
         "ordering": primary.get("ordering") or ",".join(grid["orderings"]),
         "seeds": ",".join(map(str, grid["seeds"])),

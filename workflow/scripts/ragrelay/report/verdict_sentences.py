@@ -126,12 +126,12 @@ def compared(facts: Facts) -> Conclusion:
         strong += f", although {other} ranks better"
     few = [counts(row) or counted(row.n, "query", "queries")]
     why = [row.reason] if row.low is None and row.reason and not counts(row) else []
-    difference = f"difference {short(row.mean_difference, row.low, row.high, row.margin or 0.0)}"
-    numbers = ", ".join([difference, *few, *why])
+    difference = short(row.mean_difference, row.low, row.high, row.margin or 0.0)
     means = facts.both(row, "mean_p") if not row.n_unpaired else None
     quality = [f"answer quality P {_both(means)}"] if means else []
     ranked = [f"{lead['measure']}@{lead['k']} {_both(measured)}"] if measured else []
-    shown = ([*ranked, *quality, numbers], [*ranked, numbers])
+    of_p, alone = (", ".join([f"{of} {difference}", *few, *why]) for of in ("difference", "difference in P"))
+    shown = ([*ranked, *quality, of_p if quality else alone], [*ranked, alone])
     said = [Conclusion(*heading, strong, ", ".join(some), names, facts=of_pair) for some in shown]
     answer = next((one for one in said if len(one.sentence.split()) <= MOST_WORDS), said[-1])
     return answer._replace(remark=would_undo("this") if row.stands is False else unlike_student(row))

@@ -154,13 +154,15 @@ def scores_for(half_width: float, sd: float, r: float, answers: int) -> int | No
     return max(LABELS_AT_LEAST, 2 * int(enough[0])) if len(enough) else None
 
 
-def width_lines(dataset: str, values: np.ndarray, answers: int) -> list[str]:
+def width_lines(dataset: str, cells: Sequence[np.ndarray], answers: int) -> list[str]:
     """Return a line on how many scores by people the WIDTHS of a difference take, with and without a scorer.
 
-    ``values`` (n,) are people's scores so far, from 0 to 1; ``answers`` those of a cell.
+    ``cells`` are people's scores so far, from 0 to 1, of each cell (n,); ``answers`` those of a cell. The standard
+    deviation is within cells: what a retriever changes is no error of its mean.
     """
-    known = len(values) >= KNOWN_FROM
-    sd = float(values.std(ddof=1)) if known else ASSUMED_SD
+    free = sum(map(len, cells)) - len(cells)
+    known = free >= KNOWN_FROM
+    sd = float(np.sqrt(sum(len(cell) * cell.var() for cell in cells) / free)) if known else ASSUMED_SD
     parts = []
     for width in WIDTHS:
         needed = [scores_for(width, max(sd, 1e-3), r, answers) for r in (0.0, 0.5, 0.8)]
@@ -170,7 +172,7 @@ def width_lines(dataset: str, values: np.ndarray, answers: int) -> list[str]:
             break
         alone, half, strong = ("all" if number is None else str(number) for number in needed)
         parts.append(f"±{width:g}: {alone} (with a scorer of r 0.5: {half}; of r 0.8: {strong})")
-    basis = "their standard deviation so far" if known else "an assumed standard deviation"
+    basis = "their standard deviation so far within cells" if known else "an assumed standard deviation"
     return [
         f"{dataset}: an interval of a gain or of a difference of two retrievers takes about these scores by people, by "
         f"{basis} of {sd:.2f}: {'; '.join(parts)}."

@@ -104,15 +104,16 @@ class People:
             return []
         import polars as pl
 
-        from ragrelay.annexes.people.drawing import width_lines  # here, as few runs need it
+        from ragrelay.annexes.people.drawing import SYSTEM, width_lines  # here, as few runs need it
 
         kind, lines = self.study.scorer_kind(self.scorer), list[str]()
         for dataset in self.study.grid.datasets:
             queries = Path(self.study.fill(files.queries.at(dataset=dataset)))
             if queries.is_file():
                 answers = pl.read_parquet(queries, columns=["qid"]).height * len(self.study.grid.seeds)
-                values = kind.rows(dataset, self.study.grid, self.study.folder)["value"].drop_nulls().to_numpy()
-                lines += width_lines(dataset, values, answers)
+                rows = kind.rows(dataset, self.study.grid, self.study.folder).drop_nulls("value")
+                cells = rows.partition_by(SYSTEM)
+                lines += width_lines(dataset, [cell["value"].to_numpy() for cell in cells], answers)
         return lines
 
     @functools.cached_property

@@ -49,7 +49,7 @@ def to_score(
         lines += [
             f"{new} answers of {dataset} to score, after {table.height - new} scores: {outputs[dataset]}",
             *few_lines(dataset, table, of, of_cell),
-            *width_lines(dataset, rows["value"].to_numpy(), of_cell),
+            *width_lines(dataset, [cell["value"].to_numpy() for cell in rows.partition_by(SYSTEM)], of_cell),
         ]
     return lines
 

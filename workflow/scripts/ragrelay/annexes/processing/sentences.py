@@ -3,9 +3,12 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ragrelay.annexes.processing.outputs import RESULT_TABLES
 from ragrelay.annexes.processing.study import ProcessingStudy, Row
-from ragrelay.report.display.findings import Conclusion
+from ragrelay.report.display.findings import Conclusion, with_remark, would_undo
 from ragrelay.report.display.numbers import count, counted, listing, number, share
+from ragrelay.report.facts import TableRow
+from ragrelay.report.outputs import RESULT_TABLES as CORE_TABLES
 from ragrelay.report.verdict_sentences import short, winner_first
 
 HEADING = "Processors", "What did the processor do?"
@@ -15,7 +18,12 @@ def processing_answer(study: ProcessingStudy) -> Conclusion:
     """Conclude at the largest k: the share of the prompts' tokens that each processor saved, and the paired verdict."""
     rows = study.rows
     deepest = [row for row in rows if row["k"] == max(other["k"] for other in rows)]
-    return Conclusion(*HEADING, "; ".join(f"{row['retriever']}, k = {row['k']}: {_short(row)}" for row in deepest))
+    said = "; ".join(f"{row['retriever']}, k = {row['k']}: {_short(row)}" for row in deepest)
+    own = study.tables["processing"].filter(k=deepest[0]["k"]).to_dicts()
+    facts = [TableRow(RESULT_TABLES[0], study.keys, row, ("retriever", "k")) for row in own]
+    pairs = [row["pair"].as_in_table for row in deepest if row["pair"]]
+    facts += [TableRow(CORE_TABLES["systems"], study.keys, pair, pair.KEY) for pair in pairs]
+    return Conclusion(*HEADING, said, facts=tuple(facts))
 
 
 def processing_sentences(study: ProcessingStudy) -> list[str]:
@@ -103,4 +111,5 @@ def _compared(study: ProcessingStudy, row: Row) -> str:
     ends = shown["mean_difference"], shown["low"], shown["high"]
     difference = "" if ends[0] is None else f": difference {short(*ends, shown['margin'])}"
     where = f"{study.title}, {study.ordering} order, {study.references}, k = {row['k']}"
-    return f"{where}: {strong}{difference}, {counted(pair['n'], 'query', 'queries')}."
+    said = f"{where}: {strong}{difference}, {counted(pair['n'], 'query', 'queries')}."
+    return with_remark(said, would_undo("this verdict") if pair["stands"] is False else "")

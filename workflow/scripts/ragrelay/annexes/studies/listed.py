@@ -151,8 +151,12 @@ def of_facts(facts: Mapping[str, Any]) -> dict[str, Any]:
     """
     answers = [(f"{row['dataset']} · {each['topic']}", each["sentence"]) for row in facts["over_all"]
                for each in row["answers"]]  # fmt: skip
-    for section in facts["sections"][:1]:
-        answers = answers or [(each["topic"], each["sentence"]) for each in section["answers"]]
+    for section in facts["sections"] if not answers else ():
+        first = facts["sections"][0]
+        if section is first:
+            answers = [(each["topic"], each["sentence"]) for each in section["answers"]]
+        elif all(section[name] == first[name] for name in ("dataset", "generator")):
+            answers += [(f"Scored by {section['scorer']}", each["sentence"]) for each in section["answers"][:1]]
     by_kind = {kind: [note["sentence"] for note in facts["notes"] if note["kind"] == kind] for kind in WARNINGS}
     strong = [printable(said) for kind in WARNINGS for said in by_kind[kind]]
     heads = Counter(printable(each["topic"]) for section in facts["sections"] for each in section["warnings"])

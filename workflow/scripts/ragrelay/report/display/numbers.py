@@ -35,11 +35,11 @@ def p_value(value: float | None) -> str:
     return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def share(value: float | None) -> str:
-    """Write a share in 0..1 as a percentage without decimals."""
+def share(value: float | None, digits: int = 0) -> str:
+    """Write a share in 0..1 as a percentage with ``digits`` decimals."""
     if value is None or not math.isfinite(value):
         return MISSING
-    return f"{100 * value:.0f}%"
+    return f"{100 * value:.{digits}f}%"
 
 
 def count(value: int | None) -> str:
