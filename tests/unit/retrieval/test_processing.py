@@ -451,7 +451,7 @@ def processed(shown: list[list[int]]) -> pl.DataFrame:
 def test_more_than_a_twentieth_of_the_contexts_emptied(shown: Any, emptied: str, empty: str | None) -> None:
     """The k with the most is named. Also of retrievers that may leave queries out: the processor left these empty.
 
-    Every query has fewer passages than k, which counts with them unless queries may be left out: then one is named, too.
+    Every query has fewer passages than k, which counts with them unless queries may be left out.
     """
     contexts, queries = processed(shown), pl.DataFrame({"qid": [f"q{place}" for place in range(len(shown) + 1)]})
     skipped = pl.DataFrame(schema=schema_of(SKIPPED_COLUMNS))
