@@ -77,7 +77,7 @@ class Fact(Mapping[str, Any]):
         Args:
             names: dataset, generator and scorer, which the file's path has.
         """
-        return _record(RESULT_TABLES[self.TABLE], names, self, self.KEY)
+        return _record(RESULT_TABLES[self.TABLE], names, self.as_in_table, self.KEY)
 
 
 @dataclass(frozen=True)
@@ -90,10 +90,6 @@ class TableRow:
     row: Mapping[str, Any]
     key: tuple[str, ...]
     """As in Fact."""
-
-    @property
-    def as_in_table(self) -> "TableRow":
-        return self
 
     def record(self, _names: Mapping[str, str]) -> dict[str, Any]:
         """Return what Fact.record returns."""

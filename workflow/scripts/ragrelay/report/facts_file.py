@@ -96,7 +96,7 @@ def _records(facts: Iterable[Fact | TableRow], names: Mapping[str, str]) -> list
     """Return the rows of ``facts`` as their tables have them, each once."""
     records: list[Record] = []
     for fact in facts:
-        record = fact.as_in_table.record(names)
+        record = fact.record(names)
         if record not in records:
             records.append(record)
     return records
