@@ -38,6 +38,7 @@ NOT_RUN = {
     "text": "lines of a file or of output",
     "python": "tests/unit/project/test_snippets.py runs what is no file",
     "snakemake": "test_as_a_module, tests/dag/test_deployed.py",
+    "mermaid": "a picture",
     ("README.md", "grid:"): "test_the_grid_of_readme",
     ("docs/judges.md", "# my-judges.yaml, continued"): "keys of a study; config/judges.yaml is run and has them",
     **entries_of_annexes("DOCS_NOT_RUN"),

@@ -1,4 +1,4 @@
-"""What a change reruns of scores by a judge: the table of docs/rerun-tables-of-questions.md, by dry runs.
+"""What a change reruns of scores by a judge: the table of tests/support/reruns.md, by dry runs.
 
 The jobs of the judged scorers only seem to have run: Snakemake's own `--touch` marked their files, which are empty.
 """

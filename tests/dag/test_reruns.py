@@ -1,4 +1,4 @@
-"""What a change reruns: the table of docs/rerun-tables.md, by dry runs (about a second each) on a finished study."""
+"""What a change reruns: the table of tests/support/reruns.md, by dry runs (about a second each) on a finished study."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The changes of the table in docs/rerun-tables.md, each made to a finished study with five retrievers and taken back.
+"""The changes of the table in reruns.md, each made to a finished study with five retrievers and taken back.
 
 The study's retrievers: bm25 (with an index), rel and nrel (oracles), mine (a run file) and fused (of bm25 and mine).
 """

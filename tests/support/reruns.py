@@ -1,18 +1,17 @@
 """What reruns is what lies downstream of an edit: of the jobs that it touches itself, along the graph of all jobs.
 
-No rule is an exception. Edges by `ancient` lead nowhere; test_reruns.py lists them. docs/rerun-tables.md names the jobs
+No rule is an exception. Edges by `ancient` lead nowhere; test_reruns.py lists them. reruns.md names the jobs
 that an edit touches, but for those whose files are others, and which steps run.
 """
 
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from tests.support.graphs import Job, following_any
-from tests.support.sandbox import ROOT
 
 RULE = re.compile(r"`(\w+)`")
-PAGES = ("rerun-tables.md", "rerun-tables-of-questions.md")
-TABLES = "\n\n".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in PAGES)
+TABLES = Path(__file__).with_name("reruns.md").read_text(encoding="utf-8")
 
 
 def running(jobs: Mapping[str, Job]) -> set[str]:
@@ -63,7 +62,7 @@ def _cells(first: str) -> list[list[str]]:
 
 
 class Table:
-    """A table of one of PAGES: by row, the rules whose jobs run first, and how much runs of each step."""
+    """A table of reruns.md: by row, the rules whose jobs run first, and how much runs of each step."""
 
     def __init__(self, changes: str, steps: str) -> None:
         """``changes``, ``steps``: heads of the first columns of it and of the table of its steps."""

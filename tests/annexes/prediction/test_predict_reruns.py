@@ -1,4 +1,4 @@
-"""What a change reruns of the target predict: docs/rerun-tables-of-questions.md, by dry runs on a finished study."""
+"""What a change reruns of the target predict: tests/support/reruns.md, by dry runs on a finished study."""
 
 from functools import partial
 

@@ -240,7 +240,7 @@ def test_a_forged_part_with_an_old_name_wins(tmp_path: Path) -> None:
     forged.rename(store.folder / f"part-20000101T000000000000-{forged.stem.rpartition('-')[2]}.parquet")
     found = store.look_up(pl.DataFrame({"prompt_id": ["p"], "seed": [1]}))
     assert found["answer"].to_list() == ["forged"]
-    page = " ".join((ROOT / "docs/security.md").read_text(encoding="utf-8").split())
+    page = " ".join((ROOT / "docs/reliability.md").read_text(encoding="utf-8").split())
     assert "Whoever may write to the cache decides your answers, scores, embeddings and indexes." in page
     assert "the part with the oldest name counts, and a name can say any time" in page
     modes = load_schema()["properties"]["cache_mode"]["enum"]
