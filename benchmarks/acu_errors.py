@@ -79,5 +79,5 @@ if __name__ == "__main__":
     parser.add_argument("--studies", type=int, default=100)
     given = parser.parse_args()
     write_record(
-        given, f"{given.studies:,} studies each", figures(given.studies), ["numpy", "scipy"], "docs/correlations.md"
+        given, f"{given.studies:,} studies each", figures(given.studies), ["numpy", "scipy"], "docs/error-rates.md"
     )

@@ -1,4 +1,4 @@
-"""What nominal 95% intervals cover, and whether tests at 5% keep their level: the simulation behind docs/statistics.md.
+"""What 95% intervals cover, and whether tests at 5% keep their level: the simulation behind docs/error-rates.md.
 
     python benchmarks/interval_coverage.py --out interval_coverage.json
 

@@ -300,7 +300,7 @@ def main() -> None:
     given = parser.parse_args()
     setting = f"{given.draws} data sets for each figure of the parts drawn last, a quarter with clusters"
     record.write_record(
-        given, setting, record.figures_of(given, PARTS), ["numpy", "polars", "scipy"], "docs/statistics.md"
+        given, setting, record.figures_of(given, PARTS), ["numpy", "polars", "scipy"], "docs/which-passages-help.md"
     )
 
 

@@ -368,4 +368,4 @@ if __name__ == "__main__":
     given = parser.parse_args()
     made = dict(one for part in given.parts for one in PARTS[part](given.draws))
     setting = f"{given.draws:,} data sets each, {TIMES} queries without people's labels for each one with"
-    write_record(given, setting, made, ["numpy", "scipy"], "docs/judges.md")
+    write_record(given, setting, made, ["numpy", "scipy"], "docs/error-rates.md")

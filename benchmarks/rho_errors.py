@@ -94,7 +94,7 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=2000)
     given = parser.parse_args()
     setting = f"{given.draws} data sets for each figure"
-    record.write_record(given, setting, dict(figures(given.draws)), ["numpy", "scipy"], "docs/correlation-errors.md")
+    record.write_record(given, setting, dict(figures(given.draws)), ["numpy", "scipy"], "docs/error-rates.md")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Error rates of the verdicts: the simulation behind docs/statistics.md that chose their tests.
+"""Error rates of the verdicts: the simulation behind docs/error-rates.md that chose their tests.
 
     python -m benchmarks.verdict_errors --out verdict_errors.json --studies results/demo/demo results/dl19/dl19
 

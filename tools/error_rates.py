@@ -1,11 +1,10 @@
-"""Write the tables of docs/error-rates.md and of rho in docs/correlation-errors.md from their records: `make docs`."""
+"""Write the tables of docs/error-rates.md from their records: `make docs`."""
 
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "error-rates.md"
-OF_RHO = ROOT / "docs" / "correlation-errors.md"
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
 from benchmarks import cluster_errors, rho_errors  # noqa: E402
@@ -15,7 +14,7 @@ from tools.blocks import replaced  # noqa: E402
 
 
 def page(text: str) -> str:
-    """Replace the tables in ``text``, docs/error-rates.md: of words, remarks, relay and clusters."""
+    """Replace the tables in ``text``, docs/error-rates.md: of words, remarks, relay, clusters and rho."""
     rates = read(ROOT / "benchmarks" / "results" / "word_errors.json")
     for part in PARTS:
         made = table([one for one in rates if part_of(one) == part])
@@ -23,15 +22,10 @@ def page(text: str) -> str:
     columns = "<!-- a language model's answers, by tools/error_rates.py -->"
     text = replaced(text, columns, model_columns.table())
     clustered = cluster_errors.table(ROOT / "benchmarks" / "results" / "cluster_errors.json")
-    return replaced(text, "<!-- error rates by cluster, by tools/error_rates.py -->", clustered)
-
-
-def page_of_rho(text: str) -> str:
-    """Replace the table of rho with few queries in ``text``, docs/correlation-errors.md."""
-    made = rho_errors.table(ROOT / "benchmarks" / "results" / "rho_errors.json")
-    return replaced(text, "<!-- error rates of rho, by tools/error_rates.py -->", made)
+    text = replaced(text, "<!-- error rates by cluster, by tools/error_rates.py -->", clustered)
+    few = rho_errors.table(ROOT / "benchmarks" / "results" / "rho_errors.json")
+    return replaced(text, "<!-- error rates of rho, by tools/error_rates.py -->", few)
 
 
 if __name__ == "__main__":
     PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
-    OF_RHO.write_text(page_of_rho(OF_RHO.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Write into docs/judges.md what the page of config/judges.yaml says of its judge: python -m tools.judge_worth
+"""Write into docs/check-a-judge.md what the page of config/judges.yaml says of its judge: python -m tools.judge_worth
 
 From the labels in resources/demo/judges/by_smollm2.parquet, which a finished study there (results/judges) renews.
 """
@@ -16,7 +16,7 @@ from tools.blocks import replaced
 from tools.demo_page import Demo, made_on
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "judges.md"
+PAGE = ROOT / "docs" / "check-a-judge.md"
 MARK = "<!-- the judge of the demo, by tools/judge_worth.py -->"
 FOLDER = ROOT / "resources/demo/judges"
 STUDY = Demo(ROOT / "results/judges", FOLDER, "smollm2", "question_first", False)

@@ -1,4 +1,4 @@
-"""Write the tables of docs/people.md from benchmarks/results/people_errors.json: `make docs`."""
+"""Write the tables of people's scores in docs from benchmarks/results/people_errors.json: `make docs`."""
 
 import json
 import re
@@ -12,10 +12,11 @@ sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 from benchmarks.people_errors import ALIKE  # noqa: E402
 from tools.blocks import replaced  # noqa: E402
 
-PAGE = ROOT / "docs" / "people.md"
 RECORD = ROOT / "benchmarks" / "results" / "people_errors.json"
 WIDTHS = "<!-- widths and coverage of estimates, by tools/people_rates.py -->"
 TESTS = "<!-- coverage and power of agreement, by tools/people_rates.py -->"
+PAGES = {ROOT / "docs" / "people.md": WIDTHS, ROOT / "docs" / "error-rates.md": TESTS}
+"""Pages, and the mark before the table of each."""
 ESTIMATES = {"mean": "mean", "gain": "gain, difference", "slope": "slope"}
 # Of agreement: what it is of, and what the labels say of it. Systems count from the number that has words on.
 SIZES = {
@@ -28,11 +29,11 @@ SIZES = {
 ONE_BY_ONE = "one by one"
 
 
-def page(text: str) -> str:
-    """Replace the tables in ``text``, docs/people.md."""
+def page(text: str, mark: str) -> str:
+    """Replace the table below ``mark`` in ``text``."""
     figures = json.loads(RECORD.read_text(encoding="utf-8"))["figures"]
     values = {label: one["value"] for label, one in figures.items() if ONE_BY_ONE not in label}
-    return replaced(replaced(text, WIDTHS, _estimates(values)), TESTS, _agreement(values))
+    return replaced(text, mark, _estimates(values) if mark == WIDTHS else _agreement(values))
 
 
 def _estimates(values: Mapping[str, float]) -> str:
@@ -71,4 +72,5 @@ def _table(rows: list[list[str]]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for path, mark in PAGES.items():
+        path.write_text(page(path.read_text(encoding="utf-8"), mark), encoding="utf-8")

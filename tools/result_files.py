@@ -28,7 +28,7 @@ In a CSV file an empty field is a missing value. In those of `report/` and `comp
 `-`, `@` or a tab and is no number has an apostrophe before it, or a spreadsheet would take it for a formula; Parquet
 files have it as it is. A column without a unit is a name, a text, a truth value or a plain number; “the scorer's” means
 the unit of the scorer's P: a score from 0 to 1 for the scorers that come with ragrelay. What the numbers mean:
-[statistics.md](../statistics.md).
+[methods.md](../methods.md).
 
 A file's columns stand in order; those without a line below their file have one here. “Shown in” names the figures and
 tables of the report that a file is read for;

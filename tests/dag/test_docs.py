@@ -40,7 +40,7 @@ NOT_RUN = {
     "snakemake": "test_as_a_module, tests/dag/test_deployed.py",
     "mermaid": "a picture",
     ("README.md", "grid:"): "test_the_grid_of_readme",
-    ("docs/judges.md", "# my-judges.yaml, continued"): "keys of a study; config/judges.yaml is run and has them",
+    ("docs/check-a-judge.md", "# my-judges.yaml, continued"): "keys of a study; config/judges.yaml is run and has them",
     **entries_of_annexes("DOCS_NOT_RUN"),
 }
 """Languages and blocks (page, first line) that aren't run here, and the reason or the test that tries them."""

@@ -184,7 +184,7 @@ def test_adjusted_p_values_are_of_the_verdicts_test() -> None:
 
 
 def skewed_differences(random: np.random.Generator, draws: int, n: int) -> np.ndarray:
-    """Log-normal differences with mean 0, (n, draws): the worst of the simulation behind docs/statistics.md."""
+    """Log-normal differences with mean 0, (n, draws): the worst of the simulation behind docs/error-rates.md."""
     return np.exp(random.standard_normal((n, draws))) - np.exp(0.5)
 
 

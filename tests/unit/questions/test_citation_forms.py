@@ -1,4 +1,4 @@
-"""Citations in the forms of docs/judged-answers.md, read from there, and what looks like one but is none."""
+"""Citations in the forms of docs/judge-answers.md, read from there, and what looks like one but is none."""
 
 import re
 
@@ -11,7 +11,7 @@ from ragrelay.scoring.sentences import cited_sentences, numbered_citations, read
 from tests.support.sandbox import ROOT
 
 DOCNOS = ["tea-17", "ore_9"]
-TABLE = (ROOT / "docs/judged-answers.md").read_text(encoding="utf-8").split("| form | examples |")[1].split("\n\n")[0]
+TABLE = (ROOT / "docs/judge-answers.md").read_text(encoding="utf-8").split("| form | examples |")[1].split("\n\n")[0]
 ROWS = {
     name.strip(): re.findall(r"`([^`]+)`", examples) for name, examples in re.findall(r"\n\| ([^|-]+) \|(.*)\|", TABLE)
 }
@@ -133,7 +133,7 @@ def test_unread_brackets_are_counted_and_shown() -> None:
     found = bracket_counts(answers, {("descending", 2): {"q": DOCNOS}, ("none", 0): {"q": []}})
     assert found == {"read": 2, "unread": 3, "such_as": ["[sic]", "[1a]"]}
     assert "brackets" in counts_of(found)[-1]["what"] and counts_of(found)[-1]["count"] == 3
-    assert counts_of(found)[-1]["warning"].startswith("such as [sic], [1a]; docs/judged-answers.md")
+    assert counts_of(found)[-1]["warning"].startswith("such as [sic], [1a]; docs/judge-answers.md")
     assert "warning" not in counts_of({"read": 97, "unread": 3, "such_as": ["[sic]"]})[-1]
 
 

@@ -108,7 +108,7 @@ def chance(tests: int) -> str:
 
 
 def both_statistics(values: Array, null: float, cautious: bool = True, inflation: float = 1.0) -> tuple[float, float]:
-    """Student's t, and Hall's; where words follow, with 1.75 times the skewness (docs/statistics.md)."""
+    """Student's t, and Hall's; where words follow, with 1.75 times the skewness (docs/methods.md)."""
     n, g = len(values), (1.75 if cautious else 1.0) * float(stats.skew(values))
     t = (values.mean() - null) / values.std(ddof=1) / np.sqrt(inflation)
     return np.sqrt(n) * t, np.sqrt(n) * (t + g * t**2 / 3 + g**2 * t**3 / 27 + g / (6 * n))
@@ -153,7 +153,7 @@ def of_ratio(above: Array, below: Array, inflation: float = 1.0) -> tuple[float,
 
 
 def word_of(values: Array, low: float | None, high: float | None, margin: float | None = None) -> str:
-    """The word of a mean difference, by docs/statistics.md."""
+    """The word of a mean difference, by docs/methods.md."""
     if len(values) < 12 or (values != 0).sum() < 8:
         return "too few queries"
     if low is None or high is None:

@@ -137,7 +137,7 @@ def transmission(
     references x measure x subset. Queries are paired by qid at the cell's k. ``value`` and ``p_value`` are scipy's.
     Only rho has a ``verdict``: above or below zero if the studentised permutation test rejects at 5% and the interval
     excludes 0; too few queries if verdicts.few_pairs says so, with a ``remark``. ``corrected`` then applies Holm's
-    correction. No interval of r keeps its coverage on skewed columns (docs/statistics.md).
+    correction. No interval of r keeps its coverage on skewed columns (docs/methods.md).
 
     With ``clusters`` (see Transmission) test and interval of all coefficients are those of the jackknife over clusters
     on Fisher's z, with Student's t on n_eff - 1 degrees of freedom (mean_tests.ClusterMeans). A verdict then takes as

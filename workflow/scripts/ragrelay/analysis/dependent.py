@@ -94,7 +94,7 @@ def differences(utility: pl.DataFrame, retrieval: pl.DataFrame, resamples: int, 
 
     A query is drawn or left out with its data in all cells, which accounts for what the correlations share: queries,
     measures, zero-shot answers. ``low``, ``high`` (95%) and p_value (difference = 0) use Student's t with the jackknife
-    standard error, which keeps its level where BCa intervals do not (docs/statistics.md); ``bootstrap_low`` and
+    standard error, which keeps its level where BCa intervals do not (docs/methods.md); ``bootstrap_low`` and
     ``bootstrap_high`` bound the paired bootstrap's percentile interval, at expanded levels. The jackknife is over the
     queries of any of the cells. If a column is constant in many resamples, only the bootstrap's interval is missing.
     ``same_references``: see significance.comparisons.

@@ -96,7 +96,7 @@ def equivalences(
     The ``verdict`` (see verdicts) is read off the interval ``verdict_low`` to verdict_high. Its level is 1 - 5% / m for
     the m retrievers tested in a cell (Bonferroni), so it excludes 0 where p_difference_bonferroni is below 0.05. The
     ``primary`` pair is tested alone, at 95%, and isn't one of the m.
-    The levels of Holm's steps do not hold for verdicts on the margin (docs/statistics.md).
+    The levels of Holm's steps do not hold for verdicts on the margin (docs/methods.md).
     """
     seen = utility.filter(~pl.col("references").str.ends_with(UNSEEN)).select(*CELL, "qid", "p")
     reference = seen.filter(pl.col("retriever").eq_missing(pl.lit(reference_retriever))).drop("retriever")

@@ -2,7 +2,7 @@
 
 With skewed differences and few queries, Student's t rejects too often on the side of the short tail. Hall's
 transformation removes the skewness, but rejects slightly too often if a single query makes the skewness. A mean differs
-from 0 only if both tests reject on the same side, which keeps the level on all data tried (docs/statistics.md).
+from 0 only if both tests reject on the same side, which keeps the level on all data tried (docs/methods.md).
 """
 
 import math

@@ -94,7 +94,7 @@ def pool_samples(samples: Iterable[Sample], kinds: Mapping[str, str], margins: M
     Datasets are independent samples. If at least DATASETS_AT_LEAST have a verdict, they get a common row: random
     effects (tau^2 of Paule and Mandel 1982) with Hartung and Knapp's interval on Student's t. The interval is never
     narrower than with the random effects' own standard error (Röver et al. 2015), nor, at either end, than that of the
-    plain mean of the datasets: otherwise a dataset far larger than the rest would decide alone (docs/statistics.md).
+    plain mean of the datasets: otherwise a dataset far larger than the rest would decide alone (docs/methods.md).
     """
     rows = [row for sample in samples for row in _of_sample(sample, kinds, margins[sample.scorer])]
     families: dict[tuple[Any, ...], list[dict[str, Any]]] = {}

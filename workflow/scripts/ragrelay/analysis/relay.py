@@ -457,7 +457,7 @@ def answer(table: pl.DataFrame, ordering: str, k: int, references: str, measure:
     """Conclude from ``relay``'s ``table`` (one study's part) over all rankings in one cell.
 
     ``it is``: both rows, as measured and adjusted, are above zero. ``it is not``: both are below zero with p-values
-    below REVERSED, so that answers shuffled among queries rarely give one (docs/statistics.md). ``too few queries``
+    below REVERSED, so that answers shuffled among queries rarely give one (docs/methods.md). ``too few queries``
     if either row has that verdict, ``needs two rankings`` if there is no row, else ``not known``.
     """
     rows = table.filter(retrievers=ALL_RANKINGS, ordering=ordering, k=k, references=references, measure=measure)

@@ -1,4 +1,4 @@
-"""Tell whether a verdict on a mean difference would survive one more query (docs/statistics.md has the error rates)."""
+"""Tell whether a verdict on a mean difference would survive one more query (rates: docs/error-rates.md)."""
 
 import numpy as np
 

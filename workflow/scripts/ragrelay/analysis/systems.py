@@ -103,7 +103,7 @@ def systems(
     later of ``retrievers`` minus the earlier, but the reference retriever, and the reference of the ``primary`` pair,
     are always subtracted. The intervals of a role's pairs in a cell together cover with 95% (Bonferroni;
     equivalence.words_of). Max-T over sign flips of whole queries would be narrower, but doesn't keep its level if
-    differences are skewed and queries few (docs/statistics.md).
+    differences are skewed and queries few (docs/methods.md).
 
     ``clusters``: see Transmission; then detectable_difference and queries_for_margin, which are of independent queries,
     are null. ``lengths`` (retriever, qid, tokens: means over seeds, in the primary pair's cell) adds the primary pair's
@@ -221,7 +221,7 @@ def detectable_difference(n: int, sd: float) -> float:
     """Return the smallest difference that gets a verdict in 80% of studies of ``n`` queries with standard deviation sd.
 
     It is that of a paired t-test at 5% (statsmodels) times 1 + CAUTION / n, since Hall's test with 1.75 times the
-    skewness must agree. With normal differences the power is 77% to 80% from 12 queries on (docs/statistics.md).
+    skewness must agree. With normal differences the power is 77% to 80% from 12 queries on (docs/methods.md).
     """
     return sd * detectable_effect(n) * (1.0 + CAUTION / n)
 

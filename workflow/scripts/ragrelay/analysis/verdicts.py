@@ -1,6 +1,6 @@
 """Read verdicts on mean differences and correlations off their intervals.
 
-docs/statistics.md has the simulated error rates.
+docs/error-rates.md has the simulated error rates.
 """
 
 import math
@@ -52,7 +52,7 @@ def few(differences: Array, effective: float = math.inf, units: tuple[str, str] 
 def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, effective: float) -> str | None:
     """Say why pairs of ``x`` and ``y`` (n,), with their ``names``, are too few for a verdict on their correlation.
 
-    Too many equal values of a column are a sample of few, whose correlation is found too often (docs/correlations.md).
+    Too many equal values of a column are a sample of few, whose correlation is found too often (docs/methods.md).
     With ``clusters`` of queries, of which there are effectively ``effective``, their numbers count.
     """
     n = len(x)

@@ -36,7 +36,7 @@ class DatasetSource(Kind):
         None,
         description="File of lines `qid<TAB>cluster`, where queries are not independent: turns of a conversation, "
         "questions on one paragraph, variants of one query. Tests and intervals then take whole clusters "
-        "([error-rates.md](../docs/error-rates.md#clusters-of-queries)).",
+        "([methods.md](../docs/methods.md#clusters-of-queries)).",
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:

@@ -101,11 +101,11 @@ WITHOUT_BASELINE = {
 PARTS = {
     "gain": Part(
         "P with passages and without",
-        "“Better” and “worse” refer to mean P − P₀ over the same queries, tested at 5% per cell (docs/statistics.md).",
+        "“Better” and “worse” refer to mean P − P₀ over the same queries, tested at 5% per cell (docs/methods.md).",
     ),
     "systems": Part(
         "Retrievers compared with each other",
-        "“Better” and “worse” refer to the mean difference of P over the same queries (docs/statistics.md).",
+        "“Better” and “worse” refer to the mean difference of P over the same queries (docs/methods.md).",
     ),
     "relay": Part(
         "Relay",

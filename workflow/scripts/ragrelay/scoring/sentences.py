@@ -1,4 +1,4 @@
-"""Split an answer into sentences, and read the passages that each cites (forms: docs/judged-answers.md)."""
+"""Split an answer into sentences, and read the passages that each cites (forms: docs/judge-answers.md)."""
 
 import re
 import unicodedata

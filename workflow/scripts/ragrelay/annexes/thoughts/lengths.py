@@ -38,7 +38,7 @@ MORE, FEWER = "more", "fewer"
 WORDS = {BETTER: MORE, WORSE: FEWER}
 OF_CONTEXT = list(CONTEXT_COLUMNS)
 WORDS_FROM = 36
-"""Queries, or effective clusters, of a word: more than of P, as tokens are more skewed (docs/statistics.md)."""
+"""Queries, or effective clusters, of a word: more than of P, as tokens are more skewed (docs/methods.md)."""
 FAMILY, P_VALUES = ("against_retriever",), {"p_verdict": "p"}
 TOKENS = ("qid", "seed", "thought_tokens", "thought_end")
 """Columns of answer files from which the tables are made."""

@@ -48,7 +48,7 @@ def _brackets(receipt: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the count of brackets that are read as no citation, with a warning if they are many of all."""
     if not (found := receipt.get("brackets")):
         return []
-    warning = f"such as {', '.join(found['such_as'])}; docs/judged-answers.md has the forms that are read"
+    warning = f"such as {', '.join(found['such_as'])}; docs/judge-answers.md has the forms that are read"
     many = found["unread"] > MOST_UNREAD * (found["read"] + found["unread"])
     row = {"what": "brackets in answers that are read as no citation", "count": found["unread"]}
     return [{**row, "warning": warning} if many else row]
