@@ -40,9 +40,9 @@ def test_every_column_has_its_line_on_the_page() -> None:
             assert {name: (common | own)[name] for name in columns} == {n: c.about for n, c in columns.items()}
 
 
-def test_files_named_in_the_statistics_page_exist() -> None:
+def test_files_named_in_the_methods_exist() -> None:
     paths = [file.path.replace("{csv|parquet}", "csv") for file in result_files()]
-    pages = ("statistics", "relay", "correlations", "error-rates")
+    pages = ("methods", "error-rates")
     names = {name for page in pages for name in NAME.findall((ROOT / f"docs/{page}.md").read_text(encoding="utf-8"))}
     assert len(names) > 8
     endings = {name: re.sub(r"<(\w+)>", r"{\1}", name) for name in names}
