@@ -4,6 +4,7 @@ Those of README and docs as they are printed, and two datasets × two generators
 2019 pool is next to the project, its ten runs, and three of them without zero-shot answers.
 """
 
+import gzip
 import re
 import subprocess
 import sys
@@ -24,6 +25,7 @@ GRADES = {"lenient": 2, "strict": 3}
 PICTURES = {
     "demo_real": "report",
     "my-runs": "two-runs",
+    "my-mistake": "cut-run",
     "ten-runs": "ten-runs",
     "brought-answers": "brought-answers",
     "two-by-two": "two-by-two",
@@ -92,10 +94,21 @@ def of_pool() -> dict[str, dict[str, Any]]:
     }
 
 
+def cut_run() -> None:
+    """Write the demo's dense run without the queries after q18, the mistake of docs/tutorial.md."""
+    run = ROOT / "results/demo_real/demo/runs/dense.run.gz"
+    if run.is_file():
+        lines = gzip.decompress(run.read_bytes()).decode().splitlines(keepends=True)
+        (ROOT / OWN / "cut.run").write_text(
+            "".join(line for line in lines if line.split()[0] <= "q18"), encoding="utf-8"
+        )
+
+
 def main(cores: str) -> None:
     (ROOT / OWN / "answers").mkdir(parents=True, exist_ok=True)
     own = {
         f"{OWN}/two-runs.yaml": printed("README.md", "my-study.yaml"),
+        f"{OWN}/cut.yaml": printed("docs/tutorial.md", "cut.yaml").replace("runs/cut.run", f"{OWN}/cut.run"),
         f"{OWN}/answers.yaml": printed("docs/bring-your-own-answers.md", "my-study.yaml"),
         f"{OWN}/make.py": printed("docs/bring-your-own-answers.md", "answers/make.py"),
     }
@@ -109,10 +122,13 @@ def main(cores: str) -> None:
         ([], []),  # tests compute pages from it
         ([], ["config/demo_real.yaml"]),
         ([], [f"{OWN}/two-runs.yaml"]),
+        ([], [f"{OWN}/two-runs.yaml", f"{OWN}/cut.yaml"]),
         ([], [f"{OWN}/answers.yaml"]),
         *(([], [f"{OWN}/{name}.yaml"]) for name in made),
         (["erag"], ["config/judges.yaml"]),
     ):
+        if f"{OWN}/cut.yaml" in file:
+            cut_run()
         subprocess.run([*snakemake, *targets, *(["--configfile", *file] if file else [])], cwd=ROOT, check=True)
     for study, name in PICTURES.items():
         page = ROOT / "results" / study / "report/index.html"
