@@ -97,11 +97,9 @@ def of_pool() -> dict[str, dict[str, Any]]:
 def cut_run() -> None:
     """Write the demo's dense run without the queries after q18, the mistake of docs/tutorial.md."""
     run = ROOT / "results/demo_real/demo/runs/dense.run.gz"
-    if run.is_file():
-        lines = gzip.decompress(run.read_bytes()).decode().splitlines(keepends=True)
-        (ROOT / OWN / "cut.run").write_text(
-            "".join(line for line in lines if line.split()[0] <= "q18"), encoding="utf-8"
-        )
+    lines = gzip.decompress(run.read_bytes()).decode().splitlines(keepends=True)
+    kept = [line for line in lines if line.split()[0] <= "q18"]
+    (ROOT / OWN / "cut.run").write_text("".join(kept), encoding="utf-8")
 
 
 def main(cores: str) -> None:

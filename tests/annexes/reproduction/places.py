@@ -1,4 +1,4 @@
-"""What docs/reference/reproduce-the-papers.md promises of a study."""
+"""What the pages docs/reproduce-*.md promise about a study."""
 
 import re
 from pathlib import Path

@@ -75,9 +75,9 @@ def test_the_study_runs_and_is_compared(tmp_path: Path, task: str, overlays: tup
 
 
 def test_without_files(tmp_path: Path) -> None:
-    """The overlay of docs/reproduce-erag.md after the paper's configuration: NQ and TriviaQA of ir_datasets."""
+    """The overlay of docs/reproduce-salemi-2024.md after the paper's configuration: NQ and TriviaQA of ir_datasets."""
     study = Sandbox(tmp_path / "study")
-    [overlay] = [block.content for block in BY_PAGE["docs/reproduce-erag.md"] if block.file == "my-erag.yaml"]
+    [overlay] = [block.content for block in BY_PAGE["docs/reproduce-salemi-2024.md"] if block.file == "my-erag.yaml"]
     (study.folder / "my-erag.yaml").write_text(overlay, encoding="utf-8")
     asked = ["--dry-run", "--cores", "2", "reproduce", "--configfile", "config/salemi2024.yaml", "my-erag.yaml"]
     done = run_snakemake(study.folder, asked, study.environment())

@@ -8,7 +8,7 @@ from ragrelay.annexes.reproduction.rows import list_published_rows
 from ragrelay.execution.study.files import result_files
 
 from tests.support.rule_files import RULE_FILES
-from tools.papers import PAGE, ROOT, STATES, page, read
+from tools.papers import PAGES, ROOT, STATES, page, read
 
 ROWS = read()
 
@@ -21,8 +21,11 @@ def _paths() -> Iterator[str]:
                 yield path
 
 
-def test_the_page_is_current() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(ROWS), "run `make docs`"
+def test_the_pages_are_current() -> None:
+    assert {*PAGES} == {row["paper"] for row in ROWS}
+    for paper, name in PAGES.items():
+        text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        assert text == page(paper, text), "run `make docs`"
 
 
 def test_every_row_has_a_state_and_a_place_or_a_reason() -> None:

@@ -80,7 +80,7 @@ OUTPUTS: tuple[Output, ...] = (
         "reproduced_rows", REPRODUCTION, ("reproduced_rows",),
         "Tables and figures of the papers that this study is compared with", "", "rows",
         f"{MODULE}.tables:row_table", {},
-        note="Places are below the study’s results. Commands are in docs/reference/reproduce-the-papers.md.",
+        note="Places are below the study’s results. Commands are in docs/reproduce-….md, a page per paper.",
     ),
 )  # fmt: skip
 """Outputs in the order of the page."""
