@@ -53,7 +53,7 @@ def test_the_population_and_the_effect_are_those_of_the_table(state: str) -> Non
     said = effect_sentences(study_of(STATES[state]))
     for row in STATES[state].filter(part="overall", references="lenient").to_dicts():
         (of_k,) = [
-            one for one in said if one.startswith(f"{row['intervention']} on bm25") and f"k = {row['k']}: " in one
+            one for one in said if one.startswith(f"{row['intervention']} on bm25") and f"), k = {row['k']}: " in one
         ]
         rest = row["n_queries"] - row["n"]
         interval = "" if row["low"] is None else f" [{num(row['low'])}, {num(row['high'])}]"
@@ -66,6 +66,19 @@ def test_the_population_and_the_effect_are_those_of_the_table(state: str) -> Non
             assert f"at k = {row['k']} {num(row['slope'] / 10)}" in of_slope
             fallen = of_slope.partition("would move the slope’s interval at k = ")[2].partition(" by ")[0]
             assert (str(row["k"]) in re.findall(r"\d+", fallen)) == (row["slope_stands"] is False)
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_verdicts_on_unseen_references_and_places_say_if_one_query_undoes_them(state: str) -> None:
+    said = effect_sentences(study_of(STATES[state]))
+    unseen = (pl.col("part") == "overall") & (pl.col("references") == "lenient-unseen")
+    paired = (pl.col("part") == "first less last") & (pl.col("references") == "lenient")
+    for rows, words in ((unseen, "none of its contexts"), (paired, "at the first place less that at the last")):
+        for (name,), part in STATES[state].filter(rows).partition_by("intervention", as_dict=True).items():
+            [of_rows] = [one for one in said if one.startswith(f"{name} on bm25") and words in one]
+            fallen = re.search(r"would overturn the verdict for ((?:(?: and )?k = \d+)+)\.", of_rows)
+            found = re.findall(r"\d+", fallen[1]) if fallen else []
+            assert found == [str(row["k"]) for row in part.to_dicts() if row["stands"] is False]
 
 
 @pytest.mark.parametrize("state", [name for name in STATES if name != "none"])

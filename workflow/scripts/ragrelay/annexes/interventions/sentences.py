@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import polars as pl
+
 from ragrelay.analysis.standing import AGAINST
 from ragrelay.analysis.verdicts import (
     EQUIVALENT,
@@ -17,7 +19,7 @@ from ragrelay.annexes.interventions.outputs import RESULT_TABLES
 from ragrelay.annexes.interventions.page_tables import PER
 from ragrelay.annexes.interventions.study import EffectStudy
 from ragrelay.base.vocabulary.names import UNSEEN
-from ragrelay.report.display.findings import Conclusion, unlike_student, with_remark, would_undo
+from ragrelay.report.display.findings import Conclusion, undone, unlike_student, with_remark, would_undo
 from ragrelay.report.display.numbers import count, counted, listing, number, with_interval
 from ragrelay.report.display.tables import Row
 from ragrelay.report.facts import TableRow
@@ -87,13 +89,9 @@ def effect_sentences(study: EffectStudy) -> list[str]:
         where = f"{name} on {retriever} ({of_k[0]['ordering']} order, {references} references)"
         sentences += [_effect(where, row) for row in of_k]
         here = {"intervention": name, "retriever": retriever, "references": references + UNSEEN}
-        if unseen := [_places(row) for row in study.overall.filter(**here).iter_rows(named=True)]:
-            sentences.append(
-                f"{where}, on the references that none of its contexts at that k shows, since an answer may copy the "
-                f"others: {'; '.join(unseen)}."
-            )
-        if places := [_places(row) for row in rows.filter(part=FIRST_LAST).iter_rows(named=True)]:
-            sentences.append(f"{where}, effect at the first place less that at the last: {'; '.join(places)}.")
+        unseen = "on the references that none of its contexts at that k shows, since an answer may copy the others"
+        sentences += _by_k(f"{where}, {unseen}", study.overall.filter(**here))
+        sentences += _by_k(f"{where}, effect at the first place less that at the last", rows.filter(part=FIRST_LAST))
         if slopes := [_slopes(row) for row in of_k if row["slope"] is not None]:
             by = BY_CAUSE if INTERVENTION_KINDS[of_k[0]["kind"]].needs_pairs else BY_PASSAGES
             said = (
@@ -162,5 +160,8 @@ def _slopes(row: Row) -> str:
     return f"at k = {row['k']} {per('slope')}{unbounded} beside {beside}"
 
 
-def _places(row: Row) -> str:
-    return f"at k = {row['k']} {_value(row)} ({_word(row)}; {counted(row['n'], 'query', 'queries')})"
+def _by_k(said: str, frame: pl.DataFrame) -> list[str]:
+    """Say the effect at each k, with a remark on verdicts that one more query would undo; nothing without rows."""
+    rows = [{**row, "at": f"k = {row['k']}"} for row in frame.iter_rows(named=True)]
+    effects = [f"at {row['at']} {_value(row)} ({_word(row)}; {counted(row['n'], 'query', 'queries')})" for row in rows]
+    return [with_remark(f"{said}: {'; '.join(effects)}.", undone(rows, "at"))] if rows else []
