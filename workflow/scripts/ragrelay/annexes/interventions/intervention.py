@@ -174,8 +174,9 @@ class OfOwnPassages(Intervention):
         import polars as pl
 
         was = scored.filter(place=0).select("qid", was="p", value_was="value")
-        less = self.sign * (pl.col("p") - pl.col("was"))
-        moved = self.sign * (pl.col("value") - pl.col("value_was"))
+        # Added to a negative zero, 0 gives 0.
+        less = self.sign * (pl.col("p") - pl.col("was")) + 0.0
+        moved = self.sign * (pl.col("value") - pl.col("value_was")) + 0.0
         return (
             scored.filter(pl.col("place") > 0)
             .join(was, on="qid", maintain_order="left")
