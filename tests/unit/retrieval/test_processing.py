@@ -6,7 +6,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from ragrelay.base.display.terminal import tell_warnings
 from ragrelay.base.errors import InputError
+from ragrelay.base.io.coverage import data_warnings
 from ragrelay.base.vocabulary.columns import schema_of
 from ragrelay.prompting.layout import kshot_prompts
 from ragrelay.prompting.templates import Template
@@ -404,7 +406,7 @@ def test_no_passage_is_emptied_for_want_of_full_stops(text: str) -> None:
     assert whole == [("d", text)], "no blank is put between sentences"
 
 
-def test_emptied_contexts_and_passages_are_counted() -> None:
+def test_emptied_contexts_and_passages_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     """At k = 1 one of two is left, which is not most; at k = 2 one of four passages."""
     kept = [{"k": 1, "text": "tea"}, {"k": 2, "text": "tea"}]
     contexts = pl.DataFrame(
@@ -421,6 +423,10 @@ def test_emptied_contexts_and_passages_are_counted() -> None:
     queries = pl.DataFrame({"qid": ["q1", "q2"]})
     counts = count_left_out(contexts, skipped, queries, [1, 2])
     found = {row["what"]: (row["count"], "warning" in row) for row in counts if "emptied" in row["what"]}
+    tell_warnings("bm25", counts)
+    assert "passages emptied by the processor at k = 2: 3 of 4; prompts" in capsys.readouterr().err
+    [said] = data_warnings([{"dataset": "d", "detail": row.get("of"), **row} for row in counts])
+    assert said.startswith("d: passages emptied by the processor at k = 2: 3 of 4; prompts")
     assert found == {
         "contexts emptied by the processor at k = 1": (1, False),
         "passages emptied by the processor at k = 1": (1, False),

@@ -161,7 +161,8 @@ def _emptied(contexts: pl.DataFrame, k: int) -> Iterator[dict[str, Any]]:
     """Yield counts of contexts and passages that a processor emptied, with a warning if most passages are."""
     given, left = contexts.filter(pl.col("rank") <= k).height, shown_texts(contexts, k)
     yield {"what": EMPTIED_CONTEXTS.format(k=k), "count": contexts["qid"].n_unique() - left["qid"].n_unique()}
-    row = {"what": f"passages emptied by the processor at k = {k}", "count": given - left.height}
+    what = f"passages emptied by the processor at k = {k}"
+    row = {"what": what, "count": given - left.height, "of": {"total": given}}
     yield {**row, "warning": EMPTIED} if left.height < given / 2 else row
 
 

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from ragrelay.base.errors import printable
+from ragrelay.base.io.coverage import of_total
 
 KEPT = "finished work is kept; run the same command again to continue"
 
@@ -43,7 +44,8 @@ def tell_warnings(place: str, counts: Iterable[Mapping[str, Any]]) -> None:
     """Write a line to standard error for each of ``counts`` (what, count) with a warning or a sentence."""
     for row in counts:
         if "warning" in row:
-            tell(f"ragrelay: warning: {place}: {row['what']}: {row['count']}; {row['warning']}")
+            number = of_total(row["count"], row.get("of", {}))
+            tell(f"ragrelay: warning: {place}: {row['what']}: {number}; {row['warning']}")
         if "sentence" in row:
             tell(f"ragrelay: warning: {place}: {row['sentence']}")
 

@@ -38,7 +38,7 @@ def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
         if "warning" in row:
             about = row.get("detail") or {}
             whose = ", ".join(about[name] for name in NAMED if name in about)
-            number = f"{row['count']:,}" + (f" ({whose})" if whose else "")
+            number = of_total(row["count"], about) + (f" ({whose})" if whose else "")
             warned[row["dataset"], row["what"], row["warning"]].append(number)
     sentences = [
         f"{dataset}: {what}: {', '.join(numbers)}; {warning}." for (dataset, what, warning), numbers in warned.items()
@@ -47,6 +47,11 @@ def data_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
         f"{row['dataset']}, {row['detail']['retriever']}: {row['sentence']}." for row in counts if "sentence" in row
     ]
     return [*coverage_warnings(counts), *sentences, *told]
+
+
+def of_total(count: int, detail: Mapping[str, Any]) -> str:
+    """Write a ``count`` of left_out.json with the total that its ``detail`` may have."""
+    return f"{count:,} of {detail['total']:,}" if "total" in detail else f"{count:,}"
 
 
 def coverage_warnings(counts: Iterable[Mapping[str, Any]]) -> list[str]:
