@@ -485,9 +485,29 @@ def test_hashes_of_data_follow_its_content_alone(tmp_path: Path):
     assert found["corpus demo"] == {"count": 3, "hash": "passages:12"}
     run.write_bytes(gzip.compress(b"q Q0 d1 1 2.0 bm25\nq Q0 d2 2 1.0 bm25\n"))
     assert data_hashes(study, "demo", config) == found
+    run.write_bytes(gzip.compress(b"q Q0 d1 1 2.0 other\nq Q0 d2 2 1.0 other\n"))
+    assert data_hashes(study, "demo", config) == found
     run.write_bytes(gzip.compress(b"q Q0 d1 1 2.0 bm25\nq Q0 d2 2 1.5 bm25\n"))
     again = data_hashes(study, "demo", config)
     assert {name for name in found if found[name] != again[name]} == {"run bm25"}
+
+
+def test_equal_rankings_of_paired_retrievers_do_not_differ(tmp_path: Path):
+    sides = [write_finished(tmp_path, "one", ("bm25",)), write_finished(tmp_path, "two", ("mine", "bm25"), gain=0.2)]
+    pairs = {"retrievers": {"bm25": "mine"}}
+    for side, name, tag in ((0, "bm25", "bm25"), (1, "mine", "mine"), (1, "bm25", "bm25")):
+        run = sides[side] / f"demo/runs/{name}.run.gz"
+        run.parent.mkdir(exist_ok=True)
+        run.write_bytes(gzip.compress(f"q Q0 d1 1 2.0 {tag}\n".encode()))
+    compare(tmp_path, *sides, pairs)
+    page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    assert "run bm25 (no counterpart) of demo" in page and "run bm25 of demo" not in page and "run mine" not in page
+    (sides[1] / "demo/runs/mine.run.gz").write_bytes(gzip.compress(b"q Q0 d2 1 2.0 mine\n"))
+    compare(tmp_path, *sides, pairs)
+    page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
+    assert "run bm25 of demo" in page
+    headings = [cell.text_content().strip() for cell in html.fromstring(page).xpath("//table//th")]
+    assert "p, verdict" in headings
 
 
 def test_passages_that_a_retriever_brings_are_data(tmp_path: Path):

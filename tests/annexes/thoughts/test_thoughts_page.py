@@ -105,6 +105,7 @@ def test_tables_have_the_share_that_was_cut_beside_the_tokens() -> None:
         assert shown[titles.index("no thought")] == f"{row['none'] / row['n']:.0%}"
     table = difference_table(study)
     titles = [column.title for column in table.columns]
+    assert "p, verdict" in titles and "p" not in titles
     for row, shown in zip(study["thought_differences"].to_dicts(), table.rows, strict=True):
         against = row["against_retriever"]
         other = ("zeroshot", "none", 0) if against == "zeroshot" else (against, row["ordering"], row["k"])

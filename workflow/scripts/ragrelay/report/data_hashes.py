@@ -29,9 +29,9 @@ def data_hashes(
     """Count and hash each kind of data of ``dataset`` in the folder ``results``, independent of the order of rows.
 
     The kinds are ``queries``, ``judgements``, ``gold answers`` if there are any, ``clusters`` (of queries) if
-    the ``config`` (grid, datasets and other definitions) has them, ``run <retriever>`` of the grid (without comments),
-    ``passages of <retriever>`` in contexts of one that brings some, those of annexes by the functions ``more``, and
-    ``corpus <index>``, hashed when it was indexed. Raises InputError for a damaged file.
+    the ``config`` (grid, datasets and other definitions) has them, ``run <retriever>`` of the grid (without comments
+    and tags), ``passages of <retriever>`` in contexts of one that brings some, those of annexes by the functions
+    ``more``, and ``corpus <index>``, hashed when it was indexed. Raises InputError for a damaged file.
     """
     folder = Path(results) / dataset
     queries = read_result(folder / "collection/queries.parquet")
@@ -93,7 +93,7 @@ def _run_lines(path: Path) -> list[str]:
         lines = gzip.decompress(path.read_bytes()).decode("utf-8").splitlines()
     except (EOFError, zlib.error) as error:
         raise ValueError(str(error)) from None
-    return [line for line in lines if not line.startswith("#")]
+    return [line.rpartition(" ")[0] for line in lines if not line.startswith("#")]
 
 
 def rows_of(frame: pl.DataFrame) -> list[str]:

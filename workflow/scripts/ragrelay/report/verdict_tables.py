@@ -42,7 +42,7 @@ def gain_table(section: Section, most_rows: int | None = None) -> Table:
     """Show P compared with P_0 in every cell, and utility."""
     return table_of(
         section.rows("gain"), *OF_CELL, numeric("n", "n", count), name("verdict"), between("P − P₀", "mean_difference"),
-        numeric("p", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value),
+        numeric("p, verdict", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value),
         numeric("p, t-test", "p_value", p_value), numeric("p, Wilcoxon", "p_wilcoxon", p_value),
         numeric("d_z", "d_z", number, 2), numeric("ΣP / ΣP₀ − 1", "ratio_of_means", share),
         numeric("mean U", "mean_utility"), numeric("median U", "median_utility"),

@@ -31,8 +31,9 @@ class Compared:
 
 @dataclass(frozen=True)
 class SideStudy:
-    """A study as it is compared with the first; ``pairs`` have the names in both."""
+    """A study as it is compared with the first; ``pairs`` and ``retrievers`` have the names in both."""
 
     study: Finished
     label: str
     pairs: Sequence[Pair]
+    retrievers: Sequence[tuple[str, str]] = ()

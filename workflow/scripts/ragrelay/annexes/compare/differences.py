@@ -87,12 +87,16 @@ def _flattened(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _data(side: SideStudy) -> dict[str, str]:
-    """Return number and hash of each kind of data, by its dataset's name in the first study."""
+    """Return number and hash of each kind of data, by its dataset's and retriever's names in the first study."""
     of_annexes = [resolve(annex.hashes) for annex in annexes() if annex.hashes]
+    named = {own: first for first, own in side.retrievers}
+    taken = {name: f"{name} (no counterpart)" for name in named.values()} | named
+    kinds = {f"{what} {own}": f"{what} {name}" for own, name in taken.items() for what in ("run", "passages of")}
     found: dict[str, str] = {}
     for first, own in dict.fromkeys(pair.dataset for pair in side.pairs):
         hashes = data_hashes(side.study.folder, own, side.study.config, of_annexes)
-        found |= {f"{kind} of {first}": " ".join(map(str, held.values())) for kind, held in hashes.items()}
+        data = {kinds.get(kind, kind): " ".join(map(str, held.values())) for kind, held in hashes.items()}
+        found |= {f"{kind} of {first}": values for kind, values in data.items()}
     return found
 
 

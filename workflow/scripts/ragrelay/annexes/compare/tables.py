@@ -18,10 +18,11 @@ def test_table(compared: Compared, most_rows: int) -> Table:
         compared.tests, *PLACE, name("verdict"), between("mean change", "mean_difference"),
         numeric("queries", "n", count), numeric("mean before", "mean_before"), numeric("mean after", "mean_after"),
         numeric("d_z", "d_z", number, 2), numeric("up", "up", count), numeric("down", "down", count),
-        numeric("p", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value), numeric("p, BH", "p_bh", p_value),
-        numeric("p, t-test", "p_t", p_value), numeric("p, Wilcoxon", "p_wilcoxon", p_value),
-        numeric("p, permutation", "p_permutation", p_value), numeric("tests in family", "family_size", count),
-        numeric("unpaired", "n_unpaired", count), REMARK, most=most_rows,
+        numeric("p, verdict", "p_verdict", p_value), numeric("p, Holm", "p_holm", p_value),
+        numeric("p, BH", "p_bh", p_value), numeric("p, t-test", "p_t", p_value),
+        numeric("p, Wilcoxon", "p_wilcoxon", p_value), numeric("p, permutation", "p_permutation", p_value),
+        numeric("tests in family", "family_size", count), numeric("unpaired", "n_unpaired", count),
+        REMARK, most=most_rows,
     )  # fmt: skip
 
 

@@ -61,7 +61,8 @@ def compare_studies(
     write_spreadsheet(pl.concat([_named(part, part.queries) for part in compared]).select(*studies.COLUMNS), queries)
     sides = [SideStudy(first, first_label, list(dict.fromkeys(part.pair.to(0) for part in compared)))]
     for label, study in zip(labels, others, strict=True):
-        sides.append(SideStudy(study, label, [part.pair.to(1) for part in compared if part.label == label]))
+        partners = matched(first, study, "retrievers", pairs_of(study, pairs) if several else pairs)
+        sides.append(SideStudy(study, label, [part.pair.to(1) for part in compared if part.label == label], partners))
     write_text(render(sides, compared, Path(template)), page)
 
 
