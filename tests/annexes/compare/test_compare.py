@@ -499,11 +499,11 @@ def test_equal_rankings_of_paired_retrievers_do_not_differ(tmp_path: Path):
         run = sides[side] / f"demo/runs/{name}.run.gz"
         run.parent.mkdir(exist_ok=True)
         run.write_bytes(gzip.compress(f"q Q0 d1 1 2.0 {tag}\n".encode()))
-    compare(tmp_path, *sides, pairs)
+    compare(tmp_path, sides[0], sides[1], pairs)
     page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
     assert "run bm25 (no counterpart) of demo" in page and "run bm25 of demo" not in page and "run mine" not in page
     (sides[1] / "demo/runs/mine.run.gz").write_bytes(gzip.compress(b"q Q0 d2 1 2.0 mine\n"))
-    compare(tmp_path, *sides, pairs)
+    compare(tmp_path, sides[0], sides[1], pairs)
     page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
     assert "run bm25 of demo" in page
     headings = [cell.text_content().strip() for cell in html.fromstring(page).xpath("//table//th")]

@@ -176,7 +176,7 @@ CEILINGS = {
     "execution": 5500,
     "scripts": 1000,  # counts in the jobs' scripts
     "rules": 1500,  # rules that count; a run's last lines on endpoints
-    "tests": 48000,  # facts.json: rows, types, every number; a fresh day's stumbles
+    "tests": 48050,  # facts.json: rows, types, every number; stumbles of fresh days
     **entries_of_annexes("CEILING"),
 }  # fmt: skip
 """Most lines of Python and rules in each room; an annex has its rules, scripts, tests and doors, and its ceiling in its

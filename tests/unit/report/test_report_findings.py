@@ -1,5 +1,6 @@
 """The sentences of the report against the numbers that they speak of."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +31,7 @@ from ragrelay.report.verdict_sentences import (
     short,
 )
 from ragrelay.report.verdict_tables import holes_table, within_table
+from ragrelay.scoring.filed_scores import WITHOUT_SCORE
 
 from tests.support.report_study import CELL, changed, write_study
 
@@ -605,6 +607,27 @@ def test_answers_that_two_orderings_share_are_counted_once_among_the_cut_ones(st
     share = sum(k == 1 for _, _, k in distinct) / len(distinct)
     said = " ".join(answer_findings.findings_on_answers(changed(section, lengths=cut)).limits)
     assert f"Of all answers, {100 * share:.0f}% were cut at max_tokens" in said
+
+
+def test_only_scored_answers_count_among_the_cut_ones_if_a_file_scores_some(tmp_path: Path):
+    files = write_study(tmp_path, n=8)
+    own, scored = {"generator": "demo-lm", "scorer": "minilm"}, {"n": 12, "length": 3, "blank": 0}
+    left_out = [
+        {"dataset": "demo", "what": WITHOUT_SCORE, "count": count, "detail": {**own, **other, "scored": scored | more}}
+        for other, count, more in (({"scorer": "all"}, 9, {"n": 6}), ({}, 100, {}))
+    ]
+    Path(files["left_out"]).write_text(json.dumps(left_out), encoding="utf-8")
+    study = read_study(**files)
+    [section] = study.sections
+    said = " ".join(answer_findings.findings_on_answers(section).limits)
+    assert "Of the 12 scored answers, 25% were cut at max_tokens" in said and "Of all answers" not in said
+    shown = [text for head, text, _ in lead(facts_of(section), 1, False, left_out)["warnings"] if head == "Answers"]
+    assert shown == ["25% of the 12 scored answers were cut at max_tokens; they are scored like the others."]
+    assert headings(facts_of(section))["answers"] == "25% of the 12 scored answers were cut at max_tokens"
+    left_out[1]["count"] = 0
+    Path(files["left_out"]).write_text(json.dumps(left_out), encoding="utf-8")
+    [section] = read_study(**files).sections
+    assert section.scored is None
 
 
 def test_warnings_on_relative_utility_are_of_relative_utility(study: ReportedStudy):

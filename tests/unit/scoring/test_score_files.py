@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 from ragrelay.base.errors import InputError
+from ragrelay.base.io.coverage import coverage_warnings
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.scoring.filed_scores import FAILED, UNKNOWN, WITHOUT_SCORE, filed_scores
 from ragrelay.scoring.score_files import (
@@ -252,11 +253,15 @@ def test_a_row_without_a_value_waits_for_its_score(tmp_path: Path) -> None:
     assert mean_scores(found)["qid"].to_list() == ["q2"]
 
 
+def coverage(counts: list[dict[str, Any]]) -> str:
+    return " ".join(coverage_warnings({"dataset": "d", "detail": row.get("of"), **row} for row in counts))
+
+
 def test_tables_have_the_scored_answers_alone_and_the_rest_is_counted(tmp_path: Path) -> None:
     path = tmp_path / "answers/lm/bm25/descending/k3/seed1.parquet"
     path.parent.mkdir(parents=True)
-    rows = [(f"q{number}", 1, "text") for number in range(1, 5)]
-    pl.DataFrame(rows, schema=["qid", "seed", "answer"], orient="row").write_parquet(path)
+    rows = [(f"q{number}", 1, "text", "length") for number in range(1, 5)]
+    pl.DataFrame(rows, schema=["qid", "seed", "answer", "finish_reason"], orient="row").write_parquet(path)
     files = KeyedFiles("answers/{generator}/{retriever}/{ordering}/k{k}/seed{seed}.parquet", (path,))
     scores = placed(tmp_path, [ONE | {"value": 1}, ONE | {"qid": "q8", "value": 0}])
     tables, counts = filed_scores("s.jsonl", scores, files, "lm", "given", ["bm25", "dense"])
@@ -264,7 +269,17 @@ def test_tables_have_the_scored_answers_alone_and_the_rest_is_counted(tmp_path: 
     assert tables["dense"].is_empty()
     by_what = {row["what"]: row for row in counts}
     assert by_what[UNKNOWN]["count"] == 1
-    assert by_what[WITHOUT_SCORE] == {"what": WITHOUT_SCORE, "count": 3, "of": {"file": "s.jsonl", "needed": 4}}
+    ends = {"n": 1, "length": 1, "blank": 0}
+    of = {"file": "s.jsonl", "needed": 4, "scored": ends}
+    assert by_what[WITHOUT_SCORE] == {"what": WITHOUT_SCORE, "count": 3, "of": of}
+    assert "3 of 4 answers without a score" in coverage(counts)
+    drawn = placed(tmp_path, [ONE | {"value": 1, "probability": 0.25}])
+    _, counts = filed_scores("s.jsonl", drawn, files, "lm", "given", ["bm25"])
+    assert coverage(counts) == "", "a draw leaves answers out by design"
+    rows_drawn = [ONE | {"qid": f"q{number}", "value": "", "probability": 0.75} for number in (2, 3)]
+    drawn = placed(tmp_path, [ONE | {"value": 1, "probability": 0.75}, *rows_drawn])
+    _, counts = filed_scores("s.jsonl", drawn, files, "lm", "given", ["bm25"])
+    assert "2 of 3 records without a score yet" in coverage(counts)
     assert FAILED not in by_what
     unsure = scores.with_columns(failed=pl.lit(2, pl.Int64))
     _, counts = filed_scores("s.jsonl", unsure, files, "lm", "given", ["bm25"])

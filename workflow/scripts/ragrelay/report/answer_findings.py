@@ -1,5 +1,8 @@
 """State findings on the answers themselves: ordering, variation over seeds, ends, blanks, cost."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import polars as pl
 
 from ragrelay.analysis.multiplicity import ALPHA, distinct
@@ -76,14 +79,19 @@ def _cost(section: Section) -> list[str]:
 def ends(section: Section) -> dict[str, float]:
     """Return noteworthy shares of answers that did not end by themselves, by the phrase for each way of ending.
 
-    Missing answers count among all answers, but have not ended in any way.
+    Missing answers count, but have not ended in any way. If a file scores some answers, only these count.
     """
-    sums = facts_of(section).answers
+    sums: Mapping[str, Any] = section.scored or facts_of(section).answers
     kinds = {"length": "were cut at max_tokens", "blank": "are blank", "other": "ended in another way"}
     if not _counted(section):
         kinds = {"blank": kinds["blank"]}
-    shares = {text: sums[name] / sums["n"] for name, text in kinds.items() if sums["n"] and sums[name] is not None}
+    shares = {text: sums[name] / sums["n"] for name, text in kinds.items() if sums["n"] and sums.get(name) is not None}
     return {text: value for text, value in shares.items() if value >= NOTEWORTHY}
+
+
+def counted_answers(section: Section, of_all: str = "all answers") -> str:
+    """Name the answers that `ends` counts, ``of_all`` if they are all."""
+    return f"the {counted(section.scored['n'], 'scored answer')}" if section.scored else of_all
 
 
 def missing(section: Section) -> str:
@@ -112,7 +120,7 @@ def _counted(section: Section) -> bool:
 
 def _cut(section: Section) -> list[str]:
     shares = [f"{share(value)} {text}" for text, value in ends(section).items()]
-    scored = [f"Of all answers, {listing(shares)}; they are scored like all others."] if shares else []
+    scored = [f"Of {counted_answers(section)}, {listing(shares)}; they are scored like all others."] if shares else []
     lost = missing(section)
     return [*([f"Of all answers, {lost} are missing: they {NO_SCORE}."] if lost else []), *scored]
 

@@ -236,8 +236,10 @@ def warnings(facts: Facts, left_out: Sequence[Mapping[str, Any]] = ()) -> list[W
         why = reasons(left_out, section.dataset, section.generator)
         said = f"{lost} of {of_all} are missing{why}; they {answer_findings.NO_SCORE}."
         lines.append(Warned("Answers", said, (facts.answers,)))
+    counts = () if section.scored else (facts.answers,)
+    of_all = answer_findings.counted_answers(section, of_all)
     return lines + [
-        Warned("Answers", f"{share(value)} of {of_all} {text}; they are scored like the others.", (facts.answers,))
+        Warned("Answers", f"{share(value)} of {of_all} {text}; they are scored like the others.", counts)
         for text, value in answer_findings.ends(section).items()
     ]
 
@@ -369,7 +371,7 @@ def headings(facts: Facts) -> dict[str, str]:
         texts["answers"] = f"{lost} of all answers are missing"
     else:
         for text, value in list(answer_findings.ends(section).items())[:1]:
-            texts["answers"] = f"{share(value)} of all answers {text}"
+            texts["answers"] = f"{share(value)} of {answer_findings.counted_answers(section)} {text}"
     return texts
 
 

@@ -16,6 +16,7 @@ from ragrelay.report.display.outputs import resolve
 from ragrelay.report.display.sections import Grid, Section
 from ragrelay.report.outputs import RESULT_TABLES
 from ragrelay.report.study import ReportedStudy
+from ragrelay.scoring.filed_scores import WITHOUT_SCORE
 
 File = str | Path
 PER_RETRIEVER = "retrieval"
@@ -54,7 +55,7 @@ def read_study(
     return ReportedStudy(
         name,
         Grid.of(grid),
-        tuple(read_section(section, grid, reference_retriever) for section in sections),
+        tuple(read_section({**one, "scored": _scored(one, counted)}, grid, reference_retriever) for one in sections),
         read_json(provenance),
         counted,
         [Path(section["explorer"]) for section in sections if "explorer" in section],
@@ -91,7 +92,14 @@ def read_section(section: Mapping[str, Any], grid: Mapping[str, Any], reference_
         | {PER_RETRIEVER: pl.concat([none, *measured])},
         primary=Primary(**section["primary"]) if section.get("primary") else None,
         named_pair=section.get("named_pair", False),
+        scored=section.get("scored"),
     )
+
+
+def _scored(section: Mapping[str, Any], left_out: Sequence[Mapping[str, Any]]) -> Mapping[str, int] | None:
+    keys = ("dataset", "generator", "scorer")
+    partial = [row | row["detail"] for row in left_out if row["what"] == WITHOUT_SCORE and row["count"]]
+    return next((row.get("scored") for row in partial if all(row[key] == section[key] for key in keys)), None)
 
 
 def _table(path: File, columns: Columns) -> pl.DataFrame:

@@ -1,6 +1,6 @@
 """Make the score tables of a generator's answers from a file of scores."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,15 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.keyed_files import KeyedFiles
 from ragrelay.generation.answer_files import read_answers
 from ragrelay.scoring.retriever_table import SCHEMA
-from ragrelay.scoring.score_files import ScoreCells, ScoreScale, mean_scores, of_answers, placed_scores, read_score_rows
+from ragrelay.scoring.score_files import (
+    ANSWER,
+    ScoreCells,
+    ScoreScale,
+    mean_scores,
+    of_answers,
+    placed_scores,
+    read_score_rows,
+)
 
 WITHOUT_SCORE = "answers without a score in the file (left out)"
 UNKNOWN = "scores of answers that the study does not have (left alone)"
@@ -52,27 +60,35 @@ def filed_scores(
     Raises InputError if none of the scores is of an answer of the ``generator``.
     """
     own = rows.filter(generator=generator)
-    scores = mean_scores(own)
-    known, counted = of_answers(scores, generated(answers, generator))
+    scores, texts = mean_scores(own), generated(answers, generator, ["finish_reason"])
+    known, counted = of_answers(scores, texts)
     if not known.height:
         first = "qid {qid!r}, {retriever}, {ordering}, k {k}, seed {seed}".format(**rows.row(0, named=True))
         found = f"no score of an answer of {generator} (the first: {first})"
         raise InputError(place, found, "qids, cells and texts of the study's answers")
+    # A draw leaves answers out by design: only drawn answers can be missing.
+    drawn = own["probability"].null_count() == 0
+    empty, unscored = {"needed": own.height}, {"needed": counted["scored"] + counted["unscored"]}
+    ends = texts.join(known, on=ANSWER, how="semi").select(
+        pl.len().alias("n"),
+        (pl.col("finish_reason") == "length").sum().alias("length"),
+        (pl.col("answer").str.strip_chars() == "").sum().alias("blank"),
+    )
     counts = [
         {"what": UNKNOWN, "count": counted["unknown"]},
         {"what": CHANGED, "count": counted["changed"]},
-        {"what": EMPTY, "count": own["value"].null_count()},
+        {"what": EMPTY, "count": own["value"].null_count(), "of": {"file": str(place), **(empty if drawn else {})}},
         {"what": WITHOUT_SCORE, "count": counted["unscored"],
-         "of": {"file": str(place), "needed": counted["scored"] + counted["unscored"]}},
+         "of": {"file": str(place), **({} if drawn else unscored), "scored": ends.row(0, named=True)}},
     ]  # fmt: skip
     if failed := own["failed"].sum():
         counts.insert(3, {"what": FAILED, "count": failed})
     return {name: _table(known.filter(retriever=name), references) for name in retrievers}, counts
 
 
-def generated(answers: KeyedFiles, generator: str) -> pl.DataFrame:
-    """Return the columns of score_files.ANSWER, and answer, of all ``answers`` of a generator."""
-    table = read_answers(answers, ["qid", "seed", "answer"])
+def generated(answers: KeyedFiles, generator: str, optional: Sequence[str] = ()) -> pl.DataFrame:
+    """Return the columns of score_files.ANSWER, answer and ``optional`` ones of all ``answers`` of a generator."""
+    table = read_answers(answers, ["qid", "seed", "answer"], optional)
     return table.with_columns(pl.lit(generator).alias("generator"), pl.col("retriever", "ordering").cast(pl.String))
 
 

@@ -83,6 +83,8 @@ class Section:
     """The primary comparison; None with fewer than two retrievers."""
     named_pair: bool = False
     """Whether the configuration names the primary pair."""
+    scored: Mapping[str, int] | None = None
+    """How the answers ended that a file scores: n, length, blank; None if the scorer scores all answers."""
 
     def __getitem__(self, name: str) -> pl.DataFrame:
         return self.tables[name]
