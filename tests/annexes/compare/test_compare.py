@@ -507,7 +507,7 @@ def test_equal_rankings_of_paired_retrievers_do_not_differ(tmp_path: Path):
     page = (tmp_path / "out/index.html").read_text(encoding="utf-8")
     assert "run bm25 of demo" in page
     headings = [cell.text_content().strip() for cell in html.fromstring(page).xpath("//table//th")]
-    assert "p, verdict" in headings
+    assert "p, verdict" in headings and "The verdict uses “p, verdict”" in page
 
 
 def test_passages_that_a_retriever_brings_are_data(tmp_path: Path):

@@ -160,7 +160,7 @@ OUTPUTS: tuple[Output, ...] = (
         "The mean of P − P₀ over the same queries with its 95% interval, the tests, the verdict, the ratio of means, "
         "mean and median utility, and the query with the largest share of the sum of absolute utilities.",
         "gain", "ragrelay.report.verdict_tables:gain_table", limited=True, baseline=True,
-        note="Interval and verdict are by the test of the column p; p, t-test is Student’s alone and may be smaller.",
+        note="Interval and verdict are by the test of “p, verdict”; p, t-test is Student’s alone and may be smaller.",
     ),
     Table(
         "coupling", SECTION, ("coupling",), "Dependence of utility on P₀",

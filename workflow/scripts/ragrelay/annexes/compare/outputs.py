@@ -18,7 +18,7 @@ PARTS = {
         "Tests",
         "p-values are adjusted (Holm; Benjamini and Hochberg) within families: a family is a quantity and a reference "
         "set; with several studies, those of all. Cells with the same prompts, such as all orderings at k = 1, count "
-        "once. The verdict uses the column p. Unseen references depend on the context, so P on these may change "
+        "once. The verdict uses “p, verdict”. Unseen references depend on the context, so P on these may change "
         "although the answer is the same.",
     ),
 }
