@@ -1,4 +1,4 @@
-"""Write docs/reference/bad-input.md (`make docs`): the cases of tests/support/bad_input_cases.py, each really tried."""
+"""Write docs/reference/bad-input*.md (`make docs`): each case of tests/support/bad_input_cases.py, really tried."""
 
 import sys
 import tempfile
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "reference" / "bad-input.md"
+FOLDER = ROOT / "docs" / "reference"
 sys.path[:0] = [str(ROOT), str(ROOT / "workflow" / "scripts")]
 
 from tests.support.bad_input import end_of  # noqa: E402
@@ -17,41 +17,46 @@ from tests.support.tiny_model import build_tiny_llama  # noqa: E402
 HEAD = """\
 # Error messages for bad input
 
-Input that cannot be used ends a run with one line: the file, line or key, what was found, and what was expected. `make
-docs` writes this page by spoiling a small study in each of these ways; a test keeps it up to date.
+Input that can't be used ends a run with one line: the file, line or key, what was found, and what was expected. `make
+docs` spoils a small study in each of these ways and writes what happens; a test keeps the pages up to date.
 
 ```text
 ragrelay: error: small/queries.tsv, line 3: found no tab; expected qid<TAB>text
 ```
 
-**When.** *start*: before any job, in a dry run too. *prepare_collection*: in the first job of a dataset, which reads
-all of its files and its run files. *prepare_claims*: in the first job of a claims study. *read_nuggets* and
-*label_by_file*: in the job that reads a file of nuggets or of labels. *generate_answers* and *write_nuggets*: in a job
-that generates, and *judge_answers*: in a job that asks a judge, before it starts an engine. Texts in a script that a
-retriever, scorer or model does not read end the job that indexes or ranks passages, prepares references or scores
-answers ([datasets](../datasets.md#languages-other-than-english) says which). No file is left
-half-written, and existing answers are kept. At the end of a run, Snakemake repeats the messages of failed jobs under
-*Fix this*. If a hub's model has no such layer or no tokenizer, the first job that loads it reports that.
+**When.** The column *when* names the moment:
 
-**Accepted:** a byte-order mark, Windows line ends and blank lines in any of the files, a last line without a line end,
+- *start*: before any job, also in a dry run;
+- *prepare_collection*: in a dataset's first job, which reads all of its files and run files;
+- *prepare_claims*: in a claims study's first job;
+- *read_nuggets*, *label_by_file*: in the job that reads the file of nuggets or labels;
+- *generate_answers*, *write_nuggets*, *judge_answers*: in the job that asks the model, before it starts an engine.
+
+Text in a script that a retriever, scorer or model can't read ends the job that first needs it
+([datasets](../datasets.md#languages-other-than-english)). No file is left half-written, and existing answers are kept.
+At the end of a run, Snakemake repeats the messages of failed jobs under *Fix this*. If a hub's model lacks a layer or a
+tokenizer, the first job that loads it says so.
+
+**Accepted:** a byte-order mark, Windows line ends and blank lines in any file, a last line without a line end, and
 `.gz` passages and runs.
 
-**Not noticed:** a plain text file, CSV among them, that was cut at the end of a line: it is a whole, shorter file. One
-that was cut within a line is refused if a column or a bracket is missing. A compressed file is refused wherever it was
-cut or a bit has flipped, though a `.zst` file needs zstd's checksum for the latter.
-A flipped bit in a Parquet file may give another value, since few are written with checksums (as pyarrow's
-`write_page_checksum` does); one that gives no value is refused.
+**Not noticed:** a text file, such as CSV, that was cut exactly at a line's end. A file that was cut within a line is
+refused if a column or a bracket is missing. A compressed file is refused wherever it was cut or damaged; a `.zst` file
+needs zstd's checksum for the latter. A flipped bit in a Parquet file may give another value, because few are written
+with checksums (pyarrow's `write_page_checksum`); if it gives no value, the file is refused.
 
-**Counted, not refused**, since real collections are like this: queries without judgements or without a reference at a
-grade, judgements of unknown queries, judged or retrieved passages without text, queries without results or with fewer
-than k; passages and queries with characters that cannot be printed (blanks apart) or have no width, such as a soft
-hyphen or a joiner of letters, in their text; lines of a run file for other queries. The report's section *Left out* has
-the counts, as has `report/left_out.json`. The terminal and the page also warn of queries of a run file whose scores are
-all equal though their ranks differ, or rise with the rank somewhere, and of queries with the passage of their own id in
-the context. So it is with queries and ranked passages that a file of
-labels or of gold pages does not have, and with passages that a file of quality does not have (counted in
-`predictions/quality.left_out.json`): one that has none is refused, and where it has less than half, the page begins
-with a warning.
+**Counted, not refused**, because real collections have them:
+
+- queries without judgements, without a reference at a grade, without results, or with fewer than k;
+- judgements and run lines for unknown queries, and judged or retrieved passages without text;
+- passages and queries with unprintable or zero-width characters, such as a soft hyphen;
+- queries and ranked passages that a file of labels, gold pages or passage quality lacks. A file that has none of them
+  is refused; if it has less than half, the page begins with a warning.
+
+The report's section *Left out* and `report/left_out.json` have the counts (passage quality:
+`predictions/quality.left_out.json`). The terminal and the page also warn about queries in a run file whose scores are
+all equal although their ranks differ, or rise with the rank, and about queries with the passage of their own id in the
+context.
 
 <!-- Written from tests/support/bad_input_cases.py by `make docs`. -->
 """
@@ -60,26 +65,44 @@ with a warning.
 SNAKEMAKES = """
 ## Snakemake's own messages
 
-Snakemake reads the options, the profile and the files of `--configfile` before the workflow, which therefore cannot
-check them. It ends on the following by itself, often with a traceback; the last line is the one to read. It names no
-line of the file: for an overlay, `python -c "import sys, yaml; yaml.safe_load(open(sys.argv[1]))" my-study.yaml` does.
+Snakemake reads its options, the profile and the files after `--configfile` before ragrelay can check them. On these
+mistakes it ends by itself, often with a traceback: read the last line. It names no line in the file; `python -c "import
+sys, yaml; yaml.safe_load(open(sys.argv[1]))" my-study.yaml` does.
 
-Anchors within anchors that multiply lists, or mappings up to a few million, are refused at the start as above.
+YAML anchors that multiply lists or mappings up to a few million are refused at the start as above.
 
 | what is wrong | Snakemake's last line | what you do |
 |---|---|---|
 """
 
 
-def page(ends: dict[str, dict[str, tuple[str, str]]], snakemakes: dict[str, str]) -> str:
-    """Return the page, given each group's cases with (stage, message), and Snakemake's own messages."""
-    parts = [HEAD]
-    for group, found in ends.items():
-        parts += [f"\n## {group}\n\n| what is wrong | when | message |\n|---|---|---|\n"]
-        parts += [f"| {what} | {stage} | `{_cell(message)}` |\n" for what, (stage, message) in found.items()]
-    parts.append(SNAKEMAKES)
+PAGES = {
+    "configuration": ("The configuration", ("config/config.yaml", "Configuration")),
+    "models": ("Models, templates and the cache", ("Models, templates and the cache",)),
+    "data": ("Queries, passages, judgements and runs", ("Queries", "Passages", "Judgements", "Runs")),
+    "questions": ("Judges, nuggets, imported answers, labels and claims", ()),
+}
+"""Page → its title, and the groups of cases on it; the last has all others."""
+MARK = "<!-- Written from tests/support/bad_input_cases.py by `make docs`. -->"
+
+
+def pages(ends: dict[str, dict[str, tuple[str, str]]], snakemakes: dict[str, str]) -> dict[Path, str]:
+    """Return the pages by their files, given each group's cases with (stage, message), and Snakemake's own messages."""
+    placed = {group: name for name, (_, groups) in PAGES.items() for group in groups}
+    of_page: dict[str, list[str]] = {name: [] for name in PAGES}
+    for group in ends:
+        of_page[placed.get(group, list(PAGES)[-1])].append(group)
+    made, rows = {}, []
+    for name, (title, _) in PAGES.items():
+        parts = [f"# Error messages: {title[0].lower()}{title[1:]}\n\n{MARK}\n"]
+        for group in of_page[name]:
+            parts += [f"\n## {group}\n\n| what is wrong | when | message |\n|---|---|---|\n"]
+            parts += [f"| {what} | {stage} | `{_cell(message)}` |\n" for what, (stage, message) in ends[group].items()]
+        made[FOLDER / f"bad-input-{name}.md"] = "".join(parts)
+        rows.append(f"| [{title}](bad-input-{name}.md) | {sum(len(ends[group]) for group in of_page[name])} |\n")
+    parts = [HEAD, "\n| messages about | |\n|---|---|\n", *rows, SNAKEMAKES]
     parts += [f"| {end.what} | `{_cell(snakemakes[end.what])}` | {end.mend} |\n" for end in ENDS]
-    return "".join(parts)
+    return {FOLDER / "bad-input.md": "".join(parts)} | made
 
 
 def ends_of_snakemake(folder: Path) -> dict[str, str]:
@@ -107,5 +130,5 @@ def _cell(message: str) -> str:
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        found = page(ends_of_all(Path(folder)), ends_of_snakemake(Path(folder)))
-        PAGE.write_text(found, encoding="utf-8")
+        for path, text in pages(ends_of_all(Path(folder)), ends_of_snakemake(Path(folder))).items():
+            path.write_text(text, encoding="utf-8")

@@ -1,4 +1,7 @@
-"""Write the table of every configuration key in config/README.md, and the JSON Schema for editors: `make docs`."""
+"""Write every configuration key into docs/reference/keys-*.md, their index into config/README.md, and the JSON Schema.
+
+`make docs` runs it.
+"""
 
 import json
 import re
@@ -12,26 +15,43 @@ sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 
 from ragrelay.config.schema import load_schema  # noqa: E402
 
-PAGE = ROOT / "config" / "README.md"
+INDEX = ROOT / "config" / "README.md"
+FOLDER = ROOT / "docs" / "reference"
 SCHEMA = ROOT / "config" / "config.schema.json"
 START = "<!-- Below: written from the configuration's schema by `make docs`. -->"
+PAGES = {
+    "study": (
+        "the study and its grid",
+        ("", "grid", "analysis", "budget", "compare", "recheck", "published", "pathvars"),
+    ),
+    "datasets": ("datasets", ("datasets",)),
+    "retrievers": ("retrievers", ("retrievers",)),
+    "generators": ("generators", ("generators",)),
+    "scorers": ("scorers and people's scores", ("scorers", "people")),
+    "labels": ("labels for passages", ("annotations", "agreement")),
+    "questions": ("further questions", ("interventions", "prediction", "claims", "acu")),
+}
+"""Page → its subject, and the keys on it; the empty one stands for all plain keys. The last page has all others."""
 
 Row = tuple[str, str, str, str]
 
 
 def reference() -> str:
     """Markdown: a section for the plain keys and one per part of the configuration, with a table per kind of entry."""
-    schema = load_schema()
-    parts = {key: _parts(sub) for key, sub in schema["properties"].items()}
-    plain = {key: sub for key, sub in schema["properties"].items() if not parts[key]}
-    sections = ["### Top level\n", _table(_rows({**schema, "properties": plain}))]
-    for key, tables in parts.items():
-        if tables:
-            sections.append(f"### `{key}`\n\n{schema['properties'][key]['description']}\n")
-        for title, part in tables:
-            sections += [f"#### {title}\n"] if title else []
-            sections.append(_table(_rows(part)))
-    return "\n".join(sections)
+    return "\n".join(_sections(load_schema()).values())
+
+
+def pages() -> dict[Path, str]:
+    """Return the pages of keys by their files."""
+    sections, last = _sections(load_schema()), list(PAGES)[-1]
+    mark = START.replace("Below: w", "W")
+    made = {}
+    for name, (subject, keys) in PAGES.items():
+        own = [key for key in keys if key in sections]
+        own += [key for key in sections if name == last and _page_of(key) == last and key not in own]
+        text = "\n".join(sections[key] for key in own).replace("(../docs/", "(../")
+        made[FOLDER / f"keys-{name}.md"] = f"# Keys for {subject}\n\n{mark}\n\n{text}"
+    return made
 
 
 def schema_text() -> str:
@@ -39,12 +59,38 @@ def schema_text() -> str:
     return json.dumps(load_schema(), indent=1, ensure_ascii=False) + "\n"
 
 
-def page(text: str) -> str:
-    """Replace the reference in ``text``, config/README.md."""
+def index(text: str) -> str:
+    """Replace the list of keys in ``text``, config/README.md."""
     introduction, mark, _ = text.partition(START)
     if not mark:
-        raise ValueError(f"{PAGE}: found no line {START!r}; expected it above the reference")
-    return f"{introduction}{START}\n\n{reference()}"
+        raise ValueError(f"{INDEX}: found no line {START!r}; expected it above the list of keys")
+    schema = load_schema()
+    sections, rows = _sections(schema), []
+    for key, sub in sorted(schema["properties"].items()):
+        section = key if key in sections else ""
+        place = f"../docs/reference/keys-{_page_of(section)}.md#{section or 'top-level'}"
+        about, _, _ = sub["description"].partition(". ")
+        rows.append(f"| [`{key}`]({place}) | {about.removesuffix('.')}. |")
+    return "\n".join([f"{introduction}{START}\n", "| key | meaning |", "|---|---|", *rows, ""])
+
+
+def _page_of(section: str) -> str:
+    return next((page for page, (_, keys) in PAGES.items() if section in keys), list(PAGES)[-1])
+
+
+def _sections(schema: Mapping[str, Any]) -> dict[str, str]:
+    """Return Markdown by key, for each key with keys of its own; for the empty one, a table of all plain keys."""
+    parts = {key: _parts(sub) for key, sub in schema["properties"].items()}
+    plain = {key: sub for key, sub in schema["properties"].items() if not parts[key]}
+    sections = {"": "## Top level\n\n" + _table(_rows({**schema, "properties": plain}))}
+    for key, tables in parts.items():
+        if tables:
+            made = [f"## `{key}`\n\n{schema['properties'][key]['description']}\n"]
+            for title, part in tables:
+                made += [f"### {title}\n"] if title else []
+                made.append(_table(_rows(part)))
+            sections[key] = "\n".join(made)
+    return sections
 
 
 def _parts(sub: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -108,5 +154,7 @@ def _table(rows: Iterable[Row]) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    INDEX.write_text(index(INDEX.read_text(encoding="utf-8")), encoding="utf-8")
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
     SCHEMA.write_text(schema_text(), encoding="utf-8")

@@ -1,5 +1,6 @@
-"""Write docs/reference/results.md and the captions of Snakemake's report from declarations in the code: `make docs`."""
+"""Write docs/reference/results*.md and the captions of Snakemake's report from the code's declarations: `make docs`."""
 
+import re
 import sys
 import textwrap
 from collections import Counter
@@ -7,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 CAPTIONS = ROOT / "workflow" / "report" / "captions"
-PAGE = ROOT / "docs" / "reference" / "results.md"
+FOLDER = ROOT / "docs" / "reference"
 sys.path.insert(0, str(ROOT / "workflow" / "scripts"))
 
 from ragrelay.base.annex import annexes  # noqa: E402
@@ -20,25 +21,46 @@ from ragrelay.report.registry import OUTPUTS, RESULT_TABLES  # noqa: E402
 
 HEAD = """# Results: every file and column
 
-Files are below `results/<study>/`; names in braces are wildcards, and `{a|b}` is either. Tables of one dataset,
-generator and scorer have these as their first columns, so that the tables of several concatenate in one line of Python:
-`pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/gain.csv")))`.
+Files are below `results/<study>/`; names in braces are wildcards, and `{a|b}` is either. [Methods](../methods.md) says
+what the numbers mean.
 
-In a CSV file an empty field is a missing value. In those of `report/` and `compare/`, a text that begins with `=`, `+`,
-`-`, `@` or a tab and is no number has an apostrophe before it, or a spreadsheet would take it for a formula; Parquet
-files have it as it is. A column without a unit is a name, a text, a truth value or a plain number; “the scorer's” means
-the unit of the scorer's P: a score from 0 to 1 for the scorers that come with ragrelay. What the numbers mean:
-[methods.md](../methods.md).
+**Columns.** Tables for one dataset, generator and scorer have these as their first columns, so you can concatenate
+several in one line of Python:
+`pl.concat(map(pl.read_csv, Path("results/my-study").glob("*/analysis/*/*/gain.csv")))`. A column without a unit is a
+name, a text, a truth value or a plain number; “the scorer's” means the unit of the scorer's P: a score from 0 to 1 for
+the scorers that come with ragrelay. Each file lists its columns in order; those without a line below their file are in
+[the table at the end](#columns-in-several-files).
 
-A file's columns stand in order; those without a line below their file have one here. “Shown in” names the figures and
-tables of the report that a file is read for;
-[Architecture](../architecture.md#where-a-column-comes-from-and-who-reads-it) says how to find who else reads a file.
+**CSV files.** An empty field is a missing value. In CSV files below `report/` and `compare/`, a text that begins with
+`=`, `+`, `-`, `@` or a tab and is no number has an apostrophe before it, or a spreadsheet would take it for a formula;
+Parquet files have it unchanged.
+
+“Shown in” names the report's figures and tables that read a file;
+[Architecture](../architecture.md#where-a-column-comes-from-and-who-reads-it) says how to find who else reads it.
 
 <!-- Written from the declarations in the code by `make docs`. -->
 
-## Columns of several files
-
 """
+MARK = "<!-- Written from the declarations in the code by `make docs`. -->"
+PAGES = {
+    "passages": (
+        "Queries, passages and prompts",
+        r"\{dataset\}/(collection|runs|contexts|retrieval|prompts)/|indexes/",
+    ),
+    "answers": (
+        "Answers and scores",
+        r"\{dataset\}/(generated|answers|references|scored|judged|scores|nuggets|context_use|utility|described|"
+        r"asked/(judge_answers|write_nuggets|check_judge|score_context_use))/|fetched/|converted/",
+    ),
+    "analysis": ("The analysis", r"\{dataset\}/analysis/(?!.*/prediction_|.*/intervention)|pooled"),
+    "report": ("The report, plan and measurements", "report/|plan|benchmarks/"),
+    "labels": ("Labels for passages", ".*annotation|.*/asked/(judge|check)_passages"),
+    "predictions": ("Predictions", ".*prediction"),
+    "claims": ("Claims", "acu/"),
+    "people": ("Interventions and people's scores", ".*intervention|.*/people/|to_score/"),
+    "others": ("Other targets and annexes", ""),
+}
+"""Page → its title, and a pattern of its files; each file is on the first that fits."""
 TABLE = "| column | unit | what it is |\n|---|---|---|\n"
 
 
@@ -61,29 +83,58 @@ def common_rows() -> dict[str, str]:
     return {name: row for (name, row), count in rows.items() if count > max(2, names[name] / 2)}
 
 
-def page() -> str:
-    """Return the whole of docs/reference/results.md."""
+def page_of(path: str) -> str:
+    """Return the name of the page with the file at ``path``."""
+    return next(name for name, (_, pattern) in PAGES.items() if re.match(pattern, path))
+
+
+def pages() -> dict[Path, str]:
+    """Return the index with the columns in several files, and the pages, by their files."""
     common = common_rows()
-    parts: list[str] = [HEAD + TABLE + "".join(sorted(common.values()))]
     shown: dict[str, str] = {}
     shown_by = {table.path: name for name, table in RESULT_TABLES.items()}
+    parts = {name: [f"# Results: {title[0].lower()}{title[1:]}\n\n{MARK}\n"] for name, (title, _) in PAGES.items()}
+    listed: dict[str, list[str]] = {name: [] for name in PAGES}
     for file in result_files():
+        page = page_of(file.path)
         about = f"{file.about[0].upper()}{file.about[1:]}. Made by `{file.rule}`."
         if outputs := [f"`{output.name}`" for output in OUTPUTS if shown_by.get(file.path) in output.needs]:
             about += f" Shown in {', '.join(dict.fromkeys(outputs))}."
-        parts.append(f"## `{file.path}`\n\n{about}\n")
+        parts[page].append(f"## `{file.path}`\n\n{about}\n")
+        listed[page].append(file.path)
         columns = columns_of(file)
         if file.columns in shown:
             declared = resolve(file.columns)
             added = [f"`{name}`" for name in columns if name not in declared]
             before = f"{', '.join(added)}, then " if added else ""
-            parts.append(f"Columns: {before}those of `{shown[file.columns]}`.\n")
+            there = shown[file.columns]
+            same = (
+                f"`{there}`" if page_of(there) == page else f"[`{there}`](results-{page_of(there)}.md#{_anchor(there)})"
+            )
+            parts[page].append(f"Columns: {before}those of {same}.\n")
         elif columns:
             shown[file.columns] = file.path
             own = {name: row for name, row in rows_of(columns).items() if common.get(name) != row}
-            parts.append(f"Columns: {', '.join(f'`{name}`' for name in columns)}.\n")
-            parts += [TABLE + "".join(own.values())] if own else []
-    return "\n".join(parts)
+            parts[page].append(f"Columns: {', '.join(f'`{name}`' for name in columns)}.\n")
+            parts[page] += [TABLE + "".join(own.values())] if own else []
+    rows = [
+        f"| [{title}](results-{name}.md) | {', '.join(dict.fromkeys(f'`{_folder(path)}`' for path in listed[name]))} |"
+        for name, (title, _) in PAGES.items()
+    ]
+    index = [HEAD + "| page | files |\n|---|---|", *rows, "", "## Columns in several files", ""]
+    made = {FOLDER / "results.md": "\n".join(index) + "\n" + TABLE + "".join(sorted(common.values()))}
+    return made | {FOLDER / f"results-{name}.md": "\n".join(text) for name, text in parts.items()}
+
+
+def _folder(path: str) -> str:
+    """Return the path's first two folders, or the file."""
+    first, _, rest = path.removeprefix("{dataset}/").partition("/")
+    below = "{dataset}/" if path.startswith("{dataset}/") else ""
+    return f"{below}{first}/" if rest else f"{below}{first}"
+
+
+def _anchor(path: str) -> str:
+    return re.sub(r"[^\w -]", "", path.lower())
 
 
 def captions() -> dict[Path, str]:
@@ -112,7 +163,8 @@ def main() -> None:
     for path, text in made.items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    PAGE.write_text(page(), encoding="utf-8")
+    for path, text in pages().items():
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

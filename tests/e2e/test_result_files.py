@@ -29,7 +29,7 @@ def files_with_declared_columns(study: Sandbox) -> int:
         if path.name.startswith("."):
             continue
         found = [file for matched, file in declared if matched.fullmatch(name)]
-        assert found, f"{name} is not in docs/reference/results.md"
+        assert found, f"{name} is not in docs/reference/results*.md"
         if found[0].columns:
             columns = resolve(found[0].columns)
             names = [*STUDY_PART, *(name for name in columns if name not in STUDY_PART)] if found[0].part else columns

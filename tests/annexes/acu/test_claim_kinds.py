@@ -93,6 +93,6 @@ def test_source(drop: Drop, claims: dict[str, Any], tmp_path: Path, request: pyt
     read = prepare_claims(study_of(claims, tmp_path).config["claims"]["mine"])
     assert read["claim"].to_list() == ["tea is a plant"] * 2
     reference: str = request.getfixturevalue("reference")
-    assert "#### `source: fixed`" in reference and "| `times` | integer, ≥ 1 | `1` | How often. |" in reference
+    assert "### `source: fixed`" in reference and "| `times` | integer, ≥ 1 | `1` | How often. |" in reference
     claims["claims"] = {"mine": {"source": "fixed", "times": 10}}
     check_error(claims, tmp_path, ["'claims.mine.times'", "found 10", "fewer"])

@@ -1,4 +1,4 @@
-"""config/README.md against the schema and against the configurations that the project ships."""
+"""The pages of keys, and config/README.md, against the schema and the configurations that the project ships."""
 
 from collections.abc import Iterator
 from types import ModuleType
@@ -39,16 +39,30 @@ def properties(schema: Any, path: str = "") -> Iterator[tuple[str, str, dict[str
             yield from properties(sub, f"{path}[{place}]")
 
 
-def test_page_is_what_the_schema_says(generator: ModuleType) -> None:
-    text = generator.PAGE.read_text(encoding="utf-8")
-    assert text == generator.page(text), "run `make docs`"
+def test_the_pages_are_what_the_schema_says(generator: ModuleType) -> None:
+    text = generator.INDEX.read_text(encoding="utf-8")
+    assert text == generator.index(text), "run `make docs`"
+    for path, page in generator.pages().items():
+        assert path.read_text(encoding="utf-8") == page, "run `make docs`"
 
 
-def test_every_key_stands_in_the_page_with_its_description(generator: ModuleType) -> None:
-    text = generator.PAGE.read_text(encoding="utf-8")
+def test_every_key_stands_in_a_page_with_its_description(generator: ModuleType) -> None:
+    text, pages = generator.reference(), "".join(generator.pages().values())
     for _, key, definition in properties(load_schema()):
-        assert f"`{key}`" in text
+        assert f"`{key}`" in text and f"`{key}`" in pages
         assert definition["description"] in text, key
+        assert definition["description"].replace("(../docs/", "(../") in pages, key
+
+
+def test_the_index_leads_to_every_key(generator: ModuleType) -> None:
+    text, schema = generator.INDEX.read_text(encoding="utf-8"), load_schema()
+    assert all(f"| [`{key}`](../docs/reference/keys-" in text for key in schema["properties"])
+
+
+def test_a_key_that_no_page_names_is_on_the_last(generator: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = {name: (subject, keys) for name, (subject, keys) in generator.PAGES.items() if name != "retrievers"}
+    monkeypatch.setattr(generator, "PAGES", kept)
+    assert "## `retrievers`" in list(generator.pages().values())[-1]
 
 
 def test_every_key_has_a_whole_description_and_only_known_keywords() -> None:
@@ -69,11 +83,11 @@ def test_the_schema_for_editors_is_what_the_keys_say(generator: ModuleType) -> N
 
 def test_a_page_without_its_mark_is_refused(generator: ModuleType) -> None:
     with pytest.raises(ValueError, match="found no line"):
-        generator.page("# Configuration\n")
+        generator.index("# Configuration\n")
 
 
 def test_every_shipped_configuration_has_a_line_in_the_page(generator: ModuleType) -> None:
-    text = generator.PAGE.read_text(encoding="utf-8")
+    text = generator.INDEX.read_text(encoding="utf-8")
     for path in tracked("config/*.yaml"):
         assert f"`{path.name}`" in text
         config = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -44,8 +44,6 @@ def test_source(drop: Drop, config: dict[str, Any], tmp_path: Path, request: pyt
         PASSAGES
     )
     reference: str = request.getfixturevalue("reference")
-    assert (
-        "#### `source: numbered`" in reference and "| `number` | integer, ≥ 1 | required | The number. |" in reference
-    )
+    assert "### `source: numbered`" in reference and "| `number` | integer, ≥ 1 | required | The number. |" in reference
     config["datasets"]["small"]["number"] = 8
     check_error(config, tmp_path, ["'datasets.small.number'", "found 8", "a folder of this number"])

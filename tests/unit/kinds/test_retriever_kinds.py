@@ -87,7 +87,7 @@ def test_defaults_and_checks(longest: dict[str, Any], tmp_path: Path) -> None:
 
 
 def test_reference(longest: dict[str, Any], reference: str) -> None:
-    assert "#### `kind: longest`" in reference
+    assert "### `kind: longest`" in reference
     assert "| `kind` | `longest` | required | The longest judged passages, whatever the query. |" in reference
     assert "| `words` | integer, ≥ 1 | `1` | Fewest words of a passage. |" in reference
     assert "| `model` | string | none | A model that counts words. |" in reference

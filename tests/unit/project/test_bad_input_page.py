@@ -1,4 +1,4 @@
-"""docs/reference/bad-input.md: every case is really tried, and the page says what it ended in."""
+"""docs/reference/bad-input*.md: every case is really tried, and the pages say what it ended in."""
 
 from pathlib import Path
 from types import ModuleType
@@ -22,9 +22,10 @@ def ends(writer: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Ends:
     return writer.ends_of_all(tmp_path_factory.mktemp("cases"))
 
 
-def test_page_is_what_the_cases_end_in(writer: ModuleType, ends: Ends, tmp_path: Path) -> None:
-    snakemakes = writer.ends_of_snakemake(tmp_path)
-    assert writer.PAGE.read_text(encoding="utf-8") == writer.page(ends, snakemakes), "run `make docs`"
+def test_the_pages_are_what_the_cases_end_in(writer: ModuleType, ends: Ends, tmp_path: Path) -> None:
+    pages = writer.pages(ends, writer.ends_of_snakemake(tmp_path))
+    assert {path: path.read_text(encoding="utf-8") for path in pages} == pages, "run `make docs`"
+    assert all(text.count("\n| ") > 10 for text in pages.values())
 
 
 def test_one_line_with_place_found_and_expected(ends: Ends) -> None:

@@ -1,4 +1,4 @@
-"""docs/reference/results.md and the captions against the declarations in the code; files that pages name."""
+"""docs/reference/results*.md and the captions against the declarations in the code; files that pages name."""
 
 import re
 
@@ -13,9 +13,10 @@ NAME = re.compile(r"`([\w<>/-]+\.(?:csv|parquet))`")
 LINE = re.compile(r"^\| `(.+?)` \| .*? ?\| (.*) \|$", re.MULTILINE)
 
 
-def test_the_page_and_the_captions_are_current() -> None:
+def test_the_pages_and_the_captions_are_current() -> None:
     tool = load_tool("result_files")
-    assert tool.PAGE.read_text(encoding="utf-8") == tool.page(), "run `make docs`"
+    pages = tool.pages()
+    assert {path: path.read_text(encoding="utf-8") for path in pages} == pages, "run `make docs`"
     captions = {path: path.read_text(encoding="utf-8") for path in tool.present_captions()}
     assert captions == tool.captions(), "run `make docs`"
 
@@ -29,13 +30,15 @@ def test_every_column_says_what_it_is() -> None:
 def test_every_column_has_its_line_on_the_page() -> None:
     """Below its file, or in the table of columns that several files share."""
     tool = load_tool("result_files")
-    shared, *sections = tool.page().split("\n## `")
+    shared, *pages = tool.pages().values()
+    sections = [section for page in pages for section in page.split("\n## `")[1:]]
     common = dict(LINE.findall(shared))
     assert {"dataset", "qid", "low", "high"} <= set(common)
     declared = {file.path: tool.columns_of(file) for file in result_files()}
+    assert len(sections) == len(declared)
     for section in sections:
         own = dict(LINE.findall(section))
-        if own or ("\nColumns: " in section and "those of `" not in section):
+        if own or ("\nColumns: " in section and "those of " not in section):
             columns = declared[section.split("`")[0]]
             assert {name: (common | own)[name] for name in columns} == {n: c.about for n, c in columns.items()}
 
