@@ -183,6 +183,14 @@ def test_no_answer_changed_only_where_all_are_the_same_as_approved() -> None:
         "No answer’s P changed with the 4 retrievers (of 5) that have a counterpart. "
         "To compare new too, name counterparts under compare.pairs."
     )
+    first = pl.when(pl.col("k") < pl.col("k").max(), pl.col("retriever") == "bm25").then(pl.col("before") + 0.1)
+    moved = queries.with_columns(after=first.otherwise("before")).with_columns(
+        difference=pl.col("after") - pl.col("before")
+    )
+    compared = replace(compared, tests=paired_tests(moved), queries=moved)
+    assert comparison_answer(compared, "one", "two").sentence == (
+        "No answer’s P changed: k = 5, ascending order, lenient references; P changed in 3 other cells."
+    ), "k = 2 in two orderings, k = 1 once"
     unknown = pl.when(retriever="bm25").then(None).otherwise("after")
     queries = queries.with_columns(after=unknown, difference=unknown - pl.col("before"))
     compared = replace(compared, tests=paired_tests(queries), clusters=10)

@@ -33,7 +33,11 @@ def comparison_answer(compared: "Compared", before: str, after: str) -> Conclusi
     scope, partners = _scope(compared, moved.is_empty())
     if moved.is_empty():
         strong = f"No answer’s P changed{scope}" if (rows["reason"] == STILL).all() else "We do not know"
-        return Conclusion(*heading, strong, remark=partners)
+        graded = compared.tests.filter(pl.col("references").is_in(list(compared.references)), quantity=DECIDES)
+        cells = distinct(graded.drop_nulls("mean_difference"), ("retriever", "ordering", "references"))
+        others = cells.filter(pl.col("reason").ne_missing(STILL)).height
+        here = f"{shown_first(compared)}; P changed in {counted(others, 'other cell')}" if others else ""
+        return Conclusion(*heading, strong, here, remark=partners)
     decided = moved.filter(pl.col("verdict").is_in([BETTER, WORSE]))
     row = (decided if verdicts else moved).sort(pl.col("mean_difference").abs(), descending=True).row(0, named=True)
     change = with_interval(row["mean_difference"], row["low"], row["high"])
