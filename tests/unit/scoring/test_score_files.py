@@ -270,7 +270,7 @@ def test_tables_have_the_scored_answers_alone_and_the_rest_is_counted(tmp_path: 
     by_what = {row["what"]: row for row in counts}
     assert by_what[UNKNOWN]["count"] == 1
     ends = {"n": 1, "length": 1, "blank": 0}
-    of = {"file": "s.jsonl", "needed": 4, "scored": ends}
+    of = {"retriever": "all", "file": "s.jsonl", "needed": 4, "scored": ends}
     assert by_what[WITHOUT_SCORE] == {"what": WITHOUT_SCORE, "count": 3, "of": of}
     assert "3 of 4 answers without a score" in coverage(counts)
     drawn = placed(tmp_path, [ONE | {"value": 1, "probability": 0.25}])
@@ -283,6 +283,6 @@ def test_tables_have_the_scored_answers_alone_and_the_rest_is_counted(tmp_path: 
     assert FAILED not in by_what
     unsure = scores.with_columns(failed=pl.lit(2, pl.Int64))
     _, counts = filed_scores("s.jsonl", unsure, files, "lm", "given", ["bm25"])
-    assert {"what": FAILED, "count": 4} in counts
+    assert {"what": FAILED, "count": 4, "of": {"retriever": "all"}} in counts
     with pytest.raises(InputError, match="no score of an answer of lm"):
         filed_scores("s.jsonl", scores.filter(qid="q8"), files, "lm", "given", ["bm25"])

@@ -74,7 +74,7 @@ def filed_scores(
         (pl.col("finish_reason") == "length").sum().alias("length"),
         (pl.col("answer").str.strip_chars() == "").sum().alias("blank"),
     )
-    counts = [
+    counts: list[dict[str, Any]] = [
         {"what": UNKNOWN, "count": counted["unknown"]},
         {"what": CHANGED, "count": counted["changed"]},
         {"what": EMPTY, "count": own["value"].null_count(), "of": {"file": str(place), **(empty if drawn else {})}},
@@ -83,7 +83,9 @@ def filed_scores(
     ]  # fmt: skip
     if failed := own["failed"].sum():
         counts.insert(3, {"what": FAILED, "count": failed})
-    return {name: _table(known.filter(retriever=name), references) for name in retrievers}, counts
+    # The file of counts is the first retriever's.
+    of_all = [{**row, "of": {"retriever": "all", **row.get("of", {})}} for row in counts]
+    return {name: _table(known.filter(retriever=name), references) for name in retrievers}, of_all
 
 
 def generated(answers: KeyedFiles, generator: str, optional: Sequence[str] = ()) -> pl.DataFrame:
