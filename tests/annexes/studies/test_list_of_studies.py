@@ -183,7 +183,8 @@ def test_two_runs_that_end_at_once_are_both_listed(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(page_module, "read_all", slowly)
     assert keep_list(tmp_path) == []
-    assert 'href="./two/report/index.html"' in (tmp_path / "index.html").read_text()
+    page = (tmp_path / "index.html").read_text()
+    assert 'href="./two/report/index.html"' in page and "<code>report/facts.json</code> of each folder" in page
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index.html", "one", "two"]
 
 
