@@ -92,6 +92,16 @@ def test_cost_counts_a_shared_answer_once_and_only_what_was_asked_for(tmp_path: 
     assert (rows["bm25", 1]["answers"], rows["bm25", 1]["device_seconds"]) == (2, None)
 
 
+def test_answers_that_finish_first_do_not_pay_for_their_batch(tmp_path: Path):
+    store = AnswerStore(tmp_path, "f")
+    made = {"engine": "vllm", "version": "1", "device": "cpu"}
+    store.append([stored("first", 100)], made | {"seconds": "600"})
+    store.append([stored(prompt, 100) for prompt in ("second", "third", "fourth")], made | {"seconds": "60"})
+    keys = pl.DataFrame({"retriever": ["bm25", "rel"], "k": [1, 1], "prompt_id": ["first", "second"], "seed": [1, 1]})
+    cost = answer_cost(keys, store, devices=1).filter(pl.col("k").is_null(), pl.col("retriever") != "all")
+    assert cost["device_seconds"].to_list() == [165.0, 165.0]
+
+
 def test_spread_over_seeds(tmp_path: Path):
     values = {"a": [0.1, 0.3, 0.2], "b": [0.5, 0.5, 0.5], "c": [0.9, 0.6, 0.0]}
     rows = [

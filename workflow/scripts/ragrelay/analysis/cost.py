@@ -33,22 +33,27 @@ def answer_cost(keys: pl.DataFrame, store: AnswerStore, devices: int) -> pl.Data
 
     There is a row per retriever and k; one per retriever with k null; and one for all, which counts each answer once
     (retrievers share some). If the store has none of the answers, as when they are imported, there is no row.
-    ``device_seconds`` are the seconds of each part of the store, times the ``devices`` of an engine and the engines of
-    the job (on a CPU the engines share it), spread evenly over the part's answers. They exclude starting the engine,
-    and are null per k, because a long context takes more than an even share. Tokens are null if the endpoint did not
-    count those of an answer.
+    ``device_seconds`` are the seconds of the store's parts, times the ``devices`` of an engine and the engines of the
+    job (on a CPU the engines share it), spread evenly over the answers of all these parts by one engine and device: the
+    first answers of a batch to finish waited for the others. They exclude starting the engine, and are null per k,
+    because a long context takes more than an even share. Tokens are null if the endpoint did not count those of an
+    answer.
     """
     rows = store.look_up(keys.select(KEY)).select(*KEY, "prompt_tokens", "cached_tokens", "answer_tokens")
     if rows.is_empty():
         return pl.DataFrame(schema=SCHEMA)
     held = store.held(keys.select(KEY))
-    about = pl.DataFrame(list(_parts(store, held["part"].unique().sort().to_list(), devices)), schema=PART)
+    parts = pl.DataFrame(list(_parts(store, held["part"].unique().sort().to_list(), devices)), schema=PART)
+    seconds = pl.when(pl.col("seconds").null_count() == 0).then(pl.col("seconds").sum() / pl.col("rows").sum())
+    about = parts.with_columns(seconds_each=seconds.over("made_by"))
     priced = keys.unique().join(rows.join(held, on=KEY).join(about, on="part"), on=KEY)
     levels = [["retriever", "k"], ["retriever"], []]
     return pl.concat([_summed(priced, level) for level in levels]).select(*SCHEMA)
 
 
-PART: dict[str, type[pl.DataType]] = {"part": pl.String, "seconds_each": pl.Float64, "made_by": pl.String}
+PART: dict[str, type[pl.DataType]] = {
+    "part": pl.String, "seconds": pl.Float64, "rows": pl.Int64, "made_by": pl.String,
+}  # fmt: skip
 
 
 def _parts(store: AnswerStore, parts: list[str], devices: int) -> Iterator[dict[str, Any]]:
@@ -57,8 +62,8 @@ def _parts(store: AnswerStore, parts: list[str], devices: int) -> Iterator[dict[
         seconds, rows = about.get("seconds"), pq.read_metadata(Path(part)).num_rows
         engine = f"{about.get('engine', 'unknown')} {about.get('version', '')} on {about.get('device', 'unknown')}"
         engines = 1 if about.get("device") == "cpu" else int(about.get("engines", 1))
-        each = float(seconds) * devices * engines / rows if seconds and rows else None
-        yield {"part": part, "seconds_each": each, "made_by": engine}
+        spent = float(seconds) * devices * engines if seconds and rows else None
+        yield {"part": part, "seconds": spent, "rows": rows, "made_by": engine}
 
 
 def _summed(priced: pl.DataFrame, level: list[str]) -> pl.DataFrame:
