@@ -17,11 +17,13 @@ if not snakemake_version.startswith("9.27."):
     sys.exit(f"ragrelay: error: Snakemake: found {snakemake_version}; expected 9.27")
 
 
-# The workflow's own package, even if the workflow is read from a hosting service.
-PACKAGE = Path(workflow.source_path("workflow/scripts/ragrelay/__init__.py"))
-VERSION = re.search('__version__ = "(.+)"', PACKAGE.read_text(encoding="utf-8"))[1]
+# A wheel has the workflow inside its package. A checkout, or a hosting service, has the package inside the workflow.
+IN_WHEEL = str(workflow.current_basedir).endswith("/ragrelay/workflow_files")
+PACKAGES = str(Path(f"{workflow.current_basedir}").parents[1]) if IN_WHEEL else "workflow/scripts"
+INIT = Path(workflow.source_path(f"{PACKAGES}/ragrelay/__init__.py"))
+VERSION = re.search('__version__ = "(.+)"', INIT.read_text(encoding="utf-8"))[1]
 # A module that is fetched from a hosting service has no folder: it uses the installed package.
-sys.path.insert(0, f"{workflow.current_basedir}/workflow/scripts")
+sys.path.insert(0, PACKAGES if IN_WHEEL else f"{workflow.current_basedir}/{PACKAGES}")
 try:
     from ragrelay import __version__ as installed
 except ModuleNotFoundError:
@@ -55,6 +57,9 @@ from ragrelay.base.io.workflow_files import ROOT
 from ragrelay.execution.jobs.scripts import on_terminal
 
 CATALOGUE = "config/config.yaml"
+# The wheel's own, in a folder that has none.
+if IN_WHEEL and not Path(CATALOGUE).exists():
+    CATALOGUE = str(ROOT / CATALOGUE)
 with on_terminal():
     # Snakemake's own messages about the file name no line. If the file is missing, Snakemake says so.
     for path in filter(Path.exists, (Path(CATALOGUE), ROOT / CATALOGUE)):

@@ -1,12 +1,13 @@
-"""The wheel: the package, and below it the workflow's files that it reads, in folders named as here."""
+"""The wheel: the package, and inside it the workflow, in folders named as here."""
 
+import shutil
 from pathlib import Path
 
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
 
 PACKAGES = "workflow/scripts"
 FILES = "ragrelay.workflow_files"
-# Scripts are read for their digests, the rest when a study runs in a folder without a checkout.
 FOLDERS = [
     Path(folder)
     for folder in (
@@ -15,6 +16,13 @@ FOLDERS = [
         ),
         "workflow/report",
         "workflow/report/fonts",
+        "rules",
+        "envs",
+        "profiles",
+        "profiles/default",
+        "profiles/local",
+        "profiles/slurm",
+        "config",
         "config/prompts",
         "config/claim_prompts",
         "config/judge_prompts",
@@ -26,10 +34,21 @@ FOLDERS = [
     )
 ]
 PLACES = {".".join((FILES, *folder.parts)): str(folder) for folder in FOLDERS}
-# An annex's other files: scripts for digests, templates for pages, and rules, which tell the Snakefile what to include.
+# An annex's files that are no modules.
 ANNEXES = ["*/rules.smk", "*/scripts/*.py", "*/templates/*", "*/captions/*"]
 
+
+class WithSnakefile(build_py):
+    """Copy the Snakefile, too, whose folder here is no package's: it would bring this file."""
+
+    def run(self) -> None:
+        """Build the packages, then copy."""
+        super().run()
+        shutil.copy2("Snakefile", Path(self.build_lib, *FILES.split(".")))
+
+
 setup(
+    cmdclass={"build_py": WithSnakefile},
     packages=[*find_packages(PACKAGES, include=["ragrelay*"]), *PLACES],
     package_dir={"": PACKAGES, **PLACES},
     package_data={"ragrelay": ["py.typed"], "ragrelay.annexes": ANNEXES, **{place: ["*"] for place in PLACES}},

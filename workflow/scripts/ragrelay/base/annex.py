@@ -1,18 +1,21 @@
 """Define annexes: what stands beside the core and can be taken away, such as prediction or the comparison of studies.
 
-An annex is a folder of ``ragrelay.annexes`` whose ``annex.py`` has a subclass of Annex. What the core needs of it is an
-attribute or a method here, and the core asks all annexes in turn; it names none. Methods get the study
-(config.study.Study, and in rules StudyOfRules). Annexes import data libraries, and what is above the configuration,
-inside methods, since Snakemake imports every annex when it starts.
+An annex is a folder of ``ragrelay.annexes``, or a package that an entry point names (extensions). Its ``annex.py`` has
+a subclass of Annex. What the core needs of it is an attribute or a method here, and the core asks all annexes in turn;
+it names none. Methods get the study (config.study.Study, and in rules StudyOfRules). Annexes import data libraries, and
+what is above the configuration, inside methods, since Snakemake imports every annex when it starts.
 """
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ragrelay.base.errors import InputError
+from ragrelay.base.extensions import classes_of, extensions, import_extension, package_folder
 from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.settings import Settings
 
@@ -29,6 +32,8 @@ class Annex:
     """Annexes that its modules import. Taking one of them away takes this one away as well."""
     doors: ClassVar[tuple[str, ...]] = ()
     """Its entrances for users at the package's top: modules, or functions of ``__init__``. They go with it."""
+    extends: ClassVar[Mapping[str, str]] = {}
+    """Its public names (ragrelay.extend), each with the module that defines it."""
 
     # Configuration
 
@@ -72,14 +77,19 @@ class Annex:
     """Files and folders below the results that other configurations make; never stale."""
 
     @property
+    def package(self) -> str:
+        """The package that has its modules."""
+        return type(self).__module__.removesuffix(".annex")
+
+    @property
     def name(self) -> str:
-        """The name of its folder."""
-        return type(self).__module__.split(".")[2]
+        """Its name: of its folder, or of the entry point of its package."""
+        return next(name for name, package in packages().items() if package == self.package)
 
     @property
     def folder(self) -> Path:
         """Its folder, which has its ``rules.smk``, ``scripts/``, ``templates/`` and ``captions/``."""
-        return FOLDER / self.name
+        return package_folder(self.package)
 
     @property
     def files(self) -> Any:
@@ -89,14 +99,14 @@ class Annex:
     @property
     def registries(self) -> list[str]:
         """Its modules that a list of all files, figures and tables is made from."""
-        return [f"{PACKAGE}.{self.name}.{module}" for module in ("annex", "files", "outputs") if self._has(module)]
+        return [f"{self.package}.{module}" for module in ("annex", "files", "outputs") if self._has(module)]
 
     shown: ClassVar[str] = ""
     """The rule whose tables its part of the page shows, each for all ``sections`` of what its rules need."""
 
     def of_rules(self, study: CheckedStudy) -> Any:
         """Return what its rules need of ``study``: ``of_study`` of its module ``rules``, which imports annexes."""
-        return importlib.import_module(f"{PACKAGE}.{self.name}.rules").of_study(study)
+        return importlib.import_module(f"{self.package}.rules").of_study(study)
 
     def sections(self, study: CheckedStudy) -> list[dict[str, Any]]:
         """Return a key for each set of the tables ``shown``; none for a study without them."""
@@ -172,7 +182,7 @@ class Annex:
     @property
     def page_part(self) -> str:
         """The module of its part of the page."""
-        return f"{PACKAGE}.{self.name}.page_part"
+        return f"{self.package}.page_part"
 
     # Rules
 
@@ -209,27 +219,32 @@ class Annex:
         """
 
     def _has(self, module: str) -> bool:
-        found = importlib.import_module(f"{PACKAGE}.{self.name}").__path__
+        found = sys.modules[self.package].__path__
         return any(each.name == module for each in pkgutil.iter_modules(found))
 
     def _module(self, name: str) -> Any:
-        return importlib.import_module(f"{PACKAGE}.{self.name}.{name}") if self._has(name) else None
+        return importlib.import_module(f"{self.package}.{name}") if self._has(name) else None
 
 
 def template_folders() -> list[Path]:
     """Return the folders of annexes with templates of pages."""
-    return sorted(FOLDER.glob("*/templates"))
+    return sorted(
+        folder for package in packages().values() if (folder := package_folder(package) / "templates").is_dir()
+    )
+
+
+@cache
+def packages() -> dict[str, str]:
+    """Return the package of every annex, by its name."""
+    own = [each.name for each in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)]
+    if twice := sorted({*own} & extensions("Annex").keys()):
+        raise InputError(f"entry point Annex.{twice[0]}", "the name of an annex that ragrelay has", "another name")
+    return {**{name: f"{PACKAGE}.{name}" for name in own}, **extensions("Annex")}
 
 
 @cache
 def annexes() -> tuple[Annex, ...]:
-    """Return the annexes of the installed package, in their order."""
-    folders = importlib.import_module(PACKAGE).__path__
-    modules = [importlib.import_module(f"{PACKAGE}.{each.name}.annex") for each in pkgutil.iter_modules(folders)]
-    classes = [
-        member
-        for module in modules
-        for member in vars(module).values()
-        if isinstance(member, type) and issubclass(member, Annex) and member.__module__ == module.__name__
-    ]
+    """Return the annexes of the installed packages, in their order."""
+    modules = [import_extension(f"{package}.annex") for package in packages().values()]
+    classes = [annex for module in modules for annex in classes_of(module, Annex)]
     return tuple(sorted((one() for one in classes), key=lambda annex: annex.order))

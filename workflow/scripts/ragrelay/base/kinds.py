@@ -1,9 +1,9 @@
 """Define kinds of catalogue entries. A kind is a class in a file of its own: its fields are the entry's keys.
 
 A section of the catalogue (retrievers, scorers, …) has a base class, and a package in which every module has one kind
-and the kind's name. Schema, defaults, key reference, checks, inputs and downloads all come from the class, so a new
-kind only takes a new module there. Snakemake imports the kinds of a configuration's entries when it starts, so they
-import heavy libraries inside methods.
+and the kind's name; other packages add kinds by entry points (extensions). Schema, defaults, key reference, checks,
+inputs and downloads all come from the class, so a new kind only takes a new module there. Snakemake imports the kinds
+of a configuration's entries when it starts, so they import heavy libraries inside methods.
 """
 
 import importlib
@@ -19,6 +19,7 @@ from pydantic import AfterValidator, Field, create_model
 from pydantic.json_schema import SkipJsonSchema
 
 from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.extensions import classes_of, extensions, import_extension, source_hash
 from ragrelay.base.grid import GridSettings
 from ragrelay.base.settings import FUNCTION, JsonSchema, RefusedError, Settings, check_keys
 from ragrelay.base.user_code import check_function, code_hashes
@@ -63,7 +64,7 @@ class Kind(Settings):
     """Base class of all kinds of catalogue entries."""
 
     code: SkipJsonSchema[dict[str, str]] = Field(default={})
-    """Hashes of the modules of the user's functions, by key. It is no key of the configuration."""
+    """Hashes of the modules of the user's functions, by key, and ``outside_code``. No key of the configuration."""
 
     @classmethod
     def known(cls) -> list[str]:
@@ -74,7 +75,16 @@ class Kind(Settings):
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         """Add the defaults that depend on other keys, and ``code``, to ``definition``."""
         named = {key: definition[key] for key in cls.functions() if key in definition}
-        return {**definition, **({"code": code_hashes(named, folder)} if cls.functions() else {})}
+        code = code_hashes(named, folder) | cls.outside_code()
+        return {**definition, **({"code": code} if cls.functions() or code else {})}
+
+    @classmethod
+    def outside_code(cls) -> dict[str, str]:
+        """Return the hash of a kind's own source, by ``kind``, if another package has it; none for ragrelay's kinds.
+
+        What is cached depends on it, since the authors of other packages can't be expected to count versions.
+        """
+        return {} if cls.__module__.startswith("ragrelay.") else {"kind": source_hash(cls.__module__)}
 
     def check(self, place: str, study: CheckedStudy) -> None:
         """Raise InputError for values that the types of the keys allow but that can't work in ``study``.
@@ -136,21 +146,33 @@ class Kinds(Generic[K]):
     def names(self) -> list[str]:
         """Return the names of all kinds, sorted."""
         folders = importlib.import_module(self.package).__path__
-        return sorted(module.name for module in pkgutil.iter_modules(folders))
+        own, others = {module.name for module in pkgutil.iter_modules(folders)}, extensions(self.base.__name__)
+        if twice := sorted(own & others.keys()):
+            place = f"entry point {self.base.__name__}.{twice[0]}"
+            raise InputError(
+                place, "the name of a kind that ragrelay has", f"a name other than {', '.join(sorted(own))}"
+            )
+        return sorted(own | others.keys())
 
     def module(self, definition: Mapping[str, Any]) -> str:
         """Return the module of the kind of ``definition``."""
-        return f"{self.package}.{definition[self.selector]}"
+        return self._module(definition[self.selector])
+
+    def _module(self, name: str) -> str:
+        return extensions(self.base.__name__).get(name) or f"{self.package}.{name}"
 
     def __getitem__(self, name: str) -> type[K]:
-        module = sys.modules.get(f"{self.package}.{name}")  # imported before
+        module = sys.modules.get(self._module(name))  # imported before
         if not module:
             if name not in self.names():
                 raise InputError(self.selector, repr(name), one_of(self.names(), name))
-            module = importlib.import_module(f"{self.package}.{name}")
-        here = [member for member in vars(module).values() if getattr(member, "__module__", "") == module.__name__]
-        (kind,) = (member for member in here if isinstance(member, type) and issubclass(member, self.base))
-        return kind
+            module = import_extension(self._module(name))
+        kinds = classes_of(module, self.base)
+        if len(kinds) != 1:
+            raise InputError(
+                f"module {module.__name__}", f"{len(kinds)} classes", f"one derived from {self.base.__name__}"
+            )
+        return kinds[0]
 
     def of(self, definition: Mapping[str, Any]) -> K:
         """Return the kind that ``definition`` (an entry of the catalogue) asks for, with its keys."""

@@ -14,6 +14,7 @@ from ragrelay.base.io.secret_values import check_no_secret
 from ragrelay.base.io.workflow_files import with_own_files
 from ragrelay.base.io.yaml_keys import read_yaml
 from ragrelay.base.models.staging import VARIABLE as STAGED_IN
+from ragrelay.base.public_names import check_extensions
 from ragrelay.config.study import KINDS, Study
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.generator import GENERATOR_KINDS, is_asked
@@ -39,6 +40,7 @@ def start(
             # Only for errors: Snakemake reads the values, and keeps the last of a repeated key. JSON need not be YAML.
             with suppress(yaml.YAMLError):
                 read_yaml(path)
+        check_extensions()
         check_no_secret(config)
         return _started(config, prompts, of)
 

@@ -24,6 +24,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
+from ragrelay.base.annex import packages
+from ragrelay.base.extensions import package_folder
 from ragrelay.base.io.keyed_files import WILDCARD, KeyedFiles, of_pattern
 from ragrelay.base.user_code import module_of
 from ragrelay.base.vocabulary.study_file import StudyFile
@@ -166,7 +168,7 @@ class Question(ABC):
 @cache
 def questions() -> tuple[Question, ...]:
     """Return the package's own questions, in the order of their rules' names."""
-    return tuple(question_named(name) for name in sorted(_packages()))
+    return tuple(question_named(name) for name in sorted(_modules()))
 
 
 def question_named(name: str) -> Question:
@@ -187,19 +189,17 @@ def question_class(name: str) -> Any:
 
 def question_module(name: str) -> ModuleType:
     """Return the module of question ``name``, which has the functions of its jobs."""
-    return module_of(name) if ":" in name else importlib.import_module(f"{_packages()[name]}.{name}")
+    return module_of(name) if ":" in name else importlib.import_module(_modules()[name])
 
 
 @cache
-def _packages() -> dict[str, str]:
-    """Return the package of each question, by its name: the core's, and ``questions`` of the annexes' folders."""
-    package = Path(__file__).parents[1]
-    folders = [package / "questions/kinds", *sorted(package.glob("annexes/*/questions"))]
-    return {
-        path.stem: ".".join((package.name, *folder.relative_to(package).parts))
-        for folder in folders
-        for path in folder.glob("[!_]*.py")
-    }
+def _modules() -> dict[str, str]:
+    """Return the module of each question, by its name: the core's, and those in the annexes' ``questions``."""
+    found = {package: package_folder(package) for package in packages().values()}
+    folders = {f"{__package__}.kinds": Path(__file__).parent / "kinds"}
+    folders |= {f"{package}.questions": folder / "questions" for package, folder in found.items()}
+    paths = [(package, path) for package, folder in folders.items() for path in folder.glob("[!_]*.py")]
+    return {path.stem: f"{package}.{path.stem}" for package, path in paths}
 
 
 def question_files() -> Iterator[list[StudyFile]]:

@@ -31,7 +31,7 @@ def index_corpus(
     first rename wins. An index whose files have other sizes or sampled bytes than when it was built is built again.
     """
     retriever, corpus = RETRIEVER_KINDS[kind], collection.corpus_identity()
-    decisive = {"corpus": corpus, **retriever.index_identity(definition)}
+    decisive = {"corpus": corpus, **retriever.index_identity(definition), **retriever.outside_code()}
     relative = Path("indexes") / value_hash(decisive, 24)
     final = Path(cache_dir) / relative
     started = time.monotonic()

@@ -54,7 +54,8 @@ def process_contexts(
     the sample differed.
     """
     processor = PROCESSOR_KINDS.of(definition)
-    fingerprint = value_hash([definition["kind"], processor.decisive(Path(cache_dir))])
+    decisive = [definition["kind"], processor.decisive(Path(cache_dir)), *processor.outside_code().values()]
+    fingerprint = value_hash(decisive)
     store = ProcessedStore(cache_dir, fingerprint)
     query_of = dict(queries.select("qid", "query").iter_rows())
     start = functools.cache(lambda: processor.start(threads))

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol
 import numpy as np
 from pydantic import Field
 
+from ragrelay.base.io.hashing import value_hash
 from ragrelay.base.kinds import Kind, Kinds
 
 References = Literal["judged", "gold"]
@@ -100,4 +101,7 @@ def make_scorer(definition: Mapping[str, Any], cache_dir: str | Path, threads: i
     scorer = SCORER_KINDS.of(definition)
     if not isinstance(scorer, MeasuredScorer):
         raise TypeError(f"{scorer} is no MeasuredScorer")
-    return scorer.measure(Path(cache_dir), threads)
+    measure = scorer.measure(Path(cache_dir), threads)
+    if sources := scorer.outside_code():
+        measure.fingerprint = value_hash([measure.fingerprint, sources])
+    return measure

@@ -14,6 +14,7 @@ class Acu(Annex):
     """Measure how evidence moves a model's verdict on claims (target and key `acu`)."""
 
     order = 3
+    extends: ClassVar = dict.fromkeys(("ClaimFormat", "ClaimSource"), "ragrelay.annexes.acu.source")
     keys = AcuKeys
     kinds: ClassVar = {"claims": CLAIM_KINDS}
     reserved = ("acu",)

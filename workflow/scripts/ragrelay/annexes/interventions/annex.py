@@ -14,6 +14,7 @@ class Interventions(Annex):
     """Change one passage of contexts on purpose, and measure what that does to the answers (key `interventions`)."""
 
     order = 10
+    extends: ClassVar = {"Intervention": "ragrelay.annexes.interventions.intervention"}
     keys = InterventionKeys
     kinds: ClassVar = {"interventions": INTERVENTION_KINDS}
     result_tables = RESULT_TABLES

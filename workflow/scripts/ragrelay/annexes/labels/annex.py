@@ -15,6 +15,7 @@ class Labels(Annex):
 
     order = 2
     doors = ("erag",)
+    extends: ClassVar = {"AnnotationSource": "ragrelay.annexes.labels.source"}
     keys = LabelKeys
     grid_keys = LabelGridKeys
     kinds: ClassVar = {"annotations": ANNOTATION_KINDS}

@@ -1,6 +1,7 @@
 """The annex of prediction."""
 
 from collections.abc import Iterable, Mapping
+from typing import ClassVar
 
 from ragrelay.annexes.prediction.outputs import OUTPUTS, RESULT_TABLES
 from ragrelay.annexes.prediction.settings import PredictionKeys
@@ -13,6 +14,10 @@ class Prediction(Annex):
 
     order = 4
     builds_on = ("labels",)
+    extends: ClassVar = {
+        "Predictor": "ragrelay.annexes.prediction.predictor",
+        **dict.fromkeys(("Query", "Subject", "UndefinedError"), "ragrelay.annexes.prediction.subject"),
+    }
     keys = PredictionKeys
     without_effect = ("prediction",)
     result_tables = RESULT_TABLES

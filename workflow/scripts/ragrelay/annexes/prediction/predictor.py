@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 from ragrelay.annexes.prediction.subject import Subject, UndefinedError
+from ragrelay.base.extensions import classes_of, extensions, import_extension
 
 BEFORE_RETRIEVAL, AFTER_RETRIEVAL, BEFORE_ANSWER, AFTER_ANSWER = (
     "before retrieval", "after retrieval", "before the answer", "after the answer",
@@ -43,18 +44,19 @@ class Predictor(ABC):
         yield cls()
 
 
+def predictor_modules() -> list[str]:
+    """Return the modules of predictors: those here, in alphabetical order, then those of other packages."""
+    own = sorted(module.name for module in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__))
+    return [*(f"{PACKAGE}.{name}" for name in own), *sorted(extensions("Predictor").values())]
+
+
 @functools.cache
 def classes() -> tuple[type[Predictor], ...]:
     """Return all predictors, by stage and then in the order of their modules."""
     kinds: list[type[Predictor]] = []
-    for module in sorted(m.name for m in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__)):
-        members = vars(importlib.import_module(f"{PACKAGE}.{module}")).values()
-        kinds += [
-            member
-            for member in members
-            if inspect.isclass(member) and issubclass(member, Predictor) and not inspect.isabstract(member)
-            and member.__module__.endswith(f".{module}")
-        ]  # fmt: skip
+    for module in predictor_modules():
+        of_module = classes_of(import_extension(module), Predictor)  # type: ignore[type-abstract]
+        kinds += [kind for kind in of_module if not inspect.isabstract(kind)]
     return tuple(sorted(kinds, key=lambda kind: STAGES.index(kind.stage)))
 
 

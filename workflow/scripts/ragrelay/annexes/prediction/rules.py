@@ -9,8 +9,8 @@ from ragrelay.annexes.labels import files as label_files
 from ragrelay.annexes.labels.rules import of_study as labels_of
 from ragrelay.annexes.prediction import files
 from ragrelay.annexes.prediction.checks import RERANKERS, quality_file
+from ragrelay.annexes.prediction.predictor import predictor_modules
 from ragrelay.annexes.prediction.subject import Settings
-from ragrelay.base.io.workflow_files import PACKAGE
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files as study_files
 from ragrelay.execution.study.reported import Reported
@@ -19,9 +19,8 @@ from ragrelay.execution.study.study import OfJob, StudyOfRules, Wildcards
 
 TABLES = study_files.made_by("evaluate_predictions") | study_files.made_by("transfer_predictions")
 """Tables of predictions, by name."""
-PREDICTORS = PACKAGE / "annexes/prediction/predictors"
-PREDICTOR_MODULES = sorted(f"ragrelay.annexes.prediction.predictors.{path.stem}" for path in PREDICTORS.glob("*.py"))
-"""All modules of predictors. They all count as code of a job, which imports every module of the folder."""
+PREDICTOR_MODULES = predictor_modules()
+"""All modules of predictors. They all count as code of a job, which imports every one of them."""
 
 
 class Prediction:

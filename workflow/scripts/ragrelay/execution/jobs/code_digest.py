@@ -30,15 +30,20 @@ from importlib.util import cache_from_source
 from pathlib import Path
 from typing import Any, NamedTuple, TypeGuard
 
+from ragrelay.base.annex import packages
+from ragrelay.base.extensions import extending_packages, package_folder, source_file
 from ragrelay.base.io.atomic_files import write_text
 from ragrelay.base.io.hashing import file_hash, text_hash
 from ragrelay.base.io.workflow_files import ROOT
+from ragrelay.base.public_names import EXTEND, public_names
 from ragrelay.execution.jobs import message_texts
 
 KEPT = Path(cache_from_source(__file__)).with_suffix(".json")
 SCRIPTS = ROOT / "workflow" / "scripts"
 PACKAGES = Path(__file__).parents[3]
 PACKAGE = "ragrelay"
+OURS = (PACKAGE, *extending_packages())
+"""Top-level packages whose code counts."""
 ANSWERING = (
     *(f"{PACKAGE}.generation.{name}" for name in (
         "endpoint", "endpoint_replies", "engine", "engine_pool", "engine_use", "engines", "fingerprint", "job",
@@ -55,7 +60,7 @@ QUIET = {"abc", "contextlib", "dataclasses", "enum", "functools", "typing", "tor
 """Sources of decorators that change a definition and have no other effect."""
 
 COLUMNS = f"{PACKAGE}.base.vocabulary.columns"
-NAMED = re.compile(rf"{PACKAGE}(\.\w+)+(:[A-Z_]+)?")
+NAMED = re.compile(rf"({'|'.join(OURS)})(\.\w+)+(:[A-Z_]+)?")
 """A string that names a module, or a constant of one, such as the columns of a result table. Jobs name functions."""
 LOADED, WHOLE = "", "*"
 
@@ -266,6 +271,9 @@ class Code:
         if name not in self.modules:
             path = self._path(name)
             self.modules[name] = _module(name, path) if path else Module({}, {}, [], [], False)
+            if name == EXTEND:  # its names stand for those of other modules
+                names = {public: [f"{module}.{public}"] for public, module in public_names().items()}
+                self.modules[name] = self.modules[name]._replace(parts={}, imported=names)
         return self.modules[name]
 
     def _path(self, name: str) -> Path | None:
@@ -277,17 +285,22 @@ class Code:
     def _find_path(self, name: str) -> Path | None:
         if name.endswith(".py"):
             annex, _, script = name.partition("/")
-            own = self.packages / PACKAGE / "annexes" / annex / "scripts" / script
-            return own if script and own.is_file() else self.folder / name
+            own = script and annex in packages() and self._annex_folder(packages()[annex]) / "scripts" / script
+            return own if own and own.is_file() else self.folder / name
         above, _, last = name.rpartition(".")
+        if not above and name in OURS and name != PACKAGE:
+            return source_file(name)
         folder = self.packages if not above else (path := self._path(above)) and path.parent
-        if name.partition(".")[0] != PACKAGE or not folder or (above and path and path.name != "__init__.py"):
+        if not _ours(name) or not folder or (above and path and path.name != "__init__.py"):
             return None
         if folder not in self.listed:
             self.listed[folder] = frozenset(path.name for path in folder.iterdir())
         if f"{last}.py" in self.listed[folder]:
             return folder / f"{last}.py"
         return init if last in self.listed[folder] and (init := folder / last / "__init__.py").is_file() else None
+
+    def _annex_folder(self, package: str) -> Path:
+        return self.packages.joinpath(*package.split(".")) if package.startswith(PACKAGE) else package_folder(package)
 
 
 _code = functools.cache(Code)
@@ -339,7 +352,7 @@ def _module(name: str, path: Path) -> Module:
 @functools.cache
 def _maker() -> str:
     """Identify what a parsed file depends on besides its text: these modules and Python's parser."""
-    return f"{file_hash(__file__)} {file_hash(message_texts.__file__)} {sys.version}"
+    return f"{file_hash(__file__)} {file_hash(message_texts.__file__)} {sys.version} {OURS}"
 
 
 @functools.cache
@@ -413,7 +426,7 @@ def _parsed(text: str, path: Path, name: str) -> list[Any]:
 
 
 def _ours(name: str) -> bool:
-    return name.partition(".")[0] == PACKAGE
+    return name.partition(".")[0] in OURS
 
 
 def _defined(statement: ast.stmt) -> list[str]:

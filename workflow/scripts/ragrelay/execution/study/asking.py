@@ -9,6 +9,7 @@ from snakemake.io import ancient
 
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.io.keyed_files import WILDCARD
+from ragrelay.base.public_names import defined_at
 from ragrelay.base.user_code import code_hashes, names_from
 from ragrelay.base.vocabulary.study_file import StudyFile, count_file
 from ragrelay.execution.jobs.code_digest import code_digest, questions_digest
@@ -153,7 +154,7 @@ class StudyQuestion:
         """Return where a job's code digest starts: the question's function, or a user's imports from the package."""
         if not self.own:
             return [f"{question_module(self.name).__name__}:{function}"]
-        imported = names_from("ragrelay", self.own, self.study.folder)
+        imported = map(defined_at, names_from("ragrelay", self.own, self.study.folder))
         return [name for name in imported if name.partition(":")[0] not in DECLARATIONS]
 
     @functools.cached_property

@@ -10,7 +10,6 @@ from pydantic import Field
 from ragrelay.base.errors import InputError
 from ragrelay.base.kinds import CheckedStudy, Download
 from ragrelay.base.settings import Name
-from ragrelay.base.user_code import code_hashes
 from ragrelay.retrieval.processor import PROCESSOR_KINDS, Processor
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS, Retriever, RunTask
 
@@ -28,8 +27,8 @@ class Processed(Retriever):
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         """Add the hashes of the modules of the processor's functions."""
         given = definition["processor"]
-        named = {key: given[key] for key in PROCESSOR_KINDS[given["kind"]].functions() if key in given}
-        return {**definition, "code": code_hashes(named, folder)}
+        code = PROCESSOR_KINDS[given["kind"]].completed(given, folder).get("code", {})
+        return {**definition, "code": code}
 
     def made(self) -> Processor:
         """Return the processor, with its keys."""

@@ -1,0 +1,22 @@
+"""How short an answer is."""
+
+from typing import Any
+
+from pydantic import Field
+
+from a_lab.words import words
+from ragrelay.extend import PairScorer
+
+
+class Brevity(PairScorer):
+    """1 for an answer of at most ``most`` words, and less for a longer one."""
+
+    most: int = Field(20, ge=1, description="Words of an answer that is short.")
+
+    def decisive(self) -> dict[str, Any]:
+        """Return the kind and its key."""
+        return {"kind": "brevity", "most": self.most}
+
+    def pair(self) -> Any:
+        """Return the function of an answer and a reference."""
+        return lambda answer, reference: min(1.0, self.most / max(1, words(answer)))

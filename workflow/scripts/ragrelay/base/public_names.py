@@ -1,0 +1,35 @@
+"""List the names of ``ragrelay.extend``, and the modules that define them."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+from ragrelay.base.annex import annexes
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.extensions import extended
+
+EXTEND = "ragrelay.extend"
+
+
+@cache
+def public_names() -> dict[str, str]:
+    """Return the module of every name: of those that the module imports for type checkers, and of the annexes'."""
+    tree = ast.parse((Path(__file__).parents[1] / "extend.py").read_text(encoding="utf-8"))
+    imports = [node for each in tree.body if isinstance(each, ast.If) for node in each.body]
+    core = [node for node in imports if isinstance(node, ast.ImportFrom)]
+    return {
+        **{alias.name: str(node.module) for node in core for alias in node.names},
+        **{name: module for annex in annexes() for name, module in annex.extends.items()},
+    }
+
+
+def check_extensions() -> None:
+    """Raise InputError if a package has an entry point for something else than a public base class."""
+    for base in sorted(extended() - public_names().keys()):
+        raise InputError(f"entry point {base}.*", f"base class {base!r}", one_of(sorted(public_names()), base))
+
+
+def defined_at(name: str) -> str:
+    """Return where ``name`` (module:name) is defined if it is a public name; otherwise ``name`` itself."""
+    module, _, public = name.partition(":")
+    return f"{public_names()[public]}:{public}" if module == EXTEND and public in public_names() else name
