@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-
 from ragrelay.base import extensions as found
 from ragrelay.base import public_names
 from ragrelay.base.errors import InputError
@@ -53,8 +52,11 @@ def test_a_kind_is_found_by_its_name(install: Install) -> None:
 def test_the_hash_follows_imports_inside_the_package(install: Install, tmp_path: Path) -> None:
     install(
         {"Scorer.short": "a_lab.short"},
-        short=SCORER + "from . import words\n", words="from a_lab.letters import N\n", letters="N = 1\n", other="M = 1\n",
-    )  # fmt: skip
+        short=SCORER + "from . import words\n",
+        words="from a_lab.letters import N\n",
+        letters="N = 1\n",
+        other="M = 1\n",
+    )
 
     def hashed() -> str:
         found.source_hash.cache_clear()
@@ -70,13 +72,13 @@ def test_the_hash_follows_imports_inside_the_package(install: Install, tmp_path:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ({"short": "a_lab.short"}, "entry point 'short' of a-lab: found another form; expected a base class, a dot"),
-        ({"Scorer.short": "b_lab.short"}, "entry point 'Scorer.short' of a-lab: found no package 'b_lab'; expected one"),
+        ({"short": "a_lab.short"}, "entry point 'short' of a-lab: found another form; expected a base"),
+        ({"Scorer.short": "b_lab.short"}, "entry point 'Scorer.short' of a-lab: found no package 'b_lab'; "),
         ({"Scorer.rouge": "a_lab.short"}, "entry point Scorer.rouge: found the name of a kind that ragrelay has; "),
-        ({"Scorer.short": "a_lab.broken"}, "module a_lab.broken: found ZeroDivisionError: division by zero; expected a m"),
+        ({"Scorer.short": "a_lab.broken"}, "module a_lab.broken: found ZeroDivisionError: division by zero; "),
         ({"Scorer.short": "a_lab"}, "module a_lab: found 0 classes; expected one derived from Scorer"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_used_is_one_line(install: Install, entry: dict[str, str], message: str) -> None:
     install(entry, short=SCORER, broken="1 / 0\n")
     with pytest.raises(InputError) as error:
@@ -96,5 +98,5 @@ def test_two_packages_with_one_name(install: Install, tmp_path: Path) -> None:
 
 def test_an_unknown_base_class(install: Install) -> None:
     install({"Scoerr.short": "a_lab.short"}, short=SCORER)
-    with pytest.raises(InputError, match="found base class 'Scoerr'; .*did you mean 'Scorer'"):
+    with pytest.raises(InputError, match=r"found base class 'Scoerr'; .*did you mean 'Scorer'"):
         public_names.check_extensions()

@@ -19,7 +19,7 @@ DOORS = {door for annex in annexes() for door in annex.doors}
 # Each may import those before it. The ground floor comes first, and the doors stand where one gets to by them.
 ORDER = (
     "base", "collection", "retrieval", "prompting", "generation", "scoring", "bertscore", "questions", "analysis",
-    "report", "config", "execution", "annexes", *sorted(DOORS),
+    "report", "config", "execution", "annexes", "extend", *sorted(DOORS),
 )  # fmt: skip
 
 
@@ -162,7 +162,7 @@ def test_one_module_writes_to_the_terminal() -> None:
 
 
 CEILINGS = {
-    "base": 4850,  # counts of missing work in scoring and retrieval
+    "base": 5050,  # counts of missing work in scoring and retrieval; entry points of other packages, public names
     "collection": 1650,
     "retrieval": 2700,  # ties that move passages, and contexts that a processor emptied
     "prompting": 250,
@@ -173,10 +173,11 @@ CEILINGS = {
     "analysis": 5550,  # intervals end where the scores' scale does
     "report": 7200,  # the first screen's rows with their types, and facts.json
     "config": 1050,
-    "execution": 5500,
+    "execution": 5700,  # the command ragrelay, and doctor
+    "extend": 100,
     "scripts": 1000,  # counts in the jobs' scripts
     "rules": 1500,  # rules that count; a run's last lines on endpoints
-    "tests": 48050,  # facts.json: rows, types, every number; stumbles of fresh days
+    "tests": 48700,  # facts.json: rows, types, every number; stumbles of fresh days; another lab's package
     **entries_of_annexes("CEILING"),
 }  # fmt: skip
 """Most lines of Python and rules in each room; an annex has its rules, scripts, tests and doors, and its ceiling in its

@@ -2,7 +2,6 @@
 
 import polars as pl
 from pydantic import Field
-
 from ragrelay.extend import Name, Retriever, RunTask
 
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from pydantic import Field
+from ragrelay.extend import PairScorer
 
 from a_lab.words import words
-from ragrelay.extend import PairScorer
 
 
 class Brevity(PairScorer):

@@ -1,7 +1,6 @@
 """Count the first words of answers."""
 
 import polars as pl
-
 from ragrelay.extend import integer, text
 
 COLUMNS = {

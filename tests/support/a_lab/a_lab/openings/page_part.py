@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
-
 from ragrelay.extend import KeyedFiles, Page
 
 

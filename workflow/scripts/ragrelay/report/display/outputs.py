@@ -38,6 +38,7 @@ class Scope(str):
 
 
 SECTION = Scope("section", ("dataset", "generator", "scorer"))
+"""The scope of what there is for each dataset, generator and scorer."""
 DEPTH = Scope("depth", (*SECTION.keys, "depth"), "draw_figures_at")
 GROUP = Scope("group", ("generator", "scorer"))
 STUDY = Scope("study", (), "write_page")

@@ -2,7 +2,6 @@
 
 import polars as pl
 from a_lab.openings.counts import count_openings
-
 from ragrelay.extend import job_log, write_csv
 
 with job_log(snakemake.log[0], snakemake.input):

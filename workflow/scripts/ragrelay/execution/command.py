@@ -1,0 +1,56 @@
+"""The command ``ragrelay`` of an installed wheel: Snakemake with the workflow that the wheel contains."""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from ragrelay import __version__
+from ragrelay.base.display.terminal import say, tell
+from ragrelay.base.io.workflow_files import ROOT
+
+HELP = f"""ragrelay {__version__}: is relevance relayed from the retriever to the answer?
+
+ragrelay demo                                the demo, with a small language model (3 to 6 minutes on two cores)
+ragrelay doctor                              check this machine
+ragrelay --cores 2 --configfile my-study.yaml
+                                             a study; everything else is handed to snakemake, too
+
+Paths of the workflow's own files, such as profiles/slurm or config/paper.yaml, stand for those in the wheel where the
+working folder has none. Targets: ragrelay --list"""
+CORES = ("--cores", "-c", "--jobs", "-j", "--profile", "--executor", "-e")
+"""Options without which Snakemake asks for a number of cores."""
+OWN = ("profiles", "config")
+"""Folders of the workflow whose files users name."""
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    given = sys.argv[1:]
+    if not given or given[0] in ("--help", "-h", "help"):
+        say(HELP)
+    elif given[0] in ("--version", "-v"):
+        say(__version__)
+    elif given == ["doctor"]:
+        from ragrelay.execution.doctor import examine
+
+        sys.exit(examine())
+    else:
+        command = [sys.executable, "-m", "snakemake", *snakemake_arguments(given)]
+        tell(shlex.join(["snakemake", *command[3:]]))
+        os.execv(command[0], command)
+
+
+def snakemake_arguments(given: list[str]) -> list[str]:
+    """Return Snakemake's arguments for the command's."""
+    if given[0] == "demo":
+        given = ["--configfile", "config/demo_real.yaml", *given[1:]]
+    named = {argument.partition("=")[0] for argument in given}
+    cores = [] if named & {*CORES} or any(each[:2] in ("-c", "-j") for each in named) else ["--cores", "all"]
+    return ["--snakefile", str(ROOT / "Snakefile"), *cores, *map(_own, given)]
+
+
+def _own(argument: str) -> str:
+    """Return the path of the workflow's own file or folder for one that only the workflow has; else the argument."""
+    own = not Path(argument).exists() and argument.partition("/")[0] in OWN and (ROOT / argument).exists()
+    return str(ROOT / argument) if own else argument
