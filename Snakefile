@@ -8,13 +8,12 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+from packaging.version import Version
 from snakemake import __version__ as snakemake_version
-from snakemake.utils import min_version
 
-min_version("9.27")
-# And at most 9.27: the workflow uses parts that are not documented (ragrelay/execution/jobs/snakemake_internals.py).
-if not snakemake_version.startswith("9.27."):
-    sys.exit(f"ragrelay: error: Snakemake: found {snakemake_version}; expected 9.27")
+# The workflow uses parts that are not documented (ragrelay/execution/jobs/snakemake_internals.py).
+if not Version("9.18.1") <= Version(snakemake_version) < Version("9.28"):
+    sys.exit(f"ragrelay: error: Snakemake: found {snakemake_version}; expected 9.18.1 to 9.27")
 
 
 # A wheel has the workflow inside its package. A checkout, or a hosting service, has the package inside the workflow.

@@ -27,6 +27,7 @@ import polars as pl
 import pytest
 import snakemake.api
 from packaging.requirements import Requirement
+from packaging.version import Version
 
 from tests.support.changes import CODE, changed
 from tests.support.sandbox import ROOT, Sandbox, jobs_of
@@ -328,16 +329,16 @@ def test_what_is_replaced_is_among_them(internals: ModuleType) -> None:
 
 def test_the_versions_that_are_accepted_are_the_same_everywhere(internals: ModuleType) -> None:
     """In the package, the Snakefile, the locks and the environment of Snakemake alone."""
-    known = internals.KNOWN_VERSIONS.split(" or ")
-    assert snakemake.__version__ in known
+    oldest, newest = known = internals.KNOWN_VERSIONS.split(" to ")
+    assert Version(oldest) <= Version(snakemake.__version__) <= Version(newest)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     asked = [*project["optional-dependencies"]["workflow"], *(ROOT / "requirements/common.in").read_text().split()]
     pinned = re.findall("- (snakemake==.+)", (ROOT / "envs/host.yaml").read_text(encoding="utf-8"))
     found = [Requirement(one).specifier for one in (*asked, *pinned) if re.match(r"snakemake\b(?!-)", one)]
     assert len(found) == 3
     assert all(any(version in one for version in known) for one in found)
-    assert not any(version in one for version in ("9.26.1", "9.28.0") for one in found)
-    assert 'min_version("9.27")' in (ROOT / "Snakefile").read_text(encoding="utf-8")
+    assert not any(version in one for version in ("9.18.0", "9.28.0") for one in found)
+    assert all(f'Version("{limit}")' in (ROOT / "Snakefile").read_text(encoding="utf-8") for limit in (oldest, "9.28"))
 
 
 def edited_snakemake(folder: Path, file: str, old: str, new: str) -> str:
@@ -351,12 +352,12 @@ def edited_snakemake(folder: Path, file: str, old: str, new: str) -> str:
 
 
 EDITED = {
-    "newer": ("__init__.py", snakemake.__version__, "9.28.0", "Snakemake: found 9.28.0; expected 9.27"),
+    "newer": ("__init__.py", snakemake.__version__, "9.28.0", "Snakemake: found 9.28.0; expected 9.18.1 to 9.27"),
     "patched": (
         "dag.py",
         "        self.cleanup()\n\n        await self.check_incomplete()\n",
         "        await self.check_incomplete()\n\n        self.cleanup()\n",
-        f"Snakemake {snakemake.__version__}: found unknown code of DAG.init; expected the code of Snakemake 9.27.0 or "
+        f"Snakemake {snakemake.__version__}: found unknown code of DAG.init; expected the code of Snakemake 9.18.1 to "
         "9.27.1",
     ),
 }

@@ -5,11 +5,11 @@ import shlex
 import sys
 from pathlib import Path
 
-from ragrelay import __version__
+import ragrelay
 from ragrelay.base.display.terminal import say, tell
 from ragrelay.base.io.workflow_files import ROOT
 
-HELP = f"""ragrelay {__version__}: is relevance relayed from the retriever to the answer?
+HELP = f"""ragrelay {ragrelay.__version__}: is relevance relayed from the retriever to the answer?
 
 ragrelay demo                                the demo, with a small language model (3 to 6 minutes on two cores)
 ragrelay doctor                              check this machine
@@ -30,7 +30,7 @@ def main() -> None:
     if not given or given[0] in ("--help", "-h", "help"):
         say(HELP)
     elif given[0] in ("--version", "-v"):
-        say(__version__)
+        say(ragrelay.__version__)
     elif given == ["doctor"]:
         from ragrelay.execution.doctor import examine
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 
-from ragrelay import __version__
+import ragrelay
 from ragrelay.base.display.terminal import say
 from ragrelay.base.errors import InputError
 from ragrelay.generation.engines.vllm import bfloat16_slowness, is_cpu_build
@@ -34,7 +34,7 @@ def examine() -> int:
 
 
 def _versions() -> Iterator[Line]:
-    yield GOOD, "ragrelay", f"{__version__}, in {Path(__file__).parents[1]}"
+    yield GOOD, "ragrelay", f"{ragrelay.__version__}, in {Path(__file__).parents[1]}"
     found = ".".join(map(str, sys.version_info[:3]))
     known = PYTHONS[0] <= sys.version_info[:2] <= PYTHONS[1]
     yield (GOOD, "Python", found) if known else (BAD, "Python", f"{found}; expected 3.11 to 3.13")
@@ -69,7 +69,7 @@ def _processor() -> Iterator[Line]:
     yield GOOD, "processor", f"{cores} cores, {memory:,.0f} GB of memory"
     if _version("torch"):
         slowness = bfloat16_slowness()
-        emulated = f"emulated by this processor, {slowness:.1f} times as slow as float32, which dtype: auto takes"
+        emulated = f"emulated by this processor, about {slowness:.0f} times as slow as float32, which dtype: auto takes"
         yield GOOD, "bfloat16", emulated if slowness > 1 else "fast on this processor"
 
 

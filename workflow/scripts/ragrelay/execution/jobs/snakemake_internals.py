@@ -54,8 +54,8 @@ from ragrelay.execution.jobs.scripts import on_terminal
 
 LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact", "cache_prune"}
 """Targets that change none of Snakemake's files, and may be requested during a run."""
-KNOWN_VERSIONS = "9.27.0 or 9.27.1"
-"""Snakemake's versions whose functions have the hashes below."""
+KNOWN_VERSIONS = "9.18.1 to 9.27.1"
+"""Snakemake's versions whose functions have the hashes below. Before 9.18.1, recorded checksums name no algorithm."""
 DECIDING = {
     "snakemake.dag:DAG.check_incomplete": "b5f63154fad90a97",
     "snakemake.dag:DAG.init": "921bea6d4c9ca0b2",
@@ -63,27 +63,28 @@ DECIDING = {
     "snakemake.io:_IOFile.checksum": "e9e5aa86d927f9d9",
     "snakemake.io:_IOFile.is_checksum_eligible": "7208419ab564b36e",
     "snakemake.io:_IOFile.is_same_checksum": "f5c26cf27ceb5304",
-    "snakemake.jobs:Job.missing_output": "9951a6aa677bf433",
+    "snakemake.jobs:Job.missing_output": "fb0d9c3645f375de 9951a6aa677bf433",
     "snakemake.persistence.file:FilePersistence._delete_locks": "c7e6701b13e03e52",
     "snakemake.persistence.file:FilePersistence._read_locks": "ed041bde94f5e629",
     "snakemake.persistence.file:FilePersistence._write_locks": "61dcd3cb78d3d086",
     "snakemake.persistence:PersistenceBase._input": "25b1fdf3e787480e",
-    "snakemake.persistence:PersistenceBase.finished": "1e0cff88639c288a",
+    "snakemake.persistence:PersistenceBase.finished": "ff2b958491763b50 1e0cff88639c288a",
     "snakemake.persistence:PersistenceBase.input_checksums": "793d23385fe82e5e",
     "snakemake.persistence:PersistenceBase.lock": "15a9ea289c7fff45",
-    "snakemake.workflow:Workflow.execute": "6a81fb5bd5abbb97",
+    "snakemake.workflow:Workflow.execute": "9fde3401e7c3b0b8 3d413d16b5d5a6f9 fa1fdda0c1e0077d 6a81fb5bd5abbb97",
 }
-"""Functions that decide which jobs run, record how files were made, or say that a run begins → hash of the source.
+"""Functions that decide which jobs run, record how files were made, or say that a run begins → hashes of their sources,
+the oldest known version's first.
 
 They are replaced or relied on here, and a change in one of them could go unnoticed. To accept a new version, read what
-it changes in them, run the tests with it, and write the hashes that the tests show.
+it changes in them, run the tests with it, and add the hashes that `python tools/snakemake_hashes.py VERSION` writes.
 """
 SCHEDULING = {
     "snakemake.scheduling.job_scheduler:JobRateLimiter.get_free_jobs": "70a0e1f1fb6e8132",
     "snakemake.scheduling.job_scheduler:JobRateLimiter.register_jobs": "3035b163a7aa54ce",
     "snakemake.scheduling.job_scheduler:JobScheduler._schedule_reevalutation": "f3a56927a5b1569a",
     "snakemake.scheduling.job_scheduler:JobScheduler.job_selector": "0127a04c0ed84234",
-    "snakemake.scheduling.job_scheduler:JobScheduler.schedule": "321a1548968849fc",
+    "snakemake.scheduling.job_scheduler:JobScheduler.schedule": "070df011b09a8884 c37afaca105759f8 321a1548968849fc",
 }
 """The same for functions that decide when Snakemake looks for jobs to start."""
 NOT_KEPT = ("temp", "pipe", "service")
@@ -127,7 +128,7 @@ def _other_functions() -> list[str]:
 
     Cached, as it has to be called before they are replaced here, and the workflow may be loaded again after that.
     """
-    return [name for name, digest in (DECIDING | SCHEDULING).items() if _source_hash(name) != digest]
+    return [name for name, digests in (DECIDING | SCHEDULING).items() if _source_hash(name) not in digests.split()]
 
 
 def _source_hash(name: str) -> str | None:
