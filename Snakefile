@@ -12,8 +12,8 @@ from packaging.version import Version
 from snakemake import __version__ as snakemake_version
 
 # The workflow uses parts that are not documented (ragrelay/execution/jobs/snakemake_internals.py).
-if not Version("9.18.1") <= Version(snakemake_version) < Version("9.28"):
-    sys.exit(f"ragrelay: error: Snakemake: found {snakemake_version}; expected 9.18.1 to 9.27")
+if not Version("9.22.0") <= Version(snakemake_version) < Version("9.28"):
+    sys.exit(f"ragrelay: error: Snakemake: found {snakemake_version}; expected 9.22.0 to 9.27")
 
 
 # A wheel has the workflow inside its package. A checkout, or a hosting service, has the package inside the workflow.

@@ -222,14 +222,17 @@ def test_after_control_c_there_is_one_line(tmp_path: Path, interrupted: bool) ->
         run.kill()
     said = (tmp_path / "output.txt").read_text()
     [kept] = (tmp_path / ".snakemake/log").glob("*.log")
-    assert kept.read_text().count("Error in rule waits") == 2
+    # Before 9.26, Snakemake repeats each error at the end, and doesn't say how long the run took.
+    older = Version(snakemake.__version__) < Version("9.26")
+    errors, lasted = (4, []) if older else (2, ["Elapsed time"])
+    assert kept.read_text().count("Error in rule waits") == errors
     if interrupted:
         end = said.partition("Terminating processes on user request, this might take some time.\n")[2].splitlines()
         last = "ragrelay: error: stopped by an interrupt: finished work is kept; run the same"
         assert end[-1].startswith(last), said
-        assert [line.partition(":")[0] for line in end[:-1]] == ["Complete log(s)", "Elapsed time"], said
+        assert [line.partition(":")[0] for line in end[:-1]] == ["Complete log(s)", *lasted], said
     else:
-        assert said.count("Error in rule waits") == 2
+        assert said.count("Error in rule waits") == errors
         how, mistake = said.splitlines()[-2:]
         assert how.startswith("ragrelay: finished work is kept. Fix the cause") and mistake == "Fix this."
 
@@ -337,7 +340,7 @@ def test_the_versions_that_are_accepted_are_the_same_everywhere(internals: Modul
     found = [Requirement(one).specifier for one in (*asked, *pinned) if re.match(r"snakemake\b(?!-)", one)]
     assert len(found) == 3
     assert all(any(version in one for version in known) for one in found)
-    assert not any(version in one for version in ("9.18.0", "9.28.0") for one in found)
+    assert not any(version in one for version in ("9.21.1", "9.28.0") for one in found)
     assert all(f'Version("{limit}")' in (ROOT / "Snakefile").read_text(encoding="utf-8") for limit in (oldest, "9.28"))
 
 
@@ -352,12 +355,12 @@ def edited_snakemake(folder: Path, file: str, old: str, new: str) -> str:
 
 
 EDITED = {
-    "newer": ("__init__.py", snakemake.__version__, "9.28.0", "Snakemake: found 9.28.0; expected 9.18.1 to 9.27"),
+    "newer": ("__init__.py", snakemake.__version__, "9.28.0", "Snakemake: found 9.28.0; expected 9.22.0 to 9.27"),
     "patched": (
         "dag.py",
         "        self.cleanup()\n\n        await self.check_incomplete()\n",
         "        await self.check_incomplete()\n\n        self.cleanup()\n",
-        f"Snakemake {snakemake.__version__}: found unknown code of DAG.init; expected the code of Snakemake 9.18.1 to "
+        f"Snakemake {snakemake.__version__}: found unknown code of DAG.init; expected the code of Snakemake 9.22.0 to "
         "9.27.1",
     ),
 }

@@ -1,4 +1,4 @@
-"""Another lab's package adds a retriever, a scorer and an annex by its entry points; an edit reruns what uses it."""
+"""Another lab's package adds a retriever, a scorer and an annex by its entry points; an edit reruns its users."""
 
 import shutil
 import subprocess
@@ -56,7 +56,7 @@ def edited(study: WithPackages, module: str, before: str, after: str) -> dict[st
 
 
 def test_a_study_with_all_three(study: WithPackages) -> None:
-    """The retriever's contexts are those of BM25, so that no answer is made."""
+    """The retriever repeats BM25's contexts, so that no answer is made."""
     assert study.answers_made() == 0
     assert scores(study, "again").equals(scores(study, "bm25"))
     counts = pl.read_csv(study.results / "small/openings/demo-lm.csv")

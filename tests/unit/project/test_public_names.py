@@ -1,4 +1,4 @@
-"""The public names: what the docs list is what the code has, and the docs use no other."""
+"""The public names: the docs list the code's, and use no other."""
 
 import re
 import subprocess

@@ -23,6 +23,7 @@ SNIPPETS = [
 ]
 # What a page's snippet takes as given, as the text beside it says.
 GIVEN = {
+    "docs/extensions.md": f"import sys; sys.path.append({str(ROOT / 'tests/support/a_lab')!r})\n",
     "docs/bring-your-own-answers.md": f"""
 import os
 from pathlib import Path
@@ -55,6 +56,7 @@ Path("ASQA.json").write_text(json.dumps(asqa))
 """,
 }
 AFTER = {
+    "docs/extensions.md": "assert Brevity(most=2).pair()('one two three four', '') == 0.5\n",
     "docs/datasets.md": """
 from ragrelay.collection.local import LocalCollection
 read = LocalCollection(out)

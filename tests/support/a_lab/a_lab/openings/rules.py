@@ -1,4 +1,4 @@
-"""Give the rule what it needs of a study."""
+"""Give the rule its keys."""
 
 import functools
 
@@ -6,7 +6,7 @@ from ragrelay.extend import StudyOfRules
 
 
 class Openings:
-    """What the rule that counts openings needs."""
+    """The keys of the rule that counts openings."""
 
     def __init__(self, study: StudyOfRules) -> None:
         self.sections = [
@@ -18,5 +18,5 @@ class Openings:
 
 @functools.cache
 def of_study(study: StudyOfRules) -> Openings:
-    """Return what the rule needs of ``study``."""
+    """Return the rule's keys in ``study``."""
     return Openings(study)

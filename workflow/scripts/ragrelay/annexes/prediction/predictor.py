@@ -45,7 +45,7 @@ class Predictor(ABC):
 
 
 def predictor_modules() -> list[str]:
-    """Return the modules of predictors: those here, in alphabetical order, then those of other packages."""
+    """Return the modules of predictors: ragrelay's in alphabetical order, then the other packages'."""
     own = sorted(module.name for module in pkgutil.iter_modules(importlib.import_module(PACKAGE).__path__))
     return [*(f"{PACKAGE}.{name}" for name in own), *sorted(extensions("Predictor").values())]
 

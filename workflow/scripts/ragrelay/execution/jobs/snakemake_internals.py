@@ -54,8 +54,8 @@ from ragrelay.execution.jobs.scripts import on_terminal
 
 LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact", "cache_prune"}
 """Targets that change none of Snakemake's files, and may be requested during a run."""
-KNOWN_VERSIONS = "9.18.1 to 9.27.1"
-"""Snakemake's versions whose functions have the hashes below. Before 9.18.1, recorded checksums name no algorithm."""
+KNOWN_VERSIONS = "9.22.0 to 9.27.1"
+"""Snakemake's versions whose functions have the hashes below. Before 9.20, times without a unit are seconds; 9.20 and 9.21 weren't tried."""
 DECIDING = {
     "snakemake.dag:DAG.check_incomplete": "b5f63154fad90a97",
     "snakemake.dag:DAG.init": "921bea6d4c9ca0b2",
@@ -71,7 +71,7 @@ DECIDING = {
     "snakemake.persistence:PersistenceBase.finished": "ff2b958491763b50 1e0cff88639c288a",
     "snakemake.persistence:PersistenceBase.input_checksums": "793d23385fe82e5e",
     "snakemake.persistence:PersistenceBase.lock": "15a9ea289c7fff45",
-    "snakemake.workflow:Workflow.execute": "9fde3401e7c3b0b8 3d413d16b5d5a6f9 fa1fdda0c1e0077d 6a81fb5bd5abbb97",
+    "snakemake.workflow:Workflow.execute": "fa1fdda0c1e0077d 6a81fb5bd5abbb97",
 }
 """Functions that decide which jobs run, record how files were made, or say that a run begins → hashes of their sources,
 the oldest known version's first.
@@ -84,7 +84,7 @@ SCHEDULING = {
     "snakemake.scheduling.job_scheduler:JobRateLimiter.register_jobs": "3035b163a7aa54ce",
     "snakemake.scheduling.job_scheduler:JobScheduler._schedule_reevalutation": "f3a56927a5b1569a",
     "snakemake.scheduling.job_scheduler:JobScheduler.job_selector": "0127a04c0ed84234",
-    "snakemake.scheduling.job_scheduler:JobScheduler.schedule": "070df011b09a8884 c37afaca105759f8 321a1548968849fc",
+    "snakemake.scheduling.job_scheduler:JobScheduler.schedule": "c37afaca105759f8 321a1548968849fc",
 }
 """The same for functions that decide when Snakemake looks for jobs to start."""
 NOT_KEPT = ("temp", "pipe", "service")
