@@ -55,7 +55,7 @@ from ragrelay.execution.jobs.scripts import on_terminal
 LOOKING = {"status", "preview", "stale", "check_cache", "check_cluster", "cache", "cache_compact", "cache_prune"}
 """Targets that change none of Snakemake's files, and may be requested during a run."""
 KNOWN_VERSIONS = "9.22.0 to 9.27.1"
-"""Snakemake's versions whose functions have the hashes below. Before 9.20, times without a unit are seconds; 9.20 and 9.21 weren't tried."""
+"""Snakemake's versions whose functions have the hashes below. Before 9.20, a time without a unit is in seconds."""
 DECIDING = {
     "snakemake.dag:DAG.check_incomplete": "b5f63154fad90a97",
     "snakemake.dag:DAG.init": "921bea6d4c9ca0b2",
