@@ -46,13 +46,23 @@ def make(folder: Path, accelerator: str) -> None:
         sys.exit(f"The environment could not be made from {_shown(lock)}: see pip's messages above.")
     if accelerator == "cpu":
         _check_torch(folder, REQUIREMENTS / "cpu-torch.txt")
+    _compile(folder)
     _add_package(folder)
     (folder / ".accelerator").write_text(f"{accelerator}\n", encoding="utf-8")
 
 
 def _pip(folder: Path, *arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
     quiet = [] if sys.stdout.isatty() else ["--quiet", "--quiet"]
-    command = [folder / "bin/python", "-m", "pip", "install", "--disable-pip-version-check", "--no-deps", *quiet]
+    command = [
+        folder / "bin/python",
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--no-compile",
+        *quiet,
+    ]
     return subprocess.run([*command, *arguments], text=True, **options)  # type: ignore[call-overload, no-any-return]
 
 
@@ -75,6 +85,11 @@ def _check_torch(folder: Path, lock: Path) -> None:
     found = (said.stdout or said.stderr).strip().splitlines()[-1]
     if found != expected:
         sys.exit(f"torch in {folder}: found {found}; expected {expected}, as {_shown(lock)} has it.")
+
+
+def _compile(folder: Path) -> None:
+    """Compile all modules, on all cores. Files that are no Python are left out, as by pip."""
+    subprocess.run([folder / "bin/python", "-m", "compileall", "-qq", "-j", "0", folder / "lib"])
 
 
 def _add_package(folder: Path) -> None:
