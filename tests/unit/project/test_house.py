@@ -162,7 +162,7 @@ def test_one_module_writes_to_the_terminal() -> None:
 
 
 CEILINGS = {
-    "base": 5000,  # counts of missing work in scoring and retrieval; entry points of other packages, public names
+    "base": 5050,  # counts of missing work in scoring and retrieval; entry points of other packages, public names
     "collection": 1650,
     "retrieval": 2700,  # ties that move passages, and contexts that a processor emptied
     "prompting": 250,
@@ -171,13 +171,13 @@ CEILINGS = {
     "bertscore": 500,
     "questions": 2000,
     "analysis": 5550,  # intervals end where the scores' scale does
-    "report": 7200,  # the first screen's rows with their types, and facts.json
+    "report": 7250,  # the first screen's rows with their types, and facts.json
     "config": 1050,
     "execution": 5700,  # the command ragrelay, and doctor
     "extend": 100,
     "scripts": 1000,  # counts in the jobs' scripts
     "rules": 1500,  # rules that count; a run's last lines on endpoints
-    "tests": 48500,  # facts.json: rows, types, every number; stumbles of fresh days; another lab's package
+    "tests": 48600,  # facts.json: rows, types, every number; stumbles of fresh days; another lab's package
     **entries_of_annexes("CEILING"),
 }  # fmt: skip
 """Most lines of Python and rules in each room; an annex has its rules, scripts, tests and doors, and its ceiling in its

@@ -11,10 +11,13 @@ from ragrelay.base.extensions import extended
 EXTEND = "ragrelay.extend"
 
 
+FILE = Path(__file__).parents[1] / "extend.py"
+
+
 @cache
-def public_names() -> dict[str, str]:
-    """Return the module of every name: of those that the module imports for type checkers, and of the annexes'."""
-    tree = ast.parse((Path(__file__).parents[1] / "extend.py").read_text(encoding="utf-8"))
+def public_names(file: Path = FILE) -> dict[str, str]:
+    """Return the module of every name: those that ``file`` imports for type checkers, and the annexes'."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
     imports = [node for each in tree.body if isinstance(each, ast.If) for node in each.body]
     core = [node for node in imports if isinstance(node, ast.ImportFrom)]
     return {

@@ -271,8 +271,8 @@ class Code:
         if name not in self.modules:
             path = self._path(name)
             self.modules[name] = _module(name, path) if path else Module({}, {}, [], [], False)
-            if name == EXTEND:  # each name stands for another module's
-                names = {public: [f"{module}.{public}"] for public, module in public_names().items()}
+            if name == EXTEND and path:  # each name stands for another module's
+                names = {public: [f"{module}.{public}"] for public, module in public_names(path).items()}
                 self.modules[name] = self.modules[name]._replace(parts={}, imported=names)
         return self.modules[name]
 
