@@ -222,9 +222,9 @@ def test_after_control_c_there_is_one_line(tmp_path: Path, interrupted: bool) ->
         run.kill()
     said = (tmp_path / "output.txt").read_text()
     [kept] = (tmp_path / ".snakemake/log").glob("*.log")
-    # Before 9.26, Snakemake repeats each error at the end, and doesn't say how long the run took.
+    # Before 9.26, Snakemake repeats each failed job's error at the end, and doesn't say how long the run took.
     older = Version(snakemake.__version__) < Version("9.26")
-    errors, lasted = (4, []) if older else (2, ["Elapsed time"])
+    errors, lasted = 4 if older and not interrupted else 2, [] if older else ["Elapsed time"]
     assert kept.read_text().count("Error in rule waits") == errors
     if interrupted:
         end = said.partition("Terminating processes on user request, this might take some time.\n")[2].splitlines()
@@ -315,8 +315,9 @@ def test_the_functions_of_this_snakemake_are_known(internals: ModuleType) -> Non
     """By their whole source, as inspect finds it. For a new version: what is new in them, and its hashes."""
     known = internals.DECIDING | internals.SCHEDULING
     sources = {name: inspect.getsource(pkgutil.resolve_name(name)).rstrip() for name in known}
-    assert {name: hashlib.sha256(source.encode()).hexdigest()[:16] for name, source in sources.items()} == known
-    assert {name: internals._source_hash(name) for name in known} == known
+    hashes = {name: hashlib.sha256(source.encode()).hexdigest()[:16] for name, source in sources.items()}
+    assert {name: hashed for name, hashed in hashes.items() if hashed not in known[name].split()} == {}
+    assert {name: internals._source_hash(name) for name in known} == hashes
 
 
 def test_what_is_replaced_is_among_them(internals: ModuleType) -> None:
