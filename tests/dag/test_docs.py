@@ -48,6 +48,7 @@ LEFT_OUT = {
     ". .venv/bin/activate": "the tests run in their own environment",
     "VLLM_CPU_KVCACHE_SPACE=1 python -m vllm": "a server; tests/e2e/test_served_model.py starts it with this command",
     "apt-get install": "changes the system",
+    "PYTHONPATH=workflow/scripts:. python -m tests.": "needs the tests, which the copy lacks",
     "sbatch --partition": "a cluster's; tests/slurm/test_submit.py",
     "salloc --partition": "a cluster's; tests/slurm/test_submit.py",
     "export VLLM_API_KEY=": "a cluster's; tests/slurm/test_served.py",
