@@ -39,6 +39,7 @@ NOT_RUN = {
     "python": "tests/unit/project/test_snippets.py runs what is no file",
     "snakemake": "test_as_a_module, tests/dag/test_deployed.py",
     "mermaid": "a picture",
+    "toml": "a package's; tests/e2e/test_extensions.py installs it",
     ("README.md", "grid:"): "test_the_grid_of_readme",
     ("docs/check-a-judge.md", "# my-judges.yaml, continued"): "keys of a study; config/judges.yaml is run and has them",
     **entries_of_annexes("DOCS_NOT_RUN"),
