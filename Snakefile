@@ -138,10 +138,10 @@ rule report:
         REPORTED_FILES,
 
 
-# The rules that are known to make an input (StudyOfRules.makers).
+# The rules that are known to make an input (GenerationStage.makers).
 snakemake_internals.declare_makers(
     workflow.rules,
-    {item: getattr(rules, name).rule.name for item, name in study.makers.items()},
+    {item: getattr(rules, name).rule.name for item, name in generation.makers.items()},
 )
 
 

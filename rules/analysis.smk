@@ -9,8 +9,8 @@ rule compute_utility:
     """Compute how much better each query's answer is than the zero-shot answer, in every cell."""
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
-        uses=study.context_uses,
-        contexts=of_job(study.rankings_of),
+        uses=files.context_use.each(study.each_retriever if study.settings.context_use else []),
+        contexts=of_job(scoring.rankings),
     output:
         files.utility,
     log:
@@ -20,7 +20,7 @@ rule compute_utility:
     params:
         patterns={"scores": files.scores, "uses": files.context_use, "contexts": files.contexts},
         order=study.order,
-        mode=of_job(study.utility_mode),
+        mode=of_job(scoring.utility_mode),
         counted=study.counted_at_zero(),
         code=code_of("analysis/compute_utility.py"),
     script:
@@ -40,7 +40,7 @@ rule decompose_variance:
     params:
         patterns={"scores": files.scores},
         order=study.order,
-        mode=of_job(study.utility_mode),
+        mode=of_job(scoring.utility_mode),
         code=code_of("analysis/decompose_variance.py"),
     script:
         "../workflow/scripts/analysis/decompose_variance.py"
@@ -51,13 +51,13 @@ rule analyse_transmission:
     input:
         utility=files.utility,
         retrieval=files.measures.each(study.each_retriever),
-        prompts=study.prompts_with_context(study.retriever_contexts),
+        prompts=generation.prompts_with_context(study.retriever_contexts),
         rankings=files.contexts.each(study.each_retriever),
         qrels=files.qrels,
         # For single seeds. Not from a table of decompose_variance, which SLURM profiles run in a later group.
         scores=files.scores.each(study.each_retriever),
-        answers=study.answers_with_context(study.primary_cells),
-        clusters=of_job(study.clusters_of),
+        answers=generation.answers_with_context(study.primary_cells),
+        clusters=of_job(collection.clusters),
     output:
         **files.made_by("analyse_transmission"),
     log:
@@ -67,7 +67,7 @@ rule analyse_transmission:
     conda:
         env("analysis")
     params:
-        **study.analysis("reference_retriever"),
+        reference_retriever=study.settings.analysis.reference_retriever,
         equivalence_margin=of_job(study.margin),
         draws=study.draws,
         primary=of_job(study.primary),
@@ -79,7 +79,7 @@ rule analyse_transmission:
             "answers": files.answers,
         },
         kinds=study.retriever_kinds,
-        relevant=of_job(study.lowest_grade),
+        relevant=of_job(collection.lowest_grade),
         tables=files.modules_of("analyse_transmission"),
         code=code_of("analysis/analyse_transmission.py", *files.modules_of("analyse_transmission").values()),
     script:
@@ -89,7 +89,7 @@ rule analyse_transmission:
 rule describe_answers:
     """Describe the answers' lengths, ends and cost."""
     input:
-        answers=study.answers_with_context(study.retriever_cells),
+        answers=generation.answers_with_context(study.retriever_cells),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
     output:
         **files.made_by("describe_answers"),
@@ -101,8 +101,8 @@ rule describe_answers:
     params:
         patterns={"answers": files.answers},
         order=study.order,
-        fingerprint=of_job(study.fingerprint_of),
-        devices=of_job(study.devices_of),
+        fingerprint=of_job(generation.fingerprint),
+        devices=of_job(generation.devices),
         cache_dir=study.cache_dir,
         code=code_of("analysis/describe_answers.py"),
     script:
@@ -113,7 +113,7 @@ rule describe_scores:
     """Describe the spread of scores over seeds, and utility by position of the relevant passage."""
     input:
         scores=files.scores.each(study.retrievers_and_zeroshot),
-        prompts=study.prompts_with_context(study.retriever_contexts),
+        prompts=generation.prompts_with_context(study.retriever_contexts),
         qrels=files.qrels,
         utility=files.utility,
     output:

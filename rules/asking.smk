@@ -44,9 +44,9 @@ for question in questions:
             **question.ask_constraints,
         conda:
             env("generation")
-        threads: question.of_asked(study.threads_of)
+        threads: question.of_asked(generation.threads)
         resources:
-            **with_work({**machine("engine"), "gpu": question.of_asked(study.gpus_of)}),
+            **with_work({**machine("engine"), "gpu": question.of_asked(generation.gpus)}),
         params:
             **question.ask_params,
             code=question.ask_code,
@@ -67,13 +67,7 @@ for question in questions:
         conda:
             env("generation")
         params:
-            question=question.name,
-            asks=question.question.asks,
-            parts=question.read_parts,
-            generator=question.of_asked(study.generator_of_jobs),
-            fingerprint=question.of_asked(study.likelihoods_of),
-            texts=question.of_asked(study.text_likelihoods_of),
-            cache_dir=study.cache_dir,
+            **question.read_params,
             code=question.read_code,
         script:
             "../workflow/scripts/questions/read_replies.py"

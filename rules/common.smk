@@ -17,8 +17,8 @@ from ragrelay.execution.study import files
 from ragrelay.execution.study.asking import shown_tables, study_questions
 from ragrelay.execution.study.plan import Plan
 from ragrelay.execution.study.reported import LENGTHS, Reported
-from ragrelay.execution.study.retrieval import Retrieval
-from ragrelay.execution.study.study import NAME, StudyOfRules, any_of, code_of, of_job
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import NAME, any_of, code_of, of_job
 
 STARTED = time.time()
 RULES = workflow.current_basedir
@@ -52,8 +52,9 @@ snakemake_internals.plan_by_content(globals(), Path(study.cache_dir))
 with on_terminal():
     questions = study_questions(study)
 shown_questions, asked_tables = shown_tables(questions)
-retrieval = Retrieval(study)
-reported = Reported(study, retrieval)
+collection, downloads, retrieval = study.collection, study.downloads, study.retrieval
+generation, scoring = study.generation, study.scoring
+reported = Reported(study)
 plan = Plan(study, questions)
 snakemake_internals.check_submissions(workflow, plan.missing)
 
@@ -107,7 +108,7 @@ def count_of(receipt, generator=lambda wildcards: wildcards.generator):
 
     It is empty without a profile for engines, or if ``generator``, the one that the job asks, needs no GPU.
     """
-    gpus = study.gpus_of if machine("engine") else lambda name: 0
+    gpus = generation.gpus if machine("engine") else lambda name: 0
     return lambda wildcards: [snakemake_internals.count_file(count_file(receipt))] if gpus(generator(wildcards)) else []
 
 
@@ -116,4 +117,4 @@ def count_if_gpu(name, output):
     return [snakemake_internals.count_file(count_file(output))] if {*GPU_NAMES} & {*machine(name)} else []
 
 
-ENGINE = with_work({**machine("engine"), "gpu": of_job(study.gpus_of)})
+ENGINE = with_work({**machine("engine"), "gpu": of_job(generation.gpus)})

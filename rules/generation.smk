@@ -33,7 +33,7 @@ rule build_prompts:
         env("analysis")
     params:
         patterns={"prompts": files.prompts},
-        template=of_job(study.template_parts),
+        template=of_job(generation.template_parts),
         code=code_of("prompting/build_prompts.py"),
     script:
         "../workflow/scripts/prompting/build_prompts.py"
@@ -52,7 +52,7 @@ use rule build_prompts as build_zeroshot_prompts with:
 rule convert_model:
     """Write the weights of a GGUF file as vLLM loads them, in the cache."""
     input:
-        of_job(study.converted_from),
+        of_job(downloads.converted_from),
     output:
         receipt=files.converted,
     log:
@@ -65,7 +65,7 @@ rule convert_model:
     resources:
         **machine("conversion"),
     params:
-        conversion=of_job(study.conversion_of),
+        conversion=of_job(downloads.conversion),
     script:
         "../workflow/scripts/generation/convert_model.py"
 
@@ -73,17 +73,17 @@ rule convert_model:
 GENERATION = {
     # Derived from the input, so that it makes no job run again: annexes that come later add patterns.
     "patterns": lambda wildcards, input: {n: path for n, path in PROMPT_FILES.items() if input.get(n)},
-    "generator": of_job(study.generator_of_jobs),
-    "fingerprint": of_job(study.fingerprint_of),
-    "template": lambda wildcards: study.template_parts(study.template_of(wildcards.generator)),
+    "generator": of_job(generation.of_jobs),
+    "fingerprint": of_job(generation.fingerprint),
+    "template": lambda wildcards: generation.template_parts(generation.template_of(wildcards.generator)),
     "seeds": study.grid.seeds,
-    "shards": of_job(study.number_of_shards),
+    "shards": of_job(generation.number_of_shards),
     "cache_dir": study.cache_dir,
 }
 ANSWERED = {
-    "fetched": study.fetched_for("generator"),
-    "prompts": study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
-    "with_context": study.prompts_with_context(study.retriever_contexts),
+    "fetched": downloads.receipts_of("generator"),
+    "prompts": generation.prompts(files.zeroshot_prompts, study.zeroshot_cells[:1]),
+    "with_context": generation.prompts_with_context(study.retriever_contexts),
     "queries": files.queries,
     "contexts": files.contexts.each(study.each_retriever),
 }
@@ -120,7 +120,7 @@ rule generate_answers:
     priority: 5  # before scores
     conda:
         env("generation")
-    threads: of_job(study.threads_of)
+    threads: of_job(generation.threads)
     resources:
         **ENGINE,
     params:
@@ -132,10 +132,10 @@ rule generate_answers:
 rule view_answers:
     """Write the answers of a retriever's cells from the store."""
     input:
-        prompts=study.prompts_with_context(study.contexts),
-        receipts=following(study.receipts_of(files.receipt)),
+        prompts=generation.prompts_with_context(study.contexts),
+        receipts=following(generation.receipts(files.receipt)),
     output:
-        answers=study.made_cells,
+        answers=files.answers.each(study.cells if study.asked else []),
         left_out=files.left_out_of_answers,
     log:
         "<logs>/view_answers/{dataset}/{generator}/{retriever}.log",
@@ -146,9 +146,9 @@ rule view_answers:
         env("analysis")
     params:
         patterns={"prompts": files.prompts, "answers": files.answers},
-        fingerprint=of_job(study.fingerprint_of),
+        fingerprint=of_job(generation.fingerprint),
         seeds=study.grid.seeds,  # of these, it counts what was left out
-        thinking=of_job(study.thinking_of),
+        thinking=of_job(generation.thinking),
         cache_dir=study.cache_dir,
         code=code_of("generation/view_answers.py"),
     script:
@@ -158,10 +158,10 @@ rule view_answers:
 use rule view_answers as view_zeroshot_answers with:
     """Write the answers without context from the store."""
     input:
-        prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
-        receipts=following(study.receipts_of(files.receipt)),
+        prompts=generation.prompts(files.zeroshot_prompts, study.zeroshot_cells[:1]),
+        receipts=following(generation.receipts(files.receipt)),
     output:
-        answers=study.made_zeroshot_cells,
+        answers=files.zeroshot_answers.each(study.zeroshot_cells if study.asked else []),
         left_out=files.zeroshot_left_out,
     log:
         "<logs>/view_answers/{dataset}/{generator}/zeroshot.log",
@@ -170,28 +170,28 @@ use rule view_answers as view_zeroshot_answers with:
 rule read_answers:
     """Read imported answers of a retriever from their files, with the passages that they were made with."""
     input:
-        files=of_job(study.answer_files),
-        dataset_files=of_job(study.dataset_files),
+        files=of_job(generation.answer_files),
+        dataset_files=of_job(collection.files),
         queries=files.queries,
         qrels=files.qrels,
         contexts=files.contexts,
     output:
-        answers=study.imported_cells,
-        prompts=study.imported_cell_contexts,
+        answers=files.answers.each(study.cells if generation.imported else []),
+        prompts=files.imported_contexts.each(study.contexts if generation.imported else []),
         passages=files.imported_passages,
         left_out=files.left_out_of_answers,
     log:
         "<logs>/read_answers/{dataset}/{generator}/{retriever}.log",
     wildcard_constraints:
-        generator=any_of(study.imported_generators),
+        generator=any_of(generation.imported),
     priority: 10
     conda:
         env("retrieval")
     params:
         patterns={"prompts": files.imported_contexts, "answers": files.answers},
-        dataset=of_job(study.dataset_of_jobs),
-        imported=of_job(study.imported_answers),
-        code=code_of("generation/read_answers.py", of_job(study.dataset_module)),
+        dataset=of_job(collection.of_jobs),
+        imported=of_job(lambda generator, dataset: generation.imported[generator].given(dataset, study.grid)),
+        code=code_of("generation/read_answers.py", of_job(collection.module)),
     script:
         "../workflow/scripts/generation/read_answers.py"
 
@@ -199,11 +199,11 @@ rule read_answers:
 use rule read_answers as read_zeroshot_answers with:
     """Read imported answers without context from their files."""
     input:
-        files=of_job(study.answer_files),
-        dataset_files=of_job(study.dataset_files),
+        files=of_job(generation.answer_files),
+        dataset_files=of_job(collection.files),
         queries=files.queries,
     output:
-        answers=study.imported_zeroshot_cells,
+        answers=files.zeroshot_answers.each(study.zeroshot_cells if generation.imported else []),
         prompts=files.imported_zeroshot,
         left_out=files.zeroshot_left_out,
     log:

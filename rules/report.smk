@@ -5,7 +5,7 @@ Input: the tables of the analysis, utility, measures, receipt, answers, and the 
 Output: provenance, figures, tables, explorer, report.
 """
 
-from ragrelay.execution.study.reported import LENGTHS, MEASURED, OF_SECTION
+from ragrelay.execution.study.reported import EXPLORED, LEFT_OUT, LENGTHS, MEASURED, OF_SECTION
 
 
 report: "../workflow/report/workflow.rst"
@@ -28,12 +28,17 @@ rule gather_provenance:
         env("analysis")
     params:
         config=study.selected(),
-        primary=reported.primaries,
+        primary=[{key: one[key] for key in ("dataset", "scorer", "primary")} for one in study.sections],
         fingerprints=study.fingerprints,
-        stages=reported.left_out_stages,
+        stages={name: stage for name, (stage, _, _) in reported.left_out_of_annexes.items()},
         hashes=reported.hashes,
         records=list(reported.records),
-        patterns={"receipts": files.receipt, "lengths": LENGTHS, **reported.left_out_patterns},
+        patterns={
+            "receipts": files.receipt,
+            "lengths": LENGTHS,
+            **LEFT_OUT,
+            **{f"of_{name}": pattern for name, (_, pattern, _) in reported.left_out_of_annexes.items()},
+        },
         # By its second argument no reason to rerun: another profile changes no result.
         used=lambda wildcards, output: plan.used(snakemake_internals.requested_resources(workflow)),
         code=code_of("report/gather_provenance.py", *reported.hashes),
@@ -47,7 +52,7 @@ rule pool_samples:
         utility=files.utility.each(study.sections),
         retrieval=study.grid_paths(files.measures),
         prompts=reported.compared_prompts,
-        clusters=[path for dataset in study.grid.datasets for path in study.clusters_of(dataset)],
+        clusters=collection.all_clusters,
     output:
         **files.made_by("pool_samples"),
     log:
@@ -80,7 +85,7 @@ rule draw_figures:
         **reported.drawn,
         grid=reported.grid,
         of="section",
-        code=code_of("report/draw_figures.py", *reported.figure_modules),
+        code=code_of("report/draw_figures.py", *reported.modules("section", kind="figure")),
     script:
         "../workflow/scripts/report/draw_figures.py"
 
@@ -95,7 +100,7 @@ use rule draw_figures as draw_figures_at with:
         depth=any_of(f"k{k}" for k in study.grid.k),
     params:
         **reported.drawn,
-        grid=reported.grid_at,
+        grid=of_job(lambda depth: reported.grid | {"k": [int(depth.removeprefix("k"))]}),
         of="depth",
         code=code_of("report/draw_figures.py", *reported.modules("depth")),
 
@@ -105,14 +110,16 @@ rule explore_queries:
     input:
         queries=files.queries,
         references=files.references,
-        prompts=study.prompts_with_context(study.retriever_contexts),
-        answers=study.answers_with_context(study.retriever_cells),
+        prompts=generation.prompts_with_context(study.retriever_contexts),
+        answers=generation.answers_with_context(study.retriever_cells),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
         scores=files.scores.each(study.retrievers_and_zeroshot),
-        contexts=of_job(study.passages_of_retrievers),
+        contexts=of_job(lambda generator: generation.passages(generator).each(study.each_retriever)),
         retrieval=files.measures.each(study.each_retriever),
         utility=files.utility,
-        effects=reported.explored_effects,
+        effects=lambda wildcards: [
+            path for annex in annexes() for path in annex.explored(study, dict(wildcards.items()))
+        ],
     output:
         directory(files.explorer),
     log:
@@ -120,7 +127,7 @@ rule explore_queries:
     conda:
         env("report")
     params:
-        patterns=reported.explored_patterns,
+        patterns=of_job(lambda generator: {**EXPLORED, "contexts": generation.passages(generator)}),
         code=code_of("report/explore_queries.py"),
     script:
         "../workflow/scripts/report/explore_queries.py"
@@ -143,7 +150,7 @@ rule write_tables:
     params:
         **reported.of_study,
         patterns=reported.section_patterns | MEASURED,
-        code=code_of("report/write_tables.py", *reported.table_modules),
+        code=code_of("report/write_tables.py", *reported.modules("section", "group", kind="table")),
     script:
         "../workflow/scripts/report/write_tables.py"
 
@@ -169,7 +176,7 @@ rule write_page:
         env("report")
     params:
         **reported.of_study,
-        judges=study.judged_by,
+        judges=scoring.judged_by,
         prompts=reported.prompt_words,
         annexes=reported.annex_parts,
         questions=shown_questions,

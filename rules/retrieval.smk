@@ -4,9 +4,11 @@ Input: downloads; a dataset's files, or its id in ir_datasets; imported run file
 Output: fetched; queries, qrels, clusters, references; index, run, run_doubts, contexts, skipped, processed, measures; counts of what was left out.
 """
 
+from ragrelay.retrieval.processor import PROCESSOR_KINDS
+
 if workflow.is_main_process:
     with on_terminal():
-        retrieval.check_joined(workflow.pathvars.apply)
+        retrieval.check_joined()
 
 
 # One job per download, on which the jobs that use it depend: a new download makes no other job run.
@@ -22,7 +24,7 @@ rule fetch_input:
         env("retrieval")
     params:
         # The output's name identifies the download. Params derived from output never make a job run again.
-        download=lambda wildcards, output: study.downloads[wildcards.fetched],
+        download=lambda wildcards, output: downloads.needed[wildcards.fetched],
     script:
         "../workflow/scripts/execution/fetch_input.py"
 
@@ -30,8 +32,8 @@ rule fetch_input:
 rule prepare_collection:
     """Write a dataset's judged queries and its judgements as tables."""
     input:
-        fetched=study.fetched_for("dataset"),
-        dataset_files=of_job(study.dataset_files),
+        fetched=downloads.receipts_of("dataset"),
+        dataset_files=of_job(collection.files),
     output:
         queries=files.queries,
         qrels=files.qrels,
@@ -42,12 +44,12 @@ rule prepare_collection:
     conda:
         env("retrieval")
     params:
-        definition=of_job(study.dataset_of_jobs),
-        drop_identical_ids=of_job(study.drop_identical_ids),
+        definition=of_job(collection.of_jobs),
+        drop_identical_ids=of_job(collection.drop_identical_ids),
         # Checked before any engine starts. A param derived from output never makes a job run again.
-        checked=study.checked_files_of,
+        checked=collection.checked_files,
         cache_dir=study.cache_dir,
-        code=code_of("collection/prepare_collection.py", of_job(study.dataset_module)),
+        code=code_of("collection/prepare_collection.py", of_job(collection.module)),
     script:
         "../workflow/scripts/collection/prepare_collection.py"
 
@@ -56,7 +58,7 @@ rule prepare_clusters:
     """Read which queries of a dataset belong together."""
     input:
         queries=files.queries,
-        clusters=of_job(study.cluster_files),
+        clusters=of_job(collection.cluster_files),
     output:
         files.clusters,
     log:
@@ -73,7 +75,7 @@ rule prepare_clusters:
 rule prepare_references:
     """Collect the passages that are judged at or above the lowest grade."""
     input:
-        dataset_files=of_job(study.dataset_files),
+        dataset_files=of_job(collection.files),
         queries=files.queries,
         qrels=files.qrels,
     output:
@@ -85,30 +87,30 @@ rule prepare_references:
     conda:
         env("retrieval")
     params:
-        definition=of_job(study.dataset_of_jobs),
+        definition=of_job(collection.of_jobs),
         grades=of_job(study.grades),
-        code=code_of("collection/prepare_references.py", of_job(study.dataset_module)),
+        code=code_of("collection/prepare_references.py", of_job(collection.module)),
     script:
         "../workflow/scripts/collection/prepare_references.py"
 
 
-INDEXED = {
-    "passages": retrieval.corpus_files,
-    "fetched": retrieval.fetched_for_index,
-}
 INDEXING = {
-    "dataset": retrieval.dataset_of_corpus,
-    "kind": retrieval.index_kind,
-    "index": retrieval.index_definition,
+    "dataset": of_job(lambda corpus: collection.of_jobs(retrieval.corpora[corpus])),
+    "kind": of_job(lambda index: study.retriever(retrieval.indexes[index])["kind"]),
+    "index": of_job(lambda index: retrieval.kind(retrieval.indexes[index]).index_definition()),
     "cache_dir": study.cache_dir,
-    "code": code_of("retrieval/index_corpus.py", retrieval.index_module, retrieval.corpus_module),
+    "code": code_of(
+        "retrieval/index_corpus.py",
+        of_job(lambda index: retrieval.module(retrieval.indexes[index])),
+        of_job(lambda corpus: collection.module(retrieval.corpora[corpus])),
+    ),
 }
 
 
 rule count_indexes:
     """Count whether an index is still to be built, so that only then it asks for a GPU."""
     input:
-        **INDEXED,
+        unpack(retrieval.index_inputs),
     output:
         missing=temp(count_file(files.index)),
     log:
@@ -125,7 +127,7 @@ rule count_indexes:
 rule index_corpus:
     """Build an index of a corpus, in the cache."""
     input:
-        **INDEXED,
+        unpack(retrieval.index_inputs),
         missing=count_if_gpu("index", files.index),
     output:
         receipt=files.index,
@@ -159,16 +161,16 @@ rule build_run:
     priority: 10
     conda:
         env("retrieval")
-    threads: cores("retrieval", retrieval.threads_of)
+    threads: cores("retrieval", of_job(lambda retriever: retrieval.kind(retriever).threads))
     resources:
         **machine("retrieval"),
     params:
-        dataset=of_job(study.dataset_of_jobs),
-        definition=retrieval.definition_of,
-        drop_identical_ids=of_job(study.drop_identical_ids),
-        metadata=retrieval.metadata_of,
+        dataset=of_job(collection.of_jobs),
+        definition=of_job(lambda retriever: study.retriever(retriever)),
+        drop_identical_ids=of_job(collection.drop_identical_ids),
+        metadata=of_job(retrieval.metadata),
         cache_dir=study.cache_dir,
-        code=code_of("retrieval/build_run.py", retrieval.module_of, of_job(study.dataset_module)),
+        code=code_of("retrieval/build_run.py", of_job(retrieval.module), of_job(collection.module)),
     script:
         "../workflow/scripts/retrieval/build_run.py"
 
@@ -176,34 +178,37 @@ rule build_run:
 rule build_contexts:
     """Take each query's best passages with text, to `context_depth`."""
     input:
-        dataset_files=of_job(study.dataset_files),
+        dataset_files=of_job(collection.files),
         queries=files.queries,
         qrels=files.qrels,
         run=files.run,
-        passages=retrieval.brought_of,
+        passages=of_job(retrieval.brought),
     output:
         contexts=files.contexts,
         skipped=files.skipped,
     log:
         "<logs>/build_contexts/{dataset}/{retriever}.log",
     wildcard_constraints:
-        retriever=any_of(retrieval.unprocessed),
+        retriever=any_of(name for name in study.needed_retrievers() if name not in retrieval.processed),
     priority: 10
     conda:
         env("retrieval")
     params:
-        dataset=of_job(study.dataset_of_jobs),
+        dataset=of_job(collection.of_jobs),
         depth=study.settings.context_depth,
-        code=code_of("retrieval/build_contexts.py", of_job(study.dataset_module)),
+        code=code_of("retrieval/build_contexts.py", of_job(collection.module)),
     script:
         "../workflow/scripts/retrieval/build_contexts.py"
 
 
 PROCESSING = {
-    "definition": retrieval.processor_of,
+    "definition": of_job(retrieval.processor),
     "ks": sorted(study.grid.k),
     "cache_dir": study.cache_dir,
-    "code": code_of("retrieval/process_contexts.py", retrieval.processor_module),
+    "code": code_of(
+        "retrieval/process_contexts.py",
+        of_job(lambda retriever: PROCESSOR_KINDS.module(retrieval.processor(retriever))),
+    ),
 }
 
 
@@ -244,7 +249,7 @@ rule process_contexts:
     priority: 10
     conda:
         env("retrieval")
-    threads: cores("processing", retrieval.processor_threads)
+    threads: cores("processing", of_job(lambda retriever: PROCESSOR_KINDS.of(retrieval.processor(retriever)).threads))
     resources:
         **with_work(machine("processing")),
     params:
@@ -260,7 +265,7 @@ rule measure_retrieval:
         skipped=files.skipped,
         queries=files.queries,
         qrels=files.qrels,
-        runs=lambda wildcards: retrieval.kind(wildcards.retriever).files(wildcards.dataset),
+        runs=of_job(lambda retriever, dataset: retrieval.kind(retriever).files(dataset)),
     output:
         values=files.measures,
         left_out=files.left_out_of_contexts,
@@ -271,10 +276,10 @@ rule measure_retrieval:
     params:
         measures=study.grid.measures,
         ks=sorted(study.grid.k),
-        relevant=of_job(study.lowest_grade),
-        ranked_by=lambda wildcards: retrieval.definition_of(wildcards).get("ranked_by"),
-        empty=lambda wildcards: study.empty_rankings(wildcards.retriever),
-        identical_ids=lambda wildcards: study.drop_identical_ids(wildcards.dataset) is None,
+        relevant=of_job(collection.lowest_grade),
+        ranked_by=of_job(lambda retriever: study.retriever(retriever).get("ranked_by")),
+        empty=of_job(study.empty_rankings),
+        identical_ids=of_job(lambda dataset: collection.drop_identical_ids(dataset) is None),
         code=code_of("retrieval/measure_retrieval.py"),
     script:
         "../workflow/scripts/retrieval/measure_retrieval.py"

@@ -9,13 +9,13 @@ SCORED_FILES = {"answers": files.answers, "prompts": files.prompts, "zeroshot": 
 
 
 ENCODED = {
-    "fetched": study.fetched_for("scorer"),
-    "references": of_job(study.references_of),
+    "fetched": downloads.receipts_of("scorer"),
+    "references": of_job(scoring.references),
 }
 ENCODING = {
-    "scorer": of_job(study.scorer_of_jobs),
+    "scorer": of_job(scoring.of_jobs),
     "cache_dir": study.cache_dir,
-    "code": code_of("scoring/encode_references.py", of_job(study.scorer_module)),
+    "code": code_of("scoring/encode_references.py", of_job(scoring.module)),
 }
 
 
@@ -59,14 +59,14 @@ rule encode_references:
 
 
 FILLING = {
-    **study.reference_files,
-    "answers": study.answers_with_context(study.retriever_cells),
-    "prompts": study.prompts_with_context(study.retriever_contexts),
+    **scoring.reference_files,
+    "answers": generation.answers_with_context(study.retriever_cells),
+    "prompts": generation.prompts_with_context(study.retriever_contexts),
     "zeroshot": files.zeroshot_answers.each(study.zeroshot_cells),
 }
 FILLED = {
-    "scorer": of_job(study.scorer_of_jobs),
-    "shards": of_job(study.number_of_shards),
+    "scorer": of_job(scoring.of_jobs),
+    "shards": of_job(generation.number_of_shards),
     "cache_dir": study.cache_dir,
     "patterns": SCORED_FILES,
 }
@@ -81,7 +81,7 @@ rule count_scores:
     log:
         "<logs>/count_scores/{dataset}/{scorer}/{generator}/shard{shard}.log",
     wildcard_constraints:
-        scorer=any_of(study.scorers_with_model),
+        scorer=any_of(filter(scoring.loads_model, scoring.computed)),
     conda:
         env("scoring")
     params:
@@ -102,7 +102,7 @@ rule fill_scores:
     benchmark:
         "<benchmarks>/fill_scores/{dataset}/{scorer}/{generator}/shard{shard}.tsv"
     wildcard_constraints:
-        scorer=any_of(study.scorers_with_model),
+        scorer=any_of(filter(scoring.loads_model, scoring.computed)),
     conda:
         env("scoring")
     threads: cores("scoring")
@@ -117,12 +117,12 @@ rule fill_scores:
 rule score_answers:
     """Write the scores of a retriever's answers against every reference set."""
     input:
-        **study.reference_files,
-        filled=following(of_job(study.score_receipts)),
-        answers=study.answers_with_context(study.cells),
-        prompts=study.prompts_with_context(study.contexts),
+        **scoring.reference_files,
+        filled=following(of_job(scoring.receipts)),
+        answers=generation.answers_with_context(study.cells),
+        prompts=generation.prompts_with_context(study.contexts),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
-        contexts=lambda wildcards: [study.passages_of(wildcards.generator)],
+        contexts=lambda wildcards: [generation.passages(wildcards.generator)],
     output:
         files.scores,
     log:
@@ -130,13 +130,13 @@ rule score_answers:
     benchmark:
         "<benchmarks>/score_answers/{dataset}/{scorer}/{generator}/{retriever}.tsv"
     wildcard_constraints:
-        scorer=any_of(study.computed_scorers),
+        scorer=any_of(scoring.computed),
     conda:
         env("scoring")
     params:
-        **study.scoring,
+        **scoring.params,
         patterns=SCORED_FILES,
-        code=code_of("scoring/score_answers.py", of_job(study.scorer_module)),
+        code=code_of("scoring/score_answers.py", of_job(scoring.module)),
     script:
         "../workflow/scripts/scoring/score_answers.py"
 
@@ -144,10 +144,10 @@ rule score_answers:
 use rule score_answers as score_zeroshot_answers with:
     """Write the scores of the answers without context."""
     input:
-        **study.reference_files,
-        filled=following(of_job(study.score_receipts)),
+        **scoring.reference_files,
+        filled=following(of_job(scoring.receipts)),
         answers=files.zeroshot_answers.each(study.zeroshot_cells),
-        prompts=study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
+        prompts=generation.prompts(files.zeroshot_prompts, study.zeroshot_cells[:1]),
         zeroshot=[],
         contexts=[],
     output:
@@ -161,7 +161,7 @@ use rule score_answers as score_zeroshot_answers with:
 rule read_nuggets:
     """Read lists of nuggets from a file."""
     input:
-        file=of_job(study.nugget_file),
+        file=of_job(lambda scorer, dataset: scoring.nuggets[scorer].file(dataset)),
         queries=files.queries,
     output:
         nuggets=files.nuggets,
@@ -169,7 +169,7 @@ rule read_nuggets:
     log:
         "<logs>/read_nuggets/{dataset}/{scorer}.log",
     wildcard_constraints:
-        scorer=any_of(filter(study.nuggets_by_file, study.nuggets_of)),
+        scorer=any_of(name for name, scorer in scoring.nuggets.items() if not scorer.written_by),
     conda:
         env("analysis")
     params:
@@ -181,8 +181,8 @@ rule read_nuggets:
 rule read_scores:
     """Read scores of a generator's answers from a file."""
     input:
-        file=of_job(study.score_file),
-        answers=study.answers_with_context(study.retriever_cells),
+        file=of_job(lambda scorer, dataset: scoring.filed[scorer].file(dataset)),
+        answers=generation.answers_with_context(study.retriever_cells),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
     output:
         scores=files.scores.each(study.retrievers_and_zeroshot),
@@ -190,13 +190,13 @@ rule read_scores:
     log:
         "<logs>/read_scores/{dataset}/{scorer}/{generator}.log",
     wildcard_constraints:
-        scorer=any_of(study.filed_scorers),
+        scorer=any_of(scoring.filed),
     conda:
         env("analysis")
     params:
         patterns={"answers": files.answers, "scores": files.scores},
-        scorer=of_job(study.scorer_of_jobs),
-        cells=of_job(study.score_cells),
+        scorer=of_job(scoring.of_jobs),
+        cells=of_job(lambda scorer: scoring.filed[scorer].cells(study.grid)),
         code=code_of("scoring/read_scores.py"),
     script:
         "../workflow/scripts/scoring/read_scores.py"

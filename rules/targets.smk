@@ -10,7 +10,7 @@ from ragrelay.execution.jobs.stale_files import KEPT
 rule fetch_inputs:
     """Download all that the grid needs: models, ir_datasets collections, Terrier."""
     input:
-        files.fetched.each([{"fetched": s} for s in study.downloads]),
+        files.fetched.each([{"fetched": s} for s in downloads.needed]),
 
 
 rule prefetch:
@@ -19,7 +19,7 @@ rule prefetch:
         rules.fetch_inputs.input,
         # Indexes are built from the downloads in separate jobs; the profile decides where.
         retrieval.index_receipts,
-        study.conversions,
+        downloads.conversions,
         [path for annex in annexes() for path in annex.prefetched(study)],
 
 
@@ -33,13 +33,13 @@ rule all_runs:
 rule all_prompts:
     """Make the prompts of every cell."""
     input:
-        lambda wildcards: study.all_prompts,
+        lambda wildcards: generation.all_prompts,
 
 
 rule all_answers:
     """Make the answers of every cell."""
     input:
-        lambda wildcards: study.all_answers,
+        lambda wildcards: [path for cell in generation.answers_of_retriever for path in study.grid_paths(cell)],
 
 
 rule all_scores:
@@ -53,7 +53,7 @@ rule all_scores:
 rule plan:
     """Count the requests that the study will send to its engines, without starting one."""
     input:
-        unpack(plan.prompts),
+        unpack(lambda wildcards: plan.prompts),
         fetched=plan.fetched,
         queries=study.grid_paths(files.queries),
         contexts=study.grid_paths(files.contexts),
@@ -107,7 +107,7 @@ rule preview:
         study=study.name,
         results=workflow.pathvars.apply("<results>"),
         page=workflow.pathvars.apply("<results>-preview/preview.html"),
-        clustered=[name for name in study.grid.datasets if study.cluster_files(name)],
+        clustered=[name for name in study.grid.datasets if collection.cluster_files(name)],
         code=code_of("execution/preview_study.py"),
     script:
         "../workflow/scripts/execution/preview_study.py"

@@ -6,7 +6,8 @@ import pytest
 from ragrelay.base.io.yaml_keys import read_yaml
 from ragrelay.execution.jobs.code_digest import code_digest
 from ragrelay.execution.study import files
-from ragrelay.execution.study.study import StudyOfRules, any_of, code_of, of_job
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import any_of, code_of, of_job
 
 from tests.support.sandbox import ROOT
 
@@ -15,6 +16,7 @@ from tests.support.sandbox import ROOT
 def study() -> StudyOfRules:
     """The demo's, with two orderings, two cutoffs and two seeds."""
     config = read_yaml(ROOT / "config/config.yaml")
+    config["datasets"]["demo"]["drop_identical_ids"] = False
     config["grid"] |= {"orderings": ["descending", "ascending"], "k": [2, 1], "seeds": [0, 1]}
     study = StudyOfRules(config, ROOT, [ROOT / "config/prompts"])
     study.fingerprints = {name: f"hash of {name}" for name in study.grid.generators}
@@ -41,25 +43,24 @@ def test_paths_go_over_the_grid_or_over_given_names(study: StudyOfRules) -> None
 def test_functions_of_wildcards_give_what_the_catalogue_says(study: StudyOfRules) -> None:
     generator, dataset = study.grid.generators[0], study.grid.datasets[0]
     wildcards = SimpleNamespace(generator=generator, dataset=dataset)
-    assert of_job(study.fingerprint_of)(wildcards) == f"hash of {generator}"
-    assert of_job(study.threads_of)(wildcards) == study.generator(generator)["threads"]
-    assert of_job(study.number_of_shards)(wildcards) == len(study.shards(dataset, generator))
-    of_jobs = of_job(study.dataset_of_jobs)
-    assert of_jobs(wildcards)["references"] == {} and "shards" not in of_jobs(wildcards)
-    assert of_job(study.drop_identical_ids)(wildcards) is None
-    study.dataset(dataset)["drop_identical_ids"] = False
-    assert study.drop_identical_ids(dataset) is False and "drop_identical_ids" not in of_jobs(wildcards)
-    prompts = study.prompts_with_context(study.contexts)
+    generation, collection = study.generation, study.collection
+    assert of_job(generation.fingerprint)(wildcards) == f"hash of {generator}"
+    assert of_job(generation.threads)(wildcards) == study.generator(generator)["threads"]
+    assert of_job(generation.number_of_shards)(wildcards) == len(generation.shards(dataset, generator))
+    assert of_job(collection.drop_identical_ids)(wildcards) is False
+    of_jobs = of_job(collection.of_jobs)(wildcards)
+    assert of_jobs["references"] == {} and not {"shards", "drop_identical_ids"} & set(of_jobs)
+    prompts = generation.prompts_with_context(study.contexts)
     assert prompts(wildcards)[0] == files.prompts.at(template=study.generator(generator)["prompt"], **study.contexts[0])
-    assert study.makers == {prompts: "build_prompts"}
+    assert generation.makers == {prompts: "build_prompts"}
 
 
 def test_only_a_scorer_with_a_model_has_jobs_that_score_for_all_retrievers(study: StudyOfRules) -> None:
     [encoder] = study.grid.scorers
     study.config["scorers"] = {**study.config["scorers"], "words": {"kind": "token_f1"}}
     key = (study.grid.datasets[0], study.grid.generators[0])
-    assert study.score_receipts(*key, encoder) == [files.score_receipt.at(shard=0)]
-    assert study.score_receipts(*key, "words") == []
+    assert study.scoring.receipts(*key, encoder) == [files.score_receipt.at(shard=0)]
+    assert study.scoring.receipts(*key, "words") == []
 
 
 def test_a_digest_is_computed_for_a_job_with_its_own_modules() -> None:

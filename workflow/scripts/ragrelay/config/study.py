@@ -10,6 +10,7 @@ from ragrelay.base.io.cache_mode import READ_ONLY
 from ragrelay.base.kinds import CheckedStudy, Kinds
 from ragrelay.base.vocabulary.names import NO_ORDERING, ZEROSHOT
 from ragrelay.base.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, fits, named_orderings
+from ragrelay.base.vocabulary.primary import PrimaryFields
 from ragrelay.collection.source import DATASET_KINDS, check_gold
 from ragrelay.config.checks import check_budget_units, check_cache_folder, check_file_names, check_pathvars, expanded
 from ragrelay.config.schema import validated
@@ -171,7 +172,7 @@ class Study(CheckedStudy):
             if key not in left_out
         }
 
-    def primary(self, dataset: str, scorer: str | None = None) -> dict[str, Any] | None:
+    def primary(self, dataset: str, scorer: str | None = None) -> PrimaryFields | None:
         """Return the primary comparison (base.vocabulary.primary.Primary) in a section; None without two retrievers.
 
         ``scorer``: the section's. If it lacks the primary comparison's references, its first reference set is used.

@@ -27,7 +27,7 @@ class AboutAnswers(AboutRetrievers):
         return {**self.planned_inputs(study, key), "answers": study.files.answers.each(study.cells)}
 
     def planned_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
-        prompts = study.files.prompts.at(template=study.template_of(key["generator"]))
+        prompts = study.files.prompts.at(template=study.generation.template_of(key["generator"]))
         return {**super().inputs(study, key), "prompts": prompts.each(study.contexts)}
 
     def planned_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:

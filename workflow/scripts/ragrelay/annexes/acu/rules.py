@@ -9,14 +9,15 @@ from snakemake.io import report as captioned
 from ragrelay.annexes.acu import files
 from ragrelay.annexes.acu.checks import prompts_of
 from ragrelay.annexes.acu.prompts import load_claim_template
-from ragrelay.annexes.acu.source import CLAIM_FORMATS, CLAIM_KINDS
+from ragrelay.annexes.acu.source import CLAIM_KINDS
 from ragrelay.base.annex import annexes
 from ragrelay.base.errors import InputError
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.jobs.scripts import on_terminal
 from ragrelay.execution.study.files import made_by
 from ragrelay.execution.study.reported import Reported
-from ragrelay.execution.study.study import Key, StudyOfRules, Wildcards
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import Key
 from ragrelay.report.display.outputs import modules
 
 
@@ -38,36 +39,19 @@ class Claims:
         """Each set of claims with each generator and template that the configuration asks for."""
         self.sets: list[Key] = [{"claims": name} for name in dict.fromkeys(unit["claims"] for unit in self.units)]
 
-    def definition_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the definition of a job's set of claims."""
-        definition: dict[str, Any] = self.study.config["claims"][wildcards.claims]
+    def definition(self, claims: str) -> dict[str, Any]:
+        """Return the definition of a set of claims."""
+        definition: dict[str, Any] = self.study.config["claims"][claims]
         return definition
 
-    def module_of(self, wildcards: Wildcards) -> str:
-        """Return the module of the kind of a job's claims."""
-        return CLAIM_KINDS.module(self.definition_of(wildcards))
-
-    def format_module_of(self, wildcards: Wildcards) -> str:
-        """Return the module of the format of a job's claims."""
-        return CLAIM_FORMATS.module({"format": "druid"} | self.definition_of(wildcards))
-
-    def own_files(self, name: str) -> list[str]:
+    def own_files(self, claims: str) -> list[str]:
         """Return the files of a set of claims; none if it comes from a hub."""
-        files: list[str] = CLAIM_KINDS.of(self.study.config["claims"][name]).files()
-        return files
+        return CLAIM_KINDS.of(self.definition(claims)).files()
 
-    def files_of(self, wildcards: Wildcards) -> list[str]:
-        """Return the files of a job's set of claims; none if it comes from a hub."""
-        return self.own_files(wildcards.claims)
-
-    def template_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the parts of a job's template."""
-        return self.template(wildcards.template)
-
-    @functools.cache  # noqa: B019 - one study per process
-    def template(self, name: str) -> dict[str, Any]:
+    @functools.cache  # noqa: B019 - a process has a single study
+    def template(self, template: str) -> dict[str, Any]:
         """Return the parts of a template for prompts about claims that the prompts are made from."""
-        whole = vars(load_claim_template(self.study.template_path(name, "claim_prompts")))
+        whole = vars(load_claim_template(self.study.template_path(template, "claim_prompts")))
         return {part: text for part, text in whole.items() if part != "words_with_evidence"}
 
     def words(self, name: str) -> list[str]:

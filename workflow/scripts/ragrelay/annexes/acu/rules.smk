@@ -7,6 +7,7 @@ Output: claims, claim_prompts, characteristics, tables; acu_report.
 
 from ragrelay.annexes.acu import files as claim_files
 from ragrelay.annexes.acu.rules import of_study as claims_of, shown_beside
+from ragrelay.annexes.acu.source import CLAIM_FORMATS, CLAIM_KINDS
 
 claims = claims_of(study)
 beside, beside_claims, beside_modules = shown_beside(study)
@@ -19,7 +20,7 @@ wildcard_constraints:
 rule prepare_claims:
     """Read claims with their evidence."""
     input:
-        claims.files_of,
+        of_job(claims.own_files),
     output:
         claim_files.claims,
     log:
@@ -28,8 +29,12 @@ rule prepare_claims:
     conda:
         env("retrieval")
     params:
-        claims=claims.definition_of,
-        code=code_of("acu/prepare_claims.py", claims.module_of, claims.format_module_of),
+        claims=of_job(claims.definition),
+        code=code_of(
+            "acu/prepare_claims.py",
+            lambda wildcards: CLAIM_KINDS.module(claims.definition(wildcards.claims)),
+            lambda wildcards: CLAIM_FORMATS.module({"format": "druid"} | claims.definition(wildcards.claims)),
+        ),
     script:
         "scripts/prepare_claims.py"
 
@@ -45,7 +50,7 @@ rule build_claim_prompts:
     conda:
         env("analysis")
     params:
-        template=claims.template_of,
+        template=of_job(claims.template),
         code=code_of("acu/build_claim_prompts.py"),
     script:
         "scripts/build_claim_prompts.py"

@@ -10,7 +10,8 @@ from ragrelay.base.errors import InputError
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.execution.jobs.scripts import on_terminal
 from ragrelay.execution.study.files import made_by
-from ragrelay.execution.study.study import StudyOfRules, Wildcards
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import Wildcards
 
 LONGEST = 100
 """Characters of a folder's name."""

@@ -8,7 +8,8 @@ from ragrelay.base.annex import annexes
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files as study_files
 from ragrelay.execution.study.reported import MEASURED, Reported
-from ragrelay.execution.study.study import StudyOfRules, Wildcards
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import Wildcards
 
 EXPORTED = {
     "trec_rag": files.exported_trec_rag,
@@ -44,7 +45,7 @@ class Exports:
 
     def patterns(self, wildcards: Wildcards) -> dict[str, StudyFile]:
         """Return the patterns of a job's files."""
-        passages = self.study.passages_of(wildcards.generator)
+        passages = self.study.generation.passages(wildcards.generator)
         return {"prompts": study_files.prompts, "answers": study_files.answers, "passages": passages, **EXPORTED}
 
     def about(self, wildcards: Wildcards) -> dict[str, str]:

@@ -15,9 +15,9 @@ rule export_answers:
     """Export a generator's answers in the formats of other programs."""
     input:
         queries=files.queries,
-        prompts=study.prompts_of(files.prompts, study.all_cells),
+        prompts=generation.prompts(files.prompts, study.all_cells),
         answers=files.answers.each(study.all_cells),
-        passages=of_job(study.passages_of_retrievers),
+        passages=of_job(lambda generator: generation.passages(generator).each(study.each_retriever)),
     output:
         trec_rag=exported_files.exported_trec_rag.each(study.all_cells),
         pyterrier=exported_files.exported_pyterrier.each(study.all_cells),

@@ -4,11 +4,11 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from ragrelay.annexes.interventions import files
 from ragrelay.annexes.interventions.intervention import INTERVENTION_KINDS
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study.files import made_by
-from ragrelay.execution.study.study import Key, OfJob, StudyOfRules
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import Key, OfJob
 from ragrelay.generation.requests import TRUNCATE
 
 
@@ -56,7 +56,7 @@ class Interventions:
             {"dataset": dataset, "generator": generator, "scorer": scorer}
             for dataset in study.grid.datasets
             for generator in study.asked_generators()
-            for scorer in study.computed_scorers
+            for scorer in study.scoring.computed
             if self.definitions
         ]
 
@@ -69,11 +69,6 @@ class Interventions:
         """What changed contexts depend on in the grid."""
         grid = self.study.grid
         return {"ks": sorted(grid.k), "orderings": grid.orderings, "measure": grid.measures[0]}
-
-    def changed_prompts_of(self, wildcards: Any) -> list[StudyFile]:
-        """Return the prompts of changed contexts, of all retrievers, for a job's generator."""
-        template = self.study.template_of(wildcards.generator)
-        return files.changed_prompts.at(template=template).each(self.each_retriever)
 
     def of_retrievers(self, pattern: StudyFile) -> OfJob:
         """Return a function from wildcards to the files of ``pattern`` of all such retrievers."""

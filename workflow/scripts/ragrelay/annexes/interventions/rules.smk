@@ -16,7 +16,7 @@ interventions = interventions_rules.of_study(study)
 rule change_contexts:
     """Change one passage at a time in a retriever's contexts."""
     input:
-        dataset_files=of_job(study.dataset_files),
+        dataset_files=of_job(collection.files),
         queries=files.queries,
         qrels=files.qrels,
         contexts=files.contexts,
@@ -32,13 +32,13 @@ rule change_contexts:
     conda:
         env("retrieval")
     params:
-        dataset=of_job(study.dataset_of_jobs),
+        dataset=of_job(collection.of_jobs),
         definitions=of_job(interventions.of_retriever),
         of_grid=interventions.of_grid,
-        lowest=of_job(study.lowest_grade),
+        lowest=of_job(collection.lowest_grade),
         near_copy=study.settings.near_copy,
-        drop_identical_ids=of_job(study.drop_identical_ids),
-        code=code_of("interventions/change_contexts.py", of_job(study.dataset_module), *interventions.modules),
+        drop_identical_ids=of_job(collection.drop_identical_ids),
+        code=code_of("interventions/change_contexts.py", of_job(collection.module), *interventions.modules),
     script:
         "scripts/change_contexts.py"
 
@@ -60,18 +60,18 @@ rule build_changed_prompts:
     conda:
         env("analysis")
     params:
-        template=of_job(study.template_parts),
+        template=of_job(generation.template_parts),
         code=code_of("interventions/build_changed_prompts.py"),
     script:
         "scripts/build_changed_prompts.py"
 
 
 CHANGED_ANSWERED = {
-    "fetched": study.fetched_for("generator"),
-    "changed": interventions.changed_prompts_of,
+    "fetched": downloads.receipts_of("generator"),
+    "changed": generation.prompts(changed_files.changed_prompts, interventions.each_retriever),
     "queries": files.queries,
     # Runs after the grid's own jobs, so that answers in both are generated once.
-    "receipts": study.receipts_of(files.receipt),
+    "receipts": generation.receipts(files.receipt),
 }
 
 
@@ -105,8 +105,8 @@ use rule generate_answers as generate_changed_answers with:
 rule view_changed_answers:
     """Write the answers to changed contexts from the store."""
     input:
-        prompts=lambda wildcards: changed_files.changed_prompts.at(template=study.template_of(wildcards.generator)),
-        receipts=following(study.receipts_of(changed_files.changed_receipt)),
+        prompts=lambda wildcards: changed_files.changed_prompts.at(template=generation.template_of(wildcards.generator)),
+        receipts=following(generation.receipts(changed_files.changed_receipt)),
     output:
         answers=changed_files.changed_answers,
         left_out=changed_files.left_out_of_changed_answers,
@@ -119,8 +119,8 @@ rule view_changed_answers:
         env("analysis")
     params:
         seeds=study.grid.seeds,
-        fingerprint=of_job(study.fingerprint_of),
-        thinking=of_job(study.thinking_of),
+        fingerprint=of_job(generation.fingerprint),
+        thinking=of_job(generation.thinking),
         cache_dir=study.cache_dir,
         leaves_out=of_job(interventions.leaves_out),
         code=code_of("interventions/view_changed_answers.py"),
@@ -131,19 +131,19 @@ rule view_changed_answers:
 rule count_changed_scores:
     """Count the scores of answers to changed contexts that the store lacks."""
     input:
-        **study.reference_files,
+        **scoring.reference_files,
         table=changed_files.changed_answers,
     output:
         missing=temp(count_file(changed_files.changed_scores)),
     log:
         "<logs>/count_changed_scores/{dataset}/{scorer}/{generator}/{retriever}.log",
     wildcard_constraints:
-        scorer=any_of(study.computed_scorers),
+        scorer=any_of(scoring.computed),
         retriever=any_of(interventions.retrievers),
     conda:
         env("scoring")
     params:
-        scorer=of_job(study.scorer_of_jobs),
+        scorer=of_job(scoring.of_jobs),
         cache_dir=study.cache_dir,
     script:
         RULES.join("../workflow/scripts/scoring/fill_scores.py")
@@ -152,7 +152,7 @@ rule count_changed_scores:
 rule score_changed_answers:
     """Score the answers to changed contexts."""
     input:
-        **study.reference_files,
+        **scoring.reference_files,
         answers=changed_files.changed_answers,
         passages=[files.contexts, changed_files.changed_texts],
         missing=count_if_gpu("scoring", changed_files.changed_scores),
@@ -163,7 +163,7 @@ rule score_changed_answers:
     benchmark:
         "<benchmarks>/score_changed_answers/{dataset}/{scorer}/{generator}/{retriever}.tsv"
     wildcard_constraints:
-        scorer=any_of(study.computed_scorers),
+        scorer=any_of(scoring.computed),
         retriever=any_of(interventions.retrievers),
     conda:
         env("scoring")
@@ -171,8 +171,8 @@ rule score_changed_answers:
     resources:
         **with_work(machine("scoring")),
     params:
-        **study.scoring,
-        code=code_of("interventions/score_changed_answers.py", of_job(study.scorer_module)),
+        **scoring.params,
+        code=code_of("interventions/score_changed_answers.py", of_job(scoring.module)),
     script:
         "scripts/score_changed_answers.py"
 
@@ -184,7 +184,7 @@ rule analyse_interventions:
         changed=interventions.of_retrievers(changed_files.changed_contexts),
         relay=files.tables["relay"],
         queries=files.queries,
-        clusters=of_job(study.clusters_of),
+        clusters=of_job(collection.clusters),
     output:
         **files.made_by("analyse_interventions"),
     log:

@@ -1,6 +1,7 @@
 """Give rules what they need of the annotation sources, which label passages: inputs and params of their jobs."""
 
 import functools
+from collections.abc import Sequence
 from typing import Any
 
 from ragrelay.annexes.labels import files
@@ -21,7 +22,8 @@ from ragrelay.base.vocabulary.names import UNSEEN
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.jobs.scripts import on_terminal
 from ragrelay.execution.study import files as study_files
-from ragrelay.execution.study.study import Key, OfJob, StudyOfRules, Wildcards
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import Key, OfJob, Wildcards
 
 TABLES = {
     BY_ANSWERS: files.labels_by_answers,
@@ -94,10 +96,6 @@ class Labels:
         """Return the file of a job's source for its dataset."""
         return self.source_parts[wildcards.source].file(wildcards.dataset)
 
-    def check_template_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the template of the prompts to the judge of a job's source."""
-        return self.study.whole_template(self.source(wildcards.source)["prompt"])
-
     def checked_of(self, wildcards: Wildcards) -> dict[str, int]:
         """Return the number of passages on which a judge is checked, and their largest depth in rankings."""
         return {
@@ -108,7 +106,7 @@ class Labels:
     def limits_of(self, wildcards: Wildcards) -> dict[str, int]:
         """Return the depth to which rankings are labelled, and the lowest grade that counts as relevant."""
         depth: int = self.study.config["annotation_depth"]
-        return {"depth": depth, "lowest_grade": self.study.lowest_grade(wildcards.dataset)}
+        return {"depth": depth, "lowest_grade": self.study.collection.lowest_grade(wildcards.dataset)}
 
     def reference_sets_of(self, wildcards: Wildcards) -> list[str]:
         """Return the names of the reference sets of P, including the unseen ones."""
@@ -150,17 +148,13 @@ class Labels:
         """Definitions of the grid's sources, and of those that they combine."""
         return {name: self.source_named(name) for name in self.study.selected()["annotations"]}
 
-    def source_module(self, name: str) -> str:
-        """Return the module of the kind of an annotation source."""
-        return ANNOTATION_KINDS.module(self.source(name))
-
     def single_prompts(self, template: str) -> list[StudyFile]:
         """Return the prompts with one passage each, of all retrievers, for a template."""
         return files.single_prompts.at(template=template).each(self.study.each_retriever)
 
     def single_prompts_of(self, wildcards: Wildcards) -> list[StudyFile]:
         """Return the prompts with one passage each, of all retrievers, for a job's generator."""
-        return self.single_prompts(self.study.template_of(wildcards.generator))
+        return self.single_prompts(self.study.generation.template_of(wildcards.generator))
 
     @functools.cached_property
     def labelled(self) -> list[Key]:
@@ -212,13 +206,13 @@ class Labels:
         by_answers = [
             {"dataset": dataset, "by": BY_ANSWERS, "source": name}
             for dataset in datasets
-            for name in study.passage_answerers
+            for name in study.generation.passage_answerers
             if self.need_single_answers
         ]
         return files.left_out_of_labels.each(by_job + by_answers)
 
     @property
-    def judged(self) -> list[Key]:
+    def judged(self) -> Sequence[Key]:
         """The wildcards of the labels of each dataset, source and judge."""
         return passage_jobs(self.study, self.source_parts)
 

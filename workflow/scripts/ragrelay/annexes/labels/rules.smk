@@ -30,18 +30,18 @@ rule build_single_prompts:
         env("analysis")
     params:
         depth=study.config["annotation_depth"],
-        template=of_job(study.template_parts),
+        template=of_job(generation.template_parts),
         code=code_of("labels/build_single_prompts.py"),
     script:
         "scripts/build_single_prompts.py"
 
 
 SINGLE_ANSWERED = {
-    "fetched": study.fetched_for("generator"),
+    "fetched": downloads.receipts_of("generator"),
     "single": labels.single_prompts_of,
     "queries": files.queries,
     # Runs after the grid's own jobs, so that answers in both are generated once.
-    "receipts": study.receipts_of(files.receipt),
+    "receipts": generation.receipts(files.receipt),
 }
 
 
@@ -72,7 +72,7 @@ rule view_single_answers:
     """Write the answers to single passages from the store."""
     input:
         prompts=labels.single_prompts_of,
-        receipts=study.receipts_of(label_files.single_receipt),
+        receipts=generation.receipts(label_files.single_receipt),
     output:
         label_files.single_answers,
     log:
@@ -83,8 +83,8 @@ rule view_single_answers:
         env("analysis")
     params:
         seeds=study.grid.seeds,
-        fingerprint=of_job(study.fingerprint_of),
-        thinking=of_job(study.thinking_of),
+        fingerprint=of_job(generation.fingerprint),
+        thinking=of_job(generation.thinking),
         cache_dir=study.cache_dir,
         code=code_of("labels/view_single_answers.py"),
     script:
@@ -95,9 +95,9 @@ rule read_single_answers:
     """Read imported answers to single passages from their files."""
     input:
         files=lambda wildcards: [
-            path for path, _ in study.passage_answers(wildcards.generator, wildcards.dataset)["files"]
+            path for path, _ in generation.given_passages(wildcards.generator, wildcards.dataset)["files"]
         ],
-        dataset_files=of_job(study.dataset_files),
+        dataset_files=of_job(collection.files),
         queries=files.queries,
         contexts=files.contexts.each(study.each_retriever),
     output:
@@ -106,15 +106,15 @@ rule read_single_answers:
     log:
         "<logs>/read_single_answers/{dataset}/{generator}.log",
     wildcard_constraints:
-        generator=any_of(study.imported_generators),
+        generator=any_of(generation.imported),
     priority: 10
     conda:
         env("retrieval")
     params:
-        dataset=of_job(study.dataset_of_jobs),
-        imported=of_job(study.passage_answers),
+        dataset=of_job(collection.of_jobs),
+        imported=of_job(generation.given_passages),
         depth=study.config["annotation_depth"],
-        code=code_of("labels/read_single_answers.py", of_job(study.dataset_module)),
+        code=code_of("labels/read_single_answers.py", of_job(collection.module)),
     script:
         "scripts/read_single_answers.py"
 
@@ -122,7 +122,7 @@ rule read_single_answers:
 rule count_label_scores:
     """Count the scores of answers to single passages that the store lacks."""
     input:
-        **study.reference_files,
+        **scoring.reference_files,
         table=label_files.single_answers,
     output:
         missing=temp(count_file(label_files.labels_by_answers)),
@@ -131,7 +131,7 @@ rule count_label_scores:
     conda:
         env("scoring")
     params:
-        scorer=of_job(study.scorer_of_jobs),
+        scorer=of_job(scoring.of_jobs),
         cache_dir=study.cache_dir,
     script:
         RULES.join("../workflow/scripts/scoring/fill_scores.py")
@@ -140,7 +140,7 @@ rule count_label_scores:
 rule label_passages:
     """Label each passage by the score of the answer generated from it alone (eRAG)."""
     input:
-        **study.reference_files,
+        **scoring.reference_files,
         answers=label_files.single_answers,
         contexts=files.contexts.each(study.each_retriever),
         missing=count_if_gpu("scoring", label_files.labels_by_answers),
@@ -156,8 +156,8 @@ rule label_passages:
     resources:
         **with_work(machine("scoring")),
     params:
-        **study.scoring,
-        code=code_of("labels/label_passages.py", of_job(study.scorer_module)),
+        **scoring.params,
+        code=code_of("labels/label_passages.py", of_job(scoring.module)),
     script:
         "scripts/label_passages.py"
 
@@ -165,7 +165,7 @@ rule label_passages:
 rule label_by_pages:
     """Label passages by whether they belong to a query's gold pages."""
     input:
-        dataset_files=of_job(study.dataset_files),
+        dataset_files=of_job(collection.files),
         contexts=files.contexts.each(study.each_retriever),
         queries=files.queries,
         pages=labels.file_of,
@@ -178,8 +178,8 @@ rule label_by_pages:
     conda:
         env("retrieval")
     params:
-        dataset=of_job(study.dataset_of_jobs),
-        code=code_of("labels/label_by_pages.py", of_job(study.dataset_module)),
+        dataset=of_job(collection.of_jobs),
+        code=code_of("labels/label_by_pages.py", of_job(collection.module)),
     script:
         "scripts/label_by_pages.py"
 
@@ -269,8 +269,8 @@ rule describe_label_cost:
         env("analysis")
     params:
         patterns={"answers": files.answers},
-        fingerprint=of_job(study.fingerprint_of),
-        devices=of_job(study.devices_of),
+        fingerprint=of_job(generation.fingerprint),
+        devices=of_job(generation.devices),
         cache_dir=study.cache_dir,
         code=code_of("labels/describe_label_cost.py"),
     script:
@@ -293,7 +293,7 @@ rule measure_agreement:
         env("analysis")
     params:
         **labels.agreement,
-        lowest_grade=of_job(study.lowest_grade),
+        lowest_grade=of_job(collection.lowest_grade),
         code=code_of("labels/measure_agreement.py", *labels.modules),
     script:
         "scripts/measure_agreement.py"
@@ -312,7 +312,7 @@ rule build_check_prompts:
     conda:
         env("analysis")
     params:
-        template=labels.check_template_of,
+        template=of_job(lambda source: generation.whole_template(labels.source(source)["prompt"])),
         sample=labels.checked_of,
         code=code_of("labels/build_check_prompts.py"),
     script:

@@ -10,7 +10,8 @@ from ragrelay.annexes.people.settings import PeopleSettings
 from ragrelay.base.vocabulary.names import ZEROSHOT
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files
-from ragrelay.execution.study.study import Key, OfJob, StudyOfRules
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import Key, OfJob
 
 
 class People:
@@ -18,18 +19,10 @@ class People:
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
-
-    @functools.cached_property
-    def settings(self) -> dict[str, Any]:
-        """The key `people`, with defaults where the configuration has none."""
-        given: dict[str, Any] = self.study.config.get("people") or PeopleSettings.model_validate({}).mapping()
-        return given
-
-    @functools.cached_property
-    def scorer(self) -> str | None:
+        self.settings: PeopleSettings = study.settings.people or PeopleSettings.model_validate({})
+        self.scorer = self.settings.scorer
         """The scorer whose scores are people's; None without one."""
-        name: str | None = self.settings.get("scorer")
-        return name
+        self.given = study.scoring.filed[self.scorer] if self.scorer else None
 
     @functools.cached_property
     def others(self) -> list[str]:
@@ -61,14 +54,14 @@ class People:
         return [
             path
             for retriever in self.study.retrievers_and_zeroshot
-            for path in self.study.grid_paths(files.scores.at(**retriever), scorer=self.study.filed_scorers)
+            for path in self.study.grid_paths(files.scores.at(**retriever), scorer=self.study.scoring.filed)
         ]
 
     @property
     def file(self) -> OfJob:
         """A function from wildcards to the file of people's scores."""
-        scorer = self.scorer
-        return lambda wildcards: self.study.score_file(scorer, wildcards.dataset) if scorer else []
+        scores = self.given
+        return lambda wildcards: scores.file(wildcards.dataset) if scores else []
 
     @property
     def params(self) -> dict[str, Any]:
@@ -80,9 +73,9 @@ class People:
             "patterns": {"answers": files.answers, "scores": files.scores, "measures": files.measures},
             "measure": study.grid.measures[0],
             "people": name,
-            "scorer": study.scorer_of_jobs(name),
-            "cells": study.score_cells(name),
-            # Of a scorer's reference sets the first counts.
+            "scorer": study.scoring.of_jobs(name),
+            "cells": study.scoring.filed[name].cells(study.grid),
+            # A scorer's first reference set counts.
             "references": lambda wildcards: {
                 other: next(iter(study.reference_sets(wildcards.dataset, other))) for other in self.others
             },
@@ -100,18 +93,18 @@ class People:
 
     def width_lines(self) -> list[str]:
         """Say for each dataset how many scores by people a width takes; no lines without people's scores."""
-        if self.scorer is None:
+        if (scores := self.given) is None:
             return []
         import polars as pl
 
         from ragrelay.annexes.people.drawing import SYSTEM, width_lines  # here, as few runs need it
 
-        kind, lines = self.study.scorer_kind(self.scorer), list[str]()
+        lines = list[str]()
         for dataset in self.study.grid.datasets:
             queries = Path(self.study.fill(files.queries.at(dataset=dataset)))
             if queries.is_file():
                 answers = pl.read_parquet(queries, columns=["qid"]).height * len(self.study.grid.seeds)
-                rows = kind.rows(dataset, self.study.grid, self.study.folder).drop_nulls("value")
+                rows = scores.rows(dataset, self.study.grid, self.study.folder).drop_nulls("value")
                 cells = rows.partition_by(SYSTEM)
                 lines += width_lines(dataset, [cell["value"].to_numpy() for cell in cells], answers)
         return lines
@@ -127,16 +120,16 @@ class People:
     @property
     def draw(self) -> dict[str, Any]:
         """Params of the rule that draws answers for people to score."""
-        study, name = self.study, self.scorer
+        study, name, scores = self.study, self.scorer, self.given
         return {
             "patterns": {"answers": files.answers, "queries": files.queries},
-            "files": {dataset: study.score_file(name, dataset) if name else None for dataset in study.grid.datasets},
+            "files": {dataset: scores.file(dataset) if scores else None for dataset in study.grid.datasets},
             "outputs": {d: study.fill(people_files.answers_to_score.at(dataset=d)) for d in study.grid.datasets},
-            "scorer": study.scorer_of_jobs(name) if name else None,
-            "cells": study.score_cells(name) if name else None,
+            "scorer": study.scoring.of_jobs(name) if name else None,
+            "cells": scores.cells(study.grid) if scores else None,
             "drawn_from": self.drawn_cells,
-            "number": self.settings["to_score"],
-            "seed": self.settings["seed"],
+            "number": self.settings.to_score,
+            "seed": self.settings.seed,
         }
 
     @functools.cached_property

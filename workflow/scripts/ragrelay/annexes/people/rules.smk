@@ -17,7 +17,7 @@ rule compare_people:
         answers=files.answers.each(people.cells),
         scores=people.scores,
         measures=files.measures.each(study.each_retriever),
-        clusters=of_job(study.clusters_of),
+        clusters=of_job(collection.clusters),
     output:
         **files.made_by("compare_people"),
     log:

@@ -14,8 +14,8 @@ from ragrelay.annexes.prediction.subject import Settings
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files as study_files
 from ragrelay.execution.study.reported import Reported
-from ragrelay.execution.study.retrieval import Retrieval
-from ragrelay.execution.study.study import OfJob, StudyOfRules, Wildcards
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import OfJob, Wildcards
 
 TABLES = study_files.made_by("evaluate_predictions") | study_files.made_by("transfer_predictions")
 """Tables of predictions, by name."""
@@ -29,10 +29,10 @@ class Prediction:
     Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
 
-    def __init__(self, study: StudyOfRules, retrieval: Retrieval) -> None:
-        self.study, self.retrieval = study, retrieval
+    def __init__(self, study: StudyOfRules) -> None:
+        self.study = study
         self.asked_for: dict[str, Any] = study.config["prediction"]
-        self.rankings = retrieval.rankings
+        self.rankings = study.retrieval.rankings
         self.tables = {name: pattern.each(study.sections) for name, pattern in TABLES.items()}
 
     def each_dataset(self, patterns: Iterable[StudyFile]) -> OfJob:
@@ -58,25 +58,17 @@ class Prediction:
     def vector_index(self, wildcards: Wildcards) -> list[StudyFile]:
         """Return the receipt of the index with the vectors that a job uses; none if there is none."""
         source = self.vector_source(wildcards.retriever)
-        index = self.retrieval.kind(source).index_definition() if source else None
-        return [self.retrieval.index_receipt(wildcards.dataset, index)] if index else []
+        index = self.study.retrieval.kind(source).index_definition() if source else None
+        return [self.study.retrieval.index_receipt(wildcards.dataset, index)] if index else []
 
     def fetched_for_vectors(self, wildcards: Wildcards) -> list[StudyFile]:
         """Return receipts of the downloads of the retriever whose vectors a job uses."""
         source = self.vector_source(wildcards.retriever)
-        return self.study.fetched("retrievers", source) if source else []
-
-    def reranker_of(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the definition of a job's reranker."""
-        return self.study.retriever(wildcards.reranker)
-
-    def fetched_for_reranker(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return receipts of the downloads of a job's reranker."""
-        return self.study.fetched("retrievers", wildcards.reranker)
+        return self.study.downloads.receipts("retrievers", source) if source else []
 
     def shown_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
         """Return the contexts of imported answers; none for others, whose contexts are the first k passages."""
-        imported = wildcards.generator in self.study.imported_generators
+        imported = wildcards.generator in self.study.generation.imported
         return study_files.imported_contexts.each(self.study.contexts if imported else [])
 
     def labels_of_judge(self, wildcards: Wildcards) -> list[StudyFile]:
@@ -91,14 +83,9 @@ class Prediction:
         """Return the file with the quality of a dataset's passages; none if the configuration has none."""
         return quality_file(self.asked_for, wildcards.dataset) or []
 
-    @functools.cached_property
-    def quality_counts(self) -> list[StudyFile]:
-        """Counts of passages that the quality files lack."""
-        return self.study.grid_paths(files.left_out_of_quality) if self.asked_for["passage_quality"] else []
-
     def quality_contexts(self, wildcards: Wildcards) -> list[StudyFile]:
         """Return the files with passages of the contexts of all retrievers and of imported answers."""
-        own = [study_files.imported_passages.at(generator=name) for name in self.study.imported_generators]
+        own = [study_files.imported_passages.at(generator=name) for name in self.study.generation.imported]
         made = [study_files.contexts] if self.study.asked_generators() else []
         return [path for pattern in made + own for path in pattern.each(self.study.each_retriever)]
 

@@ -8,7 +8,7 @@ from ragrelay.annexes.prediction import files as prediction_files
 from ragrelay.annexes.prediction.rules import PREDICTOR_MODULES, Prediction
 from ragrelay.annexes.prediction.rules import TABLES as PREDICTED_TABLES
 
-prediction = Prediction(study, retrieval)
+prediction = Prediction(study)
 
 
 wildcard_constraints:
@@ -18,8 +18,8 @@ wildcard_constraints:
 rule count_terms:
     """Count the words of the corpus, for predictors."""
     input:
-        passages=of_job(study.passage_files),
-        fetched=study.fetched_for("dataset"),
+        passages=of_job(collection.passage_files),
+        fetched=downloads.receipts_of("dataset"),
         queries=files.queries,
     output:
         prediction_files.terms,
@@ -32,9 +32,9 @@ rule count_terms:
     resources:
         **machine("index"),
     params:
-        dataset=of_job(study.dataset_of_jobs),
+        dataset=of_job(collection.of_jobs),
         cache_dir=study.cache_dir,
-        code=code_of("prediction/count_terms.py", of_job(study.dataset_module)),
+        code=code_of("prediction/count_terms.py", of_job(collection.module)),
     script:
         "scripts/count_terms.py"
 
@@ -42,7 +42,7 @@ rule count_terms:
 rule rerank_contexts:
     """Score the contexts' passages by a reranker, for predictors."""
     input:
-        fetched=prediction.fetched_for_reranker,
+        fetched=of_job(lambda reranker: downloads.receipts("retrievers", reranker)),
         queries=files.queries,
         contexts=files.contexts,
     output:
@@ -58,7 +58,7 @@ rule rerank_contexts:
         **machine("retrieval"),
     params:
         k=max(study.grid.k),
-        definition=prediction.reranker_of,
+        definition=of_job(lambda reranker: study.retriever(reranker)),
         code=code_of("prediction/rerank_contexts.py"),
     script:
         "scripts/rerank_contexts.py"
@@ -86,8 +86,8 @@ rule check_quality:
 rule score_agreement:
     """Score the self-consistency of answers over seeds, for predictors."""
     input:
-        fetched=study.fetched_for("scorer"),
-        answers=study.answers_of_retriever,
+        fetched=downloads.receipts_of("scorer"),
+        answers=generation.answers_of_retriever,
     output:
         prediction_files.agreement,
     log:
@@ -101,8 +101,8 @@ rule score_agreement:
         **machine("scoring"),
     params:
         patterns={"answers": files.answers},
-        scorer=of_job(study.scorer_of_jobs),
-        code=code_of("prediction/score_agreement.py", of_job(study.scorer_module)),
+        scorer=of_job(scoring.of_jobs),
+        code=code_of("prediction/score_agreement.py", of_job(scoring.module)),
     script:
         "scripts/score_agreement.py"
 
@@ -113,11 +113,11 @@ rule predict_utility:
         **prediction.given,
         queries=files.queries,
         run=files.run,
-        contexts=of_job(study.passages_of),
+        contexts=of_job(generation.passages),
         terms=prediction_files.terms,
         index=prediction.vector_index,
         fetched=prediction.fetched_for_vectors,
-        answers=study.answers_of_retriever,
+        answers=generation.answers_of_retriever,
     output:
         prediction_files.predictions,
     log:
@@ -129,9 +129,9 @@ rule predict_utility:
     params:
         **prediction.params,
         dense=prediction.vector_definition,
-        dataset=of_job(study.dataset_of_jobs),
-        fingerprint=of_job(study.fingerprint_of),
-        code=code_of("prediction/predict_utility.py", of_job(study.dataset_module), *PREDICTOR_MODULES),
+        dataset=of_job(collection.of_jobs),
+        fingerprint=of_job(generation.fingerprint),
+        code=code_of("prediction/predict_utility.py", of_job(collection.module), *PREDICTOR_MODULES),
     script:
         "scripts/predict_utility.py"
 
@@ -177,7 +177,7 @@ rule transfer_predictions:
     conda:
         env("prediction")
     params:
-        **study.analysis("seed"),
+        seed=study.settings.analysis.seed,
         patterns={"predictions": prediction_files.predictions, "utility": files.utility, "retrieval": files.measures},
         datasets=study.grid.datasets,
         measure=study.grid.measures[0],
@@ -190,7 +190,9 @@ rule report_predictions:
     """Write the page of predictions."""
     input:
         **prediction.tables,
-        quality_left_out=prediction.quality_counts,
+        quality_left_out=(
+            study.grid_paths(prediction_files.left_out_of_quality) if prediction.asked_for["passage_quality"] else []
+        ),
         template=reported.template("predict"),
         page_parts=reported.page_parts,
     output:

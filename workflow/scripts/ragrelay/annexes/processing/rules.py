@@ -5,7 +5,8 @@ from typing import Any
 
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files
-from ragrelay.execution.study.study import Key, StudyOfRules
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import Key
 from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
 

@@ -16,7 +16,7 @@ rule describe_processing:
         before=processing.before,
         after=files.contexts.each(processing.processed),
         receipts=files.processed.each(processing.processed),
-        answers=study.answers_with_context(processing.cells),
+        answers=generation.answers_with_context(processing.cells),
     output:
         **files.made_by("describe_processing"),
     log:

@@ -26,12 +26,12 @@ class Recheck:
     def each(self, pattern: StudyFile) -> list[StudyFile]:
         """Return the files of ``pattern`` of all generators with an engine, and of all scorers that ask no judge."""
         study = self.study
-        return study.grid_paths(pattern, generator=study.asked_generators(), scorer=study.computed_scorers)
+        return study.grid_paths(pattern, generator=study.asked_generators(), scorer=study.scoring.computed)
 
     @functools.cached_property
     def clusters(self) -> list[StudyFile]:
         """The tables of clusters of the datasets that have them."""
-        return [path for dataset in self.study.grid.datasets for path in self.study.clusters_of(dataset)]
+        return self.study.collection.all_clusters
 
     @property
     def params(self) -> dict[str, Any]:
@@ -45,7 +45,7 @@ class Recheck:
                 "clusters": files.clusters,
             },
             "margin": study.settings.analysis.equivalence_margin,
-            "imported": study.imported_generators,
+            "imported": list(study.generation.imported),
             "outputs": {
                 "table": study.fill(recheck_files.recheck_table),
                 "record": study.fill(recheck_files.recheck_record),

@@ -16,20 +16,20 @@ RECHECK = {
     "asked_for": str(STARTED),
     "patterns": PROMPTS,
     "answers": rechecks.answers,
-    "generator": of_job(study.generator_of_jobs),
-    "fingerprint": of_job(study.fingerprint_of),
-    "template": lambda wildcards: study.template_parts(study.template_of(wildcards.generator)),
+    "generator": of_job(generation.of_jobs),
+    "fingerprint": of_job(generation.fingerprint),
+    "template": lambda wildcards: generation.template_parts(generation.template_of(wildcards.generator)),
     "seeds": study.grid.seeds,
     "cache_dir": study.cache_dir,
     "code": code_of("recheck/recheck_answers.py"),
 }
 RECHECKED = {
-    "fetched": study.fetched_for("generator"),
-    "zeroshot": study.prompts_of(files.zeroshot_prompts, study.zeroshot_cells[:1]),
-    "prompts": study.prompts_with_context(study.retriever_contexts),
+    "fetched": downloads.receipts_of("generator"),
+    "zeroshot": generation.prompts(files.zeroshot_prompts, study.zeroshot_cells[:1]),
+    "prompts": generation.prompts_with_context(study.retriever_contexts),
     "queries": files.queries,
     "contexts": files.contexts.each(study.each_retriever),
-    "receipts": following(study.receipts_of(files.receipt)),
+    "receipts": following(generation.receipts(files.receipt)),
 }
 
 
@@ -65,7 +65,7 @@ rule recheck_answers:
         generator=any_of(study.asked_generators()),
     conda:
         env("generation")
-    threads: of_job(study.threads_of)
+    threads: of_job(generation.threads)
     resources:
         **ENGINE,
     params:
@@ -77,24 +77,24 @@ rule recheck_answers:
 rule score_recheck:
     """Score these answers, the stored ones and those made again."""
     input:
-        **study.reference_files,
+        **scoring.reference_files,
         answers=recheck_files.rechecked_answers,
     output:
         recheck_files.recheck_scores,
     log:
         "<logs>/score_recheck/{dataset}/{scorer}/{generator}.log",
     wildcard_constraints:
-        scorer=any_of(study.computed_scorers),
+        scorer=any_of(scoring.computed),
     conda:
         env("scoring")
     threads: cores("scoring")
     resources:
         **machine("scoring"),
     params:
-        scorer=of_job(study.scorer_of_jobs),
+        scorer=of_job(scoring.of_jobs),
         grades=of_job(study.reference_sets),
         cache_dir=study.cache_dir,
-        code=code_of("recheck/score_recheck.py", of_job(study.scorer_module)),
+        code=code_of("recheck/score_recheck.py", of_job(scoring.module)),
     script:
         "scripts/score_recheck.py"
 

@@ -3,7 +3,8 @@
 import functools
 from typing import Any
 
-from ragrelay.execution.study.study import Key, StudyOfRules
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import Key
 from ragrelay.generation.generator import GENERATOR_KINDS, is_asked
 from ragrelay.generation.thought_marks import thought_marks
 

@@ -13,9 +13,9 @@ thoughts = thoughts_rules.of_study(study)
 rule describe_thoughts:
     """Describe how many tokens a generator thinks, and compare contexts."""
     input:
-        answers=study.answers_with_context(study.retriever_cells),
+        answers=generation.answers_with_context(study.retriever_cells),
         zeroshot=files.zeroshot_answers.each(study.zeroshot_cells),
-        clusters=of_job(study.clusters_of),
+        clusters=of_job(collection.clusters),
     output:
         **files.made_by("describe_thoughts"),
     log:

@@ -1,7 +1,19 @@
 """Define a study's primary comparison, which is chosen before any answer is seen."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
+
+
+class PrimaryFields(TypedDict):
+    """The fields of Primary as a plain value, for params."""
+
+    retriever: str
+    reference: str
+    ordering: str
+    k: int
+    references: str
+    measure: str
+    scorer: str
 
 
 class Primary(NamedTuple):

@@ -13,7 +13,10 @@ from ragrelay.base.public_names import defined_at
 from ragrelay.base.user_code import code_hashes, names_from
 from ragrelay.base.vocabulary.study_file import StudyFile, count_file
 from ragrelay.execution.jobs.code_digest import code_digest, questions_digest
-from ragrelay.execution.study.study import StudyOfRules, Wildcards, any_of
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import Wildcards, any_of
+from ragrelay.generation.likelihoods.continuations import without_chat
+from ragrelay.generation.likelihoods.store import likelihood_fingerprint
 from ragrelay.questions.question import Inputs, Key, Question, question_module, question_named, questions
 
 DECLARATIONS = ("ragrelay.questions.question", "ragrelay.base.vocabulary.study_file")
@@ -64,7 +67,7 @@ class StudyQuestion:
         """Return the jobs that ask what a job reads, each with these parts alone."""
         return self._about(tuple(wildcards.items()))
 
-    @functools.cache  # noqa: B019 - one study per process
+    @functools.cache  # noqa: B019 - a process has a single study
     def _about(self, read: tuple[tuple[str, str], ...]) -> list[AskJob]:
         about = [(job, [part for part in job.parts if _agree(part, dict(read))]) for job in self.jobs]
         return [replace(job, parts=parts) for job, parts in about if parts]
@@ -75,7 +78,7 @@ class StudyQuestion:
         follows = [ancient(before().job_receipt().at(**job.key))] if before else []
         return {
             **_joined(self.parts(job)),
-            "fetched": self.study.fetched("generators", job.generator),
+            "fetched": self.study.downloads.receipts("generators", job.generator),
             "follows": follows,
         }
 
@@ -85,9 +88,27 @@ class StudyQuestion:
         return {
             "question": self.name,
             "parts": self.ask_parts,
-            "generator": self.of_asked(self.study.generator_of_jobs),
-            "fingerprint": self.of_asked(self.study.likelihoods_of),
+            "generator": self.of_asked(self.study.generation.of_jobs),
+            "fingerprint": self.of_asked(self.study.generation.likelihoods),
             "cache_dir": self.study.cache_dir,
+        }
+
+    @property
+    def read_params(self) -> dict[str, Any]:
+        """Params of the rule that reads, some of which are functions of the wildcards."""
+        study = self.study
+
+        def texts(generator: str) -> str:
+            return likelihood_fingerprint(without_chat(study.generator(generator)), cache_dir=study.cache_dir)
+
+        return {
+            "question": self.name,
+            "asks": self.question.asks,
+            "parts": self.read_parts,
+            "generator": self.of_asked(study.generation.of_jobs),
+            "fingerprint": self.of_asked(study.generation.likelihoods),
+            "texts": self.of_asked(texts),
+            "cache_dir": study.cache_dir,
         }
 
     def ask_parts(self, wildcards: Wildcards) -> list[dict[str, Any]]:
@@ -98,7 +119,7 @@ class StudyQuestion:
         """Return the inputs of the parts that a job reads, its own, and the receipts of the jobs that asked."""
         jobs = self.jobs_about(wildcards)
         receipts = [ancient(self.receipt.at(**job.key)) for job in jobs]
-        fetched = self.study.fetched("generators", jobs[0].generator)
+        fetched = self.study.downloads.receipts("generators", jobs[0].generator)
         return {**_joined(self._read(wildcards)), "fetched": fetched, "receipt": receipts}
 
     def read_parts(self, wildcards: Wildcards) -> list[dict[str, Any]]:

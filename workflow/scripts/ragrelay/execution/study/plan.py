@@ -15,7 +15,8 @@ from ragrelay.base.vocabulary.study_file import StudyFile, count_file
 from ragrelay.execution.jobs.scripts import on_terminal
 from ragrelay.execution.study import files
 from ragrelay.execution.study.asking import StudyQuestion, asking_jobs, planned_questions
-from ragrelay.execution.study.study import StudyOfRules, Wildcards
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import Wildcards
 from ragrelay.generation.engine_use import used_in_all
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.status import NAMES as STATUS_NAMES
@@ -58,7 +59,7 @@ class Plan:
     @functools.cached_property
     def fetched(self) -> list[StudyFile]:
         """Receipts of the downloads of these generators."""
-        return [path for name in self.generators for path in self.study.fetched("generators", name)]
+        return [path for name in self.generators for path in self.study.downloads.receipts("generators", name)]
 
     @functools.cached_property
     def generation(self) -> list[dict[str, Any]]:
@@ -74,7 +75,7 @@ class Plan:
                 split = {
                     "dataset": dataset,
                     "generator": generator,
-                    "shards": len(self.study.shards(dataset, generator)),
+                    "shards": len(self.study.generation.shards(dataset, generator)),
                 }
                 for rule in self.generation:
                     given = {"prompts": rule["prompts"][0], "of_cells": rule is CELLS}
@@ -89,9 +90,10 @@ class Plan:
         """Every job that generates answers, and the jobs of questions with their files."""
         return [*self.generation_jobs, *planned_questions(self.questions, self.fill)]
 
-    def prompts(self, wildcards: Wildcards) -> dict[str, list[str]]:
-        """Return the plan's inputs: the prompts of answers, and the inputs of questions that no engine makes."""
-        templates = list(dict.fromkeys(map(self.study.template_of, self.study.asked_generators())))
+    @functools.cached_property
+    def prompts(self) -> dict[str, list[StudyFile]]:
+        """The plan's inputs: the prompts of answers, and the inputs of questions that no engine makes."""
+        templates = list(dict.fromkeys(map(self.study.generation.template_of, self.study.asked_generators())))
         names = self.study.grid.retrievers
         cells = [*files.prompts.each(self.study.contexts), files.zeroshot_prompts]
         question_inputs = [
@@ -114,8 +116,9 @@ class Plan:
             "asked": list(dict.fromkeys(question_inputs)),
         }
 
-    def fingerprints(self, wildcards: Wildcards) -> dict[str, str]:
-        """Return the fingerprint of each of the plan's generators."""
+    @functools.cached_property
+    def fingerprints(self) -> dict[str, str]:
+        """The fingerprint of each of the plan's generators."""
         known = {name: self.study.fingerprints[name] for name in self.study.asked_generators()}
         others = [name for name in self.generators if name not in self.study.fingerprints]
         return known | {
@@ -127,18 +130,21 @@ class Plan:
         """What determines the plan besides jobs, fingerprints and prompts."""
         study = self.study
         return {
-            "generators": {name: study.with_conversion(name) for name in self.generators},
-            "templates": {name: study.template_parts(study.template_of(name)) for name in self.generators},
+            "generators": {name: study.downloads.with_conversion(name) for name in self.generators},
+            "templates": {
+                name: study.generation.template_parts(study.generation.template_of(name)) for name in self.generators
+            },
             "seeds": study.grid.seeds,
         }
 
-    def hash(self, wildcards: Wildcards) -> str:
-        """Return the hash of everything that determines the plan, except the content of files."""
+    @functools.cached_property
+    def hash(self) -> str:
+        """The hash of everything that determines the plan, except the content of files."""
         # Uses the configuration's numbers of shards, since the plan itself may choose others.
         shards = {name: self.study.dataset(name)["shards"] for name in self.study.grid.datasets}
         jobs = [{**job, "shards": shards[job["dataset"]]} if "shards" in job else job for job in self.jobs]
         jobs = [{name: value for name, value in job.items() if name not in NAMED_BY_RULE} for job in jobs]
-        return value_hash([self.asked, jobs, self.fingerprints(wildcards)])
+        return value_hash([self.asked, jobs, self.fingerprints])
 
     def auto_shards(self, wildcards: Wildcards) -> list[dict[str, Any]]:
         """Return the arguments of AutoShards for each dataset and generator; none without the key `shards`."""
@@ -150,8 +156,8 @@ class Plan:
                 splits.append(
                     {
                         **key,
-                        "shards": len(self.study.shards(**key)),
-                        "planned": generator in self.study.planned_shards.get(dataset, {}),
+                        "shards": len(self.study.generation.shards(**key)),
+                        "planned": generator in self.study.generation.planned_shards.get(dataset, {}),
                         "begun": any(any(results.glob(receipt)) for receipt in receipts),
                     }
                 )
@@ -172,7 +178,7 @@ class Plan:
                         **part,
                         "margin": self.study.margin(primary["scorer"]),
                         "primary": primary,
-                        "clustered": bool(self.study.cluster_files(dataset)),
+                        "clustered": bool(self.study.collection.cluster_files(dataset)),
                         "queries": self.fill(files.queries.at(**part)),
                         **{n: self.fill(table.at(**part, scorer=primary["scorer"])) for n, table in tables.items()},
                     }
@@ -191,8 +197,8 @@ class Plan:
             "receipt": self.fill(files.plan_receipt),
             "logs": self.fill("<logs>"),
             "jobs": lambda wildcards: self.jobs,
-            "fingerprints": self.fingerprints,
-            "of": self.hash,
+            "fingerprints": lambda wildcards: self.fingerprints,
+            "of": lambda wildcards: self.hash,
             "auto_shards": self.auto_shards,
             "sizes": self.sizes,
             "notes": lambda wildcards: [line for annex in annexes() for line in annex.planned(self.study)],
@@ -203,11 +209,11 @@ class Plan:
         """Return what missing_by_plan does, before the jobs ``to_run``."""
         from ragrelay.execution.plan.budget import missing_by_plan  # here, as only dry runs for a cluster need it
 
-        return missing_by_plan(Path(self.fill(files.plan_receipt)), self.hash(None), *self._files(to_run))
+        return missing_by_plan(Path(self.fill(files.plan_receipt)), self.hash, *self._files(to_run))
 
     def _files(self, to_run: Iterable[Any]) -> tuple[set[Path], list[Path]]:
         """Return the files from which the plan is counted, and the outputs of the jobs ``to_run``."""
-        planned = {Path(self.fill(path)) for paths in self.prompts(None).values() for path in paths}
+        planned = {Path(self.fill(path)) for paths in self.prompts.values() for path in paths}
         return planned, [Path(path) for job in to_run for path in job.output]
 
     def check_run(self, to_run: Iterable[Any]) -> None:
@@ -219,7 +225,7 @@ class Plan:
             planned, outputs = self._files(jobs)
             with on_terminal():
                 receipt, used = Path(self.fill(files.plan_receipt)), used_in_all(Path(self.fill("<logs>")))
-                check_budget(self.budget, receipt, self.hash(None), planned, outputs, used)
+                check_budget(self.budget, receipt, self.hash, planned, outputs, used)
 
     def shards(self, rules: Any) -> list[dict[str, Any]]:
         """Return every job with an engine, with its receipt and log. ``rules`` have the paths of answers' jobs."""
@@ -237,14 +243,16 @@ class Plan:
         """Return the arguments of execution.plan.preview.Answered for each dataset and generator."""
         study, parts = self.study, []
         for dataset, generator in itertools.product(study.grid.datasets, study.grid.generators):
-            imported = generator in study.imported_generators
-            key = {"dataset": dataset, "generator": generator, "template": study.template_of(generator)}
-            passages = study.passages_of(generator)
+            imported = generator in study.generation.imported
+            key = {"dataset": dataset, "generator": generator, "template": study.generation.template_of(generator)}
+            passages = study.generation.passages(generator)
             named = {
                 "prompts": [*files.prompts.each(study.retriever_contexts), files.zeroshot_prompts],
                 "answers": files.answers.each(study.all_cells),
                 "passages": passages.each(study.each_retriever),
-                "ranked": list(dict.fromkeys(p for s in study.grid.scorers for p in study.rankings_of(generator, s))),
+                "ranked": list(
+                    dict.fromkeys(p for s in study.grid.scorers for p in study.scoring.rankings(generator, s))
+                ),
                 "queries": [files.queries],
             }
             parts.append(
@@ -252,7 +260,7 @@ class Plan:
                     "dataset": dataset,
                     "generator": generator,
                     "fingerprint": None if imported else study.fingerprints[generator],
-                    "thinking": None if imported else study.thinking_of(generator),
+                    "thinking": None if imported else study.generation.thinking(generator),
                     "files": {name: [self.fill(path.at(**key)) for path in paths] for name, paths in named.items()},
                     "patterns": {**ANSWERED, "passages": passages},
                     "scorers": [self._previewed_scorer(key | {"scorer": name}) for name in study.grid.scorers],
@@ -265,13 +273,13 @@ class Plan:
         study, dataset, scorer = self.study, key["dataset"], key["scorer"]
         return {
             "name": scorer,
-            "definition": study.scorer_of_jobs(scorer),
+            "definition": study.scoring.of_jobs(scorer),
             "references": [
-                self.fill(study.references_of(scorer).at(**key)),
+                self.fill(study.scoring.references(scorer).at(**key)),
                 study.reference_sets(dataset, scorer),
                 study.settings.near_copy,
             ],
-            "mode": study.utility_mode(scorer),
+            "mode": study.scoring.utility_mode(scorer),
             "primary": study.primary(dataset, scorer),
         }
 
@@ -293,14 +301,14 @@ class Plan:
         """Return the arguments of report.used.Benchmarks. ``asked``: the profile's resources by rule."""
         logs = self.fill("<logs>")
         gpus = {
-            f"{rule}/{dataset}/{generator}": self.study.gpus_of(generator)
+            f"{rule}/{dataset}/{generator}": self.study.generation.gpus(generator)
             for rule in [each["rule"] for each in self.generation]
             for dataset in self.study.grid.datasets
             for generator in self.study.asked_generators()
         }
         for job in asking_jobs(self.questions, self.fill):
             benchmark = str(Path(job["log"]).relative_to(logs).with_suffix(".tsv"))
-            gpus[benchmark] = self.study.gpus_of(job["generator"])
+            gpus[benchmark] = self.study.generation.gpus(job["generator"])
         return {"folder": self.fill("<benchmarks>"), "plan": self.fill(files.plan), "asked": asked, "gpus": gpus}
 
     def cache_needs(self, rules: Any, indexes: Iterable[StudyFile]) -> dict[str, Any]:
@@ -313,13 +321,13 @@ class Plan:
         study, cache_dir = self.study, self.study.cache_dir
         asked = [study.generator(name) for name in self.generators]
         scored = [without_chat(definition) for definition in asked] + asked
-        for kind in study.nuggets_of.values():
+        for kind in study.scoring.nuggets.values():
             if kind.written_by:
                 asked += Limits(**kind.limits()).definitions(study.generator(kind.written_by))
         names = [fingerprint(definition, cache_dir=cache_dir) for definition in asked]
         names += [likelihood_fingerprint(definition, cache_dir) for definition in scored]
-        names += [make_scorer(study.scorer(name), cache_dir).fingerprint for name in study.computed_scorers]
-        names += [Path(kept["path"]).name for name in self.generators if (kept := study.conversion_of(name))]
-        encoded = study.grid_paths(files.encoded_references, scorer=study.computed_scorers)
+        names += [make_scorer(study.scorer(name), cache_dir).fingerprint for name in study.scoring.computed]
+        names += [Path(kept["path"]).name for name in self.generators if (kept := study.downloads.conversion(name))]
+        encoded = study.grid_paths(files.encoded_references, scorer=study.scoring.computed)
         receipts = [*(job["receipt"] for job in self.shards(rules)), *map(self.fill, [*indexes, *encoded])]
         return {"study": study.name, "names": [*names, *study.fingerprints.values()], "receipts": receipts}

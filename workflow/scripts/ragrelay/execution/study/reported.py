@@ -2,7 +2,7 @@
 
 import functools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ from ragrelay.base.io.workflow_files import ROOT
 from ragrelay.base.vocabulary.names import NOT_RELAYED
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files
-from ragrelay.execution.study.retrieval import Retrieval
-from ragrelay.execution.study.study import Key, StudyOfRules, Wildcards
+from ragrelay.execution.study.study import SectionKey, StudyOfRules
+from ragrelay.execution.study.wildcards import Wildcards
 from ragrelay.report.display.outputs import SECTION, Output, Scope, available, file_name, modules
 from ragrelay.report.registry import OUTPUTS, RESULT_TABLES
 
@@ -49,8 +49,8 @@ class Reported:
     Functions whose only argument is ``wildcards`` are for a rule's input, params, threads or resources.
     """
 
-    def __init__(self, study: StudyOfRules, retrieval: Retrieval) -> None:
-        self.study, self.retrieval = study, retrieval
+    def __init__(self, study: StudyOfRules) -> None:
+        self.study = study
         self.sections = study.sections
         grid = study.grid
         self.several = len(grid.retrievers) > 1 and max(len(grid.datasets), len(grid.generators)) > 1
@@ -63,7 +63,7 @@ class Reported:
             "": True,
             "several": self.several,
             "context_use": study.settings.context_use,
-            "bias_checks": bool(study.checked_scorers),
+            "bias_checks": bool(study.scoring.checked),
             "doses": self.doses,
             "rankings": sum(kind not in NOT_RELAYED for kind in study.retriever_kinds.values()) > 1,
             **{name: value for annex in annexes() for name, value in annex.present(study).items()},
@@ -72,11 +72,11 @@ class Reported:
         there = [output for output in available(OUTPUTS, known) if present[output.only_with]]
         return [output for output in there if output.of == of and kind in (None, output.kind)]
 
-    def modules(self, *of: str) -> list[str]:
+    def modules(self, *of: str, kind: str | None = None) -> list[str]:
         """Return the modules of the functions that make the outputs ``of`` these names."""
-        return modules(output for name in of for output in self.outputs(name))
+        return modules(output for name in of for output in self.outputs(name, kind))
 
-    def paths(self, outputs: Iterable[Output], parts: Iterable[Key] = ()) -> list[Any]:
+    def paths(self, outputs: Iterable[Output], parts: Iterable[Mapping[str, object]] = ()) -> list[Any]:
         """Return the files of ``outputs``, one per ending and part (its scope's keys), or patterns of them."""
         keys = list(parts)
         return [
@@ -84,15 +84,13 @@ class Reported:
                 f"<results>/report/{output.kind}s/{file_name(output, ending, part)}",
                 caption=f"{_captions(output.of)}/{output.kind}_{output.name}.rst",
                 category=f"{output.kind.capitalize()}s",
-                labels={
-                    output.kind: output.name,
-                    **{key: part[key] for key in output.of.keys},
-                    "format": ending,
-                },
+                labels={output.kind: output.name, **part, "format": ending},
             )
             for output in outputs
             for ending in output.endings
-            for part in keys or [{key: f"{{{key}}}" for key in output.of.keys}]
+            for part in (
+                {key: str(given[key]) if given else f"{{{key}}}" for key in output.of.keys} for given in keys or [{}]
+            )
         ]
 
     # Sections
@@ -110,7 +108,7 @@ class Reported:
 
         Empty without graded retrievers.
         """
-        doses = {name: self.retrieval.kind(name).dose() for name in self.study.grid.retrievers}
+        doses = {name: self.study.retrieval.kind(name).dose() for name in self.study.grid.retrievers}
         kinds = self.study.retriever_kinds
         fixed = {name: list(dose) for name, dose in doses.items() if dose is not None}
         return fixed if any(kinds[name] == "graded" for name in fixed) else {}
@@ -121,11 +119,11 @@ class Reported:
         needs = dict.fromkeys(need for output in self.outputs("section") for need in output.needs)
         return {name: files.tables[name] for name in needs if name not in MEASURED}
 
-    def sections_with(self, tables: Iterable[str]) -> list[Key]:
+    def sections_with(self, tables: Iterable[str]) -> list[SectionKey]:
         """Return the sections that have all these tables. Only those of judged scorers can have checks of a judge."""
         if not set(tables) & set(files.made_by("analyse_judge_checks")):
             return self.sections
-        return [section for section in self.sections if section["scorer"] in self.study.checked_scorers]
+        return [section for section in self.sections if section["scorer"] in self.study.scoring.checked]
 
     @functools.cached_property
     def section_files(self) -> dict[str, list[StudyFile]]:
@@ -146,33 +144,20 @@ class Reported:
         ]
 
     @functools.cached_property
-    def table_modules(self) -> list[str]:
-        """The modules of the functions that make `section_tables`."""
-        return modules(self.outputs("section", "table") + self.outputs("group", "table"))
-
-    @functools.cached_property
     def drawn_patterns(self) -> dict[str, StudyFile]:
         """The `section_patterns` from which figures are drawn."""
         needs = {need for figure in self.outputs("section", "figure") for need in figure.needs}
         return {name: path for name, path in self.section_patterns.items() if name in needs}
 
     @functools.cached_property
-    def figure_modules(self) -> list[str]:
-        """The modules of the functions that draw sections' figures."""
-        return modules(self.outputs("section", "figure"))
-
-    @functools.cached_property
     def drawn(self) -> dict[str, Any]:
         """Params of all jobs that draw figures."""
         return {"section": self.section_of, "patterns": self.drawn_patterns | MEASURED}
 
-    def section_of(self, wildcards: Wildcards) -> Key:
+    def section_of(self, wildcards: Wildcards) -> SectionKey:
         """Return the section of a job."""
-        return next(s for s in self.sections if all(s[key] == wildcards[key] for key in SECTION.keys))
-
-    def grid_at(self, wildcards: Wildcards) -> dict[str, Any]:
-        """Return the grid with the k of a job only."""
-        return self.grid | {"k": [int(wildcards.depth.removeprefix("k"))]}
+        names = [wildcards[key] for key in SECTION.keys]
+        return next(s for s in self.sections if [s["dataset"], s["generator"], s["scorer"]] == names)
 
     @functools.cached_property
     def pooled(self) -> dict[str, StudyFile]:
@@ -185,7 +170,7 @@ class Reported:
         paths = [
             files.prompts.at(
                 dataset=section["dataset"],
-                template=self.study.template_of(section["generator"]),
+                template=self.study.generation.template_of(section["generator"]),
                 retriever=retriever,
                 ordering=section["primary"]["ordering"],
                 k=section["primary"]["k"],
@@ -199,24 +184,9 @@ class Reported:
     # Provenance
 
     @functools.cached_property
-    def primaries(self) -> list[Key]:
-        """The primary comparison of each dataset and scorer."""
-        return [{key: section[key] for key in ("dataset", "scorer", "primary")} for section in self.sections]
-
-    @functools.cached_property
     def left_out_of_annexes(self) -> dict[str, tuple[str, Any, list[Any]]]:
         """Counts of annexes: stage, pattern and files by name."""
         return {name: counts for annex in annexes() for name, counts in annex.left_out(self.study).items()}
-
-    @functools.cached_property
-    def left_out_patterns(self) -> dict[str, StudyFile]:
-        """Patterns of `left_out_files`."""
-        return LEFT_OUT | {f"of_{name}": pattern for name, (_, pattern, _) in self.left_out_of_annexes.items()}
-
-    @functools.cached_property
-    def left_out_stages(self) -> dict[str, str]:
-        """The stages of the counts of annexes."""
-        return {name: stage for name, (stage, _, _) in self.left_out_of_annexes.items()}
 
     @functools.cached_property
     def left_out_files(self) -> dict[str, list[StudyFile]]:
@@ -237,15 +207,15 @@ class Reported:
         scored = [
             {"dataset": dataset, "scorer": scorer, "generator": generator, **retriever}
             for dataset in datasets
-            for scorer in (*study.judged_by, *study.filed_scorers)
+            for scorer in (*study.scoring.judged_by, *study.scoring.filed)
             for generator in study.grid.generators
-            for retriever in study.retrievers_and_zeroshot[: 1 if scorer in study.filed_scorers else None]
+            for retriever in study.retrievers_and_zeroshot[: 1 if scorer in study.scoring.filed else None]
         ]
         return {
             **{name: study.grid_paths(path) for name, path in LEFT_OUT.items() if name not in OF_FILES},
             "of_runs": files.run_doubts.each(runs),
             "of_answers": files.left_out_of_answers.each(answers),
-            "of_nuggets": study.grid_paths(files.left_out_of_nuggets, scorer=list(study.nuggets_of)),
+            "of_nuggets": study.grid_paths(files.left_out_of_nuggets, scorer=list(study.scoring.nuggets)),
             "of_scores": files.left_out_of_scores.each(scored),
             **{f"of_{name}": paths for name, (_, _, paths) in self.left_out_of_annexes.items()},
         }
@@ -257,7 +227,7 @@ class Reported:
             files.receipt.at(dataset=dataset, generator=generator, shard=shard)
             for dataset in self.study.grid.datasets
             for generator in self.study.asked_generators()
-            for shard in self.study.shards(dataset, generator)
+            for shard in self.study.generation.shards(dataset, generator)
         ]
 
     @functools.cached_property
@@ -265,13 +235,18 @@ class Reported:
         """Data whose hashes are in the provenance."""
         paths = [path for pattern in (files.queries, files.qrels, files.run) for path in self.study.grid_paths(pattern)]
         of_annexes = [path for annex in annexes() for path in annex.data(self.study)]
-        clusters = [path for name in self.study.grid.datasets for path in self.study.clusters_of(name)]
         grid = self.study.grid
         brought = [
             files.contexts.at(dataset=dataset, retriever=name)
-            for dataset in grid.datasets for name in grid.retrievers if self.retrieval.kind(name).brought(dataset)
+            for dataset in grid.datasets for name in grid.retrievers if self.study.retrieval.kind(name).brought(dataset)
         ]  # fmt: skip
-        return [*paths, *brought, *clusters, *self.retrieval.index_receipts, *of_annexes]
+        return [
+            *paths,
+            *brought,
+            *self.study.collection.all_clusters,
+            *self.study.retrieval.index_receipts,
+            *of_annexes,
+        ]
 
     @functools.cached_property
     def records(self) -> dict[str, StudyFile]:
@@ -315,7 +290,8 @@ class Reported:
     def prompt_words(self) -> dict[str, dict[str, str]]:
         """The parts of each generator's prompt template, as far as it has them."""
         templates = {
-            name: self.study.template_parts(self.study.template_of(name)) for name in self.study.asked_generators()
+            name: self.study.generation.template_parts(self.study.generation.template_of(name))
+            for name in self.study.asked_generators()
         }
         return {
             name: {part: words for part, words in parts.items() if words and part != "code"}
@@ -367,15 +343,6 @@ class Reported:
         caption, labels = "../workflow/report/left_out.rst", {"table": "left_out"}
         return captioned(files.left_out_table, caption=caption, category="Tables", labels=labels)
 
-    def explored_effects(self, wildcards: Wildcards) -> list[StudyFile]:
-        """Return the tables of annexes with effects of single passages, for the explorer."""
-        section = {name: getattr(wildcards, name) for name in ("dataset", "generator", "scorer")}
-        return [path for annex in annexes() for path in annex.explored(self.study, section)]
-
-    def explored_patterns(self, wildcards: Wildcards) -> dict[str, StudyFile]:
-        """Return patterns of the inputs of the explorer."""
-        return EXPLORED | {"contexts": self.study.passages_of(wildcards.generator)}
-
     def notices(self, generators: Iterable[str]) -> list[str]:
         """Notices for readers of a page on the answers of ``generators``."""
         notices = [self.study.generator(name).get("notice") for name in sorted(generators)]
@@ -386,7 +353,7 @@ class Reported:
         """A notice for each judge that scores its own answers."""
         return [
             f"Scorer {scorer} asks {judge} about the answers that it made itself: a judge may favour its own."
-            for scorer, judge in self.study.judged_by.items()
+            for scorer, judge in self.study.scoring.judged_by.items()
             if judge in self.study.grid.generators
         ]
 

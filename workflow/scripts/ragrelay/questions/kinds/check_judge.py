@@ -33,7 +33,7 @@ class CheckJudge(JudgeAnswers):
         return [
             {"dataset": dataset, "scorer": scorer, "generator": generator}
             for dataset in study.grid.datasets
-            for scorer in study.checked_scorers
+            for scorer in study.scoring.checked
             for generator in study.grid.generators
         ]
 
@@ -45,13 +45,13 @@ class CheckJudge(JudgeAnswers):
         )
         return {
             "answers": files.answers.each(cells),
-            "prompts": files.prompts.at(template=study.template_of(key["generator"])).each(contexts),
-            "contexts": study.passages_of(key["generator"]).each(of_each),
+            "prompts": files.prompts.at(template=study.generation.template_of(key["generator"])).each(contexts),
+            "contexts": study.generation.passages(key["generator"]).each(of_each),
             **judged_by(study, key),
         }
 
     def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
-        template, size = study.whole_judge_template(key["scorer"]), study.scorer(key["scorer"])["bias_checks"]
+        template, size = study.scoring.judge_template(key["scorer"]), study.scoring.judges[key["scorer"]].bias_checks
         return {**super().settings(study, key), "template": template, "size": size}
 
 

@@ -44,35 +44,36 @@ class JudgeAnswers(Question):
         return [
             {"dataset": dataset, "scorer": scorer, "generator": generator, "retriever": retriever}
             for dataset in study.grid.datasets
-            for scorer in study.judged_by
+            for scorer in study.scoring.judged_by
             for generator in study.grid.generators
             for retriever in [ZEROSHOT, *study.grid.retrievers]
         ]
 
     def asker(self, study: StudyOfRules, key: Key) -> str:
-        return study.judged_by[key["scorer"]]
+        return study.scoring.judged_by[key["scorer"]]
 
     def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
         files = study.files
-        alone, judged = key["retriever"] == ZEROSHOT, study.scorer(key["scorer"])["references"] == "judged"
+        alone, judged = key["retriever"] == ZEROSHOT, study.scoring.judges[key["scorer"]].references == "judged"
         contexts = study.zeroshot_cells[:1] if alone else study.contexts
         baseline_cells = [] if alone or not judged else study.zeroshot_cells
         return {
             "answers": files.answers.each(study.zeroshot_cells if alone else study.cells),
-            "prompts": files.prompts.at(template=study.template_of(key["generator"])).each(contexts),
+            "prompts": files.prompts.at(template=study.generation.template_of(key["generator"])).each(contexts),
             "zeroshot": files.zeroshot_answers.each(baseline_cells),
-            "contexts": [] if alone else [study.passages_of(key["generator"])],
+            "contexts": [] if alone else [study.generation.passages(key["generator"])],
             **judged_by(study, key),
         }
 
     def planned_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
         """Leave out files that an engine makes: a generator's answers, and the lists of nuggets that it writes."""
         inputs = self.inputs(study, key)
-        if not study.nuggets_by_file(key["scorer"]):
+        lists = study.scoring.nuggets.get(key["scorer"])
+        if lists is not None and lists.written_by:
             inputs["own"] = []
-        if key["generator"] in study.imported_generators:
+        if key["generator"] in study.generation.imported:
             return inputs
-        prompts = study.files.zeroshot_prompts.at(template=study.template_of(key["generator"]))
+        prompts = study.files.zeroshot_prompts.at(template=study.generation.template_of(key["generator"]))
         return {
             **inputs,
             "answers": [],
@@ -83,25 +84,30 @@ class JudgeAnswers(Question):
     def patterns(self, study: StudyOfRules, key: Key) -> dict[str, str]:
         files = study.files
         answers, prompts = dict.fromkeys(("answers", "zeroshot"), files.answers), ("prompts", "zeroshot_prompts")
-        return {**answers, **dict.fromkeys(prompts, files.prompts), "contexts": study.passages_of(key["generator"])}
+        return {
+            **answers,
+            **dict.fromkeys(prompts, files.prompts),
+            "contexts": study.generation.passages(key["generator"]),
+        }
 
     def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
-        scorer = key["scorer"]
+        scorer, scoring = key["scorer"], study.scoring
+        judged = scoring.judges[scorer].references == "judged"
         return {
-            "scorer": study.scorer_of_jobs(scorer),
-            "template": study.judge_template_parts(scorer),
+            "scorer": scoring.of_jobs(scorer),
+            "template": {name: part for name, part in scoring.judge_template(scorer).items() if name != "swapped"},
             "grades": study.reference_sets(key["dataset"], scorer),
-            "near_copy": study.near_copy_of(scorer),
+            "near_copy": study.settings.near_copy if judged else None,
         }
 
     def planned_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         return {**self.settings(study, key), "answers_of": key["generator"]}
 
     def modules(self, study: StudyOfRules, key: Key) -> list[str]:
-        return [study.scorer_module(key["scorer"])]
+        return [study.scoring.module(key["scorer"])]
 
     def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
-        return {"scorer": study.scorer_of_jobs(key["scorer"])}
+        return {"scorer": study.scoring.of_jobs(key["scorer"])}
 
 
 def ask(job: QuestionJob, asker: "Asker") -> "tuple[pl.DataFrame, dict[str, Any]]":
@@ -146,11 +152,11 @@ def read(job: QuestionJob, receipt: Any, cache_dir: str | Path) -> Mapping[str, 
 def judged_by(study: StudyOfRules, key: Key) -> Inputs:
     """Return the files that a judge's questions need besides answers: queries, references, the scorer's own."""
     files = study.files
-    judged = study.scorer(key["scorer"])["references"] == "judged"
+    scorer = study.scoring.judges[key["scorer"]]
     return {
         "queries": files.queries,
-        "references": [files.references] if judged else [],
-        "own": study.scorer_kind(key["scorer"]).own_inputs(key["dataset"]),
+        "references": [files.references] if scorer.references == "judged" else [],
+        "own": scorer.own_inputs(key["dataset"]),
     }
 
 

@@ -41,7 +41,7 @@ class ScoreContextUse(AboutRetrievers):
 
     def planned_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
         files = study.files
-        template = study.template_of(key["generator"])
+        template = study.generation.template_of(key["generator"])
         prompts = files.prompts.at(template=template).each(study.contexts)
         return {"prompts": prompts, "zeroshot_prompts": [files.zeroshot_prompts.at(template=template)]}
 

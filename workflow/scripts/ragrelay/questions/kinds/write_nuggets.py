@@ -27,34 +27,35 @@ class WriteNuggets(Question):
     }  # fmt: skip
 
     def jobs(self, study: StudyOfRules) -> list[Key]:
-        return [{**key, "shard": str(n)} for key in self.read_jobs(study) for n in study.shards(key["dataset"])]
+        shards = study.generation.shards
+        return [{**key, "shard": str(n)} for key in self.read_jobs(study) for n in shards(key["dataset"])]
 
     def read_jobs(self, study: StudyOfRules) -> list[Key]:
-        written = [name for name, kind in study.nuggets_of.items() if kind.written_by]
+        written = [name for name, kind in study.scoring.nuggets.items() if kind.written_by]
         return [{"dataset": dataset, "scorer": scorer} for dataset in study.grid.datasets for scorer in written]
 
     def asker(self, study: StudyOfRules, key: Key) -> str:
-        name: str = study.nuggets_of[key["scorer"]].written_by
+        name: str = study.scoring.nuggets[key["scorer"]].written_by
         return name
 
     def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
         files = study.files
-        retriever = study.nuggets_of[key["scorer"]].retriever
+        retriever = study.scoring.nuggets[key["scorer"]].retriever
         passages = files.contexts.at(retriever=retriever) if retriever else files.references
         return {"queries": files.queries, "passages": passages}
 
     def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
-        kind = study.nuggets_of[key["scorer"]]
+        kind = study.scoring.nuggets[key["scorer"]]
         return {
             "passages": kind.passages_read(),
             "limits": kind.limits(),
-            "template": study.nugget_template(kind.list_prompt),
-            "shards": len(study.shards(key["dataset"])),
+            "template": study.scoring.nugget_template(kind.list_prompt),
+            "shards": len(study.generation.shards(key["dataset"])),
         }
 
     def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         writer = self.asker(study, key)
-        by = {"generator": study.generator_of_jobs(writer), "fingerprint": study.likelihoods_of(writer)}
+        by = {"generator": study.generation.of_jobs(writer), "fingerprint": study.generation.likelihoods(writer)}
         return {**self.settings(study, key), **by}
 
 

@@ -44,7 +44,9 @@ class JudgePassages(Question):
         return {"words": source.words(), "begins": source.begins()}
 
     def modules(self, study: StudyOfRules, key: Key) -> list[str]:
-        return [of_rules(study).source_module(key["source"])]
+        from ragrelay.annexes.labels.source import ANNOTATION_KINDS
+
+        return [ANNOTATION_KINDS.module(of_rules(study).source(key["source"]))]
 
     def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
         return {"source": of_rules(study).source_named(key["source"])}

@@ -1,0 +1,82 @@
+"""Give rules what they need of datasets: their sources, files, clusters and grades."""
+
+import functools
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.collection.source import DATASET_KINDS, DatasetSource
+from ragrelay.execution.study import files
+from ragrelay.execution.study.wildcards import Wildcards
+
+if TYPE_CHECKING:
+    from ragrelay.execution.study.study import StudyOfRules
+
+NOT_OF_JOBS = ("shards", "drop_identical_ids", "clusters")
+"""Keys of a dataset for its jobs and its rankings."""
+
+
+class CollectionStage:
+    """The datasets of a study, as the stage `collection` reads them (`study.collection`)."""
+
+    def __init__(self, study: "StudyOfRules") -> None:
+        self.study = study
+
+    @functools.cache  # noqa: B019 - a process has a single study
+    def source(self, dataset: str) -> DatasetSource:
+        """Return a dataset's source, with its keys."""
+        return DATASET_KINDS.of(self.study.dataset(dataset))
+
+    def module(self, dataset: str) -> str:
+        """Return the module of a dataset's source."""
+        return DATASET_KINDS.module(self.study.dataset(dataset))
+
+    def of_jobs(self, dataset: str) -> dict[str, Any]:
+        """Return a dataset's definition without the keys for its references, its jobs and its rankings."""
+        definition = {**self.study.dataset(dataset), "references": {}}
+        return {key: value for key, value in definition.items() if key not in NOT_OF_JOBS}
+
+    def files(self, dataset: str) -> list[str]:
+        """Return the files of a local dataset; none for a catalogued one."""
+        return list(map(str, self.source(dataset).files(Path())))
+
+    def passage_files(self, dataset: str) -> list[str]:
+        """Return the files of a local dataset from which an index is built."""
+        return [path for path in self.files(dataset) if Path(path).stem.startswith("passages")]
+
+    def cluster_files(self, dataset: str) -> list[str]:
+        """Return the user's file of the clusters of a dataset's queries; none where these are independent."""
+        path = self.source(dataset).clusters
+        return [path] if path else []
+
+    def clusters(self, dataset: str) -> list[StudyFile]:
+        """Return the table of the clusters of a dataset's queries; none where these are independent."""
+        return [files.clusters.at(dataset=dataset)] if self.cluster_files(dataset) else []
+
+    @functools.cached_property
+    def all_clusters(self) -> list[StudyFile]:
+        """The tables of clusters of the datasets that have them."""
+        return [path for dataset in self.study.grid.datasets for path in self.clusters(dataset)]
+
+    def drop_identical_ids(self, dataset: str) -> bool | None:
+        """Return whether rankings leave out a passage with the id of its query; None if the study does not say."""
+        return self.source(dataset).drop_identical_ids
+
+    def lowest_grade(self, dataset: str) -> int:
+        """Return the lowest grade that counts as relevant in a dataset."""
+        return min(self.study.grades(dataset).values())
+
+    def checked_files(self, wildcards: Wildcards, output: Any) -> dict[str, Any]:
+        """Return the files and grades of a job's dataset, which are checked before any engine starts.
+
+        The job's outputs don't depend on them. Hence ``output``: params derived from it never make a job run again.
+        """
+        study, dataset = self.study, wildcards.dataset
+        imported, passages = study.generation.imported, study.generation.given_passages
+        return {
+            "runs": study.retrieval.imported_runs(dataset),
+            "measures": study.grid.measures,
+            "grades": study.grades(dataset),
+            "answers": [{"generator": name, **file.given(dataset, study.grid)} for name, file in imported.items()],
+            "passages": [passages(name, dataset) for name in study.generation.passage_answerers],
+        }

@@ -1,0 +1,63 @@
+"""Give rules what they need of downloads: their receipts, and conversions of GGUF files after them."""
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from ragrelay.base.models.gguf_conversion import KEY, conversion
+from ragrelay.base.models.locations import local_path
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.execution.fetching.downloads import downloads_of, required_downloads
+from ragrelay.execution.study import files
+from ragrelay.execution.study.wildcards import OfJob
+from ragrelay.generation.generator import GENERATOR_KINDS
+
+if TYPE_CHECKING:
+    from ragrelay.execution.study.study import StudyOfRules
+
+
+class Downloads:
+    """The models and collections that a study downloads, and the models that it converts (`study.downloads`)."""
+
+    def __init__(self, study: "StudyOfRules") -> None:
+        self.study = study
+
+    @functools.cached_property
+    def needed(self) -> dict[str, dict[str, Any]]:
+        """The downloads that the grid needs, by name: the arguments of fetch_input."""
+        return required_downloads(self.study)
+
+    def receipts_of(self, wildcard: str) -> OfJob:
+        """Return a function from wildcards to receipts of the downloads of a job's dataset, generator or scorer."""
+        return lambda wildcards: self.receipts(f"{wildcard}s", getattr(wildcards, wildcard))
+
+    def receipts(self, section: str, entry: str) -> list[StudyFile]:
+        """Return receipts of the downloads of an entry of the catalogue, or of the conversion of its GGUF file."""
+        if section == "generators" and self.conversion(entry) is not None:
+            return [files.converted.at(generator=entry)]
+        return self._downloaded(section, entry)
+
+    def _downloaded(self, section: str, entry: str) -> list[StudyFile]:
+        names = downloads_of(section, self.study.config[section][entry])
+        return files.fetched.each({"fetched": name} for name in names)
+
+    @functools.cache  # noqa: B019 - a process has a single study
+    def conversion(self, generator: str) -> dict[str, Any] | None:
+        """Return how a generator's GGUF file is converted; None if its model is no such file."""
+        definition = self.study.generator(generator)
+        return conversion(definition, self.study.cache_dir) if GENERATOR_KINDS[definition["engine"]].in_job else None
+
+    def converted_from(self, generator: str) -> list[str]:
+        """Return the files from which a generator's GGUF file is converted: itself, or the receipts of downloads."""
+        path = local_path(self.study.generator(generator)["model"])
+        return [*([str(path)] if path else []), *self._downloaded("generators", generator)]
+
+    @functools.cached_property
+    def conversions(self) -> list[StudyFile]:
+        """The receipts of all conversions that the study needs."""
+        names = [name for name in self.study.selected()["generators"] if self.conversion(name) is not None]
+        return files.converted.each({"generator": name} for name in names)
+
+    def with_conversion(self, generator: str) -> dict[str, Any]:
+        """Return a generator's definition, with the conversion of its GGUF file if its model is one."""
+        converted = self.conversion(generator)
+        return {**self.study.generator(generator), **({KEY: converted} if converted else {})}

@@ -1,0 +1,172 @@
+"""Give rules what they need of prompts and answers: generators, templates, shards, and the files of answers."""
+
+import functools
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.execution.jobs.scripts import on_terminal
+from ragrelay.execution.study import files
+from ragrelay.execution.study.wildcards import Key, OfJob, of_job
+from ragrelay.generation.engines.file import File
+from ragrelay.generation.generator import GENERATOR_KINDS, Generator, GeneratorKind
+from ragrelay.generation.likelihoods.store import likelihood_fingerprint
+from ragrelay.generation.thought_marks import reading_marks
+from ragrelay.prompting.templates import load_template
+
+if TYPE_CHECKING:
+    from ragrelay.execution.study.study import StudyOfRules
+
+NOT_OF_JOBS = ("tokens_per_second", "notice")
+"""Keys of a generator that only the plan or the page uses."""
+
+
+class GenerationStage:
+    """The generators of a study, their prompts and their answers (`study.generation`).
+
+    Methods whose arguments are names of wildcards go into rules by of_job; others return a function of wildcards.
+    """
+
+    def __init__(self, study: "StudyOfRules") -> None:
+        self.study = study
+
+    @functools.cache  # noqa: B019 - a process has a single study
+    def kind(self, generator: str) -> GeneratorKind:
+        """Return a generator, with its keys: an engine, or files of answers."""
+        return GENERATOR_KINDS.of(self.study.generator(generator))
+
+    def engine(self, generator: str) -> Generator:
+        """Return a generator that has an engine, with its keys."""
+        kind = self.kind(generator)
+        if not isinstance(kind, Generator):
+            raise TypeError(f"{generator} has no engine")
+        return kind
+
+    def of_jobs(self, generator: str) -> dict[str, Any]:
+        """Return a generator's definition without the keys that only the plan or the page uses."""
+        definition = self.study.downloads.with_conversion(generator)
+        return {key: value for key, value in definition.items() if key not in NOT_OF_JOBS}
+
+    def fingerprint(self, generator: str) -> str:
+        """Return the fingerprint of a generator of the grid."""
+        return self.study.fingerprints[generator]
+
+    def likelihoods(self, generator: str) -> str:
+        """Return the fingerprint of a generator's likelihoods."""
+        return likelihood_fingerprint(self.study.generator(generator), cache_dir=self.study.cache_dir)
+
+    def thinking(self, generator: str) -> Sequence[str] | None:
+        """Return the marks around a generator's thoughts, for AnswerStore.answers."""
+        return reading_marks(self.study.generator(generator))
+
+    def threads(self, generator: str) -> int:
+        """Return the number of CPU threads of the engine of ``generator``."""
+        return self.engine(generator).threads
+
+    def devices(self, generator: str) -> int:
+        """Return the number of GPUs over which the engine of ``generator`` splits the model."""
+        devices: int = self.study.generator(generator).get("tensor_parallel_size", 1)
+        return devices
+
+    def gpus(self, generator: str) -> int:
+        """Return the number of GPUs of a job with the engine of ``generator``; 0 if the model is served elsewhere."""
+        return self.kind(generator).gpus()
+
+    @functools.cached_property
+    def imported(self) -> dict[str, File]:
+        """The grid's generators whose answers are read from files."""
+        kinds = {name: self.kind(name) for name in self.study.grid.generators}
+        return {name: kind for name, kind in kinds.items() if isinstance(kind, File)}
+
+    @functools.cached_property
+    def passage_answerers(self) -> list[str]:
+        """The imported generators whose answers to single passages are read from files."""
+        return [name for name, file in self.imported.items() if file.single_passages is not None]
+
+    def answer_files(self, generator: str, dataset: str) -> list[str]:
+        """Return the paths of imported answers."""
+        return [str(path) for path, _ in self.imported[generator].files(dataset)]
+
+    def given_passages(self, generator: str, dataset: str) -> dict[str, Any]:
+        """Return imported answers to single passages: files, each with the values in its name, and the seeds."""
+        return {"files": self.imported[generator].passage_files(dataset), "seeds": self.study.grid.seeds}
+
+    def shards(self, dataset: str, generator: str = "") -> range:
+        """Return the numbers of the shards of a dataset's answers; without ``generator``, of other jobs."""
+        of_dataset = self.study.collection.source(dataset).shards
+        return range(self.planned_shards.get(dataset, {}).get(generator, of_dataset))
+
+    def number_of_shards(self, dataset: str, generator: str) -> int:
+        """Return the number of jobs that share the answers of a generator, and their scores."""
+        return len(self.shards(dataset, generator))
+
+    @functools.cached_property
+    def planned_shards(self) -> dict[str, dict[str, int]]:
+        """The numbers of shards that the plan chose, by dataset and generator; none without the key `shards`."""
+        if self.study.settings.shards is None:
+            return {}
+        from ragrelay.execution.plan.budget import shards_of_plan  # here, as few studies need it
+
+        with on_terminal():
+            return shards_of_plan(Path(self.study.fill(files.plan_receipt)))
+
+    def receipts(self, pattern: StudyFile) -> OfJob:
+        """Return a function from wildcards to the receipts of all shards."""
+        return of_job(
+            lambda dataset, generator: pattern.each({"shard": shard} for shard in self.shards(dataset, generator))
+        )
+
+    def template_of(self, generator: str) -> str:
+        """Return the template of a generator's prompts; for imported answers, the name that replaces it in paths."""
+        imported = generator in self.imported
+        return files.ANSWERED_WITH.format(generator=generator) if imported else self.engine(generator).prompt
+
+    @functools.cache  # noqa: B019 - a process has a single study
+    def whole_template(self, name: str) -> dict[str, Any]:
+        """Return a template's parts. As params they make jobs rerun, while a comment in the file does not."""
+        return vars(load_template(self.study.template_path(name)))
+
+    def template_parts(self, template: str) -> dict[str, Any]:
+        """Return the parts of a template without those that only the checks of a judge use."""
+        return {part: text for part, text in self.whole_template(template).items() if part != "swapped"}
+
+    def prompts(self, pattern: StudyFile, cells: Iterable[Key]) -> OfJob:
+        """Return a function from wildcards to the prompts of ``cells``."""
+        return lambda wildcards: pattern.at(template=self.template_of(wildcards.generator)).each(cells)
+
+    def prompts_with_context(self, cells: Iterable[Key]) -> OfJob:
+        """Return a function from wildcards to the prompts of ``cells``, which all have contexts."""
+        return self._made_by("build_prompts", self.prompts(files.prompts, cells))
+
+    @functools.cached_property
+    def all_prompts(self) -> list[StudyFile]:
+        """The prompts of all cells, by generator."""
+        cells = [*files.prompts.each(self.study.contexts), files.zeroshot_prompts]
+        templates = [self.template_of(name) for name in self.study.asked]
+        return [path for name in templates for cell in cells for path in self.study.grid_paths(cell, template=[name])]
+
+    def answers_with_context(self, cells: Iterable[Key]) -> OfJob:
+        """Return a function from wildcards to the answers of ``cells``, which all have contexts."""
+        paths = files.answers.each(cells)
+        return self._made_by("view_answers", lambda wildcards: paths)
+
+    @functools.cached_property
+    def answers_of_retriever(self) -> list[StudyFile]:
+        """The cells of a retriever, then those without context."""
+        return files.answers.each(self.study.cells) + files.zeroshot_answers.each(self.study.zeroshot_cells)
+
+    @functools.cached_property
+    def makers(self) -> dict[OfJob, str]:
+        """Input function → the rule that makes its files. For others, Snakemake tries the patterns of all rules."""
+        return {}
+
+    def _made_by(self, rule: str, function: OfJob) -> OfJob:
+        """Return ``function``, after noting that ``rule`` makes all its files unless answers are imported."""
+        if not self.imported:
+            self.makers[function] = rule
+        return function
+
+    def passages(self, generator: str) -> StudyFile:
+        """Return the pattern of the passages that a generator's answers were made with, by retriever."""
+        return files.imported_passages.at(generator=generator) if generator in self.imported else files.contexts

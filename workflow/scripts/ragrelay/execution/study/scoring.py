@@ -1,0 +1,128 @@
+"""Give rules what they need of scores: scorers by where their scores come from, references, templates of judges."""
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.execution.study import files
+from ragrelay.execution.study.wildcards import of_job
+from ragrelay.generation.generator import may_miss_answers
+from ragrelay.questions.judging.templates import load_judge_template
+from ragrelay.questions.nuggets.prompts import load_nugget_template
+from ragrelay.scoring.judge_scorer import JudgeScorer
+from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer, Scorer
+from ragrelay.scoring.scorers.file import File
+from ragrelay.scoring.scorers.nuggets import Nuggets
+
+if TYPE_CHECKING:
+    from ragrelay.execution.study.study import StudyOfRules
+
+NOT_OF_JOBS = ("utility", "bias_checks")
+"""Keys of a scorer that only the analysis or the checks of a judge use."""
+
+
+class ScoringStage:
+    """The scorers of a study, and what their jobs read (`study.scoring`).
+
+    Methods whose arguments are names of wildcards go into rules by of_job.
+    """
+
+    def __init__(self, study: "StudyOfRules") -> None:
+        self.study = study
+
+    @functools.cache  # noqa: B019 - a process has a single study
+    def scorer(self, name: str) -> Scorer:
+        """Return a scorer, with its keys."""
+        return SCORER_KINDS.of(self.study.scorer(name))
+
+    def module(self, scorer: str) -> str:
+        """Return the module of a scorer's kind."""
+        return SCORER_KINDS.module(self.study.scorer(scorer))
+
+    def of_jobs(self, scorer: str) -> dict[str, Any]:
+        """Return a scorer's definition without the keys that only the analysis or the checks of a judge use."""
+        return {key: value for key, value in self.study.scorer(scorer).items() if key not in NOT_OF_JOBS}
+
+    @functools.cached_property
+    def scorers(self) -> dict[str, Scorer]:
+        """The grid's scorers, with their keys."""
+        return {name: self.scorer(name) for name in self.study.grid.scorers}
+
+    @functools.cached_property
+    def judges(self) -> dict[str, JudgeScorer]:
+        """The grid's scorers whose scores a judge gives."""
+        return {name: scorer for name, scorer in self.scorers.items() if isinstance(scorer, JudgeScorer)}
+
+    @functools.cached_property
+    def judged_by(self) -> dict[str, str]:
+        """The judge of each of these scorers."""
+        return {name: scorer.generator for name, scorer in self.judges.items()}
+
+    @functools.cached_property
+    def checked(self) -> list[str]:
+        """The grid's scorers whose judge is checked for bias."""
+        return [name for name, scorer in self.judges.items() if scorer.bias_checks]
+
+    @functools.cached_property
+    def nuggets(self) -> dict[str, Nuggets]:
+        """The grid's scorers that have lists of nuggets."""
+        return {name: scorer for name, scorer in self.scorers.items() if isinstance(scorer, Nuggets)}
+
+    @functools.cached_property
+    def filed(self) -> dict[str, File]:
+        """The grid's scorers whose scores are read from a file."""
+        return {name: scorer for name, scorer in self.scorers.items() if isinstance(scorer, File)}
+
+    @functools.cached_property
+    def computed(self) -> list[str]:
+        """The grid's scorers that compute their scores."""
+        return [name for name in self.scorers if name not in self.judges and name not in self.filed]
+
+    def loads_model(self, scorer: str) -> bool:
+        """Return whether one job per shard makes the scores, since loading the scorer's model takes long."""
+        kind = self.scorer(scorer)
+        return isinstance(kind, MeasuredScorer) and kind.loads_model
+
+    def references(self, scorer: str) -> StudyFile:
+        """Return the file of a scorer's references: judged passages, or the queries' gold answers."""
+        return files.queries if self.scorer(scorer).references == "gold" else files.references
+
+    @functools.cached_property
+    def reference_files(self) -> dict[str, Any]:
+        """The inputs of a job's scorer besides answers."""
+        return {"references": of_job(self.references), "encoded": files.encoded_references}
+
+    def receipts(self, dataset: str, generator: str, scorer: str) -> list[StudyFile]:
+        """Return the receipts of the scores of a scorer with a model; others score in the jobs that write tables."""
+        shards = self.study.generation.shards(dataset, generator) if self.loads_model(scorer) else ()
+        return files.score_receipt.each({"shard": shard} for shard in shards)
+
+    @functools.cached_property
+    def params(self) -> dict[str, Any]:
+        """Params of all jobs that score answers."""
+        return {
+            "scorer": of_job(self.of_jobs),
+            "grades": of_job(self.study.reference_sets),
+            "near_copy": self.study.settings.near_copy,
+            "cache_dir": self.study.cache_dir,
+        }
+
+    def utility_mode(self, scorer: str) -> str:
+        """Return whether the utility of a scorer is relative or absolute."""
+        return self.scorer(scorer).utility
+
+    def rankings(self, generator: str, scorer: str) -> list[StudyFile]:
+        """Return every retriever's contexts if scores may be missing for a reason other than an empty ranking."""
+        missing = may_miss_answers(self.study.generator(generator)) or scorer in self.filed
+        return files.contexts.each(self.study.each_retriever if missing else [])
+
+    @functools.cache  # noqa: B019 - a process has a single study
+    def judge_template(self, scorer: str) -> dict[str, Any]:
+        """Return the parts of the template of a scorer's prompts to its judge."""
+        judge = self.judges[scorer]
+        return vars(load_judge_template(self.study.template_path(judge.prompt, "judge_prompts"), judge.placeholders()))
+
+    @functools.cache  # noqa: B019 - a process has a single study
+    def nugget_template(self, name: str) -> dict[str, Any]:
+        """Return the parts of a template that asks for lists of nuggets."""
+        return vars(load_nugget_template(self.study.template_path(name, "nugget_prompts")))

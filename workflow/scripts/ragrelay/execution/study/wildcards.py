@@ -1,0 +1,50 @@
+"""Turn functions of a job's wildcards into what Snakemake calls, and names into patterns of wildcards."""
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+from ragrelay.execution.jobs.code_digest import code_digest
+
+NAME = r"[A-Za-z0-9][A-Za-z0-9_.-]*"
+"""Pattern of wildcards without a list of values: any name of the catalogue."""
+
+
+class Wildcards(Protocol):
+    """A job's wildcards, as Snakemake passes them to functions of rules."""
+
+    def __getattr__(self, name: str) -> str:
+        """Return the value of a wildcard."""
+
+    def __getitem__(self, name: str) -> str:
+        """Return the value of a wildcard."""
+
+    def items(self) -> Iterable[tuple[str, str]]:
+        """Return names and values."""
+
+
+Key = Mapping[str, str | int]
+"""Values of wildcards, to fill in paths."""
+OfJob = Callable[[Wildcards], Any]
+
+
+def any_of(names: Iterable[str]) -> str:
+    """Return a regular expression that matches any of ``names``, and nothing if there are none."""
+    return "|".join(map(re.escape, names)) or "(?!)"
+
+
+def of_job(function: Callable[..., Any]) -> OfJob:
+    """Return ``function`` for a rule: each of its arguments is the job's wildcard of that name."""
+    names = tuple(inspect.signature(function).parameters)
+    return lambda wildcards: function(*(getattr(wildcards, name) for name in names))
+
+
+def code_of(script: str, *modules: str | Callable[[Wildcards], str]) -> Callable[[Wildcards], str]:
+    """Return a params function that computes a script's code digest.
+
+    Snakemake calls it per job, so a cluster node hashes one script, not all. ``modules`` are those that the script
+    imports by a name which is not in its code, such as the kind of a job's retriever, or the figures that it draws.
+    They can be functions from wildcards to a module.
+    """
+    return lambda wildcards: code_digest(script, *(m(wildcards) if callable(m) else m for m in modules))
