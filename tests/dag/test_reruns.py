@@ -116,8 +116,8 @@ def test_jobs_follow_only_receipts_of_the_stores(study: Sandbox) -> None:
     texts = {path: path.read_text(encoding="utf-8") for path in RULE_FILES}
     assert [path.name for path, text in texts.items() if re.search(r"ancient\(\w", text)] == ["common.smk"]
     followed = [name for text in texts.values() for name in re.findall(r"following\((.+)\),", text)]
-    receipts = {f"study.receipts_of({name})" for name in ("files.receipt", "changed_files.changed_receipt")}
-    assert set(followed) == {*receipts, "of_job(study.score_receipts)"}
+    receipts = {f"generation.receipts({name})" for name in ("files.receipt", "changed_files.changed_receipt")}
+    assert set(followed) == {*receipts, "of_job(scoring.receipts)"}
 
 
 def test_a_run_file_that_joins_is_checked_before_any_job(study: Sandbox) -> None:
