@@ -15,8 +15,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
-from pydantic import AfterValidator, Field, create_model
+from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, create_model
 from pydantic.json_schema import SkipJsonSchema
+from pydantic_core import CoreSchema
 
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.extensions import classes_of, extensions, import_extension, source_hash
@@ -217,10 +218,10 @@ class Kinds(Generic[K]):
         """Return the JSON Schema of an entry."""
         return {"oneOf": [self[name].branch(self.selector, name) for name in self.names()]}
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
         return AfterValidator(self.validated).__get_pydantic_core_schema__(source, handler)
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchema:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
         return {**self.schema(), "finished": True}
 
 

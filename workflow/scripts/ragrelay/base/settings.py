@@ -18,11 +18,14 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
     PlainValidator,
     ValidationError,
     WrapValidator,
     model_validator,
 )
+from pydantic_core import CoreSchema
 
 from ragrelay.base.errors import one_of
 
@@ -54,11 +57,11 @@ class Matching:
     shown: bool = True
     """Whether messages show the value."""
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
         validator = AfterValidator(self.check) if self.shown else BeforeValidator(self.check)
         return validator.__get_pydantic_core_schema__(source, handler)
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchema:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
         # Here "$" means the end of the text. Texts of unbounded length have a format instead of a pattern.
         return {**handler(schema), **({"format": self.format} if self.format else {"pattern": f"^{self.pattern}$"})}
 
@@ -75,10 +78,10 @@ class OneOf:
 
     names: Callable[[], Collection[str]]
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
         return PlainValidator(self.check).__get_pydantic_core_schema__(source, handler)
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchema:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
         return {"enum": list(self.names())}
 
     def check(self, value: Any) -> Any:
@@ -89,10 +92,10 @@ class OneOf:
 
 
 class _OrNull:
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
         return WrapValidator(self.check).__get_pydantic_core_schema__(source, handler)
 
-    def __get_pydantic_json_schema__(self, schema: Any, handler: Any) -> JsonSchema:
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
         return {**handler(schema), "nullable": True}
 
     def check(self, value: Any, validate: Callable[[Any], Any]) -> Any:

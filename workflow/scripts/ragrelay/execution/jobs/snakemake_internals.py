@@ -19,20 +19,22 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from types import SimpleNamespace
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 from snakemake.common import NOTHING_TO_BE_DONE_MSG, __version__
 from snakemake.dag import DAG
 from snakemake.io import _IOFile, ancient, flag, is_flagged
-from snakemake.jobs import Reason
+from snakemake.jobs import Job, Reason
 from snakemake.logging import logger
 from snakemake.persistence import ParamsChange, PersistenceBase
 from snakemake.persistence.file import FilePersistence
 from snakemake.resources import GroupResources, Resource, Resources
+from snakemake.rules import Rule
 from snakemake.scheduling.job_scheduler import JobScheduler
 from snakemake.settings.types import DeploymentMethod
 from snakemake.sourcecache import infer_source_file
+from snakemake.workflow import Workflow
 from snakemake_interface_logger_plugins.common import LogEvent
 
 from ragrelay.base.display.terminal import KEPT, Shown, say, tell
@@ -201,7 +203,7 @@ def collect_garbage_rarely() -> None:
     gc.set_threshold(20_000)
 
 
-def import_this_package_in_jobs(workflow: Any) -> None:
+def import_this_package_in_jobs(workflow: Workflow) -> None:
     """Have jobs import ``ragrelay`` from the workflow's own checkout.
 
     Snakemake puts a script's folder behind the environment's packages. If two checkouts share an environment, jobs
@@ -244,7 +246,7 @@ def count_file(path: str) -> Any:
     return flag(ancient(path), COUNT)
 
 
-def _recorded_input(persistence: Any, job: Any) -> list[Any]:
+def _recorded_input(persistence: PersistenceBase, job: Job) -> list[str]:
     return [file for file in _input_of(persistence, job) if not is_flagged(file, COUNT)]
 
 
@@ -316,7 +318,7 @@ async def _order_only(dag: DAG, *arguments: Any, **options: Any) -> None:
             dag.depending[maker][job] = files
 
 
-def _count_again(dag: DAG, hidden: Iterable[tuple[Any, Any, Iterable[Any]]]) -> bool:
+def _count_again(dag: DAG, hidden: Iterable[tuple[Job, Job, Iterable[str]]]) -> bool:
     """Have missing keys counted for exactly those jobs that run. Returns whether a count on disk is to be replaced.
 
     ``hidden``: jobs that make ancient() inputs, jobs that have them, and these files. A count may be left of a run that
@@ -335,7 +337,7 @@ def _count_again(dag: DAG, hidden: Iterable[tuple[Any, Any, Iterable[Any]]]) -> 
     return bool(left)
 
 
-def _tell_if_it_should_follow(job: Any, maker: Any) -> None:
+def _tell_if_it_should_follow(job: Job, maker: Job) -> None:
     """Warn of the rule of ``job`` if it views a store, but runs whenever ``maker`` filled it for another retriever.
 
     A workflow that imports the rules can replace their inputs, and with them ancient().
@@ -347,11 +349,11 @@ def _tell_if_it_should_follow(job: Any, maker: Any) -> None:
         tell(f"{place}; expected ancient(…) around them, without which it runs whenever another retriever changes")
 
 
-def _is_ours(job: Any) -> bool:
+def _is_ours(job: Job) -> bool:
     return any(job.rule.module_globals is module for module, _ in _OURS)
 
 
-def _changed_source_files(dag: DAG, job: Any, cache_dir: Path) -> list[Any]:
+def _changed_source_files(dag: DAG, job: Job, cache_dir: Path) -> list[str]:
     """Return the inputs of ``job`` that no job makes, and whose content has changed since it ran."""
     made = dag.dependencies[job].values()
     if sum(map(len, made)) == len(job.input):
@@ -381,7 +383,7 @@ def changed_source_files() -> list[str]:
     return sorted(path for path, source in _SOURCE_FILES.items() if source.changed)
 
 
-def finished_files(workflow: Any) -> list[str]:
+def finished_files(workflow: Workflow) -> list[str]:
     """Return the existing files among the outputs that this run's targets need."""
     made = {str(file) for job in workflow.dag.jobs for file in job.output}
     return sorted(path for path in made if Path(path).is_file())
@@ -398,7 +400,7 @@ def end_with(lines: Callable[[], list[str]]) -> None:
     logger.addFilter(added)
 
 
-def check_submissions(workflow: Any, planned: Callable[[Iterable[Any]], tuple[dict[str, int], str]]) -> None:
+def check_submissions(workflow: Workflow, planned: Callable[[Iterable[Job]], tuple[dict[str, int], str]]) -> None:
     """Have a dry run end with its jobs' requests to SLURM, and a run check these before its first job.
 
     Snakemake's log records at these points trigger it, because Snakemake ignores a module's hooks such as `onstart`.
@@ -420,7 +422,7 @@ def check_submissions(workflow: Any, planned: Callable[[Iterable[Any]], tuple[di
     logger.addFilter(checked)
 
 
-def _dry_table(workflow: Any, planned: Callable[[Iterable[Any]], tuple[dict[str, int], str]]) -> str:
+def _dry_table(workflow: Workflow, planned: Callable[[Iterable[Job]], tuple[dict[str, int], str]]) -> str:
     if not any(key.startswith("slurm_") for rule in workflow.rules for key in rule.resources):
         return ""
     jobs, counted = [*workflow.dag.needrun_jobs(exclude_finished=False)], ""
@@ -435,7 +437,7 @@ def _dry_table(workflow: Any, planned: Callable[[Iterable[Any]], tuple[dict[str,
     return f"Requests to SLURM:\n{submission_table(classes)}\n{counted}{note if left else ''}"
 
 
-def _check_run(workflow: Any) -> None:
+def _check_run(workflow: Workflow) -> None:
     requested = any(job.rule.name.endswith("check_cluster") for job in workflow.dag.needrun_jobs())
     if workflow.local_exec or workflow.executor_plugin.name != "slurm":
         if requested:
@@ -453,7 +455,7 @@ def _check_run(workflow: Any) -> None:
         sys.exit(0)
 
 
-def submissions(workflow: Any) -> list[Submissions]:
+def submissions(workflow: Workflow) -> list[Submissions]:
     """Return the jobs that go to a cluster, with the resources of their first attempt, in the order of the rules."""
     from snakemake_executor_plugin_slurm.submit_string import get_submit_command  # here, as an environment may lack it
     from snakemake_executor_plugin_slurm.utils import set_gres_string
@@ -511,7 +513,7 @@ def escape_log_messages() -> None:
         signal.signal(signal.SIGINT, _note_interrupt)
 
 
-def _note_interrupt(number: int, frame: Any) -> None:
+def _note_interrupt(number: int, frame: FrameType | None) -> None:
     _INTERRUPTS.append(number)
     raise KeyboardInterrupt
 
@@ -528,7 +530,7 @@ def print_failure(errors: str) -> None:
     atexit.register(tell, f"{kept}\n{errors.rstrip()}")
 
 
-def leave_unlocked(workflow: Any) -> list[str]:
+def leave_unlocked(workflow: Workflow) -> list[str]:
     """Leave the folder unlocked if only targets of LOOKING are requested. Returns the inputs of these: none.
 
     Called as an input function: then the jobs are known, and the folder is not locked yet. With a lock, such a target
@@ -570,13 +572,13 @@ def _write_locks(persistence: FilePersistence, lock_type: str, keys: Iterable[st
     _write(persistence, lock_type, keys)
 
 
-def declare_makers(rules: Iterable[Any], makers: Mapping[Callable[..., Any], str]) -> None:
+def declare_makers(rules: Iterable[Rule], makers: Mapping[Callable[..., Any], str]) -> None:
     """Tell ``rules`` which rule makes the files of an input function. For others, Snakemake tries all patterns."""
     for rule in rules:
         rule.dependencies |= {item: makers[item] for item in rule.input if item in makers}
 
 
-def output_patterns(workflow: Any) -> list[str]:
+def output_patterns(workflow: Workflow) -> list[str]:
     """Return regular expressions of all outputs and benchmarks, with the configuration's names for wildcards."""
     return [
         output.regex().pattern
@@ -585,19 +587,19 @@ def output_patterns(workflow: Any) -> list[str]:
     ]
 
 
-def log_patterns(workflow: Any) -> list[tuple[str, list[str]]]:
+def log_patterns(workflow: Workflow) -> list[tuple[str, list[str]]]:
     """Return a regular expression of the log, and the outputs, of each rule that has both."""
     rules = [rule for rule in workflow.rules if rule.log and rule.output]
     return [(rule.log[0].regex().pattern, list(map(str, rule.output))) for rule in rules]
 
 
-def class_resources(workflow: Any, name: str) -> dict[str, Any]:
+def class_resources(workflow: Workflow, name: str) -> dict[str, Any]:
     """Return the `set-resources` of a class of rules in the profile."""
     resources = workflow.resource_settings.overwrite_resources.get(name, {})
     return {key: _value(resource) for key, resource in Resources.from_mapping(resources).items()}
 
 
-def with_work(workflow: Any, resources: Mapping[str, Any]) -> dict[str, Any]:
+def with_work(workflow: Workflow, resources: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``resources`` of a class of rules for jobs with work; the profile's `default-resources` for those without.
 
     A job's count of its missing keys says which it is. Until it is made, if it is none of the job's inputs, and after a
@@ -611,7 +613,7 @@ def _by_work(of_class: Resource, default: Resource | None) -> Callable[..., Any]
     if default is None:
         default = of_class if of_class.name in SIZES else Resource(of_class.name, None)
 
-    def value(wildcards: Any, input: Any, attempt: int, **job: Any) -> Any:
+    def value(wildcards: Any, input: Any, attempt: int, **job: Job) -> Any:
         chosen = default if attempt == 1 and missing_keys(input) == 0 else of_class
         return chosen.evaluate(wildcards, input=input, attempt=attempt, **job).value
 
@@ -631,31 +633,31 @@ def missing_keys(inputs: Any) -> int | None:
     return known[0] if known else None
 
 
-def class_threads(workflow: Any, name: str, otherwise: Any) -> Any:
+def class_threads(workflow: Workflow, name: str, otherwise: Any) -> Any:
     """Return the `set-threads` of a class of rules in the profile, or ``otherwise``."""
     threads = workflow.resource_settings.overwrite_threads.get(name, otherwise)
     return _value(threads) if isinstance(threads, Resource) else threads
 
 
-def requested_resources(workflow: Any) -> dict[str, dict[str, int]]:
+def requested_resources(workflow: Workflow) -> dict[str, dict[str, int]]:
     """Return the minutes (`runtime`) and MB (`mem_mb`) of a first attempt in the profile, by rule with a benchmark."""
     measured = [rule for rule in workflow.rules if rule.benchmark]
     requested = {rule.name: {name: _first(rule, name) for name in ("runtime", "mem_mb")} for rule in measured}
     return {rule: {name: value for name, value in values.items() if value} for rule, values in requested.items()}
 
 
-def submitted_at_once(workflow: Any) -> int | None:
+def submitted_at_once(workflow: Workflow) -> int | None:
     """Return how many jobs the profile (`jobs`) submits at a time; None if all run on this machine."""
     nodes = workflow.resource_settings.nodes
     return None if workflow.local_exec or not isinstance(nodes, int) else nodes
 
 
-def time_limit(rule: Any) -> int | None:
+def time_limit(rule: Rule) -> int | None:
     """Return the minutes that the profile gives a first attempt of ``rule``; None if it sets no limit."""
     return _first(rule.rule, "runtime")
 
 
-def _first(rule: Any, name: str) -> int | None:
+def _first(rule: Rule, name: str) -> int | None:
     """Return the profile's number for a job's first attempt; None if it has none."""
     if (resource := rule.resources.get(name)) is None:
         return None
