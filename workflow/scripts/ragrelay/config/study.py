@@ -13,7 +13,7 @@ from ragrelay.base.vocabulary.orderings import MOST_PERMUTED, PERMUTATIONS, fits
 from ragrelay.base.vocabulary.primary import PrimaryFields
 from ragrelay.collection.source import DATASET_KINDS, check_gold
 from ragrelay.config.checks import check_budget_units, check_cache_folder, check_file_names, check_pathvars, expanded
-from ragrelay.config.schema import validated
+from ragrelay.config.schema import Configuration, validated
 from ragrelay.generation.generator import GENERATOR_KINDS, check_generator, check_scores, check_unthinking, is_asked
 from ragrelay.prompting.templates import load_template
 from ragrelay.questions.judging.checks import check_judges
@@ -54,7 +54,7 @@ class Study(CheckedStudy):
         self, config: Mapping[str, Any], folder: str | Path = ".", prompts: Sequence[str | Path] = ("config/prompts",)
     ) -> None:
         super().__init__(config, folder, prompts)
-        self.settings = validated(config)
+        self.settings: Configuration = validated(config)
         self.config = self.settings.mapping()
         self.name = self.settings.study
         self.cache_dir = expanded("cache_dir", self.settings.cache_dir)

@@ -6,6 +6,7 @@ from typing import Any
 from snakemake.io import report as captioned
 
 from ragrelay.annexes.compare import files
+from ragrelay.annexes.compare.settings import CompareSettings
 from ragrelay.base.errors import InputError
 from ragrelay.base.io.hashing import value_hash
 from ragrelay.execution.jobs.scripts import on_terminal
@@ -21,13 +22,13 @@ class Comparison:
     """Paths and params of the rule that compares studies. Without the key, they name no study."""
 
     def __init__(self, study: StudyOfRules) -> None:
-        settings: dict[str, Any] = study.config.get("compare") or {}
+        settings: CompareSettings | None = study.settings.compare
         self.own = study.name
-        after = settings.get("after") or "after"
+        before, after = (settings.before, settings.after) if settings else ("before", "after")
         self.listed = isinstance(after, list)
-        self.names = [settings.get("before") or "before", *(after if isinstance(after, list) else [after])]
+        self.names = [before, *(after if isinstance(after, list) else [after])]
         self.folders = [self.folder(name) for name in self.names] if settings else []
-        self.pairs: dict[str, Any] = settings.get("pairs", {})
+        self.pairs: dict[str, Any] = settings.mapping()["pairs"] if settings else {}
         first, *others = (Path(name).name for name in self.names)
         joined = f"{first}-to-{'+'.join(others)}"
         self.title = joined if len(joined) <= LONGEST else (

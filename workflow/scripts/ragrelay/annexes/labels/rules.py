@@ -49,7 +49,7 @@ class Labels:
         """The names of the grid's sources, with each combination replaced by its parts."""
         self.need_single_answers = any(source.needs_single_answers for source in self.source_parts.values())
         """Whether a source needs answers to single passages."""
-        self.cutoffs = label_cutoffs(study.grid.k, study.config["annotation_depth"])
+        self.cutoffs = label_cutoffs(study.grid.k, study.settings.annotation_depth)
 
     @functools.cached_property
     def cells_end_to_end(self) -> list[Key]:
@@ -75,12 +75,12 @@ class Labels:
     @functools.cached_property
     def trust_in_judges(self) -> dict[str, Any]:
         """Params of the page's part on judges: the key's threshold and statement, and the judges of own answers."""
-        agreement, generators = self.study.config["agreement"], self.study.grid.generators
+        agreement, generators = self.study.settings.agreement, self.study.grid.generators
         judges = {name: source.judges(generators) for name, source in self.source_parts.items()}
         own = {name: [judge for judge in asked if judge in generators] for name, asked in judges.items()}
         return {
-            "least_kappa": agreement["least_kappa"],
-            "random_sample": agreement["random_sample"],
+            "least_kappa": agreement.least_kappa,
+            "random_sample": agreement.random_sample,
             "own": {name: own_judges for name, own_judges in own.items() if own_judges},
         }
 
@@ -99,14 +99,14 @@ class Labels:
     def checked_of(self, wildcards: Wildcards) -> dict[str, int]:
         """Return the number of passages on which a judge is checked, and their largest depth in rankings."""
         return {
-            "depth": self.study.config["annotation_depth"],
+            "depth": self.study.settings.annotation_depth,
             "size": self.source(wildcards.source)["bias_checks"],
         }
 
     def limits_of(self, wildcards: Wildcards) -> dict[str, int]:
         """Return the depth to which rankings are labelled, and the lowest grade that counts as relevant."""
-        depth: int = self.study.config["annotation_depth"]
-        return {"depth": depth, "lowest_grade": self.study.collection.lowest_grade(wildcards.dataset)}
+        lowest = self.study.collection.lowest_grade(wildcards.dataset)
+        return {"depth": self.study.settings.annotation_depth, "lowest_grade": lowest}
 
     def reference_sets_of(self, wildcards: Wildcards) -> list[str]:
         """Return the names of the reference sets of P, including the unseen ones."""

@@ -29,7 +29,7 @@ rule build_single_prompts:
     conda:
         env("analysis")
     params:
-        depth=study.config["annotation_depth"],
+        depth=study.settings.annotation_depth,
         template=of_job(generation.template_parts),
         code=code_of("labels/build_single_prompts.py"),
     script:
@@ -113,7 +113,7 @@ rule read_single_answers:
     params:
         dataset=of_job(collection.of_jobs),
         imported=of_job(generation.given_passages),
-        depth=study.config["annotation_depth"],
+        depth=study.settings.annotation_depth,
         code=code_of("labels/read_single_answers.py", of_job(collection.module)),
     script:
         "scripts/read_single_answers.py"
@@ -199,7 +199,7 @@ rule label_by_file:
     conda:
         env("analysis")
     params:
-        depth=study.config["annotation_depth"],
+        depth=study.settings.annotation_depth,
         code=code_of("labels/label_by_file.py"),
     script:
         "scripts/label_by_file.py"

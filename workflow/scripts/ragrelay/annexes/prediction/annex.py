@@ -32,7 +32,7 @@ class Prediction(Annex):
     def selected(self, study: CheckedStudy) -> Mapping[str, Iterable[str]]:
         from ragrelay.annexes.prediction.checks import rerankers
 
-        return {"retrievers": rerankers(study.config["prediction"])}
+        return {"retrievers": rerankers(study.settings.prediction)}
 
     def scored_texts(self, study: CheckedStudy) -> Mapping[str, bool]:
-        return {"prediction.context_perplexity": study.config["prediction"]["context_perplexity"]}
+        return {"prediction.context_perplexity": study.settings.prediction.context_perplexity}

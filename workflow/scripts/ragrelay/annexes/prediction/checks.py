@@ -1,12 +1,10 @@
 """Check the configuration's section ``prediction``."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from ragrelay.annexes.labels.source import ANNOTATION_KINDS
 from ragrelay.annexes.prediction.model_scores import read_quality
 from ragrelay.annexes.prediction.predictors.answers import ConsistencyF1
 from ragrelay.annexes.prediction.predictors.scorer_consistency import START
+from ragrelay.annexes.prediction.settings import PredictionSettings
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.settings import file_of
@@ -17,24 +15,25 @@ RERANKERS = ("reranker", "cross_encoder")
 """Keys that name a retriever whose model scores passages."""
 
 
-def rerankers(prediction: Mapping[str, Any]) -> list[str]:
+def rerankers(prediction: PredictionSettings) -> list[str]:
     """Return the distinct retrievers whose models score passages for predictors."""
-    return list(dict.fromkeys(prediction[key] for key in RERANKERS if prediction[key]))
+    return list(dict.fromkeys(name for name in (prediction.reranker, prediction.cross_encoder) if name))
 
 
-def quality_file(prediction: Mapping[str, Any], dataset: str) -> str | None:
+def quality_file(prediction: PredictionSettings, dataset: str) -> str | None:
     """Return the file with the quality of ``dataset``'s passages; None if there is none."""
-    path = prediction["passage_quality"]
+    path = prediction.passage_quality
     return path and file_of(path, dataset)
 
 
 def check_prediction(study: CheckedStudy) -> None:
     """Raise InputError for a name that no predictor can use, and for an unreadable file."""
-    settings, grid = study.config["prediction"], study.grid
+    settings: PredictionSettings = study.settings.prediction
+    grid = study.grid
     retrievers = study.config["retrievers"]
     usable = [name for name, definition in retrievers.items() if definition["kind"] == "rerank"]
     for key in RERANKERS:
-        if (name := settings[key]) is None:
+        if (name := getattr(settings, key)) is None:
             continue
         if name not in usable:
             raise InputError(
@@ -43,10 +42,10 @@ def check_prediction(study: CheckedStudy) -> None:
         RETRIEVER_KINDS.of(retrievers[name]).check(f"config key 'retrievers.{name}", study)
     sources = study.config["annotations"]
     judges = [n for n in study.config["grid"]["annotations"] if ANNOTATION_KINDS.of(sources[n]).judges(grid.generators)]
-    if settings["judge"] is not None and settings["judge"] not in judges:
+    if settings.judge is not None and settings.judge not in judges:
         expected = f"one of grid.annotations that asks a generator: {one_of(judges) if judges else 'the grid has none'}"
-        raise InputError("config key 'prediction.judge'", repr(settings["judge"]), expected)
-    for name in settings["agreement_scorers"]:
+        raise InputError("config key 'prediction.judge'", repr(settings.judge), expected)
+    for name in settings.agreement_scorers:
         place = "config key 'prediction.agreement_scorers'"
         if name not in grid.scorers:
             raise InputError(place, repr(name), one_of(grid.scorers, name))

@@ -10,6 +10,7 @@ from ragrelay.annexes.labels.rules import of_study as labels_of
 from ragrelay.annexes.prediction import files
 from ragrelay.annexes.prediction.checks import RERANKERS, quality_file
 from ragrelay.annexes.prediction.predictor import predictor_modules
+from ragrelay.annexes.prediction.settings import PredictionSettings
 from ragrelay.annexes.prediction.subject import Settings
 from ragrelay.base.vocabulary.study_file import StudyFile
 from ragrelay.execution.study import files as study_files
@@ -31,7 +32,7 @@ class Prediction:
 
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
-        self.asked_for: dict[str, Any] = study.config["prediction"]
+        self.asked_for: PredictionSettings = study.settings.prediction
         self.rankings = study.retrieval.rankings
         self.tables = {name: pattern.each(study.sections) for name, pattern in TABLES.items()}
 
@@ -73,7 +74,7 @@ class Prediction:
 
     def labels_of_judge(self, wildcards: Wildcards) -> list[StudyFile]:
         """Return the judge's labels for a job's generator; none if predictors use no judge."""
-        judge = self.asked_for["judge"]
+        judge = self.asked_for.judge
         if judge is None:
             return []
         _, names = labels_of(self.study).source_parts[judge].job(judge, "", wildcards.generator)
@@ -92,8 +93,8 @@ class Prediction:
     @functools.cached_property
     def given(self) -> dict[str, Any]:
         """Optional inputs of predictors; those that the study lacks are empty."""
-        likelihoods = [files.context_likelihoods] if self.asked_for["context_perplexity"] else []
-        chosen = {key: self.asked_for[key] for key in RERANKERS}
+        likelihoods = [files.context_likelihoods] if self.asked_for.context_perplexity else []
+        chosen = {key: getattr(self.asked_for, key) for key in RERANKERS}
         return {
             "uses": [study_files.context_use] if self.study.settings.context_use else [],
             "likelihoods": likelihoods,
@@ -101,7 +102,7 @@ class Prediction:
             "shown": self.shown_contexts,
             "judge": self.labels_of_judge,
             "quality": self.quality_file_of,
-            "agreement": [files.agreement.at(scorer=name) for name in self.asked_for["agreement_scorers"]],
+            "agreement": [files.agreement.at(scorer=name) for name in self.asked_for.agreement_scorers],
         }
 
     @functools.cached_property
@@ -114,7 +115,7 @@ class Prediction:
                 "shown": study_files.imported_contexts,
             },
             "contexts": [(context["ordering"], context["k"]) for context in self.study.contexts],
-            "settings": {name: self.asked_for[name] for name in Settings.__dataclass_fields__},
+            "settings": {name: getattr(self.asked_for, name) for name in Settings.__dataclass_fields__},
             "cache_dir": self.study.cache_dir,
         }
 

@@ -191,7 +191,7 @@ rule report_predictions:
     input:
         **prediction.tables,
         quality_left_out=(
-            study.grid_paths(prediction_files.left_out_of_quality) if prediction.asked_for["passage_quality"] else []
+            study.grid_paths(prediction_files.left_out_of_quality) if prediction.asked_for.passage_quality else []
         ),
         template=reported.template("predict"),
         page_parts=reported.page_parts,

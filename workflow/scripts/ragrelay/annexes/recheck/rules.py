@@ -17,12 +17,6 @@ class Recheck:
     def __init__(self, study: StudyOfRules) -> None:
         self.study = study
 
-    @property
-    def answers(self) -> int:
-        """The number of answers to make again, of each dataset and generator."""
-        number: int = self.study.config["recheck"]["answers"]
-        return number
-
     def each(self, pattern: StudyFile) -> list[StudyFile]:
         """Return the files of ``pattern`` of all generators with an engine, and of all scorers that ask no judge."""
         study = self.study

@@ -15,7 +15,7 @@ RECHECK = {
     # Made again whenever it is asked for: the machine, its libraries or a server may have changed.
     "asked_for": str(STARTED),
     "patterns": PROMPTS,
-    "answers": rechecks.answers,
+    "answers": study.settings.recheck.answers,
     "generator": of_job(generation.of_jobs),
     "fingerprint": of_job(generation.fingerprint),
     "template": lambda wildcards: generation.template_parts(generation.template_of(wildcards.generator)),
