@@ -38,8 +38,6 @@ class CheckedStudy:
         """Folders of templates. The first that has a template wins."""
         self.config: dict[str, Any] = {}
         """The configuration with defaults."""
-        self.settings: Any
-        """The same with its types, config.schema.Configuration, which has the annexes' keys."""
         self.grid: GridSettings
         """Its grid, with the orderings that ``permutations`` stands for."""
         self.asked: list[str] = []

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from ragrelay.annexes.prediction.outputs import OUTPUTS, RESULT_TABLES
-from ragrelay.annexes.prediction.settings import PredictionKeys
+from ragrelay.annexes.prediction.settings import PredictionKeys, PredictionSettings
 from ragrelay.base.annex import Annex
 from ragrelay.base.kinds import CheckedStudy
 
@@ -32,7 +32,7 @@ class Prediction(Annex):
     def selected(self, study: CheckedStudy) -> Mapping[str, Iterable[str]]:
         from ragrelay.annexes.prediction.checks import rerankers
 
-        return {"retrievers": rerankers(study.settings.prediction)}
+        return {"retrievers": rerankers(PredictionSettings.model_validate(study.config["prediction"]))}
 
     def scored_texts(self, study: CheckedStudy) -> Mapping[str, bool]:
-        return {"prediction.context_perplexity": study.settings.prediction.context_perplexity}
+        return {"prediction.context_perplexity": study.config["prediction"]["context_perplexity"]}

@@ -28,8 +28,7 @@ def quality_file(prediction: PredictionSettings, dataset: str) -> str | None:
 
 def check_prediction(study: CheckedStudy) -> None:
     """Raise InputError for a name that no predictor can use, and for an unreadable file."""
-    settings: PredictionSettings = study.settings.prediction
-    grid = study.grid
+    settings, grid = PredictionSettings.model_validate(study.config["prediction"]), study.grid
     retrievers = study.config["retrievers"]
     usable = [name for name, definition in retrievers.items() if definition["kind"] == "rerank"]
     for key in RERANKERS:
