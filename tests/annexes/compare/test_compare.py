@@ -21,6 +21,7 @@ from ragrelay.annexes.compare.studies import Finished, open_study
 from ragrelay.annexes.compare.write import compare_studies
 from ragrelay.base.errors import InputError
 from ragrelay.report.data_hashes import data_hashes
+from ragrelay.report.signature import signature
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -525,3 +526,26 @@ def test_passages_that_a_retriever_brings_are_data(tmp_path: Path):
         assert found.keys() - without.keys() == {"passages of bm25"} and found["passages of bm25"]["count"] == 2
         hashes.append(found["passages of bm25"]["hash"])
     assert hashes[0] == hashes[1] != hashes[2]
+
+
+def test_a_processor_is_data_and_in_the_signature(tmp_path: Path):
+    study = write_finished(tmp_path, "one", ("bm25", "cut"))
+    for folder in ("runs", "contexts"):
+        (study / "demo" / folder).mkdir()
+    for name in ("bm25", "cut"):
+        (study / f"demo/runs/{name}.run.gz").write_bytes(gzip.compress(f"q Q0 d1 1 2.0 {name}\n".encode()))
+    provenance = json.loads((study / "report/provenance.json").read_text())
+    config, lines = provenance["config"], []
+    config["retrievers"]["cut"] = {"kind": "processed", "of": "bm25", "processor": {"kind": "python"}}
+    provenance["generators"]["lm"]["fingerprint"] = "f" * 16
+    for fingerprint in ("a" * 16, "b" * 16):
+        receipt = study / "demo/contexts/cut.processed.json"
+        receipt.write_text(json.dumps({"fingerprint": fingerprint}))
+        found = data_hashes(study, "demo", config)
+        assert found["processor of cut"] == {"hash": fingerprint} and "processor of bm25" not in found
+        lines.append(signature(provenance | {"data": {"demo": found}}, "demo", "lm", "s"))
+        run = found["run cut"]["hash"][:8]
+        assert (
+            found["run bm25"] == found["run cut"] and f"retrievers:bm25:{run},cut:{run}:{fingerprint[:8]}|" in lines[-1]
+        )
+    assert lines[0] != lines[1]

@@ -171,7 +171,7 @@ CEILINGS = {
     "bertscore": 500,
     "questions": 2000,
     "analysis": 5550,  # intervals end where the scores' scale does
-    "report": 7250,  # the first screen's rows with their types, and facts.json
+    "report": 7250,  # the first screen's rows with their types, and facts.json; processors in the signature
     "config": 1050,
     "execution": 5700,  # the command ragrelay, and doctor
     "extend": 100,

@@ -30,8 +30,9 @@ def data_hashes(
 
     The kinds are ``queries``, ``judgements``, ``gold answers`` if there are any, ``clusters`` (of queries) if
     the ``config`` (grid, datasets and other definitions) has them, ``run <retriever>`` of the grid (without comments
-    and tags), ``passages of <retriever>`` in contexts of one that brings some, those of annexes by the functions
-    ``more``, and ``corpus <index>``, hashed when it was indexed. Raises InputError for a damaged file.
+    and tags), ``passages of <retriever>`` in contexts of one that brings some, ``processor of <retriever>`` (its
+    fingerprint), those of annexes by the functions ``more``, and ``corpus <index>``, hashed when it was indexed. Raises
+    InputError for a damaged file.
     """
     folder = Path(results) / dataset
     queries = read_result(folder / "collection/queries.parquet")
@@ -50,6 +51,10 @@ def data_hashes(
         if config.get("retrievers", {}).get(retriever, {}).get(BRINGS):
             shown = read_result(folder / f"contexts/{retriever}.parquet").select("docno", "text").unique()
             hashes[f"passages of {retriever}"] = described(rows_of(shown))
+        made = folder / f"contexts/{retriever}.processed.json"
+        if "processor" in config.get("retrievers", {}).get(retriever, {}) and made.is_file():
+            fingerprint = read_whole(made, Path(results).name, read_json)["fingerprint"]
+            hashes[f"processor of {retriever}"] = {"hash": fingerprint}
     for function in more:
         hashes |= function(Path(results), dataset, config)
     for path in sorted(Path(results).glob("indexes/*/*.json")):

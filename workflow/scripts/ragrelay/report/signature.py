@@ -12,9 +12,9 @@ DIGITS = 8
 def signature(provenance: Mapping[str, Any], dataset: str, generator: str, scorer: str) -> str:
     """Return the line of a section's first table, ``key:value`` between bars as sacreBLEU writes it.
 
-    Names are followed by hashes: of the dataset's queries and judgements, of the retrievers' runs, of the generator's
-    fingerprint, and of the scorer's definition, or of its scores if they are from a file. Empty if the ``provenance``
-    lacks one of these, the runs aside: contexts of imported answers have none.
+    Names are followed by hashes: of the dataset's queries and judgements, of the retrievers' runs and processors, of
+    the generator's fingerprint, and of the scorer's definition, or of its scores if they are from a file. Empty if the
+    ``provenance`` lacks one of these, the runs aside: contexts of imported answers have none.
     """
     config = provenance.get("config") or {}
     data = (provenance.get("data") or {}).get(dataset) or {}
@@ -28,11 +28,12 @@ def signature(provenance: Mapping[str, Any], dataset: str, generator: str, score
     of_scores = data.get(f"scores {scorer}, {generator}", {}).get("hash") or value_hash(definition)
     hashes = [data[kind]["hash"][:DIGITS] for kind in ("queries", "judgements") if kind in data]
     names = [primary["retriever"], primary["reference"]] if primary else grid["retrievers"]
-    of_runs = {name: data.get(f"run {name}", {}).get("hash", "")[:DIGITS] for name in names}
+    kinds = ("run", "processor of")
+    of_runs = {name: [data.get(f"{kind} {name}", {}).get("hash", "")[:DIGITS] for kind in kinds] for name in names}
     parts = {
         "data": ":".join([dataset, *hashes]),
         "references": primary.get("references"),
-        "retrievers": ",".join(":".join(filter(None, named)) for named in of_runs.items()),
+        "retrievers": ",".join(":".join(filter(None, [name, *hashes])) for name, hashes in of_runs.items()),
         "k": primary.get("k") or ",".join(map(str, grid["k"])),
         "ordering": primary.get("ordering") or ",".join(grid["orderings"]),
         "seeds": ",".join(map(str, grid["seeds"])),

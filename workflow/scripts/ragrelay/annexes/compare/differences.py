@@ -21,6 +21,8 @@ EQUAL = {
 """What the page says instead of the rows under a heading."""
 NAMED = ("retrievers", "generators", "scorers", "datasets")
 """Sections of the catalogue. An entry that a study lacks is one row."""
+WHAT = ("run", "passages of", "processor of")
+"""Kinds of data of a retriever."""
 FIRST = ("retrievers", "grid", "generators", "scorers", "datasets")
 """The order of the keys that differ; others follow."""
 
@@ -91,7 +93,7 @@ def _data(side: SideStudy) -> dict[str, str]:
     of_annexes = [resolve(annex.hashes) for annex in annexes() if annex.hashes]
     named = {own: first for first, own in side.retrievers}
     taken = {name: f"{name} (no counterpart)" for name in named.values()} | named
-    kinds = {f"{what} {own}": f"{what} {name}" for own, name in taken.items() for what in ("run", "passages of")}
+    kinds = {f"{what} {own}": f"{what} {name}" for own, name in taken.items() for what in WHAT}
     found: dict[str, str] = {}
     for first, own in dict.fromkeys(pair.dataset for pair in side.pairs):
         hashes = data_hashes(side.study.folder, own, side.study.config, of_annexes)
