@@ -294,7 +294,7 @@ def agreement_figures(draws: int) -> Iterator[tuple[str, Figure]]:
 
 
 def usable(scores: Array) -> bool:
-    """Whether enough of people's ``scores`` (n,) are not the commonest one."""
+    """Whether enough of people's ``scores`` (n,) differ from the most frequent."""
     return different(scores) >= DIFFERENT_AT_LEAST
 
 

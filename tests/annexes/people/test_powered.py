@@ -127,7 +127,7 @@ def test_too_few_scores_give_a_reason_and_no_interval() -> None:
     wide = [[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, -1.0, -1.0]]
     cases = [
         (answers(scores=38), GAIN, "fewer than 40 scores by people"),
-        (some._replace(people=only), GAIN, "fewer than 5 of people's scores are not the commonest one"),
+        (some._replace(people=only), GAIN, "fewer than 5 of people's scores differ from the most frequent"),
         (one_cell, GAIN, "no score by people in one of the cells"),
         (few_queries, wide, "people's scores of fewer than 12 queries"),
     ]
@@ -151,7 +151,7 @@ def test_each_cell_needs_scores_of_its_own() -> None:
         return estimate(PartlyScored(known, people + random.normal(size=people.shape), np.ones((90, 2))), GAIN, cluster)
 
     few = "fewer than 20 scores by people in one of the cells"
-    alike = "fewer than 3 scores of one of the cells are not its commonest"
+    alike = "fewer than 3 scores in one of the cells differ from its most frequent"
     assert [scored(*sizes).get("reason") for sizes in ((6, 34), (34, 6), (19, 60), (20, 20))] == [few, few, few, None]
     assert [scored(30, 30, rare).get("reason") for rare in (2, 3)] == [alike, None]
     assert "low" not in scored(6, 34) and "alone" in scored(6, 34)

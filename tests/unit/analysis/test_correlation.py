@@ -175,14 +175,14 @@ def test_a_verdict_needs_12_queries(n: int, verdict: str) -> None:
 
 
 @pytest.mark.parametrize(("hits", "column"), [(3, "nDCG"), (7, "nDCG"), (8, None), (22, "nDCG"), (7, "utility")])
-def test_a_verdict_needs_8_queries_without_the_commonest_value(hits: int, column: str | None) -> None:
+def test_a_verdict_needs_8_queries_without_the_most_frequent_value(hits: int, column: str | None) -> None:
     """A measure that is 1 for 3 of 28 queries is a comparison of three with the rest."""
     random = np.random.default_rng(3)
     two, other = np.where(np.arange(28) < hits, 1.0, 0.0), random.standard_normal(28)
     varied = 4 * two + other
     row = of_rho(two, varied) if column == "utility" else of_rho(varied, two)
     rare = min(hits, 28 - hits)
-    few = f"{rare} of 28 queries have another {column} than the commonest, 8 needed"
+    few = f"{rare} of 28 queries differ from the most frequent {column}, 8 needed"
     assert row["remark"] == (few if column else None)
     assert row["verdict"] == ("too few queries" if column else "above zero")
 

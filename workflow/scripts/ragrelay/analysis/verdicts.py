@@ -61,7 +61,7 @@ def few_pairs(x: Array, y: Array, names: tuple[str, str], clusters: int | None, 
     for column, name in zip((x, y), names, strict=True):
         other = n - int(np.unique(column, return_counts=True)[1].max())
         if n >= WORDS_AT_LEAST and other < DIFFERENT_AT_LEAST:
-            return f"{other} of {n} queries have another {name} than the commonest, {DIFFERENT_AT_LEAST} needed"
+            return f"{other} of {n} queries differ from the most frequent {name}, {DIFFERENT_AT_LEAST} needed"
     return few(np.ones(n))
 
 

@@ -174,7 +174,7 @@ def few_of_a_cell(cells: Sequence[Array]) -> str:
     if min(map(len, cells)) < OF_CELL_AT_LEAST:
         return f"fewer than {OF_CELL_AT_LEAST} scores by people in one of the cells"
     alike = min(map(different, cells)) < DIFFERENT_OF_CELL
-    return f"fewer than {DIFFERENT_OF_CELL} scores of one of the cells are not its commonest" if alike else ""
+    return f"fewer than {DIFFERENT_OF_CELL} scores in one of the cells differ from its most frequent" if alike else ""
 
 
 def unlike_assessors(parts: Mapping[str, Sequence[float]]) -> str:
@@ -200,5 +200,5 @@ def too_few(values: Array, queries: int, least: int = LABELS_AT_LEAST, what: str
     if queries < QUERIES_AT_LEAST:
         return f"people's scores of fewer than {QUERIES_AT_LEAST} queries"
     if different(values) < DIFFERENT_AT_LEAST:
-        return f"fewer than {DIFFERENT_AT_LEAST} of people's scores are not the commonest one"
+        return f"fewer than {DIFFERENT_AT_LEAST} of people's scores differ from the most frequent"
     return ""

@@ -21,7 +21,7 @@ METHOD = "prediction-powered (PPI++) over sums of clusters; Student's t and Hall
 LABELS_AT_LEAST, QUERIES_AT_LEAST = 40, 12
 """An interval needs at least this many scores by people, and this many queries with one."""
 OF_CELL_AT_LEAST, DIFFERENT_OF_CELL = 20, 3
-"""An interval of two cells needs so many scores of each, and so many of each that aren't its commonest."""
+"""An interval of two cells needs this many scores in each, and this many that differ from its most frequent."""
 LABELS_OF_SLOPE = 80
 """An interval of a slope needs so many scores by people."""
 
