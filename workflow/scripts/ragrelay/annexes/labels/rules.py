@@ -52,11 +52,6 @@ class Labels:
         self.cutoffs = label_cutoffs(study.grid.k, study.settings.annotation_depth)
 
     @functools.cached_property
-    def cells_end_to_end(self) -> list[Key]:
-        """The cells whose answers' cost is compared with that of the labels."""
-        return [cell for cell in self.study.all_cells if cell["ordering"] == "descending" and cell["k"] in self.cutoffs]
-
-    @functools.cached_property
     def constant(self) -> list[str]:
         """The sources that give every passage of a query the same label."""
         return [name for name, source in self.source_parts.items() if source.constant]
@@ -102,11 +97,6 @@ class Labels:
             "depth": self.study.settings.annotation_depth,
             "size": self.source(wildcards.source)["bias_checks"],
         }
-
-    def limits_of(self, wildcards: Wildcards) -> dict[str, int]:
-        """Return the depth to which rankings are labelled, and the lowest grade that counts as relevant."""
-        lowest = self.study.collection.lowest_grade(wildcards.dataset)
-        return {"depth": self.study.settings.annotation_depth, "lowest_grade": lowest}
 
     def reference_sets_of(self, wildcards: Wildcards) -> list[str]:
         """Return the names of the reference sets of P, including the unseen ones."""

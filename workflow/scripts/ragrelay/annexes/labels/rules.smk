@@ -227,7 +227,12 @@ rule measure_labels:
         references=labels.reference_sets_of,
         measures=study.config["grid"]["annotation_measures"],
         ks=labels.cutoffs,
-        limits=labels.limits_of,
+        limits=of_job(
+            lambda dataset: {
+                "depth": study.settings.annotation_depth,
+                "lowest_grade": collection.lowest_grade(dataset),
+            }
+        ),
         code=code_of("labels/measure_labels.py", *labels.modules),
     script:
         "scripts/measure_labels.py"
@@ -259,7 +264,9 @@ rule describe_label_cost:
     """Compare the cost of labels by answers with that of answers from whole contexts."""
     input:
         single=label_files.single_answers,
-        answers=files.answers.each(labels.cells_end_to_end),
+        answers=files.answers.each(
+            cell for cell in study.all_cells if cell["ordering"] == "descending" and cell["k"] in labels.cutoffs
+        ),
         contexts=files.contexts.each(study.each_retriever),
     output:
         **files.made_by("describe_label_cost"),

@@ -21,10 +21,7 @@ from ragrelay.generation.engine_use import used_in_all
 from ragrelay.generation.fingerprint import fingerprint
 from ragrelay.generation.status import NAMES as STATUS_NAMES
 
-PATTERNS = {
-    "queries": files.queries,
-    "contexts": files.contexts,
-}
+PATTERNS = {"queries": files.queries, "contexts": files.contexts}
 ANSWERED = {"prompts": files.prompts, "answers": files.answers, "ranked": files.contexts}
 CELLS = {"rule": "generate_answers", "prompts": ("prompts", files.prompts), "receipt": files.receipt}
 """The rule that generates the answers of cells, as base.annex.Annex.generation lists others."""
@@ -72,11 +69,8 @@ class Plan:
         jobs = []
         for dataset in self.study.grid.datasets:
             for generator in self.study.asked_generators():
-                split = {
-                    "dataset": dataset,
-                    "generator": generator,
-                    "shards": len(self.study.generation.shards(dataset, generator)),
-                }
+                shards = len(self.study.generation.shards(dataset, generator))
+                split = {"dataset": dataset, "generator": generator, "shards": shards}
                 for rule in self.generation:
                     given = {"prompts": rule["prompts"][0], "of_cells": rule is CELLS}
                     given |= {"leaves_out": True} if rule.get("leaves_out") else {}

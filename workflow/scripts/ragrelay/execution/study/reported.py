@@ -34,12 +34,7 @@ LEFT_OUT = {
 }
 """Counts of what was left out, without those of annexes."""
 LENGTHS = files.made_by("describe_answers")["lengths"]
-EXPLORED = {
-    "prompts": files.prompts,
-    "answers": files.answers,
-    "scores": files.scores,
-    "retrieval": files.measures,
-}
+EXPLORED = {"prompts": files.prompts, "answers": files.answers, "scores": files.scores, "retrieval": files.measures}
 """Inputs of the explorer, without the passages."""
 
 

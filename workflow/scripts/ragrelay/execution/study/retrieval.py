@@ -70,13 +70,9 @@ class RetrievalStage:
     def imported_runs(self, dataset: str) -> list[dict[str, Any]]:
         """Return the run files of the grid's retrievers for a dataset: path, name and definition of the retriever."""
         retrievers = {name: self.kind(name) for name in self.study.needed_retrievers()}
+        definition = self.study.retriever
         return [
-            {
-                "path": path,
-                "name": name,
-                "definition": self.study.retriever(name),
-                "passages": retriever.brought(dataset),
-            }
+            {"path": path, "name": name, "definition": definition(name), "passages": retriever.brought(dataset)}
             for name, retriever in retrievers.items()
             for path in retriever.files(dataset)
         ]

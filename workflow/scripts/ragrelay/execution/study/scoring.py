@@ -8,7 +8,6 @@ from ragrelay.execution.study import files
 from ragrelay.execution.study.wildcards import of_job
 from ragrelay.generation.generator import may_miss_answers
 from ragrelay.questions.judging.templates import load_judge_template
-from ragrelay.questions.nuggets.prompts import load_nugget_template
 from ragrelay.scoring.judge_scorer import JudgeScorer
 from ragrelay.scoring.scorer import SCORER_KINDS, MeasuredScorer, Scorer
 from ragrelay.scoring.scorers.file import File
@@ -121,8 +120,3 @@ class ScoringStage:
         """Return the parts of the template of a scorer's prompts to its judge."""
         judge = self.judges[scorer]
         return vars(load_judge_template(self.study.template_path(judge.prompt, "judge_prompts"), judge.placeholders()))
-
-    @functools.cache  # noqa: B019 - a process has a single study
-    def nugget_template(self, name: str) -> dict[str, Any]:
-        """Return the parts of a template that asks for lists of nuggets."""
-        return vars(load_nugget_template(self.study.template_path(name, "nugget_prompts")))

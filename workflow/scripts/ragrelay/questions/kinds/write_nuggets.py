@@ -45,11 +45,13 @@ class WriteNuggets(Question):
         return {"queries": files.queries, "passages": passages}
 
     def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
+        from ragrelay.questions.nuggets.prompts import load_nugget_template
+
         kind = study.scoring.nuggets[key["scorer"]]
         return {
             "passages": kind.passages_read(),
             "limits": kind.limits(),
-            "template": study.scoring.nugget_template(kind.list_prompt),
+            "template": vars(load_nugget_template(study.template_path(kind.list_prompt, "nugget_prompts"))),
             "shards": len(study.generation.shards(key["dataset"])),
         }
 
