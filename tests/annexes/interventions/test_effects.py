@@ -223,7 +223,7 @@ def test_each_passage_has_its_own_effect_with_its_sign() -> None:
 
 def test_a_passage_without_an_effect_has_no_sign() -> None:
     scores, contexts = made(worth=-0.06, noise=0.0)
-    same = scores.with_columns(p=pl.lit(0.5))
+    same = scores.with_columns(p=pl.Series([0.5] * scores.height))
     named = contexts.with_columns(docno=pl.col("arm"), label=pl.lit(1, pl.Int64))
     table = passage_effects({"bm25": same}, {"bm25": named}, DEFINITIONS, ["descending"])
     assert {"without", "twice"} == set(table["intervention"]) and set(map(str, table["effect"])) == {"0.0"}

@@ -174,9 +174,11 @@ class OfOwnPassages(Intervention):
         import polars as pl
 
         was = scored.filter(place=0).select("qid", was="p", value_was="value")
-        # Added to a negative zero, 0 gives 0.
-        less = self.sign * (pl.col("p") - pl.col("was")) + 0.0
-        moved = self.sign * (pl.col("value") - pl.col("value_was")) + 0.0
+        # Not multiplied by the sign, which 0 would have, too.
+        less, moved = (
+            pl.col(now) - pl.col(then) if self.sign > 0 else pl.col(then) - pl.col(now)
+            for now, then in (("p", "was"), ("value", "value_was"))
+        )
         return (
             scored.filter(pl.col("place") > 0)
             .join(was, on="qid", maintain_order="left")
