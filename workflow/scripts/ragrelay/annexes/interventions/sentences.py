@@ -95,8 +95,8 @@ def effect_sentences(study: EffectStudy) -> list[str]:
         if slopes := [_slopes(row) for row in of_k if row["slope"] is not None]:
             by = BY_CAUSE if INTERVENTION_KINDS[of_k[0]["kind"]].needs_pairs else BY_PASSAGES
             said = (
-                f"{where}, per {PER} of {of_k[0]['measure']}: {by}, and beside it the slope of relay, which is a "
-                f"correlation over all rankings of the study: {'; '.join(slopes)}."
+                f"{where}, per {PER} of {of_k[0]['measure']}: {by}, and beside it the slope of relay, a correlation "
+                f"over all rankings of the study, as measured, not adjusted for difficulty: {'; '.join(slopes)}."
             )
             fallen = [count(row["k"]) for row in of_k if row["slope_stands"] is False]
             remark = (
