@@ -46,6 +46,26 @@ def test_the_demo_in_an_empty_folder(deployed: Deployed) -> None:
     assert list((deployed.folder.parent / "fetched").rglob(ADDRESS)), "what Snakemake fetched by git"
 
 
+def test_the_demo_from_the_wheel_alone(deployed: Deployed) -> None:
+    """In an empty folder, by the command that the wheel installs, with its own profile and configuration."""
+    empty = deployed.folder.parent / "nothing"
+    empty.mkdir()
+    start = "import sys; from ragrelay.execution.command import main; sys.argv = ['ragrelay', 'demo', '-n']; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", start], cwd=empty, env=deployed.environment(), text=True, capture_output=True
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+    own = deployed.packages / "ragrelay/workflow_files"
+    assert done.stderr.startswith(
+        f"snakemake --snakefile {own}/Snakefile --cores all --configfile {own}/config/demo_real"
+    )
+    assert f"Using workflow specific profile {own}/profiles/default" in done.stdout + done.stderr
+    jobs = jobs_of(done)
+    assert jobs["convert_model"] == jobs["generate_answers"] == 1 and jobs["index_corpus"] == 2
+    (entry,) = (e for each in distributions(path=[str(deployed.packages)]) for e in each.entry_points)
+    assert (entry.group, entry.value) == ("console_scripts", "ragrelay.execution.command:main")
+
+
 def test_the_slurm_profile(deployed: Deployed) -> None:
     """By the command that docs/cluster.md gives for a clone, too (test_profiles.py)."""
     own = deployed.folder / "plain.smk"
