@@ -125,9 +125,14 @@ def test_the_page_says_what_each_changed_and_is_approved(three: tuple[Path, pl.D
 
 
 def test_a_word_that_the_correction_undoes_says_so() -> None:
-    row = {"mean_difference": 0.1, "low": 0.01, "high": 0.2, "verdict": "better", "p_holm": 0.06}
+    row = {"mean_difference": 0.1, "low": 0.01, "high": 0.2, "verdict": "better", "p_holm": 0.06, "reason": None}
     assert _said(row) == "0.100 [0.010, 0.200]: better, undecided after Holm’s correction over all studies"
     assert _said(row | {"p_holm": 0.04}) == "0.100 [0.010, 0.200]: better"
+
+
+def test_a_retriever_whose_queries_all_stayed_has_not_too_few() -> None:
+    row = {"mean_difference": 0.0, "low": None, "high": None, "verdict": "too few queries", "reason": "no query moved"}
+    assert _said(row) == "no query moved"
 
 
 def test_a_text_of_the_page_is_approved() -> None:

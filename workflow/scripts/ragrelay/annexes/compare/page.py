@@ -10,7 +10,7 @@ from ragrelay.annexes.compare.compared import Compared, SideStudy
 from ragrelay.annexes.compare.differences import EQUAL, Group, differences, provenance
 from ragrelay.annexes.compare.findings import cell_shown_first, comparison_answer, comparison_sentences, shown_first
 from ragrelay.annexes.compare.outputs import OUTPUTS, PARTS
-from ragrelay.annexes.compare.paired import DECIDES
+from ragrelay.annexes.compare.paired import DECIDES, STILL
 from ragrelay.report.display.numbers import MISSING, counted, listing, with_interval
 from ragrelay.report.display.outputs import Figure, Table
 from ragrelay.report.display.page import Page
@@ -107,6 +107,8 @@ def _told(sides: Sequence[SideStudy]) -> list[Group]:
 def _said(row: Mapping[str, Any]) -> str:
     if row["mean_difference"] is None:
         return MISSING
+    if row["reason"] == STILL:
+        return STILL
     falls = row["verdict"] in (BETTER, WORSE) and row["p_holm"] >= ALPHA
     undone = ", undecided after Holm’s correction over all studies" if falls else ""
     return f"{with_interval(row['mean_difference'], row['low'], row['high'])}: {row['verdict']}{undone}"
