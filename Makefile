@@ -93,7 +93,7 @@ docs: $(STAMP) $(SITE_STAMP)  ## Regenerate what is written from code, then the 
 	python tools/terms.py
 	python tools/result_files.py
 	python tools/rule_list.py
-	python -m tools.public_names
+	python tools/public_names.py
 	$(if $(wildcard tools/predictors.py),python tools/predictors.py)
 	python tools/error_rates.py
 	$(if $(wildcard tools/people_rates.py),python tools/people_rates.py)

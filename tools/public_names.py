@@ -1,17 +1,21 @@
 """Write the list of public names into docs/reference/public.md.
 
-python -m tools.public_names
+python tools/public_names.py
 """
 
 import importlib
 import inspect
+import sys
 from pathlib import Path
 
-from ragrelay.base.public_names import public_names
+ROOT = Path(__file__).parents[1]
+sys.path[:0] = [str(ROOT / "workflow/scripts"), str(ROOT)]
 
-from tools.blocks import replaced
+from ragrelay.base.public_names import public_names  # noqa: E402
 
-PAGE = Path(__file__).parents[1] / "docs/reference/public.md"
+from tools.blocks import replaced  # noqa: E402
+
+PAGE = ROOT / "docs/reference/public.md"
 START = "<!-- the names, by tools/public_names.py -->"
 
 

@@ -97,7 +97,16 @@ def _imports() -> dict[str, list[str]]:
 
 def write_again(root: Path) -> None:
     """Write what `make docs` writes from code."""
-    for tool in ("config_reference", "bad_input", "result_files", "rule_list", "papers", "error_rates", "performance"):
+    for tool in (
+        "config_reference",
+        "bad_input",
+        "result_files",
+        "rule_list",
+        "public_names",
+        "papers",
+        "error_rates",
+        "performance",
+    ):
         done = subprocess.run([sys.executable, f"tools/{tool}.py"], cwd=root, text=True, capture_output=True)
         assert done.returncode == 0, f"{tool}: {done.stderr[-3000:]}"
 
