@@ -19,7 +19,9 @@ TABLE = {
     "cached_tokens": integer("of them served from the prefix cache", "tokens"),
     "answer_tokens": integer("tokens of the answers", "tokens"),
     "device_seconds": number(
-        "seconds of the devices that made them, starting the engine left out; empty per k", "seconds"
+        "seconds of the devices that made them, spread evenly over an engine's answers, its start left out; empty "
+        "per k",
+        "seconds",
     ),
     "made_by": text("engines and devices that made them"),
 }

@@ -407,8 +407,8 @@ OUTPUTS: tuple[Output, ...] = (
         "Tokens of prompts (computed, or served from the prefix cache) and answers by retriever and k, and "
         "device time: what the answers cost when they were generated, in whichever run.",
         "Tokens of the distinct answers of all orderings and seeds. From the full colour to the palest: prompt tokens "
-        "computed, prompt tokens served from the prefix cache, answer tokens. Device-seconds were measured "
-        "when the answers were generated, without starting the engine.",
+        "computed, prompt tokens served from the prefix cache, answer tokens. Device-seconds are an "
+        "engine’s, without its start, spread evenly over its answers: retrievers differ by their answers alone.",
     ),
     Table(
         "cost", SECTION, ("cost",), "Cost of the answers when they were generated",
