@@ -82,6 +82,7 @@ def test_the_hash_follows_imports_inside_the_package(install: Install, tmp_path:
 def test_what_cannot_be_used_is_one_line(install: Install, entry: dict[str, str], message: str) -> None:
     install(entry, short=SCORER, broken="1 / 0\n")
     with pytest.raises(InputError) as error:
+        assert SCORER_KINDS.names()  # as a configuration's check
         SCORER_KINDS[next(iter(entry)).rpartition(".")[2]]
     assert str(error.value).startswith(message)
 
