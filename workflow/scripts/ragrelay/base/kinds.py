@@ -18,7 +18,6 @@ from typing import Any, Generic, NamedTuple, TypeVar, get_args
 
 from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, create_model
 from pydantic.json_schema import SkipJsonSchema
-from pydantic_core import CoreSchema
 
 from ragrelay.base.errors import InputError, one_of
 from ragrelay.base.extensions import classes_of, extensions, import_extension, source_hash
@@ -221,7 +220,7 @@ class Kinds(Generic[K]):
         """Return the JSON Schema of an entry."""
         return {"oneOf": [self[name].branch(self.selector, name) for name in self.names()]}
 
-    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> Any:
         return AfterValidator(self.validated).__get_pydantic_core_schema__(source, handler)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:

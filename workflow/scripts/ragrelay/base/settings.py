@@ -25,7 +25,6 @@ from pydantic import (
     WrapValidator,
     model_validator,
 )
-from pydantic_core import CoreSchema
 
 from ragrelay.base.errors import one_of
 
@@ -57,7 +56,7 @@ class Matching:
     shown: bool = True
     """Whether messages show the value."""
 
-    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> Any:
         validator = AfterValidator(self.check) if self.shown else BeforeValidator(self.check)
         return validator.__get_pydantic_core_schema__(source, handler)
 
@@ -78,7 +77,7 @@ class OneOf:
 
     names: Callable[[], Collection[str]]
 
-    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> Any:
         return PlainValidator(self.check).__get_pydantic_core_schema__(source, handler)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
@@ -92,7 +91,7 @@ class OneOf:
 
 
 class _OrNull:
-    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(self, source: type, handler: GetCoreSchemaHandler) -> Any:
         return WrapValidator(self.check).__get_pydantic_core_schema__(source, handler)
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchema:
