@@ -17,7 +17,7 @@ if not Version("9.22.0") <= Version(snakemake_version) < Version("9.28"):
 
 
 # A wheel has the workflow inside its package. A checkout, or a hosting service, has the package inside the workflow.
-IN_WHEEL = str(workflow.current_basedir).endswith("/ragrelay/workflow_files")
+IN_WHEEL = Path(str(workflow.current_basedir)).parts[-2:] == ("ragrelay", "workflow_files")
 PACKAGES = str(Path(f"{workflow.current_basedir}").parents[1]) if IN_WHEEL else "workflow/scripts"
 INIT = Path(workflow.source_path(f"{PACKAGES}/ragrelay/__init__.py"))
 VERSION = re.search('__version__ = "(.+)"', INIT.read_text(encoding="utf-8"))[1]

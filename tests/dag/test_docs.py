@@ -59,6 +59,8 @@ LEFT_OUT = {
     "docker": "needs Docker; tests/faults/test_container.py runs the Dockerfile's steps",
     "apptainer": "needs Apptainer",
     "snakemake --profile profiles/slurm --sdm conda": "needs conda",
+    "pip install --no-deps": "makes another environment; tests/dag/test_deployed.py builds the wheel and installs it",
+    "ragrelay": "needs the wheel's environment; tests/dag/test_deployed.py, tests/unit/execution/test_command.py",
 }
 """Beginnings of commands that aren't run, and why."""
 FOR_REAL = {
