@@ -162,26 +162,27 @@ def test_one_module_writes_to_the_terminal() -> None:
 
 
 CEILINGS = {
-    "base": 5050,  # counts of missing work in scoring and retrieval; entry points of other packages, public names
-    "collection": 1650,
-    "retrieval": 2700,  # ties that move passages, and contexts that a processor emptied
+    "base": 5400,  # counts of missing work in scoring and retrieval; entry points of other packages, public names
+    "collection": 1750,  # public names' Args, Returns, Raises
+    "retrieval": 2800,  # ties that move passages, and contexts that a processor emptied; public names' Args
     "prompting": 250,
-    "generation": 6150,  # tokens of endpoints, engine pools and likelihoods; thoughts that begin in an answer
-    "scoring": 4100,
-    "bertscore": 500,
-    "questions": 2000,
+    "generation": 6200,  # tokens of endpoints, engine pools and likelihoods; thoughts that begin in an answer
+    "scoring": 4250,  # public names' Args, Returns, Raises
+    "bertscore": 600,  # public names' Args, Returns, Raises
+    "questions": 2100,  # public names' Args, Returns, Raises
     "analysis": 5550,  # intervals end where the scores' scale does
-    "report": 7250,  # the first screen's rows with their types, and facts.json; processors in the signature
-    "config": 1050,
-    "execution": 5700,  # the command ragrelay, and doctor
+    "report": 7300,  # the first screen's rows with their types, and facts.json; processors in the signature
+    "config": 1150,  # public names' Args, Returns, Raises
+    "execution": 5750,  # the command ragrelay, and doctor; public names' Args, Returns, Raises
     "extend": 100,
     "scripts": 1000,  # counts in the jobs' scripts
     "rules": 1500,  # rules that count; a run's last lines on endpoints
-    "tests": 48600,  # facts.json: rows, types, every number; stumbles of fresh days; another lab's package
+    "tests": 48750,  # facts.json: rows, types, every number; stumbles of fresh days; another lab's package
     **entries_of_annexes("CEILING"),
 }  # fmt: skip
 """Most lines of Python and rules in each room; an annex has its rules, scripts, tests and doors, and its ceiling in its
-cases.py. Raise one only with the reason beside it. This command lowers them:
+cases.py. Rooms with public names have their Args, Returns and Raises. Raise one only with the reason beside it. This
+command lowers them:
 PYTHONPATH=workflow/scripts:. python -m tests.unit.project.test_house"""
 STEP, SLACK = 50, 100
 """Ceilings are multiples of the one, and at most the other above their rooms."""

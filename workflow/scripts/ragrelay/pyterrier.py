@@ -77,26 +77,55 @@ class _OfStudy:
 
 
 def topics(study: Results, dataset: str | None = None) -> pd.DataFrame:
-    """Return the judged queries of a study's dataset (by default its first): qid, query."""
+    """Read a dataset's judged queries.
+
+    Args:
+        study: The study's results.
+        dataset: The dataset's name; by default the study's first.
+
+    Returns:
+        Columns qid, query.
+
+    Raises:
+        InputError: The study isn't finished or doesn't have this name, or its cache is missing.
+    """
     return _OfStudy(study, dataset, None).queries.select("qid", "query").to_pandas()
 
 
 def qrels(study: Results, dataset: str | None = None) -> pd.DataFrame:
-    """Return the judgements of a study's dataset (by default its first): qid, docno, label."""
+    """Read a dataset's judgements.
+
+    Args:
+        study: The study's results.
+        dataset: The dataset's name; by default the study's first.
+
+    Returns:
+        Columns qid, docno, label.
+
+    Raises:
+        InputError: The study isn't finished or doesn't have this name, or its cache is missing.
+    """
     return _OfStudy(study, dataset, None).qrels.to_pandas()
 
 
 class Reader(pt.Transformer):  # type: ignore[misc]
-    """Answers each query from its first ``k`` passages with a generator of ``study``; without passages if k = 0.
+    """A PyTerrier transformer that answers each query from its first k passages, or without passages if k = 0.
 
-    Input: qid, query, docno, score; for k = 0 qid, query. Texts are the collection's, and so must be a column ``text``,
-    if there is one. Output: the ranking down to the
-    study's ``context_depth``, without passages that have no text (qid, query, docno, score, rank from 0; for k = 0 a
-    row per query), and in each row of a query ``qcontext`` (its passages' texts in prompt order, a line each),
-    ``qanswer`` (of the first seed), ``qanswers`` (of all ``seeds``; None if missing) and ``docnos`` (in prompt order).
-    ``one_row``: a row per query instead, as from PyTerrier-RAG's readers. An engine starts only for answers that the
-    study's store lacks, and the store keeps them. Raises InputError for a name that the study does not have, for
-    imported answers, and as the workflow's job does, for example for a prompt that is too long.
+    Input columns: qid, query, docno, score; for k = 0 qid, query. Texts come from the collection; if there is a column
+    ``text``, it must agree. An engine starts only for answers that the study's store lacks, and the store keeps them.
+
+    Args:
+        study: The study's results.
+        k: Passages in the context.
+        ordering: How the context is laid out in the prompt.
+        dataset: The dataset's name; by default the study's first.
+        generator: The generator's name; by default the study's first.
+        seeds: Sampling seeds; by default the study's.
+        one_row: Return one row per query, as PyTerrier-RAG's readers do, instead of the ranking.
+
+    Raises:
+        InputError: The study isn't finished or doesn't have a name, its cache is missing, or the generator's answers
+            are imported.
     """
 
     def __init__(
@@ -124,7 +153,20 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         return ["qid", "query", *(["docno", "score"] if self.k else [])]
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        """Return the frame with answers (see the class)."""
+        """Answer the queries in a frame.
+
+        Args:
+            inp: The ranking, or for k = 0 the queries.
+
+        Returns:
+            The ranking down to the study's ``context_depth``, without passages that have no text (qid, query, docno,
+            score, rank from 0; for k = 0 one row per query). Each row also has ``qcontext`` (the passages' texts in
+            prompt order, one per line), ``qanswer`` (for the first seed), ``qanswers`` (for all seeds; None if missing)
+            and ``docnos`` (in prompt order).
+
+        Raises:
+            InputError: As in the workflow's job, for example for a prompt that is too long.
+        """
         pt.validate.columns(inp, includes=["qid", "query", *(["docno", "score"] if self.k else [])])
         frame = pl.DataFrame(
             {name: inp[name].to_numpy() for name in inp.columns if name in ("qid", "query", "docno", "score")}
@@ -140,7 +182,14 @@ class Reader(pt.Transformer):  # type: ignore[misc]
         return answered.select(name for name in (*RANKED, *ONE_ROW[2:]) if name in answered.columns).to_pandas()
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
-        """Return the output's columns, by which an experiment checks its pipelines before it runs them."""
+        """List the output's columns, so that an experiment can check its pipelines before it runs them.
+
+        Args:
+            input_columns: The input's columns.
+
+        Returns:
+            Column names.
+        """
         pt.validate.columns(pd.DataFrame(columns=input_columns), includes=self._columns)
         return list(ONE_ROW) if not self.k or self.one_row else [*RANKED, *ONE_ROW[2:]]
 
@@ -198,12 +247,22 @@ ONE_ROW = ("qid", "query", "qcontext", "qanswer", "qanswers", "docnos")
 
 
 class Scorer(pt.Transformer):  # type: ignore[misc]
-    """Adds ``p``, the mean score over seeds (P), and ``p0``, that of the zero-shot answers, to a reader's answers.
+    """A PyTerrier transformer that adds P and P₀ to a reader's answers: ``p`` and ``p0``, mean scores over seeds.
 
-    Input: qid and ``qanswers`` (a list, an answer per seed), or else ``qanswer``; and, for unseen references,
-    ``docnos`` of the context. ``references``: a grade of the dataset or ``gold``, by default the first, maybe with
-    ``-unseen``. Both scores are null for a query without such a reference. Raises InputError for names that the study
-    does not have, and for a scorer that asks a judge.
+    Input columns: qid and ``qanswers`` (a list with one answer per seed), or else ``qanswer``; for unseen references
+    also ``docnos`` (the context's). Both scores are null for a query without such a reference.
+
+    Args:
+        study: The study's results.
+        references: One of the dataset's grades, possibly with ``-unseen``, or ``gold``; by default the first that the
+            scorer has.
+        scorer: The scorer's name; by default the study's first.
+        dataset: The dataset's name; by default the study's first.
+        generator: The generator's name; by default the study's first.
+        threads: CPU threads.
+
+    Raises:
+        InputError: The study isn't finished or doesn't have a name, its cache is missing, or the scorer asks a judge.
     """
 
     def __init__(
@@ -230,22 +289,41 @@ class Scorer(pt.Transformer):  # type: ignore[misc]
         self._zero = Reader(study, 0, dataset=dataset, generator=generator)
         first = study.section_key(None, None, None)
         self.named = [name for key, name in self._of.section.items() if name != first[key]]
-        """Names of its scorer, generator and dataset that are not the study's first."""
+        """Names of its dataset, generator and scorer that aren't the study's first."""
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
-        """Return the frame with p and p0."""
+        """Score the answers in a frame.
+
+        Args:
+            inp: A reader's output.
+
+        Returns:
+            The frame with the columns p and p0 added.
+        """
         pt.validate.columns(inp, includes=["qid"])
         scores = self.scores(inp).to_pandas()
         return inp.merge(scores, on="qid", how="left")
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
-        """Return the input's columns and p, p0."""
+        """List the output's columns.
+
+        Args:
+            input_columns: The input's columns.
+
+        Returns:
+            The input's columns, p and p0.
+        """
         return [*input_columns, "p", "p0"]
 
     def scores(self, answers: pd.DataFrame) -> pl.DataFrame:
-        """Return qid, p, p0 of all the study's queries that have references.
+        """Score answers for all the study's queries that have references.
 
-        A query without an answer has its p0 as p, if queries without results count as zero-shot in the study (default).
+        Args:
+            answers: A reader's output.
+
+        Returns:
+            Columns qid, p, p0. A query without an answer has its p0 as p if the study counts queries without results as
+            zero-shot (the default).
         """
         reader = self._of
         with tempfile.TemporaryDirectory() as name:
@@ -312,9 +390,14 @@ def _written(rows: pl.DataFrame, folder: Path, seeds: Sequence[int]) -> dict[int
 
 
 def P(scorer: Scorer) -> ir_measures.Measure:  # noqa: N802 - a measure, named as P is everywhere
-    """Return P as a measure for pt.Experiment: per query a run's mean score over seeds, by ``scorer``.
+    """Define P as a measure for pt.Experiment: for each query, the run's mean score over seeds.
 
-    It is NaN, and so is PyTerrier's mean, for a query without a reference; ir_measures' own mean is over the others.
+    Args:
+        scorer: Scores the answers.
+
+    Returns:
+        The measure. It is NaN for a query without a reference, and so is PyTerrier's mean; ir_measures' mean leaves
+        such queries out.
     """
     return _measure("P", scorer, lambda scores: scores["p"])
 
@@ -322,10 +405,17 @@ def P(scorer: Scorer) -> ir_measures.Measure:  # noqa: N802 - a measure, named a
 def Gain(  # noqa: N802
     scorer: Scorer, baseline: pt.Transformer | pd.DataFrame | None = None, over: str = "baseline"
 ) -> ir_measures.Measure:
-    """Return P minus P of ``baseline`` (a pipeline or its output frame; by default zero-shot answers) as a measure.
+    """Define a measure for pt.Experiment: P minus a baseline's P.
 
-    Means over queries of the default equal ``mean_difference`` in the study's gain.csv. ``over`` names the baseline in
-    the measure's name, since pt.Experiment identifies measures by name.
+    Means over queries with the default baseline equal ``mean_difference`` in the study's gain.csv.
+
+    Args:
+        scorer: Scores the answers.
+        baseline: A pipeline or its output frame; by default the zero-shot answers.
+        over: The baseline's name, which becomes part of the measure's name: pt.Experiment identifies measures by name.
+
+    Returns:
+        The measure, in units of P.
     """
     cached: dict[str, float] = {}
 

@@ -24,198 +24,345 @@ FOLDER = Path(__file__).parents[1] / "annexes"
 
 
 class Annex:
-    """Base class of annexes. The first paragraph of a subclass's docstring says what the annex is for."""
+    """Base class for annexes. The first paragraph of a subclass's docstring says what the annex is for."""
 
     order: ClassVar[int]
-    """Its place among the annexes, on the page and in the documentation."""
+    """The annex's position among all annexes, on the page and in the documentation."""
     builds_on: ClassVar[tuple[str, ...]] = ()
-    """Annexes that its modules import. Taking one of them away takes this one away as well."""
+    """Annexes that this one imports. Removing one of them removes this one too."""
     doors: ClassVar[tuple[str, ...]] = ()
-    """Its entrances for users at the package's top: modules, or functions of ``__init__``. They go with it."""
+    """Modules, or functions in ``__init__``, at the package's top that give users access. They are removed with the
+    annex."""
     extends: ClassVar[Mapping[str, str]] = {}
-    """Its public names (ragrelay.extend), each with the module that defines it."""
+    """The annex's names in ``ragrelay.extend``, each with the module that defines it."""
 
     # Configuration
 
     keys: ClassVar[type[Settings] | None] = None
-    """Its sections of the configuration."""
+    """The annex's top-level configuration keys."""
     grid_keys: ClassVar[type[Settings] | None] = None
-    """Its keys of the grid."""
+    """The annex's keys in the grid."""
     kinds: ClassVar[Mapping[str, Any]] = {}
-    """Its sections of the catalogue, each with its Kinds."""
+    """The annex's catalogue sections, each with its Kinds."""
     chosen: ClassVar[tuple[str, ...]] = ()
-    """Of these, sections from which the key of the same name in the grid selects."""
+    """Those catalogue sections from which the grid's key with the same name selects entries."""
     reserved: ClassVar[tuple[str, ...]] = ()
-    """Names that datasets may not have, since the results have folders and files of these names."""
+    """Names that datasets may not have, because files or folders in the results have them."""
     without_effect: ClassVar[tuple[str, ...]] = ()
-    """Keys of the configuration that are left out of the provenance."""
+    """Configuration keys that the provenance leaves out."""
 
     def check(self, study: CheckedStudy) -> None:
-        """Raise InputError for the first of its entries that can't work in ``study``."""
+        """Check the annex's entries against the study.
+
+        Args:
+            study: The study to check.
+
+        Raises:
+            InputError: An entry can't work in the study; the error describes the first.
+        """
 
     def generators(self, config: Mapping[str, Any]) -> Iterable[str]:
-        """Return the generators that it asks and that need not be in the grid."""
+        """List the generators that the annex asks even if the grid doesn't select them.
+
+        Args:
+            config: The configuration.
+
+        Returns:
+            Generator names; none by default.
+        """
         return ()
 
     def selected(self, study: CheckedStudy) -> Mapping[str, Iterable[str]]:
-        """Return the names that it selects from sections of the catalogue."""
+        """List the catalogue entries that the annex uses.
+
+        Args:
+            study: The study.
+
+        Returns:
+            Entry names by catalogue section; none by default.
+        """
         return {}
 
     def scored_texts(self, study: CheckedStudy) -> Mapping[str, bool]:
-        """Return its keys that make the grid's generators score given texts, and whether each is on."""
+        """List the annex's keys that make the grid's generators score given texts.
+
+        Args:
+            study: The study.
+
+        Returns:
+            Whether each key is on; no keys by default.
+        """
         return {}
 
     # Files, figures and tables
 
     result_tables: ClassVar[Sequence[Any]] = ()
-    """Its tables from which figures and tables are made (report.display.outputs.ResultTable)."""
+    """The tables that the annex's figures and tables are made from (report.display.outputs.ResultTable)."""
     outputs: ClassVar[Sequence[Any]] = ()
-    """Its figures and tables (report.display.outputs.Output)."""
+    """The annex's figures and tables (report.display.outputs.Output)."""
     pages: ClassVar[tuple[str, ...]] = ()
-    """Patterns of its pages below the results."""
+    """Path patterns for the annex's pages, below the results."""
     kept: ClassVar[tuple[str, ...]] = ()
-    """Files and folders below the results that other configurations make; never stale."""
+    """Files and folders below the results that other configurations make; they are never stale."""
 
     @property
     def package(self) -> str:
-        """The package that has its modules."""
+        """The package with the annex's modules."""
         return type(self).__module__.removesuffix(".annex")
 
     @property
     def name(self) -> str:
-        """Its name: of its folder, or of the entry point of its package."""
+        """The annex's name: its folder's, or its package's entry point's."""
         return next(name for name, package in packages().items() if package == self.package)
 
     @property
     def folder(self) -> Path:
-        """Its folder, which has its ``rules.smk``, ``scripts/``, ``templates/`` and ``captions/``."""
+        """The folder with ``rules.smk``, ``scripts/``, ``templates/`` and ``captions/``."""
         return package_folder(self.package)
 
     @property
     def files(self) -> Any:
-        """The module that registers its other files, ``files.py``; None if there is none."""
+        """The module ``files``, which registers the annex's other files; None if there is none."""
         return self._module("files")
 
     @property
     def registries(self) -> list[str]:
-        """Its modules that a list of all files, figures and tables is made from."""
+        """Modules that declare the annex's files, figures and tables."""
         return [f"{self.package}.{module}" for module in ("annex", "files", "outputs") if self._has(module)]
 
     shown: ClassVar[str] = ""
-    """The rule whose tables its part of the page shows, each for all ``sections`` of what its rules need."""
+    """The rule whose tables the annex shows on the page, each for all its ``sections``."""
 
     def of_rules(self, study: CheckedStudy) -> Any:
-        """Return what its rules need of ``study``: ``of_study`` of its module ``rules``, which imports annexes."""
+        """Prepare the study for the annex's rules: call ``of_study`` in the annex's module ``rules``.
+
+        Args:
+            study: The study.
+
+        Returns:
+            The object that ``of_study`` returns, from which the rules read keys, paths and parameters.
+        """
         return importlib.import_module(f"{self.package}.rules").of_study(study)
 
     def sections(self, study: CheckedStudy) -> list[dict[str, Any]]:
-        """Return a key for each set of the tables ``shown``; none for a study without them."""
+        """List the keys for which the rule ``shown`` makes its tables.
+
+        Args:
+            study: The study.
+
+        Returns:
+            One key per set of tables; none if the annex shows no tables or the study has none.
+        """
         return list(self.of_rules(study).sections) if self.shown else []
 
     def present(self, study: CheckedStudy) -> Mapping[str, Any]:
-        """Return the values of ``only_with`` in its tables and figures, and whether a study has what each needs."""
+        """Check which of the annex's figures and tables the study can have.
+
+        Args:
+            study: The study.
+
+        Returns:
+            For each ``only_with`` value in the annex's tables and figures, whether the study has what it needs.
+        """
         needed = [table.only_with for table in self.result_tables if self.shown and table.only_with]
         return dict.fromkeys(needed, bool(self.sections(study)))
 
     def reported(self, reported: Any) -> list[Any]:
-        """Return the files that a study's report includes besides its page. ``reported``: execution.study.reported."""
+        """List the files that Snakemake's report includes besides the page.
+
+        Args:
+            reported: The study's reported files (execution.study.reported).
+
+        Returns:
+            The paths; none if the study has no ``sections``.
+        """
         sections, scopes = self.sections(reported.study), dict.fromkeys(output.of for output in self.outputs)
         return [path for of in scopes if sections for path in reported.paths(reported.outputs(of), sections)]
 
     def explored(self, study: CheckedStudy, section: Mapping[str, str]) -> list[Any]:
-        """Return its tables of effects of single passages of contexts, which the query explorer shows beside them.
+        """List the tables with single passages' effects that the query explorer shows next to the contexts.
 
-        ``section``: dataset, generator, scorer. CSV, with at least report.query_explorer.reading.EFFECT.
+        Args:
+            study: The study.
+            section: The section's dataset, generator and scorer.
+
+        Returns:
+            CSV files, with at least the columns in report.query_explorer.reading.EFFECT; none by default.
         """
         return []
 
     def left_out(self, study: CheckedStudy) -> Mapping[str, tuple[str, Any, list[Any]]]:
-        """Return its counts of what was left out: name → stage, pattern and files."""
+        """List the files that count what the annex left out.
+
+        Args:
+            study: The study.
+
+        Returns:
+            Stage, path pattern and files, by the count's name; none by default.
+        """
         return {}
 
     def data(self, study: CheckedStudy) -> list[Any]:
-        """Return its files whose hashes are in the provenance."""
+        """List the annex's files whose hashes the provenance records.
+
+        Args:
+            study: The study.
+
+        Returns:
+            The files; none by default.
+        """
         return []
 
     def records(self, study: CheckedStudy) -> Mapping[str, Any]:
-        """Return JSON files whose values the provenance has under these keys, once there are such files.
+        """List the JSON files that the provenance includes if they exist.
 
-        No rule may have them as outputs: the page of a study asks for none.
+        No rule may have them as outputs, because a study's page requests none of them.
+
+        Args:
+            study: The study.
+
+        Returns:
+            The files, by the key under which the provenance has their values; none by default.
         """
         return {}
 
     hashes: ClassVar[str] = ""
-    """A function ``module:name`` of the results' folder, a dataset and the configuration, which returns hashes of the
-    files of ``data``, and reads no others: jobs may be writing them."""
+    """A function, as ``module:name``, that hashes the files in ``data``; empty if there is none.
+
+    It takes the results' folder, a dataset and the configuration, and must read no other files: jobs may be writing
+    them."""
 
     # The page of the study
 
     template: ClassVar[str] = ""
-    """The template of its part of the page; empty where it has none. Its module ``page_part.py`` has ``read(files,
-    inputs, params)``, which returns the part, false for a study without it; ``values(part, page, most_rows)``, which
-    returns the variables of the template and adds charts to the page; and maybe ``opening(part)``, sentences above all
-    answers, and ``warnings(part)``, below them."""
+    """The template for the annex's part of the page; empty if it has no part.
+
+    The module ``page_part`` then has ``read(files, inputs, params)``, which returns the part, or a false value if the
+    study has none, and ``values(part, page, most_rows)``, which returns the template's variables and adds charts to the
+    page. It may also have ``opening(part)``, for sentences above all answers, and ``warnings(part)``, for sentences
+    below them."""
     link: ClassVar[tuple[str, str]] = ("", "")
-    """Anchor and title of its part in the header of the page."""
+    """The anchor and title that link to the annex's part in the page's header."""
 
     def page_inputs(self, study: CheckedStudy) -> Mapping[str, Any]:
-        """Return the inputs of its part."""
+        """List the files that the annex's part of the page reads.
+
+        Args:
+            study: The study.
+
+        Returns:
+            The inputs by name; by default the tables that ``page_patterns`` names, for all ``sections``.
+        """
         return {name: path.each(self.sections(study)) for name, path in self.page_patterns(study).items()}
 
     def page_patterns(self, study: CheckedStudy) -> Mapping[str, Any]:
-        """Return patterns of those inputs that are distinguished by their wildcards."""
+        """List the path patterns for page inputs that are distinguished by their wildcards.
+
+        Args:
+            study: The study.
+
+        Returns:
+            The pattern by input name; by default those for the tables that the rule ``shown`` makes, if the study has
+            any.
+        """
         tables = [table for table in self.result_tables if table.rule == self.shown]
         return {table.name: table.file for table in tables} if tables and self.sections(study) else {}
 
     def page_params(self, study: CheckedStudy) -> Any:
-        """Return plain values that its part needs."""
+        """List the plain values that the annex's part of the page needs.
+
+        Args:
+            study: The study.
+
+        Returns:
+            The values, which become a parameter of the page's rule; None by default.
+        """
         return None
 
     def beside(self, study: CheckedStudy, annex: str) -> Mapping[str, Any]:
-        """Return the inputs of its part on the page of another ``annex``; none if it is not shown there."""
+        """List the files that this annex's part reads when another annex's page shows it.
+
+        Args:
+            study: The study.
+            annex: The other annex's name.
+
+        Returns:
+            The inputs by name; none if that page doesn't show this annex.
+        """
         return {}
 
     def page_modules(self, study: CheckedStudy) -> list[str]:
-        """Return modules that its part loads by a name, such as those of kinds."""
+        """List the modules that the annex's part of the page loads by name, such as kinds.
+
+        Args:
+            study: The study.
+
+        Returns:
+            Module names; none by default.
+        """
         return []
 
     @property
     def page_part(self) -> str:
-        """The module of its part of the page."""
+        """The module for the annex's part of the page."""
         return f"{self.package}.page_part"
 
     # Rules
 
     @property
     def has_rules(self) -> bool:
-        """Whether it has ``rules.smk``."""
+        """Whether the annex has a file ``rules.smk``."""
         return (self.folder / "rules.smk").is_file()
 
     generates: ClassVar[tuple[str, ...]] = ()
-    """Names of its rules that generate answers."""
+    """The annex's rules that generate answers."""
 
     def generation(self, study: CheckedStudy) -> list[dict[str, Any]]:
-        """Return rules that generate other answers than those of cells: rule, prompts, receipt, needed.
+        """List the rules that generate answers for other prompts than the grid's cells.
 
-        They work on shards of a dataset and generator as `generate_answers` does. ``prompts``: name and pattern of the
-        prompts by dataset, template and retriever. ``needed``: whether ``study`` needs these answers. ``retrievers``,
-        if not all of the grid's: those that have such prompts. ``leaves_out``: whether prompts over the window are left
-        out where the generator truncates others; their rule has it as a param, too.
+        Like `generate_answers`, they work on shards of a dataset and generator.
+
+        Args:
+            study: The study.
+
+        Returns:
+            One mapping per rule; none by default. ``rule``: its name. ``prompts``: name and path pattern for the
+            prompts, by dataset, template and retriever. ``receipt``: the receipt's file. ``needed``: whether the study
+            needs the answers. ``retrievers``: the retrievers with such prompts, if not all in the grid. ``leaves_out``:
+            whether prompts over the window are left out where the generator truncates others; the prompts' rule has the
+            same parameter.
         """
         return []
 
     def planned(self, study: CheckedStudy) -> list[str]:
-        """Return the sentences that `snakemake plan` ends with."""
+        """List the sentences that end the output of `snakemake plan`.
+
+        Args:
+            study: The study.
+
+        Returns:
+            The sentences; none by default.
+        """
         return []
 
     def prefetched(self, study: CheckedStudy) -> list[Any]:
-        """Return files that must be made where there is internet."""
+        """List the files to make while there is an internet connection.
+
+        Args:
+            study: The study.
+
+        Returns:
+            The files; none by default.
+        """
         return []
 
     def run_ended(self, results: Any) -> None:
-        """Do what it does when a run has ended, well or with an error; ``results``: the folder of the study's results.
+        """Act after a run has ended, successfully or not.
 
-        It raises nothing, since the run's own end must be told.
+        Never raise an error here: it would hide how the run itself ended.
+
+        Args:
+            results: The folder with the study's results.
         """
 
     def _has(self, module: str) -> bool:

@@ -6,9 +6,14 @@ from pathlib import Path
 
 
 class InputError(ValueError):
-    """Input that can't be used, in one line: the place, what was found, what was expected.
+    """Input that can't be used, reported in one line: the place, what was found, what was expected.
 
     Unprintable characters (line ends, terminal codes) are shown as escapes.
+
+    Args:
+        place: Where the input is: a file, a configuration key, an argument.
+        found: The unusable value, or what is missing.
+        expected: The values that would work.
     """
 
     def __init__(self, place: str | Path, found: str, expected: str) -> None:

@@ -27,7 +27,13 @@ from ragrelay.base.user_code import check_function, code_hashes
 
 
 class CheckedStudy:
-    """The part of a study that kinds use in their checks: its selection, its definitions, and where its files are."""
+    """The study as checks see it: its configuration, its grid and its folders.
+
+    Args:
+        config: The configuration as users wrote it.
+        folder: Where relative paths are looked up.
+        prompts: Folders with templates; the first that has a template wins.
+    """
 
     def __init__(self, config: Mapping[str, Any], folder: str | Path, prompts: Sequence[str | Path]) -> None:
         self.given = config
@@ -35,18 +41,23 @@ class CheckedStudy:
         self.folder = Path(folder)
         """Where relative paths are looked up."""
         self.prompts = [Path(path) for path in prompts]
-        """Folders of templates. The first that has a template wins."""
+        """Folders with templates."""
         self.config: dict[str, Any] = {}
         """The configuration with defaults."""
         self.grid: GridSettings
-        """Its grid, with the orderings that ``permutations`` stands for."""
+        """The grid, with the orderings that ``permutations`` stands for."""
         self.asked: list[str] = []
         """The grid's generators that have an engine, which answers prompts."""
 
     def template_path(self, name: str, folder: str | None = None) -> Path:
-        """Return the file of the template ``name``, in a folder of prompts or in one named ``folder`` next to it.
+        """Find a prompt template's file.
 
-        If none of these folders has it, return its path in the first.
+        Args:
+            name: The template's name, without ``.yaml``.
+            folder: Look in the sibling folders with this name instead of in ``prompts``.
+
+        Returns:
+            The template's path in the first folder that has it; if none does, its path in the first folder.
         """
         paths = [(path.parent / folder if folder else path) / f"{name}.yaml" for path in self.prompts]
         return next((path for path in paths if path.is_file()), paths[0])
@@ -69,28 +80,48 @@ class Kind(Settings):
 
     @classmethod
     def known(cls) -> list[str]:
-        """Return the keys that users may set, without the key that names the kind."""
+        """List the keys that you may set in an entry, except the key that names the kind.
+
+        Returns:
+            The keys, in the order of the fields.
+        """
         return [key for key in super().known() if key != "code"]
 
     @classmethod
     def completed(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        """Add the defaults that depend on other keys, and ``code``, to ``definition``."""
+        """Add ``code`` and the defaults that depend on other keys to an entry.
+
+        Args:
+            definition: The entry, with its other defaults.
+            folder: Where modules with your functions are looked up.
+
+        Returns:
+            The completed entry; ``code`` is there only if the kind can name functions or comes from another package.
+        """
         named = {key: definition[key] for key in cls.functions() if key in definition}
         code = code_hashes(named, folder) | cls.outside_code()
         return {**definition, **({"code": code} if cls.functions() or code else {})}
 
     @classmethod
     def outside_code(cls) -> dict[str, str]:
-        """Return the hash of a kind's own source, by ``kind``, if another package has it; none for ragrelay's kinds.
+        """Hash the kind's source if another package defines it.
 
-        What is cached depends on it, since the authors of other packages can't be expected to count versions.
+        Cached results depend on this hash, because other packages' authors can't be expected to count versions.
+
+        Returns:
+            The hash under ``kind``; empty for ragrelay's kinds.
         """
         return {} if cls.__module__.startswith("ragrelay.") else {"kind": source_hash(cls.__module__)}
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Raise InputError for values that the types of the keys allow but that can't work in ``study``.
+        """Check values that the keys' types allow but that may not work in this study.
 
-        ``place``: the start of messages, with the entry's key and an open quotation mark; a key follows as ``.key'``.
+        Args:
+            place: How messages begin: the entry's key after an opening quotation mark; continue with ``.key'``.
+            study: The study that uses the entry.
+
+        Raises:
+            InputError: The entry can't work in the study.
         """
         for key in self.functions():
             if (name := getattr(self, key)) is not None:
@@ -98,15 +129,30 @@ class Kind(Settings):
 
     @classmethod
     def check_written(cls, given: Mapping[str, Any]) -> None:
-        """Raise RefusedError for an entry that a job's params may contain but that users must not write."""
+        """Reject an entry that a job's parameters may contain but that users must not write.
+
+        Args:
+            given: The entry as written in the configuration.
+
+        Raises:
+            RefusedError: The entry is such a value.
+        """
 
     def downloads(self) -> Iterator[Download]:
-        """Yield the models and tokenizers that it names."""
+        """List the models and tokenizers to download.
+
+        Returns:
+            A Download for each repository that the entry names.
+        """
         yield from ()
 
     @classmethod
     def functions(cls) -> list[str]:
-        """Return the keys that name a user's own functions."""
+        """List the keys that name users' functions.
+
+        Returns:
+            The keys, in the order of the fields.
+        """
         fields = cls.model_fields.items()
         return [
             key for key, field in fields if _is_function(field) or any(map(_is_function, get_args(field.annotation)))
@@ -114,7 +160,15 @@ class Kind(Settings):
 
     @classmethod
     def branch(cls, selector: str, name: str) -> JsonSchema:
-        """Return the JSON Schema of the whole entry, whose key ``selector`` has the value ``name``."""
+        """Make the JSON Schema for entries with this kind.
+
+        Args:
+            selector: The key that names the kind, such as ``kind`` or ``source``.
+            name: The kind's name.
+
+        Returns:
+            The schema of the complete entry.
+        """
         required = cls.required()
         properties = dict(sorted(cls.properties().items(), key=lambda item: item[0] not in required))
         extra = cls.model_config.get("json_schema_extra") or {}

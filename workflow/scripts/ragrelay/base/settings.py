@@ -123,7 +123,7 @@ Unique = Annotated[list[T], BeforeValidator(_no_value_twice), Field(json_schema_
 """A list that has each value once."""
 FUNCTION = Matching(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*", "a function as module:function")
 Function = Annotated[str, FUNCTION]
-"""A user's own function, as ``module:function``. It is checked, and hashed into the definition's ``code``."""
+"""A function that you wrote, as ``module:function``. ragrelay checks it and hashes it into the entry's ``code``."""
 CLASS = Matching(FUNCTION.pattern, "a class as module:Class")
 ClassName = Annotated[str, CLASS]
 """A user's own class, as ``module:Class``."""
@@ -161,27 +161,42 @@ class _NotNull:
 
 
 class Settings(BaseModel):
-    """A mapping with known keys. The first paragraph of a subclass's docstring describes it to users.
+    """A mapping with a fixed set of keys. The first paragraph of a subclass's docstring describes it to users.
 
-    A field without default is a required key. A field with the default None is a key that may be absent; it may be null
-    only if its type is Nullable.
+    A field without a default is a required key. A field with the default None is a key that may be absent; its value
+    may be null only if its type is Nullable.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
     @classmethod
     def known(cls) -> list[str]:
-        """Return the keys that users may set."""
+        """List the keys that you may set.
+
+        Returns:
+            The keys, in the order of the fields.
+        """
         return list(cls.model_fields)
 
     @classmethod
     def required(cls) -> list[str]:
-        """Return the keys that users have to set."""
+        """List the keys that you have to set.
+
+        Returns:
+            The keys, in the order of the fields.
+        """
         return [key for key, field in cls.model_fields.items() if field.is_required()]
 
     @classmethod
     def nullable(cls, key: str) -> bool:
-        """Return whether the value of ``key`` may be null."""
+        """Check whether a key accepts null.
+
+        Args:
+            key: One of the keys.
+
+        Returns:
+            True if its value may be null.
+        """
         return OR_NULL in cls.model_fields[key].metadata
 
     @model_validator(mode="before")
@@ -193,19 +208,31 @@ class Settings(BaseModel):
         return {k: _NotNull() if value is None and not cls.nullable(k) else value for k, value in given.items()}
 
     def mapping(self) -> dict[str, Any]:
-        """Return the sorted keys with their values or defaults, without absent ones."""
+        """Convert the settings to plain values.
+
+        Returns:
+            The keys in sorted order with their values or defaults, without absent keys.
+        """
         values = {key: getattr(self, key) for key in sorted(self.known())}
         return {k: _plain(value) for k, value in values.items() if value is not None or self.nullable(k)}
 
     @classmethod
     def description(cls) -> str:
-        """Return the first paragraph of the docstring."""
+        """Read the description that users see.
+
+        Returns:
+            The docstring's first paragraph, on one line.
+        """
         return " ".join((inspect.getdoc(cls) or "").partition("\n\n")[0].split())
 
     @classmethod
     @functools.cache
     def properties(cls) -> dict[str, JsonSchema]:
-        """Return the JSON Schema of each key."""
+        """Make the JSON Schema for each key.
+
+        Returns:
+            The schema by key.
+        """
         schema = cls.model_json_schema()
         parts = schema.get("$defs", {})
         return {key: _finished(sub, parts) for key, sub in schema["properties"].items()}

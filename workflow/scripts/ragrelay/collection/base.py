@@ -18,36 +18,77 @@ QUERIES, QRELS = schema_of(QUERY_COLUMNS), schema_of(QRELS_COLUMNS)
 
 
 class Collection(ABC):
-    """Queries, judgements and passages of one dataset."""
+    """Interface to a dataset's queries, judgements and passages."""
 
     @abstractmethod
     def queries(self) -> pl.DataFrame:
-        """Return qid, query and, if there are gold answers, answers (list of strings), in the collection's order."""
+        """Read the queries.
+
+        Returns:
+            Columns qid, query and, if there are gold answers, answers (list of strings), in the collection's order.
+        """
 
     @abstractmethod
     def qrels(self) -> pl.DataFrame:
-        """Return qid, docno, label, with one row per judged pair."""
+        """Read the relevance judgements.
+
+        Returns:
+            Columns qid, docno and label, one row per judged pair.
+        """
 
     @abstractmethod
     def passages(self) -> Iterator[dict[str, str]]:
-        """Return all passages as {"docno", "text"}, in the corpus's order."""
+        """Iterate over all passages in the corpus's order.
+
+        Returns:
+            Mappings ``{"docno": ..., "text": ...}``.
+        """
 
     @abstractmethod
     def texts(self, docnos: Iterable[str]) -> dict[str, str]:
-        """Return docno → text for those of ``docnos`` that have a text in the corpus."""
+        """Look up passages' texts.
+
+        Args:
+            docnos: Passage ids.
+
+        Returns:
+            Text by docno; ids without a text in the corpus are left out.
+        """
 
     def counted_texts(self, judged: Mapping[str, str]) -> Iterable[str]:
-        """Return the passages whose characters are counted: ``judged`` (docno to text), or all if read anyway."""
+        """Choose the texts in which characters are counted.
+
+        Args:
+            judged: The judged passages' texts by docno.
+
+        Returns:
+            The texts in ``judged``, or in all passages if the collection reads them anyway.
+        """
         return judged.values()
 
     @abstractmethod
     def titles(self, docnos: Iterable[str]) -> dict[str, str]:
-        """Return docno → title of the passage's page, for those of ``docnos`` that have one."""
+        """Look up the titles of the pages that passages come from.
+
+        Args:
+            docnos: Passage ids.
+
+        Returns:
+            Title by docno; passages without a title are left out.
+        """
 
     @abstractmethod
     def corpus_identity(self) -> str:
-        """Return what identifies the corpus in an index's key: a hash of the passages, or the catalogue id."""
+        """Identify the corpus in an index's key.
+
+        Returns:
+            A hash of the passages, or the catalogue id.
+        """
 
     @abstractmethod
     def corpus_size(self) -> int | None:
-        """Return the number of passages in the corpus; None if its catalogue doesn't say."""
+        """Count the passages in the corpus.
+
+        Returns:
+            The number of passages; None if the corpus's catalogue doesn't say.
+        """

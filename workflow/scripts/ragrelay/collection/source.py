@@ -18,7 +18,7 @@ References = Annotated[
 
 
 class DatasetSource(Kind):
-    """Queries, passages and judgements, with the grades of references."""
+    """Base class for dataset sources: queries, passages and judgements, with the grades that define references."""
 
     references: References = Field(description="Reference grades; name to lowest label.")
     drop_identical_ids: bool | None = Field(
@@ -40,35 +40,84 @@ class DatasetSource(Kind):
     )
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check that the file of clusters exists."""
+        """Check that the file with clusters exists.
+
+        Args:
+            place: How messages begin, as in ``Kind.check``.
+            study: The study that uses the dataset.
+
+        Raises:
+            InputError: ``clusters`` names no file.
+        """
         if self.clusters is not None and not (study.folder / self.clusters).is_file():
             found = f"no file {study.folder / self.clusters}"
             raise InputError(f"{place}.clusters'", found, "a file of lines qid<TAB>cluster")
 
     @classmethod
     def check_written(cls, given: Mapping[str, Any]) -> None:
-        """Require a grade in what the user wrote. Definitions for jobs that don't read references have none."""
+        """Require at least one reference grade in the configuration. Jobs that read no references get none.
+
+        Args:
+            given: The entry as written in the configuration.
+
+        Raises:
+            RefusedError: ``references`` is empty.
+        """
         if given["references"] == {}:
             raise RefusedError("{}", "at least 1 entry", "references")
 
     def open(self, folder: Path) -> Collection:
-        """Return the collection; relative paths are looked up in ``folder``."""
+        """Open the collection.
+
+        Args:
+            folder: Where relative paths are looked up.
+
+        Returns:
+            The collection.
+        """
         raise NotImplementedError
 
     def corpus(self, name: str) -> str:
-        """Return a file name for the corpus, the same for datasets that share one; ``name`` is the dataset's."""
+        """Name the corpus's files. Datasets that share a corpus return the same name.
+
+        Args:
+            name: The dataset's name, which is the default.
+
+        Returns:
+            A file name.
+        """
         return name
 
     def files(self, folder: Path) -> list[Path]:
-        """Return the user's own files of the dataset that exist."""
+        """List your files for the dataset that exist.
+
+        Args:
+            folder: Where relative paths are looked up.
+
+        Returns:
+            The paths; none by default.
+        """
         return []
 
     def catalogued(self) -> str | None:
-        """Return the dataset's id in ir_datasets, which downloads it; None if it comes from elsewhere."""
+        """Identify a dataset that ir_datasets downloads.
+
+        Returns:
+            Its id in ir_datasets; None if the dataset comes from elsewhere.
+        """
         return None
 
     def check_gold(self, place: str, study: CheckedStudy, expected: str) -> None:
-        """Raise InputError, with ``expected``, if the dataset has no gold answers. ``place`` as in check."""
+        """Check that the dataset has gold answers.
+
+        Args:
+            place: How messages begin, as in ``check``.
+            study: The study that uses the dataset.
+            expected: The end of the message: what needs gold answers.
+
+        Raises:
+            InputError: The dataset has no gold answers.
+        """
         raise NotImplementedError
 
 

@@ -43,11 +43,17 @@ KINDS: dict[str, Kinds[Any]] = {
 
 
 class Study(CheckedStudy):
-    """The resolved configuration of one study. Its ``grid`` lists the orderings that ``permutations`` stands for.
+    """A study's resolved configuration: ``config`` has all keys, with defaults.
 
-    ``config`` is the whole configuration with defaults. Relative paths are looked up in ``folder``. ``prompts`` are the
-    folders of templates; the first that has a template wins. Raises InputError for the first entry that can't work,
-    before anything runs.
+    The ``grid`` lists the orderings that ``permutations`` stands for.
+
+    Args:
+        config: The configuration as users wrote it.
+        folder: Where relative paths are looked up.
+        prompts: Folders with templates; the first that has a template wins.
+
+    Raises:
+        InputError: An entry can't work; the error describes the first, before anything runs.
     """
 
     def __init__(
@@ -105,19 +111,47 @@ class Study(CheckedStudy):
         check_cache_folder(self.folder / self.cache_dir, self.settings.cache_mode == READ_ONLY)
 
     def dataset(self, name: str) -> dict[str, Any]:
-        """Return the catalogue's definition of dataset ``name``."""
+        """Look up a dataset in the catalogue.
+
+        Args:
+            name: The dataset's name.
+
+        Returns:
+            Its definition, with defaults.
+        """
         return self._definition("datasets", name)
 
     def retriever(self, name: str) -> dict[str, Any]:
-        """Return the catalogue's definition of retriever ``name``."""
+        """Look up a retriever in the catalogue.
+
+        Args:
+            name: The retriever's name.
+
+        Returns:
+            Its definition, with defaults.
+        """
         return self._definition("retrievers", name)
 
     def generator(self, name: str) -> dict[str, Any]:
-        """Return the catalogue's definition of generator ``name``."""
+        """Look up a generator in the catalogue.
+
+        Args:
+            name: The generator's name.
+
+        Returns:
+            Its definition, with defaults.
+        """
         return self._definition("generators", name)
 
     def scorer(self, name: str) -> dict[str, Any]:
-        """Return the catalogue's definition of scorer ``name``."""
+        """Look up a scorer in the catalogue.
+
+        Args:
+            name: The scorer's name.
+
+        Returns:
+            Its definition, with defaults.
+        """
         return self._definition("scorers", name)
 
     def _definition(self, section: str, name: str) -> dict[str, Any]:
@@ -125,36 +159,74 @@ class Study(CheckedStudy):
         return definition
 
     def scored_texts(self) -> dict[str, bool]:
-        """Return the keys that make the grid's generators score given texts, and whether each is on."""
+        """List the keys that make the grid's generators score given texts.
+
+        Returns:
+            Whether each key is on.
+        """
         of_annexes = {key: is_on for annex in annexes() for key, is_on in annex.scored_texts(self).items()}
         return {"context_use": self.settings.context_use, **of_annexes}
 
     def used_generators(self) -> list[str]:
-        """Return the grid's generators, then those that only an annex uses."""
+        """List all generators in use.
+
+        Returns:
+            The grid's generators, then those that only an annex uses.
+        """
         of_annexes = [name for annex in annexes() for name in annex.generators(self.config)]
         return list(dict.fromkeys([*self.grid.generators, *of_annexes]))
 
     def grades(self, dataset: str) -> dict[str, int]:
-        """Return the reference grades of ``dataset``, name to lowest label, the most lenient first."""
+        """List a dataset's reference grades, the most lenient first.
+
+        Args:
+            dataset: The dataset's name.
+
+        Returns:
+            Lowest label by grade.
+        """
         references = self.dataset(dataset)["references"]
         return dict(sorted(references.items(), key=lambda item: (item[1], item[0])))
 
     def counted_at_zero(self) -> list[str]:
-        """Return the grid's ranking retrievers if their queries without results count as zero, else none."""
+        """List the retrievers whose queries without results count as zero.
+
+        Returns:
+            The grid's ranking retrievers if `empty_rankings` is `zero`; otherwise none.
+        """
         return [name for name in self.grid.retrievers if self.empty_rankings(name) == "zero"]
 
     def empty_rankings(self, retriever: str) -> str | None:
-        """Return the key `empty_rankings` for a ranking retriever; None if ``retriever`` may leave queries out."""
+        """Look up how a retriever's queries without results count.
+
+        Args:
+            retriever: The retriever's name.
+
+        Returns:
+            The key `empty_rankings` if it is a ranking retriever; None if it may leave queries out.
+        """
         kind = RETRIEVER_KINDS.of(self.retriever(retriever))
         ranks = kind.searches_every_query and not kind.needs_qrels
         return self.settings.analysis.empty_rankings if ranks else None
 
     def reference_sets(self, dataset: str, scorer: str) -> dict[str, int]:
-        """Return the reference sets of ``scorer`` on ``dataset``, name to lowest label: the grades, or one set."""
+        """List a scorer's reference sets on a dataset.
+
+        Args:
+            dataset: The dataset's name.
+            scorer: The scorer's name.
+
+        Returns:
+            Lowest label by reference set: the dataset's grades, or a single set.
+        """
         return SCORER_KINDS.of(self.scorer(scorer)).sets(self.grades(dataset))
 
     def selected(self) -> dict[str, Any]:
-        """Return the configuration with only the catalogue entries that the grid uses, and keys that affect results."""
+        """Reduce the configuration to keys that affect results and catalogue entries that the grid uses.
+
+        Returns:
+            The reduced configuration.
+        """
         judges = [judge for name in self.grid.scorers for judge in SCORER_KINDS.of(self.scorer(name)).judges()]
         used: dict[str, list[str]] = {
             **{section: list(getattr(self.grid, section)) for section in SECTIONS},
@@ -173,9 +245,15 @@ class Study(CheckedStudy):
         }
 
     def primary(self, dataset: str, scorer: str | None = None) -> PrimaryFields | None:
-        """Return the primary comparison (base.vocabulary.primary.Primary) in a section; None without two retrievers.
+        """Choose the primary comparison for a section of the page.
 
-        ``scorer``: the section's. If it lacks the primary comparison's references, its first reference set is used.
+        Args:
+            dataset: The section's dataset.
+            scorer: The section's scorer; by default the primary comparison's.
+
+        Returns:
+            The comparison (base.vocabulary.primary.Primary), with the section's first reference set if the section
+            lacks the primary one; None if there are fewer than two retrievers.
         """
         given, grid = self.config["analysis"]["primary"], self.grid
         ranking = [name for name in grid.retrievers if not RETRIEVER_KINDS.of(self.retriever(name)).needs_qrels]
@@ -202,23 +280,42 @@ class Study(CheckedStudy):
         }
 
     def margin(self, scorer: str) -> float | None:
-        """Return a scorer's margin of equivalence; a judge's scores have none but their own."""
+        """Look up a scorer's equivalence margin.
+
+        Args:
+            scorer: The scorer's name.
+
+        Returns:
+            The margin, in units of the score; None if there is none, as for a judge unless `margins` names it.
+        """
         own: Mapping[str, float | None] = self.config["analysis"].get("margins", {})
         judged = bool(SCORER_KINDS.of(self.scorer(scorer)).judges())
         margin: float | None = None if judged else self.settings.analysis.equivalence_margin
         return own.get(scorer, margin)
 
     def needed_retrievers(self) -> list[str]:
-        """Return the grid's retrievers and those whose runs they use, sorted."""
+        """List the grid's retrievers and those whose runs they use.
+
+        Returns:
+            Retriever names, sorted.
+        """
         return needed(self.grid.retrievers, self.config["retrievers"])
 
     def user_questions(self) -> list[str]:
-        """Return the user's own questions to a model, as ``module:Class``."""
+        """List the questions that users wrote.
+
+        Returns:
+            Their classes, as ``module:Class``.
+        """
         names: list[str] = self.config.get("questions", [])
         return names
 
     def asked_generators(self) -> list[str]:
-        """Return the grid's generators that have an engine, which answers prompts."""
+        """List the grid's generators that have an engine, which answers prompts.
+
+        Returns:
+            Generator names.
+        """
         return self.asked
 
     def _check_names(self) -> None:

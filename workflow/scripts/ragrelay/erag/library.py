@@ -9,21 +9,21 @@ from ragrelay.annexes.labels.measures import measure_labels
 from ragrelay.base.errors import InputError
 
 Generate = Callable[[Sequence[tuple[str, str]]], Sequence[str]]
-"""(query, passage) pairs of texts → answers."""
+"""Answers (query text, passage text) pairs, one answer per pair."""
 Score = Callable[[Sequence[tuple[str, str]]], Sequence[float]]
-"""(qid, answer) pairs → scores from 0 to 1."""
+"""Scores (qid, answer) pairs, one number from 0 to 1 per pair."""
 LABELS: dict[str, type[pl.DataType]] = {"qid": pl.String, "docno": pl.String, "rank": pl.Int64, "label": pl.Float64}
 
 
 class Evaluation(NamedTuple):
-    """The labels of passages and the measures computed from them."""
+    """Passages' labels, and the measures computed from them."""
 
     labels: pl.DataFrame
-    """qid, docno, rank, label."""
+    """Columns qid, docno, rank, label."""
     values: pl.DataFrame
     """Columns of ``annexes.labels.measures.SCHEMA``."""
     means: pl.DataFrame
-    """measure, k, mean."""
+    """Columns measure, k, mean (over queries)."""
 
 
 def label_passages(
@@ -34,12 +34,24 @@ def label_passages(
     score: Score,
     depth: int | None = None,
 ) -> pl.DataFrame:
-    """Label each passage with the score of the answer that ``generate`` makes from it alone (their eq. 1).
+    """Label each passage with the score of the answer generated from it alone (Salemi and Zamani, SIGIR 2024, eq. 1).
 
-    ``run``: qid, docno, rank (from 1); ``queries``: text by qid; ``texts``: text by docno; ``depth``: the last rank to
-    label, all if None. ``generate`` and ``score`` are called once, with all distinct pairs, so that an engine can batch
-    them. Returns qid, docno, rank, label. Raises InputError for a query or passage without a text, a passage twice in a
-    ranking, a number of answers or scores that differs from the number of pairs, and a score outside 0 to 1.
+    ``generate`` and ``score`` are called once, with all distinct pairs, so that an engine can batch them.
+
+    Args:
+        run: Columns qid, docno, rank (from 1).
+        queries: Query text by qid.
+        texts: Passage text by docno.
+        generate: Answers (query text, passage text) pairs.
+        score: Scores (qid, answer) pairs, from 0 to 1.
+        depth: The last rank to label; None labels all.
+
+    Returns:
+        Columns qid, docno, rank, label (from 0 to 1).
+
+    Raises:
+        InputError: A query or passage has no text, a ranking has a passage twice, a function returns too few or too
+            many results, or a score is outside 0 to 1.
     """
     ranking = run.select("qid", "docno", pl.col("rank").cast(pl.Int64)).sort("qid", "rank")
     ranking = ranking if depth is None else ranking.filter(pl.col("rank") <= depth)
@@ -71,7 +83,24 @@ def evaluate(
     ks: Sequence[int] = (5, 10),
     depth: int | None = None,
 ) -> Evaluation:
-    """Label the passages (see label_passages) and compute ``measures`` at the cutoffs ``ks`` (see measure_labels)."""
+    """Label passages (see label_passages) and compute measures from the labels (see measure_labels).
+
+    Args:
+        run: Columns qid, docno, rank (from 1).
+        queries: Query text by qid.
+        texts: Passage text by docno.
+        generate: Answers (query text, passage text) pairs.
+        score: Scores (qid, answer) pairs, from 0 to 1.
+        measures: Names of measures.
+        ks: Cutoffs.
+        depth: The last rank to label; None labels all.
+
+    Returns:
+        The labels, each query's values, and their means.
+
+    Raises:
+        InputError: As label_passages does.
+    """
     labels = label_passages(run, queries, texts, generate, score, depth)
     values = measure_labels(labels, labels, measures, ks)
     means = values.group_by("measure", "k", maintain_order=True).agg(pl.col("value").mean().alias("mean"))

@@ -95,7 +95,7 @@ class EngineInJob(Engine, Protocol):
 
 
 class GeneratorKind(Kind):
-    """Where answers come from. Its class methods take a generator's definition, or a part of it."""
+    """Base class for sources of answers. Class methods take a generator's definition, or parts of it."""
 
     asked: ClassVar[bool] = True
     """Whether an engine generates its answers; otherwise they are in files."""
@@ -104,7 +104,8 @@ class GeneratorKind(Kind):
     scores_texts: ClassVar[bool] = False
     """Whether it can compute the log-probability of a given text."""
     gives_words: ClassVar[bool] = False
-    """Whether it can give the probabilities of words at the beginning of a reply: of any, or of the likeliest."""
+    """Whether it can return probabilities for words at the beginning of a reply: for any words, or only for the
+    likeliest."""
 
     notice: Text | None = Field(
         None, description="What a reader of a report on its answers must know; shown at the top of the page."
@@ -112,35 +113,93 @@ class GeneratorKind(Kind):
 
     @classmethod
     def decisive(cls, definition: Mapping[str, Any], folder: Path, cache_dir: Path | None) -> dict[str, Any]:
-        """Return everything besides prompt and seed that affects an answer, for the fingerprint."""
+        """Collect everything besides prompt and seed that affects an answer, for the fingerprint.
+
+        Args:
+            definition: The generator's definition.
+            folder: Where relative paths are looked up.
+            cache_dir: The cache, where model files' hashes are stored; None to store none.
+
+        Returns:
+            Plain values by name.
+        """
         raise NotImplementedError
 
     @classmethod
     def earlier(cls, definition: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        """Return values under which earlier versions stored the same answers on a CPU, where they differ now."""
+        """Describe how earlier versions stored the same answers on a CPU, if that has changed.
+
+        Args:
+            definition: The generator's definition.
+            folder: Where relative paths are looked up.
+
+        Returns:
+            The values from ``decisive`` that were different; none by default.
+        """
         return {}
 
     @classmethod
     def check_address(cls, definition: Mapping[str, Any]) -> None:
-        """Raise InputError if a model that is served elsewhere has no address."""
+        """Check that a model served elsewhere has an address.
+
+        Args:
+            definition: The generator's definition.
+
+        Raises:
+            InputError: There is no address.
+        """
 
     def check_given(self, place: str, given: Mapping[str, Any]) -> None:
-        """Raise InputError for incompatible keys of ``given``, the entry without its defaults."""
+        """Check that the keys in the configuration are compatible.
+
+        Args:
+            place: How messages begin, as in ``check``.
+            given: The entry without its defaults.
+
+        Raises:
+            InputError: Two keys are incompatible.
+        """
 
     def check_thinking(self, place: str, folder: Path) -> None:
-        """Raise InputError if a local model may think and the key ``thinking`` is missing."""
+        """Check that the key ``thinking`` is set if a local model may think.
+
+        Args:
+            place: How messages begin, as in ``check``.
+            folder: Where relative paths are looked up.
+
+        Raises:
+            InputError: The model may think and the key is missing.
+        """
 
     @classmethod
     def thought_budget(cls, definition: Mapping[str, Any]) -> int:
-        """Return the most tokens of a thought that is a request of its own, before that of its answer; 0 without."""
+        """Look up the longest thought that is generated in a separate request before the answer's.
+
+        Args:
+            definition: The generator's definition.
+
+        Returns:
+            The limit in tokens; 0 if there is no such request.
+        """
         return 0
 
     def gpus(self) -> int:
-        """Return the number of GPUs of a job."""
+        """Count the GPUs that a job needs.
+
+        Returns:
+            The number of GPUs; 0 by default.
+        """
         return 0
 
     def passage_files(self, dataset: str) -> list[list[Any]]:
-        """Return the files of imported answers to single passages: path, and the values in its name."""
+        """List the files with imported answers to single passages.
+
+        Args:
+            dataset: The dataset's name.
+
+        Returns:
+            Each path with the values in its name; none by default.
+        """
         return []
 
 

@@ -80,86 +80,189 @@ class QuestionJob:
 
 
 class Question(ABC):
-    """A question to a model."""
+    """Base class for questions to a model. A question has parts, and each part becomes a table."""
 
     asks: ClassVar[str]
-    """Name of the rule that asks."""
+    """The rule that asks."""
     reads: ClassVar[str]
-    """Name of the rule that makes the table of the replies."""
+    """The rule that makes the table from the replies."""
     does: ClassVar[tuple[str, str]]
-    """A sentence on each of the two rules, for `snakemake --list`."""
+    """One sentence about each of the two rules, for `snakemake --list`."""
     key: ClassVar[str]
-    """Wildcards of a part, in the form of a path: ``{dataset}/{generator}/{retriever}``."""
+    """A part's wildcards, written as a path: ``{dataset}/{generator}/{retriever}``."""
     ask_key: ClassVar[str] = ""
-    """Wildcards of a job that asks, if they are not those of a part without the retriever. One that no part has is the
-    generator that is asked."""
+    """The asking job's wildcards, if they differ from a part's without the retriever. A wildcard that no part has
+    stands for the generator that is asked."""
     read_key: ClassVar[str] = ""
-    """Wildcards of a job that reads, if they are not those of a part."""
+    """The reading job's wildcards, if they differ from a part's."""
     folder: ClassVar[str] = ""
-    """Folder below the results in which the folder of the first wildcard is, with a slash; empty for the results'."""
+    """The folder below the results that contains the first wildcard's folder, with a slash; empty for the results'
+    folder."""
     follows: ClassVar["type[Question] | None"] = None
-    """A question to the same generators that is asked before, so that requests of both are made once."""
+    """A question to the same generators that is asked first, so that requests common to both are made once."""
     asked: ClassVar[StudyFile | None] = None
-    """File of the rows that were asked, if the table can't be made without them."""
+    """The file with the asked rows, if the table can't be made without them."""
     made: ClassVar[Mapping[str, StudyFile]]
-    """Files that the job that reads writes, by name."""
+    """The files that the reading job writes, by name."""
     shown: ClassVar[tuple[str, str]] = ("", "")
-    """Heading and sentence of its tables on the page; empty where the page has them in another form."""
+    """The heading and sentence for its tables on the page; empty if the page shows them in another form."""
 
     @abstractmethod
     def jobs(self, study: StudyOfRules) -> list[Key]:
-        """Return the key of every part."""
+        """List the question's parts.
+
+        Args:
+            study: The study.
+
+        Returns:
+            One key per part.
+        """
 
     def read_jobs(self, study: StudyOfRules) -> list[Key]:
-        """Return the key of every job that reads."""
+        """List the jobs that read replies.
+
+        Args:
+            study: The study.
+
+        Returns:
+            One key per job; by default the parts' keys.
+        """
         return self.jobs(study)
 
     @abstractmethod
     def asker(self, study: StudyOfRules, key: Key) -> str:
-        """Return the name of the generator that is asked about a part."""
+        """Name the generator that is asked about a part.
+
+        Args:
+            study: The study.
+            key: The part's key.
+
+        Returns:
+            The generator's name.
+        """
 
     @abstractmethod
     def inputs(self, study: StudyOfRules, key: Key) -> Inputs:
-        """Return the inputs from which the requests of a part are made."""
+        """List the files from which a part's requests are made.
+
+        Args:
+            study: The study.
+            key: The part's key.
+
+        Returns:
+            A file or a list of files for each input name.
+        """
 
     def planned_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
-        """Return the inputs from which the plan counts a part's requests: files that no engine makes."""
+        """List the files from which the plan counts a part's requests: none may come from an engine.
+
+        Args:
+            study: The study.
+            key: The part's key.
+
+        Returns:
+            A file or a list of files for each input name; by default the same as ``inputs``.
+        """
         return self.inputs(study, key)
 
     def patterns(self, study: StudyOfRules, key: Key) -> dict[str, str]:
-        """Return the patterns of inputs whose files a job distinguishes by their wildcards."""
+        """List the path patterns for inputs whose files the job tells apart by their wildcards.
+
+        Args:
+            study: The study.
+            key: The part's key.
+
+        Returns:
+            The pattern by input name; none by default.
+        """
         return {}
 
     def settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
-        """Return plain values from which the requests of a part are made."""
+        """List the plain values that a part's requests depend on.
+
+        Args:
+            study: The study.
+            key: The part's key.
+
+        Returns:
+            The values by name; none by default.
+        """
         return {}
 
     def planned_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
-        """Return plain values for the plan."""
+        """List the plain values from which the plan counts a part's requests.
+
+        Args:
+            study: The study.
+            key: The part's key.
+
+        Returns:
+            The values by name; by default the same as ``settings``.
+        """
         return self.settings(study, key)
 
     def modules(self, study: StudyOfRules, key: Key) -> list[str]:
-        """Return the modules of the kinds that the settings name. Their code counts as code of the question."""
+        """List the modules with the kinds that the settings name. Their code counts as the question's.
+
+        Args:
+            study: The study.
+            key: The part's key.
+
+        Returns:
+            Module names; none by default.
+        """
         return []
 
     def read_inputs(self, study: StudyOfRules, key: Key) -> Inputs:
-        """Return more inputs of a job that reads: it has those of its parts, and the rows that were asked."""
+        """List further files for a job that reads replies, besides its parts' inputs and the asked rows.
+
+        Args:
+            study: The study.
+            key: The reading job's key.
+
+        Returns:
+            A file or a list of files for each input name; none by default.
+        """
         return {}
 
     def read_settings(self, study: StudyOfRules, key: Key) -> dict[str, Any]:
-        """Return plain values for a job that reads."""
+        """List the plain values for a job that reads replies.
+
+        Args:
+            study: The study.
+            key: The reading job's key.
+
+        Returns:
+            The values by name; none by default.
+        """
         return {}
 
     def job_path(self) -> str:
-        """Return the wildcards of a job that asks, in the form of its log's path."""
+        """Write the asking job's wildcards as its log's path.
+
+        Returns:
+            The path, with wildcards in braces.
+        """
         return self.ask_key or "/".join(step for step in self.key.split("/") if step != "{retriever}") or self.key
 
     def job_key(self, study: StudyOfRules, key: Key) -> dict[str, str]:
-        """Return the key of the job that asks about a part."""
+        """Find the job that asks about a part.
+
+        Args:
+            study: The study.
+            key: The part's key.
+
+        Returns:
+            The job's wildcard values.
+        """
         return {name: key.get(name) or self.asker(study, key) for name in WILDCARD.findall(self.job_path())}
 
     def job_receipt(self) -> StudyFile:
-        """Return the file of what a job asked."""
+        """Name the file in which an asking job records its requests.
+
+        Returns:
+            The receipt's path pattern.
+        """
         first, *others = self.job_path().split("/")
         path = "/".join([f"{self.folder}{first}", "asked", self.asks, *others])
         return StudyFile(f"{path}.json", self.asks, "receipt: keys asked for, cached and made, in all and by part")

@@ -8,10 +8,12 @@ from ragrelay.base.kinds import Kind, Kinds
 
 
 class Passage(NamedTuple):
-    """A passage of a context."""
+    """A passage in a context."""
 
     docno: str
+    """The passage's id."""
     text: str
+    """The passage's text."""
 
 
 Process = Callable[[str, Sequence[Passage]], Sequence[tuple[str, str]]]
@@ -22,23 +24,38 @@ A passage that is left out, or whose text is blank, is not shown. Orderings lay 
 
 
 class Processor(Kind):
-    """Changes the texts or the order of the first k passages of a ranking; it adds none, and nothing takes the place
-    of a passage that it empties.
+    """Base class for processors, which change or reorder a ranking's first k passages before they enter a prompt.
+
+    A processor adds no passages, and nothing replaces a passage that it empties.
     """
 
     alone: ClassVar[bool] = False
     """Whether it gets one passage at a time, so that each is processed once for all k."""
     keeps_order: ClassVar[bool] = False
-    """Whether it always returns passages in the order in which it gets them."""
+    """Whether it always keeps the passages' order."""
     threads: ClassVar[int] = 1
-    """CPU threads of its job."""
+    """CPU threads for its job."""
 
     def decisive(self, cache_dir: Path) -> dict[str, Any]:
-        """Return all that determines its texts besides the query and the passages, such as keys, models, versions."""
+        """Collect everything besides query and passages that determines its texts, such as keys, models and versions.
+
+        Args:
+            cache_dir: The cache, where model files' hashes are stored.
+
+        Returns:
+            Plain values by name.
+        """
         raise NotImplementedError
 
     def start(self, threads: int) -> Process:
-        """Return the processor, ready for work; load its model, if it has one."""
+        """Start the processor; load its model if it has one.
+
+        Args:
+            threads: CPU threads.
+
+        Returns:
+            A function that takes a query's text and its passages, best first, and returns docnos with new texts.
+        """
         raise NotImplementedError
 
 

@@ -17,101 +17,192 @@ from ragrelay.collection.brought_passages import BroughtPassage
 
 @dataclass(frozen=True)
 class RunTask:
-    """The data for a run: ``queries`` (qid, query), ``qrels`` if the kind needs them, the collection.
-
-    ``index``: folder of the index, if the kind has one. ``runs``: ranked runs (qid, docno, rank, score), cut at the
-    retriever's depth: those of its stages, or imported ones. ``answers``: files of answers that it reads, each with the
-    values in its name. ``name``: the retriever's name. ``brought``: passages that the collection lacked, whose texts
-    it has here.
-    """
+    """The data that a retriever needs to make a run."""
 
     queries: pl.DataFrame
+    """Columns qid, query."""
     qrels: pl.DataFrame
+    """Columns qid, docno, label, if the kind needs judgements."""
     collection: Collection
     index: Path | None = None
+    """The index's folder, if the kind has an index."""
     runs: Sequence[pl.DataFrame] = ()
+    """Ranked runs (qid, docno, rank, score), cut at the retriever's depth: its stages' or imported ones."""
     threads: int = 1
+    """CPU threads."""
     answers: Sequence[tuple[Path, dict[str, Any]]] = ()
+    """Answer files that it reads, each with the values in its name."""
     name: str = ""
+    """The retriever's name."""
     brought: Sequence[BroughtPassage] = ()
+    """Passages that the dataset's collection lacks; ``collection`` has their texts here."""
 
     @property
     def index_folder(self) -> Path:
-        """The index. Raises ValueError for a kind without one."""
+        """The index's folder.
+
+        Raises:
+            ValueError: The kind has no index.
+        """
         if self.index is None:
             raise ValueError("a retriever without its index")
         return self.index
 
 
 class Retriever(Kind):
-    """Anything that yields a run. A key ``depth`` cuts the run."""
+    """Base class for retrievers, which rank passages for each query. If a kind has a key ``depth``, it cuts the run."""
 
     needs_qrels: ClassVar[bool] = False
+    """Whether the run depends on the judgements."""
     threads: ClassVar[int] = 1
-    """CPU threads of the job that makes its run. On two cores, a job with two threads waits while engines start, and
-    these then cannot answer its prompts."""
+    """CPU threads for the job that makes its run.
+
+    On two cores, a job with two threads waits while engines start, and these then can't answer its prompts."""
     searches_every_query: ClassVar[bool] = True
-    """Whether the kind searches for every query, so that a query without results counts as one for which it failed."""
+    """Whether the kind searches for every query, so that a query without results counts as a failed search."""
 
     def run(self, task: RunTask) -> pl.DataFrame:
-        """Return qid, docno, score, in any order."""
+        """Rank passages for each query.
+
+        Args:
+            task: Queries, collection and other data.
+
+        Returns:
+            Columns qid, docno, score, in any order; a higher score ranks first.
+        """
         raise NotImplementedError
 
     def stages(self) -> list[tuple[str, str]]:
-        """Return the retrievers whose runs it uses, as (key that names it, name)."""
+        """List the retrievers whose runs it uses.
+
+        Returns:
+            Pairs: the key that names the retriever, and its name; none by default.
+        """
         return []
 
     def files(self, dataset: str) -> list[str]:
-        """Return paths of the imported TREC runs for ``dataset``."""
+        """List the imported TREC run files.
+
+        Args:
+            dataset: The dataset's name.
+
+        Returns:
+            Their paths; none by default.
+        """
         return []
 
     def brought(self, dataset: str) -> list[str]:
-        """Return the user's files of passages that the collection of ``dataset`` lacks and its run may have."""
+        """List your files with passages that the collection lacks but the run may have.
+
+        Args:
+            dataset: The dataset's name.
+
+        Returns:
+            Their paths; none by default.
+        """
         return []
 
     def scored(self, ranks: pl.DataFrame, place: str, name: str) -> pl.DataFrame:
-        """Return the rows of a run file (qid, docno, score, given: its ranks) with the scores that order them.
+        """Set the scores that order an imported run.
 
-        ``place``: the file, and ``name``: the retriever's name, for messages.
+        Args:
+            ranks: The run file's rows; columns qid, docno, score, given (the file's ranks).
+            place: The file, for messages.
+            name: The retriever's name, for messages.
+
+        Returns:
+            The rows with the scores to rank by; by default unchanged.
         """
         return ranks
 
     def answers(self, dataset: str) -> list[tuple[Path, dict[str, Any]]]:
-        """Return the files of answers to ``dataset`` that it reads, each with the values in its name."""
+        """List the answer files that it reads.
+
+        Args:
+            dataset: The dataset's name.
+
+        Returns:
+            Each path with the values in its name; none by default.
+        """
         return []
 
     def index_definition(self) -> dict[str, Any] | None:
-        """Return the keys that determine its index; ``index`` names the engine. None if it has no index."""
+        """List the keys that determine its index.
+
+        Returns:
+            Their values, with the engine's name under ``index``; None if it has no index.
+        """
         return None
 
     @classmethod
     def index_identity(cls, definition: Mapping[str, Any]) -> dict[str, Any]:
-        """Return everything besides the corpus that determines the files of an index of ``definition``."""
+        """Collect everything besides the corpus that determines the index's files.
+
+        Args:
+            definition: The index definition.
+
+        Returns:
+            Plain values by name; by default the definition itself.
+        """
         return dict(definition)
 
     @classmethod
     def build_index(cls, collection: Collection, definition: Mapping[str, Any], path: Path, threads: int) -> None:
-        """Build the index ``definition`` of ``collection`` in the new folder ``path``."""
+        """Build an index.
+
+        Args:
+            collection: The passages to index.
+            definition: The index definition.
+            path: The new folder for the index.
+            threads: CPU threads.
+        """
         raise NotImplementedError
 
     def processing(self) -> dict[str, Any] | None:
-        """Return the definition of the processor that changes the texts of its stage's passages; None without one."""
+        """Look up the processor that changes its stage's passages.
+
+        Returns:
+            The processor's definition; None if there is none.
+        """
         return None
 
     def dose(self) -> tuple[int, str] | None:
-        """Return how many relevant passages its contexts have by design, and what the others are; None if it varies."""
+        """Describe contexts that have a fixed number of relevant passages by design.
+
+        Returns:
+            That number, and what the other passages are; None if the number varies.
+        """
         return None
 
     def uses_terrier(self) -> bool:
-        """Return whether it runs on Terrier, whose jars PyTerrier fetches."""
+        """Check whether it runs on Terrier, whose jars PyTerrier downloads.
+
+        Returns:
+            True if it does; False by default.
+        """
         return False
 
     def doubts(self, queries: pl.DataFrame) -> list[dict[str, Any]]:
-        """Return counts (what, count) of what it does not read of ``queries`` (qid, query), for the report."""
+        """Count parts of the queries that it doesn't read, for the report.
+
+        Args:
+            queries: Columns qid, query.
+
+        Returns:
+            Mappings with ``what`` and ``count``; none by default.
+        """
         return []
 
     def no_result(self, place: str, runs: Sequence[Path]) -> InputError:
-        """Return the error for a run without results. ``place`` names the kind; ``runs`` are the files that it read."""
+        """Make the error for a run without results.
+
+        Args:
+            place: The kind, as the message's beginning.
+            runs: The run files that it read.
+
+        Returns:
+            The error, for the caller to raise.
+        """
         return InputError(place, "no result for any query", "qids of the dataset's queries")
 
 

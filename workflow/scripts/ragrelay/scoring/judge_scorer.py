@@ -15,40 +15,47 @@ from ragrelay.scoring.sentences import Sentence, cited_sentences
 
 @dataclass(frozen=True)
 class JudgeCase:
-    """An answer, with the texts that a judge may need.
-
-    ``references``: the texts of one set, best label first; ``passages``: the passages of the answer's context, in
-    prompt order, and ``docnos`` their ids; ``own``: the value of the scorer's ``own`` for the query. ``sentences``: the
-    sentences of an answer with citations outside its text; None for other answers.
-    """
+    """An answer, with the texts that a judge may need."""
 
     qid: str
     query: str
     answer: str
     references: Sequence[str] = ()
+    """The texts in one reference set, best label first."""
     passages: Sequence[str] = ()
+    """The passages' texts in the answer's context, in prompt order."""
     own: Any = None
+    """The query's value from the scorer's ``own``."""
     sentences: Sequence[Sentence] | None = None
+    """The sentences, if the answer's citations are outside its text; otherwise None."""
     docnos: Sequence[str] | None = None
+    """The passages' ids."""
 
     def read_sentences(self) -> list[Sentence]:
-        """Return the answer's sentences, with the citations in its text."""
+        """Split the answer into sentences, and read the citations in its text.
+
+        Returns:
+            The sentences with their citations.
+        """
         return cited_sentences(self.answer, self.docnos or [""] * len(self.passages))
 
 
 @dataclass(frozen=True)
 class JudgeQuestion:
-    """A question about an answer: ``texts`` for the template's placeholders. A sequence stands for passages.
-
-    ``item`` tells ``measured`` what the question is about. A question without texts is not asked, but counts.
-    """
+    """A question about an answer."""
 
     texts: Mapping[str, str | Sequence[str]] | None
+    """Texts for the template's placeholders; a sequence stands for passages. None: the question isn't asked, but
+    counts."""
     item: str = ""
+    """Tells ``measured`` what the question is about."""
 
 
 class JudgeScorer(Scorer):
-    """A scorer that asks a generator about each answer, and reads words' probabilities at one position of its reply."""
+    """Base class for scorers that ask a generator about each answer.
+
+    They read words' probabilities at one position in the reply.
+    """
 
     generator: Name = Field(description="Name of the generator that judges, which must not think.")
     prompt: Name = Field(description="Name of a template in `config/judge_prompts/`.")
@@ -65,48 +72,100 @@ class JudgeScorer(Scorer):
     )
 
     def judges(self) -> list[str]:
-        """Return the name of the judge, the only generator that this scorer asks."""
+        """Name the judge, the only generator that this scorer asks.
+
+        Returns:
+            A list with its name.
+        """
         return [self.generator]
 
     def placeholders(self) -> set[str]:
-        """Return the placeholders of the template's question."""
+        """List the placeholders in the template's question.
+
+        Returns:
+            Their names.
+        """
         raise NotImplementedError
 
     def words(self) -> list[str]:
-        """Return the words whose probabilities are read."""
+        """List the words whose probabilities are read.
+
+        Returns:
+            The words.
+        """
         raise NotImplementedError
 
     def questions(self, case: JudgeCase) -> list[JudgeQuestion]:
-        """Return the questions about an answer."""
+        """Write the questions about an answer.
+
+        Args:
+            case: The answer, with its query, references and passages.
+
+        Returns:
+            The questions, in order.
+        """
         raise NotImplementedError
 
     def measured(self) -> list[pl.Expr]:
-        """Return aggregations over an answer's questions: ``f1``, and maybe ``precision`` and ``recall``.
+        """Define how an answer's questions become its scores.
 
-        The questions' columns are number, item and shares: a list with the share of each of ``words`` in the
-        probability of all of them; null if the question was not asked. An answer without questions has one row of
-        nulls.
+        Returns:
+            Aggregations named ``f1`` and, if the scorer has them, ``precision`` and ``recall``. They run over the
+            columns number, item and shares: a list with each word's share of the total probability of ``words``, null
+            if the question wasn't asked. An answer without questions has one row with nulls.
         """
         raise NotImplementedError
 
     def score(self) -> pl.Expr:
-        """Return the ``f1`` of ``measured``. Bias checks compare it."""
+        """Select the score that bias checks compare.
+
+        Returns:
+            The aggregation ``f1`` from ``measured``.
+        """
         return next(measure for measure in self.measured() if measure.meta.output_name() == "f1")
 
     def size(self, case: JudgeCase) -> int | None:
-        """Return the answer's number of references. None: the answer gets no row in the score table."""
+        """Count an answer's references.
+
+        Args:
+            case: The answer.
+
+        Returns:
+            The number of references; None leaves the answer out of the score table.
+        """
         return len(case.references)
 
     def own_inputs(self, dataset: str) -> list[str]:
-        """Return the scorer's own input files for its questions, which may be outputs of other rules."""
+        """List the scorer's additional input files for its questions. Other rules may make them.
+
+        Args:
+            dataset: The dataset's name.
+
+        Returns:
+            Their paths; none by default.
+        """
         return []
 
     def expected(self, qids: Sequence[str]) -> Mapping[str, Any]:
-        """Return estimates that replace ``own`` in the plan until its files exist."""
+        """Estimate the data from ``own`` for the plan, as long as its files don't exist.
+
+        Args:
+            qids: Query ids.
+
+        Returns:
+            Estimates by qid; none by default.
+        """
         return {}
 
     def own(self, paths: Sequence[Path]) -> Mapping[str, Any]:
-        """Return the data for questions from the files of ``own_inputs``, by qid."""
+        """Read the data for questions from the additional input files.
+
+        Args:
+            paths: The files that ``own_inputs`` lists.
+
+        Returns:
+            Data by qid; none by default.
+        """
         return {}
 
 

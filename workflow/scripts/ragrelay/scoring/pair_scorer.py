@@ -33,37 +33,62 @@ LOOK_ALIKES = (
 
 
 class PairScorer(MeasuredScorer):
-    """A function of an answer and a reference."""
+    """Base class for scorers that compare an answer with one reference at a time."""
 
     drops_letters: ClassVar[bool] = False
-    """Whether it does not see some letters, so that answers are checked, too, and not only references."""
+    """Whether it ignores some letters, so that answers are checked as well as references."""
     as_published: ClassVar[bool] = False
-    """Whether its definition tells look-alike characters apart, so that answers with such characters are counted."""
+    """Whether its published definition tells look-alike characters apart, so that answers with such characters are
+    counted."""
 
     def decisive(self) -> dict[str, Any]:
-        """Return everything that determines its scores, including the kind."""
+        """Collect everything that determines its scores, including the kind.
+
+        Returns:
+            Plain values by name.
+        """
         raise NotImplementedError
 
     def pair(self) -> Pair:
-        """Return the function that scores an answer and a reference."""
+        """Make the function that scores an answer against a reference.
+
+        Returns:
+            A function from two texts to one value, or to precision, recall and F1.
+        """
         raise NotImplementedError
 
     def pairs(self) -> Pairs:
-        """Return the function of many pairs."""
+        """Make the function that scores many pairs.
+
+        Returns:
+            A function from answers and equally many references to one result per pair.
+        """
         pair = self.pair()
         return lambda answers, references: list(map(pair, answers, references))
 
     def words(self) -> Tokens | None:
-        """Return what it sees of a word; None if it compares no words."""
+        """Make the function that shows how the scorer reads a word.
+
+        Returns:
+            A function from a word to the tokens that the scorer compares; None if it compares no words.
+        """
         return None
 
     def measure(self, cache_dir: Path, threads: int) -> "PairMeasure":
-        """Return the measure, which uses no cache and one core."""
+        """Prepare the scorer for work. It uses no cache and one core.
+
+        Args:
+            cache_dir: Unused.
+            threads: Unused.
+
+        Returns:
+            The measure.
+        """
         return PairMeasure(self)
 
 
 class GoldPairScorer(PairScorer):
-    """A function of an answer and a gold answer, both normalised as in SQuAD."""
+    """Base class for scorers that compare an answer with a gold answer, both normalised as in SQuAD."""
 
     references: References = Field("gold", description=COMPARED)
 

@@ -21,75 +21,118 @@ GAIN = "Utility as relative gain (the paper's) or absolute difference."
 
 @dataclass(frozen=True)
 class Scores:
-    """Arrays ``precision``, ``recall`` and ``f1`` [n_answers, n_references], float32.
-
-    A measure of one value has it in ``f1``, and NaN in the others.
-    """
+    """Scores for each answer and reference, as float32 arrays (n_answers, n_references)."""
 
     precision: np.ndarray
+    """NaN if the measure is a single value."""
     recall: np.ndarray
+    """NaN if the measure is a single value."""
     f1: np.ndarray
+    """F1, or the single value."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """Answers to be scored against all references of one query."""
+    """Answers to score against all references for one query."""
 
     answers: Sequence[str]
+    """The answers' texts."""
     references: Sequence[str]
+    """The references' texts."""
 
 
 class Measure(Protocol):
-    """A scorer ready for work. ``fingerprint`` changes with everything that changes its numbers."""
+    """A scorer that is ready for work."""
 
     fingerprint: str
+    """Changes with everything that changes the scores."""
 
     def prepare(self, references: Sequence[str]) -> dict[str, Any]:
-        """Prepare a dataset's reference texts, unless an earlier job did; return JSON-like facts for the receipt.
+        """Prepare a dataset's references, unless an earlier job did.
 
-        Raises InputError if it does not see their words.
+        Args:
+            references: The references' texts.
+
+        Returns:
+            Values for the receipt, as JSON allows them.
+
+        Raises:
+            InputError: The measure can't read the references' words.
         """
 
     def check_answers(self, answers: Iterable[str]) -> None:
-        """Raise InputError if it does not see the words of ``answers``, which it reads only for that."""
+        """Check that the measure can read the answers' words.
+
+        Args:
+            answers: The answers' texts, read only for this check.
+
+        Raises:
+            InputError: It can't read them.
+        """
 
     def score(self, tasks: Sequence[Task]) -> list[Scores]:
-        """Return scores per task. The references are prepared. An answer that several tasks share is processed once."""
+        """Score answers. An answer that several tasks share is processed once.
+
+        Args:
+            tasks: Answers with their references, which ``prepare`` has seen.
+
+        Returns:
+            Scores for each task.
+        """
 
 
 class Scorer(Kind):
-    """A measure of answer quality: a MeasuredScorer, a JudgeScorer (judge_scorer.py), or scores from a file."""
+    """Base class for measures of answer quality: MeasuredScorer, JudgeScorer, and scores from a file."""
 
     bounded: ClassVar[bool] = True
-    """Whether its scores are from 0 to 1, so that they can be labels."""
+    """Whether its scores are between 0 and 1, so that they can serve as labels."""
 
     from_file: ClassVar[bool] = False
-    """Whether its scores are read from a file, so that it can't score other texts."""
+    """Whether its scores come from a file, so that it can't score other texts."""
 
     references: References = Field("judged", description=COMPARED)
     utility: Utility = Field("absolute", description=GAIN)
 
     def judges(self) -> list[str]:
-        """Return names of the generators that it asks."""
+        """List the generators that it asks.
+
+        Returns:
+            Their names; none by default.
+        """
         return []
 
     def sets(self, grades: Mapping[str, int]) -> dict[str, int]:
-        """Return the names of the reference sets, with their lowest labels: a dataset's ``grades``, or one set."""
+        """List its reference sets on a dataset.
+
+        Args:
+            grades: The dataset's reference grades, each with its lowest label.
+
+        Returns:
+            Lowest label by set: the grades, or a single set with label 0 if it doesn't use judged passages.
+        """
         return dict(grades) if self.references == "judged" else {self.references: 0}
 
 
 class MeasuredScorer(Scorer):
-    """A measure that is computed from an answer and each of its references."""
+    """Base class for scorers that compute a score from an answer and each reference."""
 
     loads_model: ClassVar[bool] = False
-    """Whether it loads a model, or may: then one job scores for all retrievers, and a preview does not score."""
+    """Whether it may load a model. One job then scores for all retrievers, and a preview doesn't score."""
 
     aggregate: Literal["max", "mean"] = Field(
         "max", description="Over a query's references: the best one (`max`), or the mean of all (`mean`)."
     )
 
     def measure(self, cache_dir: Path, threads: int) -> Measure:
-        """Return the scorer, ready for work. It loads models only when a text must be scored."""
+        """Prepare the scorer for work. It loads models only when there is a text to score.
+
+        Args:
+            cache_dir: The cache.
+            threads: CPU threads.
+
+        Returns:
+            The measure.
+        """
         raise NotImplementedError
 
 

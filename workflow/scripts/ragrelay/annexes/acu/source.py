@@ -16,30 +16,63 @@ STATEMENTS = ("known", "other")
 
 
 class ClaimSource(Kind):
-    """Base class of sources of claims with evidence."""
+    """Base class for sources of claims with evidence."""
 
     def records(self) -> "Records":
-        """Return the rows. Raises InputError if they can't be read."""
+        """Read the rows.
+
+        Returns:
+            The rows, each with its place for messages.
+
+        Raises:
+            InputError: They can't be read.
+        """
         raise NotImplementedError
 
     def origin(self) -> str:
-        """Return the name for all claims together in error messages."""
+        """Name all the claims together, for error messages.
+
+        Returns:
+            The name.
+        """
         raise NotImplementedError
 
     def files(self) -> list[str]:
-        """Return the paths of the user's files."""
+        """List your files that it reads.
+
+        Returns:
+            Their paths; none by default.
+        """
         return []
 
 
 class ClaimFormat(Kind):
-    """A format of a file of claims; it has no keys."""
+    """Base class for claim file formats, which have no keys."""
 
     def records(self, path: Path) -> "Records":
-        """Return the rows of ``path``. Raises InputError for a file with another format."""
+        """Read a file's rows.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The rows, each with its place for messages.
+
+        Raises:
+            InputError: The file has another format.
+        """
         raise NotImplementedError
 
     def check_path(self, place: str, path: Path) -> None:
-        """Raise InputError if ``path``, which exists, has a name that the format doesn't allow."""
+        """Check the file's name.
+
+        Args:
+            place: How messages begin.
+            path: The file, which exists.
+
+        Raises:
+            InputError: The format doesn't allow the name.
+        """
 
 
 class RivalStatements(ClaimFormat):

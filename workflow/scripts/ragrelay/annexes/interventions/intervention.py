@@ -72,16 +72,18 @@ class Change(NamedTuple):
 
 
 class Intervention(Kind):
-    """Changes one passage of a retriever's contexts, and measures what that does to the answers."""
+    """Base class for interventions, which change one passage in a retriever's contexts and measure the effect on the
+    answers.
+    """
 
     population: ClassVar[str]
-    """Which queries it says something about, after `queries `; ``{k}`` is filled in."""
+    """The queries that its effect describes, as a continuation of `queries `; ``{k}`` is filled in."""
     effect: ClassVar[str]
-    """What its effect is, with ``{effect}`` for its value."""
+    """A description of its effect, with ``{effect}`` for the value."""
     about: ClassVar[str] = ""
-    """What the effect of a single passage is, before its value."""
+    """A description of a single passage's effect, to precede the value."""
     needs_pairs: ClassVar[bool] = False
-    """Whether it puts passages in that the context lacks."""
+    """Whether it inserts passages that the context lacks."""
     measured: ClassVar[bool] = True
     """Whether changed contexts have retrieval measures."""
 
@@ -96,7 +98,16 @@ class Intervention(Kind):
     seed: int = Field(0, ge=0, description="Seed of what is drawn.")
 
     def check(self, place: str, study: CheckedStudy) -> None:
-        """Check retrievers, k and ordering against the grid, that texts are passages' own, and labels on one side."""
+        """Check retrievers, k, ordering and ``max_label`` against the study.
+
+        Args:
+            place: How messages begin, as in ``Kind.check``.
+            study: The study that uses the intervention.
+
+        Raises:
+            InputError: A retriever, k or ordering isn't in the grid, a processor changes a retriever's passages, no k
+                fits the ordering, or ``max_label`` isn't below a dataset's lowest reference grade.
+        """
         from ragrelay.retrieval.retriever import RETRIEVER_KINDS
 
         super().check(place, study)
@@ -124,22 +135,49 @@ class Intervention(Kind):
                 )
 
     def depths(self, ks: Sequence[int], orderings: Sequence[str]) -> list[int]:
-        """Return its k in a grid with these ``ks`` and ``orderings``, in increasing order."""
+        """List the k that it uses.
+
+        Args:
+            ks: The grid's k.
+            orderings: The grid's orderings.
+
+        Returns:
+            Each k that fits its ordering, increasing.
+        """
         return [k for k in sorted(self.k or ks) if fits(self.laid_out(orderings), k)]
 
     def laid_out(self, orderings: Sequence[str]) -> str:
-        """Return its ordering in a grid with these."""
+        """Choose the ordering that it uses.
+
+        Args:
+            orderings: The grid's orderings; the first is the default.
+
+        Returns:
+            The ordering.
+        """
         return self.ordering or orderings[0]
 
     def changes(self, given: Given) -> list[Change] | str:
-        """Return the contexts of one query, or why there are none, after `queries `."""
+        """Change a query's context.
+
+        Args:
+            given: The query's context and the passages to insert.
+
+        Returns:
+            The changed contexts; if there are none, the reason, as a continuation of `queries `.
+        """
         raise NotImplementedError
 
     def effects(self, scored: "pl.DataFrame") -> "pl.DataFrame":
-        """Return the effect of each change: ROW, side, effect, moved.
+        """Compute the effect of each change.
 
-        ``scored``: rows of one k and set of references (ROW, arm, p, value: the retrieval measure). ``side``: the arm
-        of the passage, null where both arms are in one effect; ``moved``: the same difference of the measure.
+        Args:
+            scored: Rows for one k and reference set; columns qid, draw, place, arm, p (P) and value (the retrieval
+                measure).
+
+        Returns:
+            Columns qid, draw, place, side, effect, moved. Effects are in units of P; ``moved`` is the same difference
+            in the retrieval measure. ``side`` is the passage's arm; null where an effect compares both arms.
         """
         raise NotImplementedError
 

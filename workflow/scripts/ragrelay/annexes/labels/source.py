@@ -65,9 +65,10 @@ class SourceData:
 
 
 class AnnotationSource(Kind):
-    """Labels how relevant a passage is to a query."""
+    """Base class for annotation sources, which label how relevant a passage is to a query."""
 
     needs_gold: ClassVar[bool] = False
+    """Whether it needs gold answers."""
     needs_single_answers: ClassVar[bool] = False
     """Whether the generator has to answer from each passage alone."""
     single: ClassVar[bool] = True
@@ -84,56 +85,140 @@ class AnnotationSource(Kind):
     """The lowest label that means relevant, of labels that are no integers."""
 
     def parts(self, name: str) -> list[str]:
-        """Return the sources that its labels come from: itself, called ``name``, unless it is a combination."""
+        """List the sources that its labels come from.
+
+        Args:
+            name: Its name in the configuration.
+
+        Returns:
+            Names of sources: its own, unless it is a combination.
+        """
         return [name]
 
     def judges(self, generators: Sequence[str]) -> list[str]:
-        """Return the generators that it asks about passages, in a study with these ``generators``."""
+        """List the generators that it asks about passages.
+
+        Args:
+            generators: The study's generators.
+
+        Returns:
+            Their names; none by default.
+        """
         return []
 
     def file(self, dataset: str) -> str | None:
-        """Return the user's file that its job reads for a dataset, or None."""
+        """Look up your file that its job reads.
+
+        Args:
+            dataset: The dataset's name.
+
+        Returns:
+            The path; None by default.
+        """
         return None
 
     def job(self, name: str, scorer: str, generator: str) -> tuple[str, dict[str, str]] | None:
-        """Return the job whose table has its labels, and the wildcards that the source sets; None without a job."""
+        """Look up the job whose table has its labels.
+
+        Args:
+            name: The source's name.
+            scorer: The scorer's name.
+            generator: The generator's name.
+
+        Returns:
+            The job, and the wildcards that the source sets; None if it has no job.
+        """
         return None
 
     def whole(self, catalogue: Mapping[str, Mapping[str, Any]]) -> bool:
-        """Return whether its labels are integers, for which every measure is defined. Others are at most 1."""
+        """Check whether its labels are integers, for which every measure is defined. Other labels are at most 1.
+
+        Args:
+            catalogue: The definitions of all sources, by name.
+
+        Returns:
+            True if they are integers.
+        """
         return True
 
     def counted_from(self, lowest_grade: int) -> float:
-        """Return the lowest label that binary measures count; ``lowest_grade``: the dataset's lowest grade."""
+        """Choose the lowest label that binary measures count as relevant.
+
+        Args:
+            lowest_grade: The dataset's lowest reference grade.
+
+        Returns:
+            That grade if the source is graded; otherwise 1.
+        """
         return float(lowest_grade) if self.graded else 1.0
 
     def highest(self, data: SourceData) -> float:
-        """Return the label by which combinations divide to get labels from 0 to 1."""
+        """Choose the divisor with which combinations scale its labels to 0 to 1.
+
+        Args:
+            data: The data from which it makes labels.
+
+        Returns:
+            The divisor; 1 by default.
+        """
         return 1.0
 
     def labels(self, data: SourceData) -> "pl.DataFrame":
-        """Return columns references, qid, docno, label. Queries that it can't label have no rows."""
+        """Make the labels.
+
+        Args:
+            data: Passages, queries, judgements and the job's table.
+
+        Returns:
+            Columns references, qid, docno, label; no rows for queries that it can't label.
+        """
         raise NotImplementedError
 
     def read(self, path: str | Path) -> "pl.DataFrame":
-        """Read the table of its job."""
+        """Read its job's table.
+
+        Args:
+            path: The file.
+
+        Returns:
+            The table.
+        """
         import polars as pl
 
         return pl.read_parquet(path)
 
     def measured_below(self, data: SourceData) -> int | None:
-        """Return the cutoff from which measures of its labels have no value; None without one."""
+        """Look up the cutoff from which measures have no value with its labels.
+
+        Args:
+            data: The data from which it makes labels.
+
+        Returns:
+            The cutoff k; None if measures have values at all cutoffs.
+        """
         return None
 
     def known_pairs(self, qrels: "pl.DataFrame", made: str | Path | None) -> "pl.DataFrame | None":
-        """Return the pairs (qid, docno) that it really labels if its other labels stand for a missing one; else None.
+        """Tell real labels from those that stand for a missing label.
 
-        ``qrels``: the dataset's judgements; ``made``: the file of its job's table, if it has one.
+        Args:
+            qrels: The dataset's judgements; columns qid, docno, label.
+            made: The file with its job's table, if it has one.
+
+        Returns:
+            The pairs with real labels, in columns qid and docno; None if all labels are real.
         """
         return None
 
     def gains(self, data: SourceData) -> "pl.DataFrame | None":
-        """Return the gains (qid, docno, gain) that nDCG uses instead of labels; None if it uses the labels."""
+        """Make the gains that nDCG uses instead of labels.
+
+        Args:
+            data: The data from which it makes labels.
+
+        Returns:
+            Columns qid, docno, gain; None if nDCG uses the labels.
+        """
         return None
 
 

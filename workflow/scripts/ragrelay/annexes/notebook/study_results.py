@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _OF_CELLS = ("retriever", "ordering", "k", "seed")
 TABLES = {**files.tables, "answers": files.answers, "scores": files.scores}
-"""All tables by name: those of the analysis, `per_query` (utility of each query), `retrieval`, `scores`, `answers`."""
+"""All tables by name: the analysis's, `per_query` (each query's utility), `retrieval`, `scores`, `answers`."""
 
 
 _SHOWN = {need for output in OUTPUTS if output.of == "section" for need in output.needs} - {PER_RETRIEVER}
@@ -36,7 +36,9 @@ _SHOWN = {need for output in OUTPUTS if output.of == "section" for need in outpu
 
 
 class PageAnswers(tuple[Conclusion, ...]):
-    """The page's answers in its order, each with ``topic``, ``question`` and ``sentence``; notebooks display them."""
+    """The page's answers in its order, each with ``topic``, ``question`` and ``sentence``. Notebooks display them as a
+    list.
+    """
 
     def __str__(self) -> str:
         return "\n".join(f"{part.topic}. {part.question} {part.sentence}" for part in self)
@@ -49,38 +51,83 @@ class PageAnswers(tuple[Conclusion, ...]):
 
 
 class Results:
-    """The results of one study in ``folder``. docs/reference/results.md lists the columns of every table.
+    """A study's results. docs/reference/results.md lists every table's columns.
 
     A table's first columns come from the file's path: dataset, generator, scorer, and so on.
+
+    Args:
+        folder: The study's folder, ``results/<study>``.
     """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
 
     def utility(self) -> pl.DataFrame:
-        """Return P, P₀ and utility of every query in every cell."""
+        """Read P, P₀ and utility for every query in every cell.
+
+        Returns:
+            The table `per_query`.
+
+        Raises:
+            InputError: As ``table`` does.
+        """
         return self.table("per_query")
 
     def gain(self) -> pl.DataFrame:
-        """Return P against P₀, paired by query, with a verdict per cell."""
+        """Read the comparison of P with P₀, paired by query, with a verdict per cell.
+
+        Returns:
+            The table `gain`.
+
+        Raises:
+            InputError: As ``table`` does.
+        """
         return self.table("gain")
 
     def retrieval(self) -> pl.DataFrame:
-        """Return the retrieval measures of every query."""
+        """Read every query's retrieval measures.
+
+        Returns:
+            The table `retrieval`.
+
+        Raises:
+            InputError: As ``table`` does.
+        """
         return self.table("retrieval")
 
     def scores(self) -> pl.DataFrame:
-        """Return the score of every answer against every reference set."""
+        """Read every answer's score against every reference set.
+
+        Returns:
+            The table `scores`.
+
+        Raises:
+            InputError: As ``table`` does.
+        """
         return self.table("scores")
 
     def answers(self) -> pl.DataFrame:
-        """Return every answer, a row per query, cell and seed, with the columns that name its cell."""
+        """Read every answer.
+
+        Returns:
+            The table `answers`: one row per query, cell and seed, with the columns that name the cell.
+
+        Raises:
+            InputError: As ``table`` does.
+        """
         return self.table("answers")
 
     def table(self, name: str) -> pl.DataFrame:
-        """Return the table ``name`` of TABLES for all datasets, generators and scorers.
+        """Read a table for all datasets, generators and scorers.
 
-        Raises InputError for the name of a table that this study lacks, and for a damaged file.
+        Args:
+            name: One of ``tables()``.
+
+        Returns:
+            The table, with the columns that ``columns(name)`` describes.
+
+        Raises:
+            InputError: The study lacks this table, or a file is damaged.
         """
         if name not in (held := self.tables()):
             missing = f", which this study lacks (no {TABLES[name].path})" if name in TABLES else ""
@@ -93,23 +140,51 @@ class Results:
         )
 
     def tables(self) -> list[str]:
-        """Return the names of the tables that this study has."""
+        """List the tables that this study has.
+
+        Returns:
+            Their names.
+        """
         return [name for name, file in TABLES.items() if any(self.folder.glob(WILDCARD.sub("*", file.path)))]
 
     def __getitem__(self, name: str) -> pl.DataFrame:
-        """Return the table ``name``, as ``table`` does."""
+        """Read a table, as ``table`` does."""
         return self.table(name)
 
     def answer(
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
     ) -> PageAnswers:
-        """Return the page's answers to its questions, word for word. Arguments as in ``section``."""
+        """Read the page's answers, word for word, from its first section with these names.
+
+        Args:
+            dataset: A dataset's name; None accepts any.
+            generator: A generator's name; None accepts any.
+            scorer: A scorer's name; None accepts any.
+
+        Returns:
+            The answers, which notebooks display as a list.
+
+        Raises:
+            InputError: As ``section`` does.
+        """
         return PageAnswers(answers(facts_of(self.section(dataset, generator, scorer))))
 
     def figure(
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
     ) -> "altair.FacetChart":
-        """Return the main figure as an Altair chart: mean P against k. Arguments as in ``section``."""
+        """Draw the main figure, mean P against k, for the page's first section with these names.
+
+        Args:
+            dataset: A dataset's name; None accepts any.
+            generator: A generator's name; None accepts any.
+            scorer: A scorer's name; None accepts any.
+
+        Returns:
+            An Altair chart.
+
+        Raises:
+            InputError: As ``section`` does.
+        """
         import altair
 
         from ragrelay.report.paper_figures import mean_quality
@@ -118,17 +193,20 @@ class Results:
 
     @functools.cached_property
     def provenance(self) -> dict[str, Any]:
-        """Read ``report/provenance.json``: the configuration, versions, commit, engines, costs.
+        """The contents of ``report/provenance.json``: the configuration, versions, commit, engines and costs.
 
-        Raises InputError if the study isn't finished.
+        Raises:
+            InputError: The study isn't finished.
         """
         return self._json(files.provenance.path)
 
     @functools.cached_property
     def facts(self) -> dict[str, Any]:
-        """Read ``report/facts.json``: the first screen's sentences with the rows that their numbers come from.
+        """The contents of ``report/facts.json``: the first screen's sentences, with the rows that their numbers come
+        from.
 
-        Raises InputError if the study isn't finished.
+        Raises:
+            InputError: The study isn't finished.
         """
         return self._json(files.facts.path)
 
@@ -139,7 +217,14 @@ class Results:
         return json_object(path, str(self.folder), "a finished study, results/<study>")
 
     def sections(self) -> list[dict[str, str]]:
-        """Return dataset, generator and scorer of the page's sections in order, first with the primary scorer."""
+        """List the page's sections in order, first those with the primary scorer.
+
+        Returns:
+            Each section's dataset, generator and scorer.
+
+        Raises:
+            InputError: The study isn't finished.
+        """
         grid = self.provenance["config"]["grid"]
         names = ("dataset", "generator", "scorer")
         sections = [
@@ -152,9 +237,18 @@ class Results:
     def section_key(
         self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None
     ) -> dict[str, str]:
-        """Return dataset, generator and scorer of the page's first section with these names.
+        """Find the page's first section with these names.
 
-        Raises InputError for a name that the study does not have.
+        Args:
+            dataset: A dataset's name; None accepts any.
+            generator: A generator's name; None accepts any.
+            scorer: A scorer's name; None accepts any.
+
+        Returns:
+            The section's dataset, generator and scorer.
+
+        Raises:
+            InputError: The study doesn't have this name, or isn't finished.
         """
         wanted = {"dataset": dataset, "generator": generator, "scorer": scorer}
         known = self.sections()
@@ -164,9 +258,18 @@ class Results:
         return next(key for key in known if all(value in (None, key[name]) for name, value in wanted.items()))
 
     def section(self, dataset: str | None = None, generator: str | None = None, scorer: str | None = None) -> Section:
-        """Read the data of the page's first section with these names.
+        """Read the data for the page's first section with these names.
 
-        Raises InputError for a name that the study does not have, and for a missing or damaged file.
+        Args:
+            dataset: A dataset's name; None accepts any.
+            generator: A generator's name; None accepts any.
+            scorer: A scorer's name; None accepts any.
+
+        Returns:
+            The section's tables and settings.
+
+        Raises:
+            InputError: The study doesn't have this name or isn't finished, or a file is missing or damaged.
         """
         key = self.section_key(dataset, generator, scorer)
         config = self.provenance["config"]
@@ -199,13 +302,30 @@ class Results:
         return primary
 
     def columns(self, name: str) -> Columns:
-        """Return the columns of a table's files, each with its type, meaning and unit."""
+        """Describe a table's columns.
+
+        Args:
+            name: The table's name.
+
+        Returns:
+            Each column's type, meaning and unit, by name.
+        """
         columns: Columns = resolve(TABLES[name].columns)
         return columns
 
 
 def open_results(folder: str | Path) -> Results:
-    """Open the results in ``folder``, such as ``results/demo``. Raises InputError if it has no study's tables."""
+    """Open a finished study's results.
+
+    Args:
+        folder: The study's folder, such as ``results/demo``.
+
+    Returns:
+        The results.
+
+    Raises:
+        InputError: There is no such folder, or it has no table from a study.
+    """
     results = Results(folder)
     if not results.tables():
         missing = "no table of a study" if results.folder.is_dir() else "no folder"

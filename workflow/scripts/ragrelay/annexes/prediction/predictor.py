@@ -21,10 +21,15 @@ PACKAGE = "ragrelay.annexes.prediction.predictors"
 
 
 class Predictor(ABC):
-    """One number per query. The first paragraph of a subclass's docstring says its formula, the second its source."""
+    """Base class for predictors: one number per query.
+
+    The first paragraph of a subclass's docstring says its formula, the second its source.
+    """
 
     name: str
+    """The predictor's name in tables."""
     stage: ClassVar[str]
+    """One of STAGES: when it can be computed."""
     rising: ClassVar[bool] = True
     """Whether a larger value predicts a better context or answer."""
     of_k: ClassVar[bool] = False
@@ -32,15 +37,32 @@ class Predictor(ABC):
     of_ordering: ClassVar[bool] = False
     """Whether it also depends on the ordering."""
     of_context: ClassVar[bool] = False
-    """Whether it uses the passages of the context, which may be others for imported answers."""
+    """Whether it uses the context's passages, which may differ for imported answers."""
 
     @abstractmethod
     def value(self, subject: Subject) -> float:
-        """Return the predictor's value for one query, k and ordering. Raises UndefinedError if it has none."""
+        """Compute the predictor's value.
+
+        Args:
+            subject: A query with its context and answers, for one k and ordering.
+
+        Returns:
+            The value.
+
+        Raises:
+            UndefinedError: The query has no value.
+        """
 
     @classmethod
     def instances(cls, named: Mapping[str, Any]) -> Iterator["Predictor"]:
-        """Yield the predictors of this class: one, unless something in the study completes its name."""
+        """Make the predictors that this class stands for in a study.
+
+        Args:
+            named: Names in the study that complete predictors' names.
+
+        Returns:
+            One predictor, unless the class uses ``named``.
+        """
         yield cls()
 
 

@@ -49,32 +49,40 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Query:
-    """A query and its whole ranking: ``docnos`` and ``scores`` (n,), best first.
-
-    ``texts`` and ``context_scores``: of its context's passages, best first, to `context_depth`. ``vector`` and
-    ``vectors`` (by docno): dense vectors, empty if the study has none. ``zeroshot``: the answers without context, one
-    per seed. ``passage_scores``: scores of each of ``texts`` by name (model_scores.py), None without a score;
-    ``whole_logprobs``: log-probability per token of the whole context after the query, by k. ``consistencies``: of the
-    answers over seeds, by scorer, then by ordering and k. ``shown``: for imported answers and processed contexts, the
-    query with their contexts (with_context), by ordering and k; None if contexts are the first k passages of the
-    ranking.
-    """
+    """A query with its ranking, its context's passages and its zero-shot answers."""
 
     qid: str
+    """The query's id."""
     text: str
+    """The query's text."""
     statistics: TermStatistics
+    """Term statistics for the corpus."""
     docnos: Sequence[str]
+    """Ids in the complete ranking (n,), best first."""
     scores: Array
+    """Their retrieval scores (n,)."""
     texts: Sequence[str]
+    """Texts of the context's passages, best first, down to `context_depth`."""
     context_scores: Array
+    """Retrieval scores for ``texts``."""
     zeroshot: Sequence[Answer] = ()
+    """The answers without context, one per seed."""
     vector: Array | None = None
+    """The query's dense vector; None if the study has none."""
     vectors: Mapping[str, Array] = field(default_factory=dict)
+    """Passages' dense vectors by docno; empty if the study has none."""
     settings: Settings = Settings()
+    """The keys in the configuration's section ``prediction``."""
     passage_scores: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+    """Scores for each of ``texts``, by name (model_scores.py); None for a passage without a score."""
     whole_logprobs: Mapping[int, float] = field(default_factory=dict)
+    """The complete context's log-probability per token after the query, by k."""
     consistencies: Mapping[str, Mapping[tuple[str, int], float]] = field(default_factory=dict)
+    """How consistent answers are over seeds, by scorer, then by ordering and k."""
     shown: Mapping[tuple[str, int], "Query"] | None = None
+    """For imported answers and processed contexts, the query with their contexts (with_context), by ordering and k.
+
+    None if contexts are the ranking's first k passages."""
 
     def with_context(
         self,
@@ -82,7 +90,16 @@ class Query:
         texts: Sequence[str],
         passage_scores: Mapping[str, Sequence[float | None]],
     ) -> "Query":
-        """Return the query with these passages in place of its ranking. A passage outside the ranking has score NaN."""
+        """Replace the ranking by a context's passages.
+
+        Args:
+            docnos: The passages' ids.
+            texts: Their texts.
+            passage_scores: Scores for each passage, by name.
+
+        Returns:
+            The new query. A passage outside the ranking has the retrieval score NaN.
+        """
         known = dict(zip(self.docnos, self.scores, strict=True))
         scores = np.array([known.get(docno, np.nan) for docno in docnos])
         return replace(
@@ -92,29 +109,52 @@ class Query:
 
     @functools.cached_property
     def words(self) -> list[str]:
-        """The stemmed words of the query, without stopwords. Raises UndefinedError where the corpus's are not read."""
+        """The query's stemmed words, without stopwords.
+
+        Raises:
+            UndefinedError: The tokenizer for term statistics misses too many words in the queries or passages.
+        """
         self.check_read(TERMS)
         return terms(self.text)
 
     @functools.cached_property
     def passages(self) -> list[Counter[str]]:
-        """The stemmed words of each of ``texts``, counted. Raises UndefinedError where the corpus's are not read."""
+        """Counts of stemmed words in each of ``texts``.
+
+        Raises:
+            UndefinedError: The tokenizer for term statistics misses too many words in the queries or passages.
+        """
         self.check_read(TERMS)
         return [Counter(terms(text)) for text in self.texts]
 
     def check_read(self, *ways: str) -> None:
-        """Raise UndefinedError if the corpus has too many words that one of ``ways`` (terms.UNREAD) does not find."""
+        """Check that ways of finding words work on this corpus.
+
+        Args:
+            *ways: Keys in terms.UNREAD.
+
+        Raises:
+            UndefinedError: One of them misses too many words in the queries or passages.
+        """
         for way in ways:
             if way in self.statistics.unread:
                 raise UndefinedError(self.statistics.unread[way])
 
     @functools.cached_property
     def memo(self) -> dict[str, object]:
-        """Keeps values that predictors share, by name."""
+        """Values that predictors share, by name."""
         return {}
 
     def once(self, name: str, make: Callable[[], T]) -> T:
-        """Return the value of ``make`` at the first request for ``name``."""
+        """Compute a value once for all predictors.
+
+        Args:
+            name: The value's name.
+            make: Computes it, at the first request.
+
+        Returns:
+            The value.
+        """
         if name not in self.memo:
             self.memo[name] = make()
         return self.memo[name]  # type: ignore[return-value]
@@ -122,23 +162,35 @@ class Query:
 
 @dataclass(frozen=True)
 class Subject:
-    """A ``query``, its context of ``k`` passages and the ``answers`` to it in one ``ordering``, one per seed."""
+    """A query with one context, and the answers to it."""
 
     query: Query
+    """The query."""
     k: int
+    """Passages in the context."""
     answers: Sequence[Answer] = ()
+    """The answers, one per seed."""
     ordering: str | None = None
+    """The context's ordering."""
 
     @property
     def texts(self) -> Sequence[str]:
-        """Texts of the context, best first. Raises UndefinedError if there are none."""
+        """The context's texts, best first.
+
+        Raises:
+            UndefinedError: Nothing was retrieved.
+        """
         if not self.query.texts:
             raise UndefinedError("nothing retrieved")
         return self.query.texts[: self.k]
 
     @property
     def scores(self) -> Array:
-        """Scores of the first `score_depth` results. Raises UndefinedError if there are none."""
+        """Retrieval scores for the first `score_depth` results.
+
+        Raises:
+            UndefinedError: Nothing was retrieved.
+        """
         if not len(self.query.scores):
             raise UndefinedError("nothing retrieved")
         return self.query.scores[: self.query.settings.score_depth]

@@ -101,9 +101,12 @@ def write_parquet(frame: pl.DataFrame, path: str | Path, metadata: Mapping[str, 
 
 
 def write_csv(frame: pl.DataFrame, path: str | Path, bom: bool = False) -> None:
-    """Write ``frame`` as CSV with a header, atomically; null is an empty field.
+    """Write a table as CSV with a header, atomically; null becomes an empty field.
 
-    ``bom``: begin with a byte-order mark, without which Excel reads no UTF-8.
+    Args:
+        frame: The table to write.
+        path: The file to write or replace.
+        bom: Begin with a byte-order mark, without which Excel doesn't read UTF-8.
     """
     with atomic(path) as temporary:
         frame.write_csv(temporary, include_bom=bom)

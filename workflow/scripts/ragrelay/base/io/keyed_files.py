@@ -14,18 +14,22 @@ WILDCARD = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True)
 class KeyedFiles:
-    """Distinct ``paths`` of a ``pattern``, such as ``<results>/{dataset}/runs/{retriever}.run.gz``, in their order.
-
-    Only the part after ``<results>/`` is compared, since results may be anywhere. Raises ValueError for a path that
-    doesn't match the pattern.
-    """
+    """Files that are looked up by the wildcard values in their paths."""
 
     pattern: str
+    """A path with wildcards, such as ``<results>/{dataset}/runs/{retriever}.run.gz``.
+
+    Only the part after ``<results>/`` is compared, because results may be anywhere."""
     paths: tuple[Path, ...]
+    """Distinct paths that match ``pattern``; every method keeps their order."""
 
     @property
     def keyed(self) -> list[tuple[Key, Path]]:
-        """Every path with the values of its wildcards."""
+        """Each path with its wildcard values; ``k`` and ``seed`` are integers, all others texts.
+
+        Raises:
+            ValueError: A path doesn't match the pattern.
+        """
         parts = WILDCARD.split(self.pattern.removeprefix("<results>/"))
         texts = [f"(?P<{part}>[^/]+)" if place % 2 else re.escape(part) for place, part in enumerate(parts)]
         whole = re.compile(f"(?:.*/)?{''.join(texts)}")
@@ -38,25 +42,65 @@ class KeyedFiles:
         return keyed
 
     def by(self, *names: str) -> dict[Any, Path]:
-        """Return the path by value of a wildcard, or by tuple of several. Raises ValueError if two have the same."""
+        """Map wildcard values to paths.
+
+        Args:
+            *names: One or more wildcards.
+
+        Returns:
+            The path for each value of the wildcard, or for each tuple of values if you name several.
+
+        Raises:
+            ValueError: Two paths have the same values, or a path doesn't match the pattern.
+        """
         paths = {tuple(key[name] for name in names): path for key, path in self.keyed}
         if len(paths) < len(self.paths):
             raise ValueError(f"{len(self.paths)} files of {self.pattern}, but {len(paths)} by {', '.join(names)}")
         return paths if len(names) > 1 else {key[0]: path for key, path in paths.items()}
 
     def grouped(self, name: str) -> dict[Any, list[Path]]:
-        """Return the paths by value of a wildcard, in their order."""
+        """Group the paths by one wildcard's value.
+
+        Args:
+            name: The wildcard.
+
+        Returns:
+            For each value, its paths in their order.
+
+        Raises:
+            ValueError: A path doesn't match the pattern.
+        """
         groups: dict[Any, list[Path]] = {}
         for key, path in self.keyed:
             groups.setdefault(key[name], []).append(path)
         return groups
 
     def matching(self, **values: str | int) -> "KeyedFiles":
-        """Return the files whose wildcards have these ``values``."""
+        """Select the files with these wildcard values.
+
+        Args:
+            **values: The required value for each named wildcard.
+
+        Returns:
+            The selected files, possibly none.
+
+        Raises:
+            ValueError: A path doesn't match the pattern.
+        """
         return replace(self, paths=tuple(path for key, path in self.keyed if key.items() >= values.items()))
 
     def of(self, key: Mapping[str, Any]) -> Path:
-        """Return the path of the pattern filled from ``key``. Raises ValueError if it is not among the files."""
+        """Look up the file for one set of wildcard values.
+
+        Args:
+            key: A value for each wildcard in the pattern; other keys are ignored.
+
+        Returns:
+            The path.
+
+        Raises:
+            ValueError: No path, or more than one, ends with the filled-in pattern.
+        """
         filled = self._filled(key)
         paths = [path for path in self.paths if f"/{path.as_posix()}".endswith(f"/{filled}")]
         if len(paths) != 1:
@@ -68,7 +112,15 @@ class KeyedFiles:
 
 
 def keyed_files(patterns: Mapping[str, str], files: Mapping[str, str | Iterable[str]]) -> dict[str, KeyedFiles]:
-    """Return a job's inputs by name, for each name in ``patterns``. ``files`` has one or several paths by name."""
+    """Look up a job's input files by their wildcard values.
+
+    Args:
+        patterns: The path pattern for each input name.
+        files: One path or several for each of these names; repeated paths count once.
+
+    Returns:
+        The files for each name in ``patterns``.
+    """
     return {name: of_pattern(pattern, files[name]) for name, pattern in patterns.items()}
 
 

@@ -10,10 +10,12 @@ Schema = dict[str, type[pl.DataType]]
 
 
 class Column(NamedTuple):
-    """A column of a result file."""
+    """A column in a result file."""
 
     dtype: Any
+    """Its polars type."""
     about: str
+    """What its values mean."""
     unit: str = ""
     """Empty for names, texts and numbers without a unit."""
     optional: bool = False
@@ -30,7 +32,15 @@ def schema_of(columns: Columns) -> Schema:
 
 
 def read_table(path: str | Path, columns: Columns) -> pl.DataFrame:
-    """Read a CSV file; the declared ``columns`` get their types, others keep the inferred ones."""
+    """Read a CSV file with the types that you declared for its columns.
+
+    Args:
+        path: The file.
+        columns: Declared columns by name; other columns keep the types that polars infers.
+
+    Returns:
+        The table, with all columns in the file.
+    """
     known = {name: column.dtype for name, column in columns.items() if not name.startswith("{")}
     return pl.read_csv(path, schema_overrides=known)
 
@@ -43,22 +53,52 @@ def read_rows(paths: Iterable[str | Path], columns: Columns) -> pl.DataFrame:
 
 
 def text(about: str) -> Column:
-    """Declare a column of text."""
+    """Declare a text column.
+
+    Args:
+        about: What its values mean.
+
+    Returns:
+        The column, with polars' type String.
+    """
     return Column(pl.String, about)
 
 
 def integer(about: str, unit: str = "") -> Column:
-    """Declare a column of integers."""
+    """Declare an integer column.
+
+    Args:
+        about: What its values mean.
+        unit: Their unit; empty if they have none.
+
+    Returns:
+        The column, with polars' type Int64.
+    """
     return Column(pl.Int64, about, unit)
 
 
 def number(about: str, unit: str = "") -> Column:
-    """Declare a column of real numbers."""
+    """Declare a column with real numbers.
+
+    Args:
+        about: What its values mean.
+        unit: Their unit; empty if they have none.
+
+    Returns:
+        The column, with polars' type Float64.
+    """
     return Column(pl.Float64, about, unit)
 
 
 def boolean(about: str) -> Column:
-    """Declare a column of booleans."""
+    """Declare a boolean column.
+
+    Args:
+        about: What a true value means.
+
+    Returns:
+        The column, with polars' type Boolean.
+    """
     return Column(pl.Boolean, about)
 
 

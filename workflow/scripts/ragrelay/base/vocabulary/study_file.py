@@ -11,18 +11,27 @@ GPU_NAMES = ("gpu", "gres")
 
 
 class StudyFile(str):
-    """A path with wildcards that begins with ``<results>/``."""
+    """The path pattern for a result file, which begins with ``<results>/`` and may have wildcards."""
 
     rule: str
-    """The rule that makes the file, or several separated by commas."""
+    """The rule that writes the file, or several separated by commas."""
     about: str
+    """What the file contains."""
     columns: str
     """``module:name`` of the columns' declaration, or empty."""
     part: bool
     """Whether the columns of columns.STUDY_PART come first."""
 
     def __new__(cls, path: str, rule: str, about: str, columns: str = "", part: bool = False) -> "StudyFile":
-        """Prepend ``<results>/`` to ``path`` and keep the other arguments as attributes."""
+        """Declare a result file.
+
+        Args:
+            path: The path below the results; wildcards are in braces.
+            rule: The rule that writes the file.
+            about: What the file contains.
+            columns: Where its columns are declared, as ``module:name``; empty if nowhere.
+            part: Whether the columns in columns.STUDY_PART come first.
+        """
         file = super().__new__(cls, f"<results>/{path}")
         file.rule, file.about, file.columns, file.part = rule, about, columns, part
         return file
@@ -33,16 +42,30 @@ class StudyFile(str):
 
     @property
     def path(self) -> str:
-        """Return the path below the results."""
+        """The path below the results, without ``<results>/``."""
         return self.removeprefix("<results>/")
 
     def at(self, **key: Any) -> "StudyFile":
-        """Fill in the wildcards that ``key`` names, and keep the others."""
+        """Fill in wildcards.
+
+        Args:
+            **key: Values by wildcard; wildcards that you don't name stay.
+
+        Returns:
+            The file with the filled-in path.
+        """
         path = re.sub(r"\{(\w+)\}", lambda match: str(key.get(match[1], match[0])), self.path)
         return StudyFile(path, self.rule, self.about, self.columns, self.part)
 
     def each(self, keys: Iterable[Mapping[str, Any]]) -> "list[StudyFile]":
-        """Fill in the path from each of ``keys``, in their order."""
+        """Fill in wildcards once for each key.
+
+        Args:
+            keys: Mappings from wildcards to values.
+
+        Returns:
+            One file per key, in the same order.
+        """
         return [self.at(**key) for key in keys]
 
 

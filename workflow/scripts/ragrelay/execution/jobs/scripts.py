@@ -47,11 +47,19 @@ def on_terminal() -> Iterator[None]:
 
 @contextlib.contextmanager
 def job_log(path: str, inputs: Iterable[str] = (), hub: bool = False, job: str = "") -> Iterator[None]:
-    """Log to the file ``path``; after bad input, a full disk or a signal, end with one line there and on the terminal.
+    """Log a job to a file, and end it with one line there and on the terminal if the user can act on the error.
 
-    ``inputs`` are the job's files: the line names one that is damaged, or that changes before the job ends. ``job`` is
-    the job's name in lines of progress. Hub access is off unless ``hub``. SIGTERM (a cancelled or preempted job, a time
-    limit) lets `finally` clauses run.
+    Such errors are bad input, a full disk, memory that ran out, and signals. SIGTERM (a cancelled or preempted job, a
+    time limit) lets `finally` clauses run.
+
+    Args:
+        path: The log file.
+        inputs: The job's input files; the line names one that is damaged or that changes before the job ends.
+        hub: Allow access to the model hub.
+        job: The job's name in progress lines.
+
+    Returns:
+        A context manager for the job's work.
     """
     logging.basicConfig(
         filename=path, level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s", force=True

@@ -37,12 +37,13 @@ class SectionKey(TypedDict):
 
 
 class StudyOfRules(Study):
-    """A validated study with the cells of its grid, which all stages share, and an object per stage."""
+    """A validated study, as rules see it: the grid's cells, which all stages share, and one object per stage."""
 
     fingerprints: dict[str, str]
-    """Fingerprints of the grid's generators, by name."""
+    """The fingerprint of each generator in the grid, by name."""
     files: ModuleType = files
-    """The registry of its files. The classes of questions take it from here, since jobs import them too."""
+    """The registry of result files. Question classes take it from here instead of importing it: jobs import them
+    too."""
     fill: Callable[[str], str]
     """Turns a path in the results into the path on disk."""
 
@@ -54,48 +55,48 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def each_retriever(self) -> list[Key]:
-        """A key per retriever of the grid, to fill in paths."""
+        """One key per retriever in the grid, to fill in paths."""
         return [{"retriever": name} for name in self.grid.retrievers]
 
     @functools.cached_property
     def retrievers_and_zeroshot(self) -> list[Key]:
-        """The key of the zero-shot answers, then those of the grid's retrievers."""
+        """The key for zero-shot answers, then those for the grid's retrievers."""
         return [{"retriever": ZEROSHOT}, *self.each_retriever]
 
     @functools.cached_property
     def contexts(self) -> list[Key]:
-        """Orderings and cutoffs of one retriever's contexts, with increasing k within an ordering."""
+        """A single retriever's contexts: orderings and k, with increasing k within an ordering."""
         orderings, ks = self.grid.orderings, sorted(self.grid.k)
         return [{"ordering": ordering, "k": k} for ordering in orderings for k in ks if fits(ordering, k)]
 
     @functools.cached_property
     def cells(self) -> list[Key]:
-        """The cells of one retriever: its contexts, each with every seed."""
+        """A single retriever's cells: its contexts, each with every seed."""
         return [{**context, "seed": seed} for context in self.contexts for seed in self.grid.seeds]
 
     @functools.cached_property
     def zeroshot_cells(self) -> list[Key]:
-        """The cells of the zero-shot answers."""
+        """The zero-shot answers' cells."""
         return [{"ordering": NO_ORDERING, "k": 0, "seed": seed} for seed in self.grid.seeds]
 
     @functools.cached_property
     def retriever_contexts(self) -> list[Key]:
-        """The contexts of all retrievers."""
+        """All retrievers' contexts."""
         return [{**retriever, **context} for retriever in self.each_retriever for context in self.contexts]
 
     @functools.cached_property
     def retriever_cells(self) -> list[Key]:
-        """The cells of all retrievers."""
+        """All retrievers' cells."""
         return [{**retriever, **cell} for retriever in self.each_retriever for cell in self.cells]
 
     @functools.cached_property
     def all_cells(self) -> list[Key]:
-        """The cells of all retrievers, then the cells without context."""
+        """All retrievers' cells, then the zero-shot cells."""
         return [*self.retriever_cells, *({"retriever": ZEROSHOT, **cell} for cell in self.zeroshot_cells)]
 
     @functools.cached_property
     def primary_cells(self) -> list[Key]:
-        """The cells of the primary comparison, the same for all datasets and scorers: only its references differ."""
+        """The primary comparison's cells, the same for all datasets and scorers: only its references differ."""
         primary = self.primary(self.grid.datasets[0])
         if not primary:
             return []
@@ -109,12 +110,14 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def order(self) -> dict[str, list[str]]:
-        """The order of a table's rows. As params it counts; in inputs it does not, since Snakemake compares sets."""
+        """The row order in tables. It is a parameter because Snakemake compares inputs as sets, so their order doesn't
+        count.
+        """
         return {"retrievers": self.grid.retrievers, "orderings": self.grid.orderings}
 
     @functools.cached_property
     def sections(self) -> list[SectionKey]:
-        """Every dataset, generator and scorer, with what reports need of each."""
+        """Every dataset, generator and scorer, with the values that reports need for each."""
         grid = self.grid
         return [self._section(*names) for names in itertools.product(grid.datasets, grid.generators, grid.scorers)]
 
@@ -132,31 +135,47 @@ class StudyOfRules(Study):
 
     @functools.cached_property
     def retriever_kinds(self) -> dict[str, str]:
-        """The kind of each of the grid's retrievers."""
+        """The kind of each retriever in the grid."""
         return {name: self.retriever(name)["kind"] for name in self.grid.retrievers}
 
     @functools.cached_property
     def draws(self) -> dict[str, int]:
-        """The number of bootstrap resamples and their seed.
+        """The number of bootstrap resamples, and their seed.
 
-        In one mapping, because Snakemake compares params without their names and would miss a swap of two numbers.
+        They share a mapping because Snakemake compares parameters without their names and would miss two swapped
+        numbers.
         """
         analysis = self.settings.analysis
         return {"resamples": analysis.resamples, "seed": analysis.seed}
 
     @functools.cached_property
     def margins(self) -> dict[str, float | None]:
-        """The margin of equivalence of each scorer."""
+        """Each scorer's equivalence margin."""
         return {scorer: self.margin(scorer) for scorer in self.grid.scorers}
 
     def grid_paths(self, pattern: StudyFile, **more: Iterable[str]) -> list[StudyFile]:
-        """Fill ``pattern`` with all of the grid's names, or with those that ``more`` has for a wildcard."""
+        """Fill in a path pattern for all combinations of the grid's names.
+
+        Args:
+            pattern: The file, whose wildcards may be dataset, retriever, generator, scorer and the keys in ``more``.
+            **more: Values for further wildcards, or instead of the grid's names.
+
+        Returns:
+            One file per combination.
+        """
         of_grid = {name: getattr(self.grid, f"{name}s") for name in ("dataset", "retriever", "generator", "scorer")}
         values = {name: names for name, names in (of_grid | more).items() if f"{{{name}}}" in pattern}
         return pattern.each(dict(zip(values, key, strict=True)) for key in itertools.product(*values.values()))
 
     def retriever_jobs(self, generators: Iterable[str]) -> list[Key]:
-        """Return a job per dataset, one of ``generators``, and retriever."""
+        """List one job per dataset, generator and retriever.
+
+        Args:
+            generators: Generator names.
+
+        Returns:
+            The jobs' wildcard values, by dataset, then generator, then retriever.
+        """
         return [
             {"dataset": dataset, "generator": generator, **retriever}
             for dataset in self.grid.datasets

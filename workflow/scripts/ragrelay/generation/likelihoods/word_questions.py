@@ -17,7 +17,15 @@ from ragrelay.prompting.layout import prompt_id
 
 
 def with_prompts(rows: pl.DataFrame, prompts: Sequence[str]) -> pl.DataFrame:
-    """Add a plain prompt to each of ``rows``: columns prompt_id, prompt and an empty system."""
+    """Add a prompt without a system text to each row.
+
+    Args:
+        rows: Any table.
+        prompts: One prompt per row.
+
+    Returns:
+        The rows with columns prompt_id, prompt and system (empty).
+    """
     ids = pl.Series([prompt_id(prompt, "") for prompt in prompts], dtype=pl.String)
     return rows.with_columns(prompt_id=ids, prompt=pl.Series(prompts, dtype=pl.String), system=pl.lit("", pl.String))
 
@@ -35,12 +43,22 @@ def with_words(
 def ask_words(
     questions: pl.DataFrame, words: Sequence[str], begins: str, asker: Asker, certain: bool = True
 ) -> dict[str, Any]:
-    """Request the probabilities of ``words`` after the text ``begins`` for ``questions`` (prompt_id, prompt, system).
+    """Request the probabilities of words at the beginning of the reply.
 
-    Returns the asker's receipt with words, tokens, spelled and begins, which asked_shares needs; of an endpoint, with
-    words, spellings (see endpoint_words) and begins. Raises
-    InputError for words that the tokenizer can't tell apart, for a question that doesn't fit the window, and for a
-    generator that thinks: its turn begins with a thought.
+    Args:
+        questions: One row per question; columns prompt_id, prompt, system.
+        words: The words.
+        begins: Text that the reply is made to begin with, before the word; empty for none.
+        asker: Sends or counts the requests.
+        certain: False for requests that the plan can only estimate.
+
+    Returns:
+        The receipt that ``asked_shares`` needs: the asker's, with words, tokens, spelled and begins; for an endpoint,
+        with words, spellings (see endpoint_words) and begins.
+
+    Raises:
+        InputError: The tokenizer can't tell the words apart, a question doesn't fit the window, or the generator
+            thinks: its reply would begin with a thought.
     """
     place = f"generator of model {asker.generator['model']!r}"
     check_unthinking(place, asker.generator)
@@ -59,11 +77,18 @@ def ask_words(
 def asked_shares(
     questions: pl.DataFrame, receipt: Mapping[str, Any], cache_dir: str | Path, by: Sequence[str] = ("prompt_id",)
 ) -> pl.DataFrame:
-    """Return ``by``, shares and mass (words.word_shares) for each of ``questions`` (prompt_id and ``by``, distinct).
+    """Read each word's share of the probability from the store. words.word_shares has the formula and its source.
 
-    ``receipt``: what ask_words returned, possibly for other questions to the same generator. After a text that the
-    reply was made to begin with, mass is null, except of an endpoint: the probability of that text, which is in the
-    likelihoods, is unknown.
+    Args:
+        questions: The asked questions, with prompt_id and the columns ``by``, which must identify a row.
+        receipt: The result of ``ask_words``, possibly for other questions to the same generator.
+        cache_dir: The cache.
+        by: Columns that identify a question.
+
+    Returns:
+        One row per question: ``by``, shares (a list in the order of the words, with sum 1) and mass (the words' total
+        probability). If an engine in the job made the reply begin with a text, mass is null: the likelihoods then
+        include that text's probability, which is unknown.
     """
     begins = receipt.get("begins", ())
     if by_endpoint := "spellings" in receipt:

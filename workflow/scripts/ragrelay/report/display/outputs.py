@@ -38,7 +38,7 @@ class Scope(str):
 
 
 SECTION = Scope("section", ("dataset", "generator", "scorer"))
-"""The scope of what there is for each dataset, generator and scorer."""
+"""The scope for outputs that exist once per dataset, generator and scorer."""
 DEPTH = Scope("depth", (*SECTION.keys, "depth"), "draw_figures_at")
 GROUP = Scope("group", ("generator", "scorer"))
 STUDY = Scope("study", (), "write_page")
@@ -49,19 +49,21 @@ class ResultTable:
     """A result file that figures and tables are made from."""
 
     name: str
+    """The name by which figures and tables need it."""
     path: str
-    """Below the results."""
+    """The path below the results, with wildcards."""
     rule: str
     """The rule that makes it."""
     columns: str
-    """``module:name`` of a mapping of base.vocabulary.columns."""
+    """Where its columns are declared, as ``module:name`` (a mapping as in base.vocabulary.columns)."""
     about: str
+    """What the file contains."""
     only_with: str = ""
-    """The key of the configuration that it needs, if any."""
+    """The configuration key that it needs, if any."""
 
     @property
     def file(self) -> StudyFile:
-        """The pattern of the file."""
+        """The file's path pattern, with its rule and columns."""
         return StudyFile(self.path, self.rule, self.about, self.columns)
 
 
@@ -72,37 +74,42 @@ class Figure:
     kind: ClassVar = "figure"
     name: str
     of: Scope
-    """What it shows."""
+    """The scope that it shows, such as a section."""
     draw: str
-    """A function of what ``of`` names and the theme; for SIZED endings also of the width in points."""
+    """A function, as ``module:name``, that takes the data for ``of`` and the theme, and returns a Vega-Lite
+    specification.
+
+    For SIZED endings it also takes the width in points."""
     needs: tuple[str, ...]
-    """Names of result tables."""
+    """Names of the result tables that it is drawn from."""
     part: str
-    """The part of the page."""
+    """The page's part that shows it."""
     title: str
-    """``{measure}`` and the like are filled in, as in ``note``."""
+    """The heading. Placeholders such as ``{measure}`` are filled in, as in ``note``."""
     caption: str
-    """For Snakemake's report."""
+    """The caption in Snakemake's report."""
     note: str = ""
+    """The text below the figure."""
     limited: bool = False
     """Whether ``draw`` also takes the approximate number of records that it may draw."""
     queries: bool = False
     """Whether each point is a query."""
     baseline: bool = False
-    """Whether the page shows it only if there are answers without context."""
+    """Whether the page shows it only if there are zero-shot answers."""
     endings: tuple[str, ...] = PICTURES
-    """Endings of the files; none for a figure that is only on the page."""
+    """Its files' endings; none for a figure that is only on the page."""
     only_with: str = ""
-    """The key of the configuration that it needs, if any."""
+    """The configuration key that it needs, if any."""
 
     @property
     def functions(self) -> tuple[str, ...]:
+        """The functions that draw it."""
         return (self.draw,)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table, which is written to files and, if it has ``show``, shown on the page. Other fields are as in Figure."""
+    """A table that is written to files and, with ``show``, also shown on the page. Other fields are as in Figure."""
 
     kind: ClassVar = "table"
     name: str
@@ -112,15 +119,16 @@ class Table:
     caption: str
     part: str = ""
     show: str = ""
-    """A function of what ``of`` names that returns the argument of ``macro``, or AS_WRITTEN."""
+    """A function that takes the data for ``of`` and returns the argument for ``macro``; or AS_WRITTEN."""
     files: Mapping[str, str] = field(default_factory=lambda: {"csv": ""})
-    """Ending → function that returns a data frame (csv, and Parquet next to it) or text (tex); empty: the rows of the
-    first of ``needs``."""
+    """A function for each file ending. It returns a data frame (csv; Parquet is written next to it) or text (tex).
+
+    An empty name writes the rows from the first table in ``needs``."""
     columns: str = ""
-    """Columns of its data frames if they differ from those of the first of ``needs``."""
+    """Its data frames' columns, if they differ from those in the first table in ``needs``."""
     note: str = ""
     macro: str = "plain"
-    """A macro of the page's templates."""
+    """A macro in the page's templates."""
     limited: bool = False
     """Whether ``show`` also takes the largest number of rows."""
     baseline: bool = False
@@ -128,10 +136,12 @@ class Table:
 
     @property
     def functions(self) -> tuple[str, ...]:
+        """The functions that show and write it."""
         return tuple(name for name in (self.show, *self.files.values()) if name not in ("", AS_WRITTEN))
 
     @property
     def endings(self) -> tuple[str, ...]:
+        """Its files' endings, with Parquet for each CSV."""
         frames = [ending for ending in self.files if ending.endswith("csv")]
         return (*self.files, *(ending.removesuffix("csv") + "parquet" for ending in frames))
 

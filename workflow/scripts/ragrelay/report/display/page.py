@@ -22,23 +22,28 @@ SAMPLED = "An even sample of the queries is drawn; statistics are of all queries
 
 @dataclass(frozen=True)
 class Page:
-    """A page of ``study``, which opens with a ``question`` and its ``answers``."""
+    """An HTML page about a study, which opens with a question and its answers."""
 
     study: str
+    """The study's name, for the page's title."""
     question: str
+    """The question at the top."""
     answers: Sequence[Conclusion]
+    """The answers to the question."""
     entries: Mapping[str, str]
-    """Titles of the links to this page, by anchor; the first is the page itself."""
+    """Titles for the links to this page, by anchor; the first links to the page itself."""
     notices: Sequence[str] = ()
-    """What readers must know about its generators."""
+    """Facts about the study's generators that readers must know."""
     results: str = ".."
-    """The folder of the study's results, relative to the page's."""
+    """The folder with the study's results, relative to the page's folder."""
     charts: dict[str, Spec] = field(default_factory=dict)
+    """Chart specifications by anchor; ``parts`` adds to them."""
     retrievers: Mapping[str, Look] = field(default_factory=dict)
     """The retrievers that readers may highlight, hide and rename."""
 
     @property
     def title(self) -> str:
+        """The page's title: its first answer in short, the study and ragrelay."""
         return " – ".join([*(answer.strong for answer in self.answers[:1]), self.study, "ragrelay"])
 
     def parts(
@@ -51,7 +56,21 @@ class Page:
         words: Mapping[str, str] | None = None,
         of_queries: str = "",
     ) -> list[dict[str, Any]]:
-        """Return page_parts, and add their charts to the page's."""
+        """Draw parts of the page, and add their charts to ``charts`` (see page_parts).
+
+        Args:
+            shown: The data that figures and tables show.
+            outputs: The figures and tables.
+            parts: Headings and introductions, by the part's name.
+            anchor: The beginning of all anchors.
+            most: For each type, Figure or Table, how many records (approximately) or rows a limited output may show.
+            words: Values for placeholders in headings, titles and notes.
+            of_queries: A sentence to add to the notes of figures whose points are queries.
+
+        Returns:
+            Values for the template's macro ``parts``: anchor, heading, introduction and items for each part that has
+            any.
+        """
         return page_parts(shown, outputs, parts, anchor, self.charts, most or {}, words or {}, of_queries)
 
     def units(
@@ -64,9 +83,19 @@ class Page:
         parts: Mapping[str, Part],
         most_rows: int,
     ) -> list[dict[str, Any]]:
-        """Return what an annex's template shows of each of ``studies``, which have a title.
+        """Draw the same parts for each of several studies.
 
-        ``name`` begins the anchors; ``most_rows``: of a sixth of these, the tables of each study have an equal share.
+        Args:
+            name: The beginning of all anchors.
+            studies: The data for each study, with a ``title``.
+            answer: Returns a study's answer.
+            sentences: Returns a study's sentences.
+            outputs: The figures and tables.
+            parts: Headings and introductions, by the part's name.
+            most_rows: The studies' tables share a sixth of this number of rows equally.
+
+        Returns:
+            Values for an annex's template, for each study: anchor, where (its title), answer, sentences, parts.
         """
         most = {Table: most_rows // 6 // len(studies)}
         return [
@@ -81,9 +110,16 @@ class Page:
         ]
 
     def html(self, template: Path, **shown: Any) -> str:
-        """Render the page with ``template``, a block of ``base.html.j2``.
+        """Render the page.
 
-        All data is escaped: in text by Jinja, in scripts by ``script_json``.
+        All data is escaped: by Jinja in text, by ``script_json`` in scripts.
+
+        Args:
+            template: The template's file, a block in ``base.html.j2``.
+            **shown: The template's variables.
+
+        Returns:
+            The HTML file's text.
         """
         return (
             environment(template.parent)
