@@ -1,7 +1,7 @@
 """What Python files import, as far as it can be read from them: at the top, in functions, and for types alone."""
 
 import ast
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from tests.support.sandbox import ROOT
@@ -10,14 +10,20 @@ SCRIPTS = ROOT / "workflow" / "scripts"
 PACKAGE = SCRIPTS / "ragrelay"
 
 
-def imported(path: Path) -> Iterator[str]:
+def imported(path: Path) -> tuple[str, ...]:
     """Modules that a file names in its imports; what is imported from a module may be one, and is named as well."""
+    return _imported(path, path.stat().st_mtime_ns)
+
+
+@cache
+def _imported(path: Path, changed: int) -> tuple[str, ...]:
+    found: list[str] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return tuple(found)
 
 
 def importers(folder: Path, modules: set[str], but: tuple[str, ...] = ()) -> dict[str, list[str]]:
