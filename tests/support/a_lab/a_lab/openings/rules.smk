@@ -4,7 +4,7 @@
 rule count_openings:
     """Count the first words of answers."""
     input:
-        answers=study.answers_with_context(study.retriever_cells),
+        answers=generation.answers_with_context(study.retriever_cells),
     output:
         **files.made_by("count_openings"),
     log:
