@@ -27,7 +27,7 @@ def path_of(source):
 
 def listed(files):
     names = {{place: name for name, (place, end) in files._get_names() for place in range(place, end or place + 1)}}
-    texts = [str(file) if isinstance(file, str) and not str(file).startswith(("<bound", "<function")) else "" for file in files]
+    texts = [str(file) if isinstance(file, str) and str(file)[:6] not in ("<bound", "<funct") else "" for file in files]
     return [[names.get(place, ""), text] for place, text in enumerate(texts)]
 
 
