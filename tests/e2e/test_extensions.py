@@ -82,8 +82,8 @@ def test_an_edit_reruns_what_uses_it(study: WithPackages) -> None:
     assert planned["build_run"] == 1 and "index_corpus" not in planned
 
 
-def test_the_reference_names_them(study: WithPackages) -> None:
-    """A mistake is one line, as of a kind of ragrelay's."""
+def test_a_mistake_is_one_line(study: WithPackages) -> None:
+    """The scorer's field has bounds, as a field of ragrelay's kinds."""
     study.config["scorers"]["brief"]["most"] = 0
     study.write_config()
     done = study.snakemake("--dry-run", check=False)

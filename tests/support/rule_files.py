@@ -1,10 +1,12 @@
 """Files of rules and their scripts, of the core and of annexes."""
 
-from ragrelay.base.annex import FOLDER
+from ragrelay.base.annex import PACKAGE
+from ragrelay.base.extensions import package_folder
 
 from tests.support.sandbox import ROOT
 
 _FOLDER = ROOT / "workflow/scripts"
+FOLDER = package_folder(PACKAGE)
 CORE_RULES = sorted((ROOT / "rules").glob("*.smk"))
 RULE_FILES = [*CORE_RULES, *sorted(FOLDER.glob("*/rules.smk"))]
 CORE_SCRIPTS = sorted({*_FOLDER.glob("*/*.py")} - {*_FOLDER.glob("ragrelay/*.py")})

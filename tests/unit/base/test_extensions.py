@@ -16,7 +16,7 @@ Install = Callable[..., None]
 @pytest.fixture
 def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Install]:
     """A function that installs a package ``a_lab`` with these entry points and files."""
-    caches = (found.extensions, found.extending_packages, found.source_folder, found.source_hash)
+    caches = (found._entries, found.extensions, found.extending_packages, found.source_folder, found.source_hash)
 
     def installed(entries: dict[str, str], **files: str) -> None:
         folder = tmp_path / "a_lab-1.0.dist-info"
@@ -93,6 +93,7 @@ def test_two_packages_with_one_name(install: Install, tmp_path: Path) -> None:
     other.mkdir()
     (other / "METADATA").write_text("Metadata-Version: 2.1\nName: b-lab\nVersion: 1.0\n")
     (other / "entry_points.txt").write_text("[ragrelay]\nScorer.short = a_lab.other\n")
+    found._entries.cache_clear()
     with pytest.raises(InputError, match="expected a name that no other package uses"):
         found.extensions("Scorer")
 

@@ -20,7 +20,6 @@ from ragrelay.base.kinds import CheckedStudy
 from ragrelay.base.settings import Settings
 
 PACKAGE = "ragrelay.annexes"
-FOLDER = Path(__file__).parents[1] / "annexes"
 
 
 class Annex:

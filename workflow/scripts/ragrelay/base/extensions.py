@@ -9,7 +9,7 @@ import ast
 import importlib
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoints, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -23,13 +23,19 @@ C = TypeVar("C")
 
 
 @cache
+def _entries() -> EntryPoints:
+    """Return all entry points of the group, by one look at the installed packages: it takes about 40 ms."""
+    return entry_points(group=GROUP)
+
+
+@cache
 def extensions(base: str) -> dict[str, str]:
     """Return the modules that extend ``base``, by the names of their entry points.
 
     Raises InputError for an entry point that can't be used.
     """
     modules: dict[str, str] = {}
-    for entry in entry_points(group=GROUP):
+    for entry in _entries():
         place = f"entry point {entry.name!r} of {entry.dist.name if entry.dist else 'a package'}"
         kind, _, name = entry.name.partition(".")
         if not kind.isidentifier() or not name.isidentifier():
@@ -43,7 +49,7 @@ def extensions(base: str) -> dict[str, str]:
 
 def extended() -> set[str]:
     """Return the names of the base classes that entry points extend."""
-    return {entry.name.partition(".")[0] for entry in entry_points(group=GROUP)}
+    return {entry.name.partition(".")[0] for entry in _entries()}
 
 
 def import_extension(module: str) -> ModuleType:
@@ -66,7 +72,7 @@ def classes_of(module: ModuleType, base: type[C]) -> list[type[C]]:
 @cache
 def extending_packages() -> tuple[str, ...]:
     """Return the top-level packages of all entry points, sorted."""
-    return tuple(sorted({entry.value.partition(".")[0] for entry in entry_points(group=GROUP)}))
+    return tuple(sorted({entry.value.partition(".")[0] for entry in _entries()}))
 
 
 @cache
