@@ -86,6 +86,7 @@ ANSWERED = {
     "with_context": generation.prompts_with_context(study.retriever_contexts),
     "queries": files.queries,
     "contexts": files.contexts.each(study.each_retriever),
+    "awaited": [path for annex in annexes() for path in annex.answers_await(study)],
 }
 
 

@@ -112,6 +112,22 @@ def test_each_prompt_once(prompts: Prompts) -> None:
     assert len(asked) == 7 * (2 * len(KS) - 1) == len(set(pairs(asked)))
 
 
+def test_prompts_with_seeds_are_asked_with_these_alone(prompts: Prompts) -> None:
+    """A prompt that two seeds share is asked twice, one that two files share with a seed once."""
+    first, second = prompts.files[:2]
+    table = pl.read_parquet(first)
+    pl.concat([table.with_columns(seed=7), table.head(2).with_columns(seed=9)]).write_parquet(first)
+    table.head(3).with_columns(seed=7).write_parquet(second)
+    asked = asked_keys({"bm25": [first], "dense": [second]}, [1, 2])
+    expected = [(prompt_id, 7) for prompt_id in table["prompt_id"]] + [(key, 9) for key in table["prompt_id"][:2]]
+    assert (
+        sorted(pairs(asked)) == sorted(expected) and asked.columns == asked_keys({"b": [prompts.zeroshot]}, [1]).columns
+    )
+    assert pairs(pl.concat(with_texts(asked))) == pairs(asked)
+    parts = [asked_keys({"bm25": [first], "dense": [second]}, [1, 2], shard, 3) for shard in range(3)]
+    assert sorted(pair for part in parts for pair in pairs(part)) == sorted(expected)
+
+
 def test_growing_k_shares_the_prefix(prompts: Prompts) -> None:
     asked = of_bm25(prompts.files[: len(KS)])
     for _, texts in asked.group_by("qid").agg("prompt").iter_rows():

@@ -329,7 +329,19 @@ class Annex:
             prompts, by dataset, template and retriever. ``receipt``: the receipt's file. ``needed``: whether the study
             needs the answers. ``retrievers``: the retrievers with such prompts, if not all in the grid. ``leaves_out``:
             whether prompts over the window are left out where the generator truncates others; the prompts' rule has the
-            same parameter.
+            same parameter. ``stage``: the name and wildcards of one stage of a rule that has a mapping per stage.
+            ``planned``: like ``prompts``, but estimated; the plan reads these while the real prompts await answers.
+        """
+        return []
+
+    def answers_await(self, study: CheckedStudy) -> list[Any]:
+        """List the checks that must pass before an engine answers the prompts in the grid.
+
+        Args:
+            study: The study.
+
+        Returns:
+            Path patterns, by dataset and generator; none by default.
         """
         return []
 

@@ -43,6 +43,8 @@ SPARE_TOKENS = 64
 def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], shards: int) -> pl.DataFrame:
     """Return the distinct (prompt_id, seed) of prompt files, which ``prompts`` has by retriever, in the order of work.
 
+    Every prompt is asked with each of ``seeds``; in files with a column ``seed``, with its row's seed alone.
+
     Further columns: qid, retriever and path (of the first file with the prompt), size (bytes of the prompt), shard.
     Texts are left in their files (see with_texts), since those of a large study fill a node's memory.
 
@@ -55,23 +57,29 @@ def sharded_keys(prompts: Mapping[str, Sequence[Path]], seeds: Sequence[int], sh
     files = [(retriever, str(path)) for retriever, paths in prompts.items() for path in paths]
     names, paths = pl.Enum(list(prompts)), pl.Enum(list(dict.fromkeys(path for _, path in files)))
     size = pl.col("prompt").str.len_bytes().cast(pl.Int64) + pl.col("system").str.len_bytes()
+    seeded = bool(files) and all("seed" in pl.read_parquet_schema(path) for _, path in files)
+    own = {"seed": pl.Int64} if seeded else {}
     frames = [
         pl.scan_parquet(path, glob=False)
-        .select("qid", "prompt_id", size=size, retriever=pl.lit(retriever, names), path=pl.lit(path, paths))
+        .select(
+            "qid", "prompt_id", size.alias("size"), *own, retriever=pl.lit(retriever, names), path=pl.lit(path, paths)
+        )
         .collect()
         for retriever, path in files
     ]
-    rows = pl.concat([pl.DataFrame(schema={**KEYS, "retriever": names, "path": paths}), *frames])
+    rows = pl.concat([pl.DataFrame(schema={**KEYS, **own, "retriever": names, "path": paths}), *frames])
     qids = sorted(rows["qid"].unique(), key=lambda qid: (text_hash(f"order of work: {qid}"), qid))
     place = pl.DataFrame({"qid": qids}, schema={"qid": pl.String}).with_row_index("place")
     # Deduplicate before splitting: a prompt that two queries share belongs to the first query's shard.
     distinct = (
         rows.join(place, on="qid", maintain_order="left")
         .sort("place", maintain_order=True)
-        .unique("prompt_id", keep="first", maintain_order=True)
+        .unique(["prompt_id", *own], keep="first", maintain_order=True)
     )
     owners = _assignment(distinct.group_by("qid").agg(pl.col("size").sum()), shards)
     keys = distinct.join(owners, on="qid", maintain_order="left").drop("place")
+    if own:
+        return keys.select(pl.exclude("seed"), "seed")
     of_seeds = pl.DataFrame({"seed": list(seeds)}, schema={"seed": pl.Int64})
     return keys.join(of_seeds, how="cross", maintain_order="left_right")
 

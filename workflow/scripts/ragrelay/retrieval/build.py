@@ -35,9 +35,6 @@ def build_run(
     no result for any query, and for an imported run whose order is not clear.
     """
     retriever = RETRIEVER_KINDS.of(definition)
-    if drop_identical_ids and "depth" in definition and not retriever.stages():
-        # One result more is asked for, in place of the one that is left out.
-        retriever = RETRIEVER_KINDS.of({**definition, "depth": definition["depth"] + 1})
 
     def kept(rows: pl.DataFrame) -> pl.DataFrame:
         return without_identical_ids(rows) if drop_identical_ids else rows
@@ -48,8 +45,19 @@ def build_run(
     judged = kept(qrels) if retriever.needs_qrels else qrels
     brought = read_brought(passages)
     given = with_brought(collection, brought)
-    retrieved = retriever.run(RunTask(queries, judged, given, index, rankings, threads, answers, name, brought))
-    result = ranked(kept(retrieved), queries).filter(within)
+    task = RunTask(queries, judged, given, index, rankings, threads, answers, name, brought)
+    result = search(task, definition, drop_identical_ids)
     if result.is_empty():
         raise retriever.no_result(f"retriever of kind {definition['kind']}", runs)
     return result
+
+
+def search(task: RunTask, definition: Mapping[str, Any], drop_identical_ids: bool = False) -> pl.DataFrame:
+    """Return the ranked run (qid, docno, rank, score) of a retriever for the queries of ``task``, maybe empty."""
+    retriever = RETRIEVER_KINDS.of(definition)
+    if drop_identical_ids and "depth" in definition and not retriever.stages():
+        # One result more is asked for, in place of the one that is left out.
+        retriever = RETRIEVER_KINDS.of({**definition, "depth": definition["depth"] + 1})
+    found = retriever.run(task)
+    result = ranked(without_identical_ids(found) if drop_identical_ids else found, task.queries)
+    return result.filter(pl.col("rank") <= definition["depth"]) if "depth" in definition else result

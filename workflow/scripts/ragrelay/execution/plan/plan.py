@@ -92,7 +92,8 @@ def _answer_files(job: Job, generator: GeneratorPlan, seeds: Sequence[int]) -> t
     if job.question:
         return 0, 0
     prompts = [path for paths in prompt_files(job, generator).values() for path in paths]
-    lines = pl.scan_parquet(prompts, glob=False).select(pl.len()).collect().item() * len(seeds)
+    of_prompt = 1 if job.real else len(seeds)
+    lines = sum(pl.scan_parquet(path, glob=False).select(pl.len()).collect().item() for path in prompts) * of_prompt
     return lines, len(prompts) * len(seeds) if job.of_cells else 0
 
 
@@ -152,21 +153,25 @@ def answer_work(job: Job, generators: Mapping[str, GeneratorPlan], seeds: Sequen
         shared_tokens=pl.when(first).then("shared_first").otherwise("shared_again"),
         answer_tokens=pl.lit(planned.pace.answer_tokens),
     )
+    estimates = job.files[job.prompts].paths if job.real else ()
     keys = asked.select(
         "prompt_id",
         part="shard",
         item=pl.col("seed").cast(pl.String),
         store=pl.lit(f"answers/{planned.store.folder.name}"),
-        certain=pl.lit(True),
+        certain=~pl.col("path").cast(pl.String).is_in([str(path) for path in estimates]),
     )
     return work(keys, made)
 
 
 def prompt_files(job: Job, planned: GeneratorPlan) -> dict[str, list[Path]]:
     """Return the prompt files of a generation job by retriever, in the order of its requests: zero-shot first."""
-    of_job = job.files[job.prompts].matching(dataset=job.dataset, template=planned.generator["prompt"])
+    of_job = job.files[job.prompts].matching(dataset=job.dataset, template=planned.generator["prompt"], **job.wildcards)
     by_retriever = of_job.grouped("retriever")
     zeroshot = {ZEROSHOT: by_retriever[ZEROSHOT]} if ZEROSHOT in by_retriever else {}
+    if job.real:  # which count once they are built
+        real = {name: Path(job.real.replace("{retriever}", name)) for name in by_retriever}
+        by_retriever |= {name: [path] for name, path in real.items() if path.is_file()}
     return {**zeroshot, **by_retriever}
 
 

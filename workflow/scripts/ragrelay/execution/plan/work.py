@@ -53,6 +53,10 @@ class Job:
     """Of ``files``, the prompts that they answer."""
     of_cells: bool = True
     """Whether their answers are cells of the grid, rather than others, such as those to single passages."""
+    wildcards: Mapping[str, str] = field(default_factory=dict)
+    """Further wildcards of these prompts."""
+    real: str = ""
+    """Where ``prompts`` are estimates: the path of the real ones, by ``{retriever}``."""
     leaves_out: bool = False
     """Whether prompts over the window are left out where the generator truncates others."""
     counts: Sequence[str] = ()

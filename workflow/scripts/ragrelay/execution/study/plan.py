@@ -25,7 +25,7 @@ PATTERNS = {"queries": files.queries, "contexts": files.contexts}
 ANSWERED = {"prompts": files.prompts, "answers": files.answers, "ranked": files.contexts}
 CELLS = {"rule": "generate_answers", "prompts": ("prompts", files.prompts), "receipt": files.receipt}
 """The rule that generates the answers of cells, as base.annex.Annex.generation lists others."""
-NAMED_BY_RULE = ("prompts", "of_cells", "leaves_out", "counts")
+NAMED_BY_RULE = ("prompts", "of_cells", "leaves_out", "counts", "real")
 """Fields of a job that its rule decides."""
 SIZED_BY = {"systems": "analyse_transmission", "variance": "decompose_variance"}
 """Tables with the study's own variance, which the plan uses if they exist; each with the rule that makes it."""
@@ -74,6 +74,10 @@ class Plan:
                 for rule in self.generation:
                     given = {"prompts": rule["prompts"][0], "of_cells": rule is CELLS}
                     given |= {"leaves_out": True} if rule.get("leaves_out") else {}
+                    if "planned" in rule:
+                        real = rule["prompts"][1].at(dataset=dataset, generator=generator, **rule["stage"][1])
+                        given |= {"prompts": rule["planned"][0], "real": self.fill(real)}
+                        given |= {"retriever": rule["stage"][0], "wildcards": rule["stage"][1]}
                     count = count_file(rule["receipt"]).at(dataset=dataset, generator=generator)
                     given["counts"] = [self.fill(count)]
                     jobs.append({**split, "rule": rule["rule"], **given})
@@ -98,12 +102,12 @@ class Plan:
             for paths in part["files"].values()
             for path in paths
         ]
-        others = [rule for rule in self.generation if rule is not CELLS]
-        of_others = {
-            name: self.study.grid_paths(path, template=templates, retriever=rule.get("retrievers", names))
-            for rule in others
-            for name, path in [rule["prompts"]]
-        }
+        of_others: dict[str, list[StudyFile]] = {}
+        for rule in [rule for rule in self.generation if rule is not CELLS]:
+            name, pattern = rule.get("planned", rule["prompts"])
+            path = pattern.at(**rule["stage"][1]) if "stage" in rule else pattern
+            paths = self.study.grid_paths(path, template=templates, retriever=rule.get("retrievers", names))
+            of_others.setdefault(name, []).extend(paths)
         return {
             "prompts": [path for cell in cells for path in self.study.grid_paths(cell, template=templates)],
             **of_others,
@@ -186,7 +190,7 @@ class Plan:
             **self.asked,
             "cache_dir": self.study.cache_dir,
             "processed": lambda wildcards: files.processed,
-            "patterns": PATTERNS | dict(rule["prompts"] for rule in self.generation),
+            "patterns": PATTERNS | dict(rule.get("planned", rule["prompts"]) for rule in self.generation),
             "csv": self.fill(files.plan),
             "receipt": self.fill(files.plan_receipt),
             "logs": self.fill("<logs>"),
@@ -229,7 +233,7 @@ class Plan:
             patterns = {"receipt": str(rule.output[0]), "log": str(rule.log[0])}
             key = {name: job.get(name, "") for name in STATUS_NAMES} | {"job": job["rule"]}
             for shard in range(job["shards"]):
-                of_shard = {**key, "shard": shard}
+                of_shard = {**key, **job.get("wildcards", {}), "shard": shard}
                 jobs.append({**key, **{name: apply_wildcards(path, of_shard) for name, path in patterns.items()}})
         return [*jobs, *asking_jobs(self.questions, self.fill)]
 
