@@ -116,8 +116,9 @@ def test_prompts_with_seeds_are_asked_with_these_alone(prompts: Prompts) -> None
     """A prompt that two seeds share is asked twice, one that two files share with a seed once."""
     first, second = prompts.files[:2]
     table = pl.read_parquet(first)
-    pl.concat([table.with_columns(seed=7), table.head(2).with_columns(seed=9)]).write_parquet(first)
-    table.head(3).with_columns(seed=7).write_parquet(second)
+    seven, nine = (table.with_columns(seed=pl.lit(seed, pl.Int64)) for seed in (7, 9))
+    pl.concat([seven, nine.head(2)]).write_parquet(first)
+    seven.head(3).write_parquet(second)
     asked = asked_keys({"bm25": [first], "dense": [second]}, [1, 2])
     expected = [(prompt_id, 7) for prompt_id in table["prompt_id"]] + [(key, 9) for key in table["prompt_id"][:2]]
     assert (
