@@ -56,6 +56,8 @@ TABLE = {
     "r_corrected": number("r over the root of the reliability", "−1 to 1"),
     "reason_corrected": text("why there is no corrected r; empty where there is one, and where there is no r"),
 }  # fmt: skip
+UNADJUSTED = {"n": 0, "n_eff": 0.0, "verdict": UNDECIDED, "reason": WITHOUT_P0}
+"""The adjusted row where no query has P_0."""
 WITHOUT_R = dict.fromkeys(("r", "reliability", "r_corrected", "reason_corrected"))
 SCHEMA = schema_of(TABLE)
 COLUMNS = {**STUDY_PART, **TABLE}
@@ -92,9 +94,9 @@ class Sums(NamedTuple):
     """(Q,) whether the contexts differ."""
     products: Array
     """(3, Q) the sums of xx, xp and pp."""
-    same: int
+    same: float
     """Of the ``compared`` pairs of contexts, those that are equal."""
-    compared: int
+    compared: float
     known: Flags
     """(Q,) whether there are both P and both measures."""
     apart: Flags
@@ -255,8 +257,7 @@ def _rows(cells: Mapping[int, Cell], rankings: Sequence[str]) -> Iterator[dict[s
     for k, cell in cells.items():
         for adjusted in pooled:
             if adjusted and not np.isfinite(cell.p0).any():
-                row: dict[str, Any] = {"n": 0, "n_eff": 0.0, "verdict": UNDECIDED, "reason": WITHOUT_P0}
-                yield {"retrievers": ALL_RANKINGS, "k": k, "adjusted": adjusted} | row
+                yield {"retrievers": ALL_RANKINGS, "k": k, "adjusted": adjusted} | UNADJUSTED
                 continue
             of_pairs = dict(pair_sums(cell, adjusted))
             for pair, sums in of_pairs.items():
@@ -380,15 +381,15 @@ def same_weight(of_k: Sequence[Sums]) -> Sums:
     )
 
 
-def slope(sums: Sums) -> dict[str, Any]:
-    """Compute the columns of ``TABLE`` from n on."""
+def slope(sums: Sums, level: float = 0.95, least: int = DIFFERING_AT_LEAST) -> dict[str, Any]:
+    """Compute the columns of ``TABLE`` from n on: an interval at ``level``, a verdict from ``least`` queries on."""
     xx, xp, pp = sums.products[:, sums.differs]
     n = len(xx)
     row: dict[str, Any] = {"n": n or int(sums.apart.sum()), "n_eff": 0.0, "verdict": TOO_FEW}
     if sums.compared:
         row["share_same"] = sums.same / sums.compared
     if n < QUERIES_AT_LEAST:
-        few = NEEDED.format(DIFFERING_AT_LEAST) if row["n"] < DIFFERING_AT_LEAST else f", in no pair {QUERIES_AT_LEAST}"
+        few = NEEDED.format(least) if row["n"] < least else f", in no pair {QUERIES_AT_LEAST}"
         return row | {"reason": f"{_differing(row['n'], sums)}{few}"}
     if not xx.sum() > 0:
         return row | {"reason": "the measure's differences are the same for all queries"}
@@ -400,16 +401,18 @@ def slope(sums: Sums) -> dict[str, Any]:
     if row["r"] is None:
         return row | {"verdict": UNDECIDED, "reason": "P's differences are the same for all queries"}
     if len(xx) < QUERIES_AT_LEAST:
-        return row | {"reason": _differing(len(xx), sums) + NEEDED.format(DIFFERING_AT_LEAST)}
+        return row | {"reason": _differing(len(xx), sums) + NEEDED.format(least)}
     if is_constant(xp - row["slope"] * xx):
         return row | {"verdict": UNDECIDED, "reason": "a perfect slope, no sampling variance"}
     degrees = (len(xx) - 1) / sums.inflation
-    ends = mean_tests.ratio_interval(xp, xx, skewness=mean_tests.SKEWNESS, degrees=degrees, inflation=sums.inflation)
+    ends = mean_tests.ratio_interval(
+        xp, xx, skewness=mean_tests.SKEWNESS, degrees=degrees, level=level, inflation=sums.inflation
+    )
     if not is_constant(xp):
         row["p_value"] = float(_means(xp, sums.inflation).p_value()[0])
     if ends is not None:
         row |= {"low": ends[0], "high": ends[1]}
-    reason = _too_few(len(xx), row["n_eff"], degrees, ends is None, sums)
+    reason = _too_few(len(xx), least, row["n_eff"], degrees, ends is None, sums)
     if reason or ends is None:
         return row | {"reason": reason}
     return row | {"verdict": ABOVE if ends[0] > 0 else BELOW if ends[1] < 0 else UNDECIDED}
@@ -430,9 +433,9 @@ def _means(products: Array, inflation: float) -> mean_tests.Means:
     return means._replace(deviation=means.deviation * np.sqrt(inflation), degrees=np.array([(means.n - 1) / inflation]))
 
 
-def _too_few(n: int, n_eff: float, degrees: float, unbounded: bool, sums: Sums) -> str | None:
+def _too_few(n: int, least: int, n_eff: float, degrees: float, unbounded: bool, sums: Sums) -> str | None:
     adjusted, needed = sums.inflation > 1.0, ADJUSTED_AT_LEAST - FITTED
-    least = ADJUSTED_AT_LEAST if adjusted else DIFFERING_AT_LEAST
+    least = max(least, ADJUSTED_AT_LEAST) if adjusted else least
     if n < least:
         return _differing(n, sums) + NEEDED.format(least)
     if adjusted and degrees < needed - ROUNDING:
