@@ -1,0 +1,87 @@
+"""Estimate relay at each step of a search: from one state, does a better list make a better answer at once?"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ragrelay.analysis import relay
+from ragrelay.analysis.multiplicity import ALPHA
+from ragrelay.base.vocabulary.columns import Column, boolean, integer, number
+
+STEP_AT_LEAST = 36
+"""Queries whose lists differ that a step's verdict needs."""
+TABLE: dict[str, Column] = {
+    "step": integer("step of the search, from 1; empty for all steps together"),
+    "adjusted": boolean("whether both differences are adjusted for the query's mean measure over the lists and for P "
+                        "before the step"),
+    "n": integer("queries whose lists differ", "queries"),
+    "n_eff": relay.TABLE["n_eff"],
+    "share_same": number("share of the pairs of lists with P and a measure that are equal, each seed with the same "
+                         "weight", "0 to 1"),
+    "slope": number("difference of P per difference of the measure between two lists at one state, each less its mean "
+                    "over the step's queries", relay.UNIT),
+    "low": number("lower end of the interval at `level`", relay.UNIT),
+    "high": number("upper end of the interval at `level`", relay.UNIT),
+    "level": number("95% for all steps together; 1 - 5% / steps for one, so that the steps' intervals hold together",
+                    "0 to 1"),
+    "p_value": relay.TABLE["p_value"],
+    "verdict": relay.TABLE["verdict"],
+    "reason": relay.TABLE["reason"],
+}  # fmt: skip
+"""Columns of a row."""
+
+
+def round_slopes(steps: Mapping[int, Sequence[relay.Cell]]) -> list[dict[str, Any]]:
+    """Regress the difference of P on the measure's between the lists at one state, per step and over all steps.
+
+    A step's products are relay's: x and P of a pair of lists, each less its mean over the step's queries, or residuals
+    on the mean measure over the lists and P before the step. They are never centred within a query over steps: the next
+    query text comes from the answer before, whose noise the later lists then share. Pairs of equal lists are left out;
+    other pairs stay where their measures are equal, since they estimate the lead of one list over the other. A query's
+    products are averaged over seeds and, in the rows without a step, added over steps. So a query is the unit however
+    many steps it has, and so is its cluster where queries have clusters.
+
+    Tests, intervals and limits are relay's, and so is every number if there is one step and one seed; but a step has a
+    verdict only from STEP_AT_LEAST queries that differ.
+
+    Args:
+        steps: The cells of each step, one per seed; a single one where the lists don't depend on the seed. All have the
+            same queries in the same order. ``x`` is the measure over the newly shown passages, ``p`` is P after them,
+            ``mean_x`` the query's mean of ``x`` over the lists, ``p0`` its P before the step.
+
+    Returns:
+        Rows with the columns ``TABLE``: as measured and adjusted for each step, then for all. None with a single list.
+    """
+    if not steps or any(len(cell.x) < 2 for cells in steps.values() for cell in cells):
+        return []
+    rows = []
+    together: dict[bool, list[list[relay.Sums]]] = {False: [], True: []}
+    for step, cells in steps.items():
+        for adjusted, of_steps in together.items():
+            of_steps.append(list(_pairs(cells, adjusted)))
+            rows.append(_row(step, adjusted, of_steps[-1:], 1 - ALPHA / len(steps), STEP_AT_LEAST))
+    for adjusted, of_steps in together.items():
+        rows.append(_row(None, adjusted, of_steps, 1 - ALPHA, relay.DIFFERING_AT_LEAST))
+    return rows
+
+
+def _pairs(cells: Sequence[relay.Cell], adjusted: bool) -> Iterator[relay.Sums]:
+    """Yield the sums of each seed's pairs, over the number of seeds; none where there is no P to adjust for."""
+    if adjusted and not any(np.isfinite(cell.p0).any() for cell in cells):
+        return
+    seeds = len(cells)
+    for cell in cells:
+        for _, pair in relay.pair_sums(cell, adjusted):
+            yield pair._replace(products=pair.products / seeds, same=pair.same / seeds, compared=pair.compared / seeds)
+
+
+def _row(
+    step: int | None, adjusted: bool, of_steps: Sequence[Sequence[relay.Sums]], level: float, least: int
+) -> dict[str, Any]:
+    """Add up the pairs ``of_steps``; without numbers if one of the steps has none."""
+    names = {"step": step, "adjusted": adjusted, "level": level}
+    pairs = itertools.chain.from_iterable(of_steps)
+    found = relay.slope(relay.all_pairs(pairs), level, least) if all(of_steps) else relay.UNADJUSTED
+    return {name: (names | found).get(name) for name in TABLE}
