@@ -1,4 +1,4 @@
-"""Estimate relay at each step of a search: from one state, does a better list make a better answer at once?"""
+"""Estimate relay at each step of a search: does a better list make a better answer at once?"""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,22 +34,22 @@ TABLE: dict[str, Column] = {
 
 
 def round_slopes(steps: Mapping[int, Sequence[relay.Cell]]) -> list[dict[str, Any]]:
-    """Regress the difference of P on the measure's between the lists at one state, per step and over all steps.
+    """Regress P's difference on the measure's between lists at the same state, per step and over all steps.
 
     A step's products are relay's: x and P of a pair of lists, each less its mean over the step's queries, or residuals
-    on the mean measure over the lists and P before the step. They are never centred within a query over steps: the next
-    query text comes from the answer before, whose noise the later lists then share. Pairs of equal lists are left out;
-    other pairs stay where their measures are equal, since they estimate the lead of one list over the other. A query's
-    products are averaged over seeds and, in the rows without a step, added over steps. So a query is the unit however
-    many steps it has, and so is its cluster where queries have clusters.
+    on the mean measure over the lists and P before the step. Never centre them within a query over steps: the next
+    query text follows from the answer before, so that later lists depend on that answer's noise. Pairs of equal lists
+    are left out; other pairs with equal measures stay, since they estimate by how much a list leads. A query's products
+    are averaged over seeds and, in the rows without a step, added over steps. The unit is the query, however many steps
+    it has, or its cluster where queries have clusters.
 
-    Tests, intervals and limits are relay's, and so is every number if there is one step and one seed; but a step has a
-    verdict only from STEP_AT_LEAST queries that differ.
+    Tests, intervals and limits are relay's; with a single step and seed, all numbers equal relay's. A step's verdict
+    needs STEP_AT_LEAST queries that differ.
 
     Args:
-        steps: The cells of each step, one per seed; a single one where the lists don't depend on the seed. All have the
-            same queries in the same order. ``x`` is the measure over the newly shown passages, ``p`` is P after them,
-            ``mean_x`` the query's mean of ``x`` over the lists, ``p0`` its P before the step.
+        steps: The cells of each step: a cell per seed, or a single cell if the lists don't depend on the seed. All
+            have the same queries in the same order. ``x`` is the measure over the newly shown passages, ``p`` is P
+            after them, ``mean_x`` the query's mean of ``x`` over the lists, ``p0`` its P before the step.
 
     Returns:
         Rows with the columns ``TABLE``: as measured and adjusted for each step, then for all. None with a single list.
@@ -80,7 +80,7 @@ def _pairs(cells: Sequence[relay.Cell], adjusted: bool) -> Iterator[relay.Sums]:
 def _row(
     step: int | None, adjusted: bool, of_steps: Sequence[Sequence[relay.Sums]], level: float, least: int
 ) -> dict[str, Any]:
-    """Add up the pairs ``of_steps``; without numbers if one of the steps has none."""
+    """Add up the pairs ``of_steps``; the row has no numbers if a step has no pairs."""
     names = {"step": step, "adjusted": adjusted, "level": level}
     pairs = itertools.chain.from_iterable(of_steps)
     found = relay.slope(relay.all_pairs(pairs), level, least) if all(of_steps) else relay.UNADJUSTED
