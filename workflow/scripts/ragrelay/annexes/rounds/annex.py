@@ -1,0 +1,82 @@
+"""The annex of search rounds."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ragrelay.annexes.rounds.outputs import OUTPUTS, RESULT_TABLES
+from ragrelay.annexes.rounds.settings import RoundKeys, RoundSettings
+from ragrelay.base.annex import Annex
+from ragrelay.base.errors import InputError, one_of
+from ragrelay.base.kinds import CheckedStudy
+from ragrelay.base.vocabulary.orderings import ORDERINGS
+
+PLACE = "config key 'rounds."
+
+
+class Rounds(Annex):
+    """Search in several rounds, and estimate what another list does at each step (key `rounds`)."""
+
+    order = 10
+    keys = RoundKeys
+    result_tables = RESULT_TABLES
+    outputs = OUTPUTS
+    generates = ("generate_round_answers",)
+    shown = "analyse_rounds"
+    template = "rounds.html.j2"
+    link = ("rounds", "Search rounds")
+
+    def check(self, study: CheckedStudy) -> None:
+        if "rounds" not in study.config:
+            return
+        given, grid = RoundSettings(**study.config["rounds"]), study.grid
+        orderings = [name for name in grid.orderings if name in ORDERINGS]
+        of_grid: list[tuple[str, Any, Sequence[Any]]] = [
+            ("reference", given.reference, grid.retrievers),
+            *(("retrievers", name, grid.retrievers) for name in given.retrievers),
+            ("k", given.k, grid.k),
+            ("ordering", given.ordering, orderings),
+            ("measure", given.measure, grid.measures),
+        ]
+        for key, value, values in of_grid:
+            if value is not None and value not in values:
+                raise InputError(f"{PLACE}{key}'", repr(value), f"one of {', '.join(map(str, values))}, as in the grid")
+        if given.ordering is None and grid.orderings[0] not in ORDERINGS:
+            raise InputError(f"{PLACE}ordering'", "none, and a permutation first in the grid", one_of(ORDERINGS))
+        if given.reference in given.retrievers:
+            raise InputError(f"{PLACE}retrievers'", f"{given.reference!r}, the reference", "other retrievers")
+        for name in (given.reference, *given.retrievers):
+            self._check_searches(study, name)
+
+    def _check_searches(self, study: CheckedStudy, name: str) -> None:
+        """Refuse a retriever that can't search for a query which an answer makes."""
+        from ragrelay.retrieval.retriever import RETRIEVER_KINDS, needed
+
+        dataset = study.grid.datasets[0]
+        for stage in needed([name], study.config["retrievers"]):
+            kind = RETRIEVER_KINDS.of(study.config["retrievers"][stage])
+            reason = (
+                "which the judgements choose" if kind.needs_qrels
+                else "whose run file has no results for queries that answers make" if kind.files(dataset)
+                else "which answer files list" if kind.answers(dataset)
+                else "whose texts a processor changes" if kind.processing() else ""
+            )  # fmt: skip
+            if reason:
+                found = f"{name!r}" if stage == name else f"{name!r}, which uses {stage!r}"
+                expected = "a retriever that searches: bm25, dense, rerank, fusion or pyterrier"
+                raise InputError(f"{PLACE}retrievers'", f"{found}, {reason}", expected)
+
+    def answers_await(self, study: CheckedStudy) -> list[Any]:
+        return [self.files.checked] if "rounds" in study.config else []
+
+    def left_out(self, study: CheckedStudy) -> Mapping[str, tuple[str, Any, list[Any]]]:
+        jobs = self.of_rules(study).answer_jobs
+        pattern = self.files.left_out
+        return {"round_answers": ("rounds", pattern, pattern.each(jobs))} if jobs else {}
+
+    def page_params(self, study: CheckedStudy) -> Any:
+        return self.of_rules(study).shown or None
+
+    def generation(self, study: CheckedStudy) -> list[dict[str, Any]]:
+        of_rule = {"rule": "generate_round_answers", "prompts": ("rounds", self.files.prompts), "leaves_out": True}
+        rules: list[dict[str, Any]] = self.of_rules(study).generation(of_rule)
+        return rules

@@ -1,0 +1,25 @@
+"""Register the files of search rounds that no table of the report has."""
+
+from ragrelay.base.vocabulary.study_file import StudyFile
+
+MODULE = "ragrelay.annexes.rounds"
+# fmt: off
+checked = StudyFile("{dataset}/rounds/checked/{generator}.json", "check_rounds",
+    "the longest context that the rounds may reach, in tokens, and the window")
+planned_prompts = StudyFile("{dataset}/rounds/{round}/planned/{template}/{retriever}.parquet",
+    "estimate_round_prompts", "estimated prompts, from which the plan counts", f"{MODULE}.prompts:COLUMNS")
+queries = StudyFile("{dataset}/rounds/{round}/queries/{generator}.parquet", "write_round_queries",
+    "the queries of the round, and the passages shown before it", f"{MODULE}.queries:COLUMNS")
+contexts = StudyFile("{dataset}/rounds/{round}/contexts/{generator}/{retriever}.parquet", "search_round",
+    "the new passages that a retriever brings, and their measure", f"{MODULE}.searches:COLUMNS")
+prompts = StudyFile("{dataset}/rounds/{round}/prompts/{generator}/{retriever}.parquet", "search_round",
+    "the prompts with all passages shown so far, then the retriever's new ones", f"{MODULE}.prompts:COLUMNS")
+receipt = StudyFile("{dataset}/rounds/{round}/generated/{generator}/shard{shard}.json", "generate_round_answers",
+    "receipt of generation")
+answers = StudyFile("{dataset}/rounds/{round}/answers/{generator}/{retriever}.parquet", "view_round_answers",
+    "the answers of the round", f"{MODULE}.answers:COLUMNS")
+left_out = StudyFile("{dataset}/rounds/{round}/answers/{generator}/{retriever}.left_out.json", "view_round_answers",
+    "counts of contexts over the window, and of missing answers, by reason")
+scores = StudyFile("{dataset}/rounds/{round}/scores/{scorer}/{generator}/{retriever}.parquet",
+    "score_round_answers", "the scores of these answers", f"{MODULE}.scores:COLUMNS")
+# fmt: on

@@ -1,0 +1,37 @@
+"""Register the tables and figures of search rounds, of each dataset, generator and scorer."""
+
+from ragrelay.report.display.outputs import Figure, Output, Part, ResultTable, Scope, Table
+
+MODULE = "ragrelay.annexes.rounds"
+ROUNDS = Scope("rounds", ("dataset", "generator", "scorer"), "draw_rounds")
+RESULT_TABLES = (
+    ResultTable("round_slopes", "{dataset}/analysis/{scorer}/{generator}/round_slopes.csv", "analyse_rounds",
+                f"{MODULE}.tables:SLOPES", "relay at each step of the search, and over all steps", "rounds"),
+    ResultTable("round_scores", "{dataset}/analysis/{scorer}/{generator}/round_scores.csv", "analyse_rounds",
+                f"{MODULE}.tables:SCORES", "P, lists and tokens of each round, by the retriever of its list", "rounds"),
+)  # fmt: skip
+PARTS = {"rounds": Part("Steps and rounds")}
+OUTPUTS: tuple[Output, ...] = (
+    Figure(
+        "rounds", ROUNDS, f"{MODULE}.figures:p_by_round", ("round_slopes", "round_scores"), "rounds", "P by round",
+        "Mean P by round: a line for the reference's lists, points for the lists of other retrievers in one round.",
+        "A line for the reference’s lists; points for another retriever’s list in one round, after the reference’s. "
+        "Bars are 95% intervals over queries. From round 2 on, the points don’t say which retriever is better: the "
+        "reference’s lists repeat what it has shown.",
+    ),
+    Table(
+        "round_slopes", ROUNDS, ("round_slopes", "round_scores"), "Relay by step of the search", "", "rounds",
+        f"{MODULE}.page_tables:slope_table", {},
+        note="Adjusted: for the query’s mean measure over the lists, and for P before the step. Intervals of steps are "
+        "of level 1 − 5% / steps, so that they hold together.",
+        limited=True,
+    ),
+    Table(
+        "round_scores", ROUNDS, ("round_scores", "round_slopes"), "P, lists and tokens by round", "", "rounds",
+        f"{MODULE}.page_tables:round_table", {},
+        note="Worse, better: queries whose P falls or rises from the round before, with the reference’s lists. "
+        "Repeated: passages found that were shown before, or are near copies of such.",
+        limited=True,
+    ),
+)  # fmt: skip
+"""In the order of the page."""

@@ -1,0 +1,63 @@
+"""Lay out the passages of a round as prompts, or estimate them before its answers are there."""
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from ragrelay.annexes.rounds.queries import STATE
+from ragrelay.base.io.hashing import text_hash
+from ragrelay.base.vocabulary.columns import SEED, schema_of
+from ragrelay.prompting.layout import COLUMNS as PROMPT_COLUMNS
+from ragrelay.prompting.layout import prompt_id
+from ragrelay.prompting.templates import Template
+
+COLUMNS = {"qid": PROMPT_COLUMNS["qid"], "seed": SEED, **PROMPT_COLUMNS}
+SCHEMA = schema_of(COLUMNS)
+
+
+def round_prompts(
+    queries: pl.DataFrame, states: pl.DataFrame, contexts: pl.DataFrame, texts: Mapping[str, str], template: Template
+) -> pl.DataFrame:
+    """Return COLUMNS for each row of ``states`` (queries.COLUMNS): the question (of ``queries``), the passages shown
+    before, and those of ``contexts`` (searches.COLUMNS).
+    """
+    asked = states.join(contexts.select(*STATE, "docnos"), on=STATE, maintain_order="left").join(
+        queries.select("qid", question="query"), on="qid", maintain_order="left"
+    )
+    rows = []
+    for qid, seed, question, shown, new in asked.select(*STATE, "question", "shown", "docnos").iter_rows():
+        docnos = [*shown, *new]
+        passages = [texts[docno] for docno in docnos]
+        prompt, system = template.render(question, passages), template.system(passages)
+        rows.append((qid, seed, docnos, prompt, system, prompt_id(prompt, system)))
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def estimated_prompts(
+    queries: pl.DataFrame, contexts: pl.DataFrame, template: Template, passages: int, seeds: Sequence[int]
+) -> pl.DataFrame:
+    """Return COLUMNS with the first ``passages`` of each query's ``contexts`` (qid, rank, docno, text), per seed.
+
+    Where there are fewer, they are repeated. Each prompt has an id of its own, as no two states have the same.
+    """
+    ranked = contexts.sort("rank").group_by("qid", maintain_order=True).agg("docno", "text")
+    found = {qid: list(zip(docnos, texts, strict=True)) for qid, docnos, texts in ranked.iter_rows()}
+    rows = []
+    for qid, query in queries.select("qid", "query").iter_rows():
+        some = found.get(qid, [])
+        laid = [some[place % len(some)] for place in range(passages)] if some else []
+        texts = [text for _, text in laid]
+        prompt, system = template.render(query, texts), template.system(texts)
+        docnos = [docno for docno, _ in laid]
+        rows += [(qid, seed, docnos, prompt, system, text_hash(f"{passages} {seed} {prompt}")) for seed in seeds]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def longest_prompts(
+    queries: pl.DataFrame, contexts: Sequence[pl.DataFrame], template: Template, passages: int
+) -> pl.DataFrame:
+    """Return COLUMNS of a prompt per query, for seed 0: the longest ``passages`` that any retriever has for it."""
+    every = pl.concat([frame.select("qid", "docno", "text") for frame in contexts]).unique(["qid", "docno"])
+    size = -pl.col("text").str.len_bytes().cast(pl.Int64)
+    ranked = every.with_columns(rank=size).sort("qid", "rank", "docno")
+    return estimated_prompts(queries, ranked, template, passages, [0])

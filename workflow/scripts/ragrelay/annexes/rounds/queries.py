@@ -1,0 +1,33 @@
+"""Write the queries of a round from the answers of the round before."""
+
+import polars as pl
+
+from ragrelay.base.vocabulary.columns import QID, SEED, Column, schema_of, text
+
+STATE = ["qid", "seed"]
+COLUMNS = {
+    "qid": QID,
+    "seed": SEED,
+    "query": text("the text that the retrievers search for"),
+    "shown": Column(pl.List(pl.String), "ids of the passages shown before this round, in prompt order"),
+}
+SCHEMA = schema_of(COLUMNS)
+
+
+def round_queries(queries: pl.DataFrame, answers: pl.DataFrame, prompts: pl.DataFrame, kind: str) -> pl.DataFrame:
+    """Return COLUMNS: a row per question and seed, in the order of ``answers`` (qid, seed, answer).
+
+    ``queries``: qid, query; ``prompts``: qid, docnos and maybe seed, of the reference's prompts in the round before; a
+    question without a row there has shown nothing. ``kind``: `answer` searches for the question followed by the answer
+    (Iter-RetGen: Shao et al., Findings of EMNLP 2023), or for the question alone where the answer is missing; `same`
+    for the question again.
+    """
+    states = answers.select(*STATE, "answer").join(queries.select("qid", "query"), on="qid", maintain_order="left")
+    shown = prompts.select("qid", *(name for name in ("seed",) if name in prompts.columns), shown="docnos")
+    keys = [name for name in STATE if name in shown.columns]
+    both = pl.concat_str("query", "answer", separator=" ", ignore_nulls=True)
+    return (
+        states.join(shown, on=keys, how="left", maintain_order="left")
+        .with_columns(both if kind == "answer" else "query", pl.col("shown").fill_null([]))
+        .select(*SCHEMA)
+    )

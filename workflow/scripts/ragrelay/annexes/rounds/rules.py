@@ -1,0 +1,161 @@
+"""Give rules what they need of search rounds: inputs and params of their jobs."""
+
+import functools
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+from ragrelay.annexes.rounds import files as round_files
+from ragrelay.annexes.rounds.settings import RoundSettings
+from ragrelay.base.vocabulary.study_file import StudyFile
+from ragrelay.execution.jobs.code_digest import code_digest
+from ragrelay.execution.study import files
+from ragrelay.execution.study.study import StudyOfRules
+from ragrelay.execution.study.wildcards import Key, OfJob, Wildcards
+from ragrelay.retrieval.retriever import needed
+
+
+class Rounds:
+    """What the rules of search rounds need of a study."""
+
+    def __init__(self, study: StudyOfRules) -> None:
+        self.study = study
+        self.settings: RoundSettings | None = study.settings.rounds
+
+    @property
+    def given(self) -> RoundSettings:
+        """The settings; only jobs of a study with rounds ask for them."""
+        if self.settings is None:
+            raise TypeError("a study without rounds")
+        return self.settings
+
+    @functools.cached_property
+    def retrievers(self) -> list[str]:
+        """The reference, then the other retrievers."""
+        return [self.given.reference, *self.given.retrievers] if self.settings else []
+
+    @functools.cached_property
+    def each_retriever(self) -> list[Key]:
+        """A key per such retriever."""
+        return [{"retriever": name} for name in self.retrievers]
+
+    @functools.cached_property
+    def later(self) -> list[str]:
+        """The numbers of the rounds after the first."""
+        return [str(number) for number in range(2, self.settings.rounds + 1)] if self.settings else []
+
+    @functools.cached_property
+    def cell(self) -> dict[str, Any]:
+        """The context of round 1: ordering and k."""
+        return {"ordering": self.given.ordering or self.study.grid.orderings[0], "k": self.given.k}
+
+    @functools.cached_property
+    def measure(self) -> str:
+        """The measure of new passages."""
+        return self.given.measure or self.study.grid.measures[0]
+
+    @functools.cached_property
+    def sections(self) -> list[Key]:
+        """Every dataset, generator with an engine and scorer that computes its scores; none without rounds."""
+        study, names = self.study, ("dataset", "generator", "scorer")
+        parts = itertools.product(study.grid.datasets, study.asked_generators(), study.scoring.computed)
+        return [dict(zip(names, part, strict=True)) for part in parts if self.settings]
+
+    @functools.cached_property
+    def answer_jobs(self) -> list[Key]:
+        """Every dataset, generator, later round and retriever."""
+        study, names = self.study, ("dataset", "generator", "round", "retriever")
+        parts = itertools.product(study.grid.datasets, study.asked_generators(), self.later, self.retrievers)
+        return [dict(zip(names, part, strict=True)) for part in parts]
+
+    def before(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return the reference's answers and prompts in the round before."""
+        reference, number = {"retriever": self.given.reference}, int(wildcards.round) - 1
+        if number > 1:
+            at = {"round": number, **reference}
+            return {"answers": round_files.answers.at(**at), "prompts": round_files.prompts.at(**at)}
+        cells = [{**reference, **self.cell, "seed": seed} for seed in self.study.grid.seeds]
+        template = self.study.generation.template_of(wildcards.generator)
+        return {"answers": files.answers.each(cells), "prompts": files.prompts.at(template=template, **cells[0])}
+
+    def all_of(self, pattern: StudyFile) -> list[StudyFile]:
+        """Return the files of ``pattern`` for each later round and retriever."""
+        rounds = itertools.product(self.later, self.retrievers)
+        return pattern.each({"round": number, "retriever": name} for number, name in rounds)
+
+    def of_retrievers(self, pattern: StudyFile) -> list[StudyFile]:
+        """Return the files of ``pattern`` for each retriever."""
+        return pattern.each(self.each_retriever)
+
+    def first(self, pattern: StudyFile) -> OfJob:
+        """Return a function from wildcards to each retriever's file of ``pattern`` in the cell of round 1."""
+        return self.study.generation.prompts(pattern, [{**name, **self.cell} for name in self.each_retriever])
+
+    @functools.cached_property
+    def first_answers(self) -> list[StudyFile]:
+        """Each retriever's answers in round 1."""
+        seeds = self.study.grid.seeds
+        return files.answers.each({**n, **self.cell, "seed": seed} for n in self.each_retriever for seed in seeds)
+
+    def _stages(self, retriever: str) -> list[str]:
+        return needed([retriever], self.study.config["retrievers"])
+
+    def _indexed(self, retriever: str) -> dict[str, Any]:
+        """Return the index definition of each retriever that a search uses, if it has an index."""
+        kinds = {name: self.study.retrieval.kind(name) for name in self._stages(retriever)}
+        return {name: index for name, kind in kinds.items() if (index := kind.index_definition()) is not None}
+
+    def search_inputs(self, wildcards: Wildcards) -> dict[str, Any]:
+        """Return the indexes and downloads of the retrievers that a job's search uses."""
+        study, names = self.study, self._stages(wildcards.retriever)
+        receipts = [study.downloads.receipts("retrievers", name) for name in names]
+        indexed = self._indexed(wildcards.retriever).values()
+        return {
+            "fetched": list(dict.fromkeys(path for paths in receipts for path in paths)),
+            "indexes": [study.retrieval.index_receipt(wildcards.dataset, index) for index in indexed],
+        }
+
+    def definitions(self, retriever: str) -> dict[str, Any]:
+        """Return the definitions of the retrievers that a search uses."""
+        return {name: self.study.retriever(name) for name in self._stages(retriever)}
+
+    def indexed(self, retriever: str) -> list[str]:
+        """Return the retrievers with an index, in the order of a search's inputs."""
+        return list(self._indexed(retriever))
+
+    def search_code(self, wildcards: Wildcards) -> str:
+        """Return the digest of the code of a search."""
+        modules = [self.study.retrieval.module(name) for name in self._stages(wildcards.retriever)]
+        dataset = self.study.collection.module(wildcards.dataset)
+        return code_digest("rounds/search_round.py", *dict.fromkeys([*modules, dataset]))
+
+    @functools.cached_property
+    def listing(self) -> dict[str, Any]:
+        """How the passages of a round are listed and measured."""
+        return {**self.cell, "measure": self.measure} if self.settings else {}
+
+    @functools.cached_property
+    def shown(self) -> dict[str, Any]:
+        """The key `rounds` with its defaults filled in, for the page; none without rounds."""
+        return {**self.settings.mapping(), **self.listing} if self.settings else {}
+
+    def generation(self, of_rule: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return ``of_rule`` for each later round (base.annex.Annex.generation)."""
+        later = self.later or ["2"]  # the files' patterns are known without rounds, too
+        return [
+            {
+                **of_rule,
+                "receipt": round_files.receipt.at(round=number),
+                "planned": ("planned_rounds", round_files.planned_prompts),
+                "stage": (f"round {number}", {"round": number}),
+                "needed": bool(self.later),
+                "retrievers": self.retrievers,
+            }
+            for number in later
+        ]
+
+
+@functools.cache
+def of_study(study: StudyOfRules) -> Rounds:
+    """Return what rules need of the search rounds of ``study``."""
+    return Rounds(study)

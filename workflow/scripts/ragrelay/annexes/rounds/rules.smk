@@ -1,0 +1,283 @@
+"""Search rounds: the next query comes from the answer before; in each round, other retrievers answer the same state.
+
+Round 1 is the grid's own. What a job reads of it are the grid's files.
+Input: queries, qrels, contexts, prompts, answers, utility, measures, references, clusters; indexes.
+Output: checked, planned_prompts; queries, contexts, prompts, receipt, answers, left_out, scores of each later round, and
+the tables and figures that ragrelay/annexes/rounds/outputs.py lists; answers and scores in cache_dir.
+"""
+
+from ragrelay.annexes.rounds import files as round_files
+from ragrelay.annexes.rounds import rules as round_rules
+
+rounds = round_rules.of_study(study)
+ROUND = {
+    "round": any_of(rounds.later),
+    "retriever": any_of(rounds.retrievers),
+    "generator": any_of(study.asked_generators()),
+}
+
+
+rule check_rounds:
+    """Check that the passages of all rounds together fit the generator's window."""
+    input:
+        fetched=downloads.receipts_of("generator"),
+        queries=files.queries,
+        contexts=rounds.of_retrievers(files.contexts),
+    output:
+        round_files.checked,
+    log:
+        "<logs>/check_rounds/{dataset}/{generator}.log",
+    wildcard_constraints:
+        generator=any_of(study.asked_generators()),
+    priority: 10
+    conda:
+        env("generation")
+    params:
+        generator=of_job(generation.of_jobs),
+        template=lambda wildcards: generation.template_parts(generation.template_of(wildcards.generator)),
+        passages=rounds.settings and rounds.settings.k * rounds.settings.rounds,
+    script:
+        "scripts/check_rounds.py"
+
+
+rule estimate_round_prompts:
+    """Lay out estimates of a retriever's prompts in each later round, for the plan."""
+    input:
+        queries=files.queries,
+        contexts=files.contexts,
+    output:
+        round_files.planned_prompts.each({"round": number} for number in rounds.later),
+    log:
+        "<logs>/estimate_round_prompts/{dataset}/{template}/{retriever}.log",
+    wildcard_constraints:
+        retriever=any_of(rounds.retrievers),
+    conda:
+        env("analysis")
+    params:
+        template=of_job(generation.template_parts),
+        k=rounds.settings and rounds.settings.k,
+        seeds=study.grid.seeds,
+        code=code_of("rounds/estimate_round_prompts.py"),
+    script:
+        "scripts/estimate_round_prompts.py"
+
+
+rule write_round_queries:
+    """Write the queries of a round from the reference's answers in the round before."""
+    input:
+        unpack(rounds.before),
+        queries=files.queries,
+    output:
+        round_files.queries,
+    log:
+        "<logs>/write_round_queries/{dataset}/{generator}/round{round}.log",
+    wildcard_constraints:
+        **{name: ROUND[name] for name in ("round", "generator")},
+    priority: 10
+    conda:
+        env("analysis")
+    params:
+        next_query=rounds.settings and rounds.settings.next_query,
+        code=code_of("rounds/write_round_queries.py"),
+    script:
+        "scripts/write_round_queries.py"
+
+
+rule search_round:
+    """Search for the queries of a round, and lay out its prompts."""
+    input:
+        unpack(rounds.search_inputs),
+        dataset_files=of_job(collection.files),
+        questions=files.queries,
+        qrels=files.qrels,
+        queries=round_files.queries,
+    output:
+        contexts=round_files.contexts,
+        prompts=round_files.prompts,
+    log:
+        "<logs>/search_round/{dataset}/{generator}/round{round}_{retriever}.log",
+    wildcard_constraints:
+        **ROUND,
+    priority: 10
+    conda:
+        env("retrieval")
+    threads: cores("retrieval", of_job(lambda retriever: retrieval.kind(retriever).threads))
+    resources:
+        **machine("retrieval"),
+    params:
+        dataset=of_job(collection.of_jobs),
+        definitions=of_job(rounds.definitions),
+        indexed=of_job(rounds.indexed),
+        drop_identical_ids=of_job(collection.drop_identical_ids),
+        listing=rounds.listing,
+        lowest=of_job(collection.lowest_grade),
+        near_copy=study.settings.near_copy,
+        template=lambda wildcards: generation.template_parts(generation.template_of(wildcards.generator)),
+        cache_dir=study.cache_dir,
+        code=rounds.search_code,
+    script:
+        "scripts/search_round.py"
+
+
+ROUND_ANSWERED = {
+    "fetched": downloads.receipts_of("generator"),
+    "rounds": rounds.of_retrievers(round_files.prompts),
+    "queries": files.queries,
+}
+
+
+use rule count_answers as count_round_answers with:
+    """Count the answers of a round that the store lacks."""
+    input:
+        **ROUND_ANSWERED,
+    output:
+        missing=temp(count_file(round_files.receipt)),
+    log:
+        "<logs>/count_round_answers/{dataset}/{generator}/round{round}_shard{shard}.log",
+    wildcard_constraints:
+        **{name: ROUND[name] for name in ("round", "generator")},
+    params:
+        leaves_out=True,
+
+
+use rule generate_answers as generate_round_answers with:
+    """Have a generator answer the prompts of a round, into the store."""
+    input:
+        **ROUND_ANSWERED,
+        missing=count_of(round_files.receipt),
+    output:
+        receipt=round_files.receipt,
+    log:
+        "<logs>/generate_round_answers/{dataset}/{generator}/round{round}_shard{shard}.log",
+    benchmark:
+        "<benchmarks>/generate_round_answers/{dataset}/{generator}/round{round}_shard{shard}.tsv"
+    wildcard_constraints:
+        **{name: ROUND[name] for name in ("round", "generator")},
+    params:
+        leaves_out=True,
+
+
+rule view_round_answers:
+    """Write the answers of a round from the store."""
+    input:
+        prompts=round_files.prompts,
+        receipts=following(generation.receipts(round_files.receipt)),
+    output:
+        answers=round_files.answers,
+        left_out=round_files.left_out,
+    log:
+        "<logs>/view_round_answers/{dataset}/{generator}/round{round}_{retriever}.log",
+    wildcard_constraints:
+        **ROUND,
+    conda:
+        env("analysis")
+    params:
+        fingerprint=of_job(generation.fingerprint),
+        thinking=of_job(generation.thinking),
+        cache_dir=study.cache_dir,
+        code=code_of("rounds/view_round_answers.py"),
+    script:
+        "scripts/view_round_answers.py"
+
+
+rule count_round_scores:
+    """Count the scores of a round's answers that the store lacks."""
+    input:
+        **scoring.reference_files,
+        table=round_files.answers,
+    output:
+        missing=temp(count_file(round_files.scores)),
+    log:
+        "<logs>/count_round_scores/{dataset}/{scorer}/{generator}/round{round}_{retriever}.log",
+    wildcard_constraints:
+        **ROUND,
+        scorer=any_of(scoring.computed),
+    conda:
+        env("scoring")
+    params:
+        scorer=of_job(scoring.of_jobs),
+        cache_dir=study.cache_dir,
+    script:
+        RULES.join("../workflow/scripts/scoring/fill_scores.py")
+
+
+rule score_round_answers:
+    """Score the answers of a round."""
+    input:
+        **scoring.reference_files,
+        answers=round_files.answers,
+        missing=count_if_gpu("scoring", round_files.scores),
+    output:
+        round_files.scores,
+    log:
+        "<logs>/score_round_answers/{dataset}/{scorer}/{generator}/round{round}_{retriever}.log",
+    benchmark:
+        "<benchmarks>/score_round_answers/{dataset}/{scorer}/{generator}/round{round}_{retriever}.tsv"
+    wildcard_constraints:
+        **ROUND,
+        scorer=any_of(scoring.computed),
+    conda:
+        env("scoring")
+    threads: cores("scoring")
+    resources:
+        **with_work(machine("scoring")),
+    params:
+        **scoring.params,
+        code=code_of("rounds/score_round_answers.py", of_job(scoring.module)),
+    script:
+        "scripts/score_round_answers.py"
+
+
+rule analyse_rounds:
+    """Estimate relay at each step of the search, and describe P, lists and tokens by round."""
+    input:
+        utility=files.utility,
+        measures=rounds.of_retrievers(files.measures),
+        first_prompts=rounds.first(files.prompts) if rounds.settings else [],
+        first_answers=rounds.first_answers if rounds.settings else [],
+        contexts=rounds.all_of(round_files.contexts),
+        answers=rounds.all_of(round_files.answers),
+        scores=rounds.all_of(round_files.scores),
+        clusters=of_job(collection.clusters),
+    output:
+        **files.made_by("analyse_rounds"),
+    log:
+        "<logs>/analyse_rounds/{dataset}/{scorer}/{generator}.log",
+    wildcard_constraints:
+        generator=any_of(study.asked_generators()),
+        scorer=any_of(scoring.computed),
+    conda:
+        env("analysis")
+    params:
+        patterns={
+            "measures": files.measures,
+            "first_prompts": files.prompts,
+            "first_answers": files.answers,
+            "contexts": round_files.contexts,
+            "answers": round_files.answers,
+            "scores": round_files.scores,
+        },
+        retrievers=rounds.retrievers,
+        listing=rounds.listing,
+        seeds=study.grid.seeds,
+        code=code_of("rounds/analyse_rounds.py"),
+    script:
+        "scripts/analyse_rounds.py"
+
+
+rule draw_rounds:
+    """Draw P by round."""
+    input:
+        **files.made_by("analyse_rounds"),
+    output:
+        reported.paths(reported.outputs("rounds", "figure")),
+    log:
+        "<logs>/draw_rounds/{dataset}_{generator}_{scorer}.log",
+    conda:
+        env("report")
+    params:
+        report=workflow.pathvars.apply("<results>/report"),
+        shown={name: value for name, value in rounds.shown.items() if name in ("reference", "retrievers")},
+        code=code_of("rounds/draw_rounds.py", *reported.modules("rounds")),
+    script:
+        "scripts/draw_rounds.py"

@@ -1,0 +1,13 @@
+"""Lay out estimates of a retriever's prompts in the rounds after the first."""
+
+import polars as pl
+from ragrelay.annexes.rounds.prompts import estimated_prompts
+from ragrelay.base.io.atomic_files import write_parquet
+from ragrelay.execution.jobs.scripts import job_log
+from ragrelay.prompting.templates import Template
+
+with job_log(snakemake.log[0], snakemake.input):
+    queries, contexts = (pl.read_parquet(snakemake.input[name]) for name in ("queries", "contexts"))
+    template, params = Template(**snakemake.params.template), snakemake.params
+    for number, path in enumerate(snakemake.output, start=2):
+        write_parquet(estimated_prompts(queries, contexts, template, number * params.k, params.seeds), path)

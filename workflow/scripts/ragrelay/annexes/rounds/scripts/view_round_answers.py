@@ -1,0 +1,18 @@
+"""Write the file of a round's answers, from the store."""
+
+import polars as pl
+from ragrelay.annexes.rounds.answers import view_round_answers
+from ragrelay.base.io.atomic_files import write_json, write_parquet
+from ragrelay.execution.jobs.scripts import job_log
+from ragrelay.generation.store import AnswerStore
+
+with job_log(snakemake.log[0], snakemake.input):
+    params = snakemake.params
+    answers, left_out = view_round_answers(
+        pl.read_parquet(snakemake.input.prompts),
+        AnswerStore(params.cache_dir, params.fingerprint),
+        thinking=params.thinking,
+        receipts=snakemake.input.receipts,
+    )
+    write_parquet(answers, snakemake.output.answers)
+    write_json(left_out, snakemake.output.left_out)

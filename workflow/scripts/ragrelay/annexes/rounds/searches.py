@@ -1,0 +1,132 @@
+"""Search for the queries of a round, and keep the passages that were not shown before."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from ragrelay.annexes.rounds.queries import STATE
+from ragrelay.base.errors import InputError
+from ragrelay.base.vocabulary.columns import QID, SEED, Column, integer, number, schema_of
+from ragrelay.base.vocabulary.measures import measure_ranking
+from ragrelay.base.vocabulary.orderings import ordered
+from ragrelay.collection.base import Collection
+from ragrelay.retrieval.build import search
+from ragrelay.retrieval.retriever import RETRIEVER_KINDS, RunTask
+from ragrelay.scoring.near_copies import grams
+
+COLUMNS = {
+    "qid": QID,
+    "seed": SEED,
+    "docnos": Column(pl.List(pl.String), "ids of the new passages, in prompt order"),
+    "found": integer("passages with text among the first k that the retriever ranks", "passages"),
+    "repeated": integer("those of them that were shown before, or are near copies of such", "passages"),
+    "value": number("the measure of these passages, where repeated ones count as not relevant; empty where the "
+                    "question has none"),
+}  # fmt: skip
+SCHEMA = schema_of(COLUMNS)
+
+
+class Searching(NamedTuple):
+    """What a retriever and those that it uses need to search."""
+
+    collection: Collection
+    definitions: Mapping[str, Mapping[str, Any]]
+    """The retrievers' definitions, by name."""
+    indexes: Mapping[str, Path]
+    """The indexes' folders, by retriever."""
+    threads: int = 1
+    drop_identical_ids: bool = False
+
+    def run(self, name: str, queries: pl.DataFrame) -> pl.DataFrame:
+        """Return the ranked run (qid, docno, rank, score) of a retriever, after those that it uses."""
+        definition = self.definitions[name]
+        depth = pl.col("rank") <= definition["depth"] if "depth" in definition else pl.lit(True)
+        stages = [self.run(stage, queries).filter(depth) for _, stage in RETRIEVER_KINDS.of(definition).stages()]
+        task = RunTask(
+            queries, pl.DataFrame(), self.collection, self.indexes.get(name), stages, self.threads, name=name
+        )
+        return search(task, definition)
+
+
+def search_round(
+    searching: Searching,
+    retriever: str,
+    queries: pl.DataFrame,
+    qrels: pl.DataFrame,
+    k: int,
+    ordering: str,
+    measure: str,
+    lowest: int,
+    near_copy: float | None,
+) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Return COLUMNS of each row of ``queries`` (queries.COLUMNS), and the texts of all passages shown, by docno.
+
+    Of the first ``k`` passages with text that the retriever ranks, those shown before and their near copies are left
+    out; they keep their ranks for the measure, as passages that are not relevant, and its ideal is the question's.
+    """
+    texts_of = queries.select("query").unique(maintain_order=True).with_row_index("place")
+    asked = texts_of.select(pl.col("place").cast(pl.String).alias("qid"), "query")
+    run = searching.run(retriever, asked)
+    ranked = dict(run.group_by("qid", maintain_order=True).agg("docno").iter_rows())
+    places = dict(texts_of.select("query", pl.col("place").cast(pl.String)).iter_rows())
+    known = {docno for shown in queries["shown"] for docno in shown}
+    texts = _texts(searching.collection, known, ranked.values(), 2 * k + 20)
+    if lacking := sorted(known - texts.keys()):
+        raise InputError("passages shown in the round before", f"no text of {lacking[0]!r}", "texts in the collection")
+    rows, ranking = [], list[tuple[str, str, int]]()
+    grams_of = _Grams(texts)
+    for row, (qid, seed, query, shown) in enumerate(queries.select(*STATE, "query", "shown").iter_rows()):
+        there = [docno for docno in ranked.get(places[query], ()) if docno in texts]
+        if searching.drop_identical_ids:
+            there = [docno for docno in there if docno != qid]
+        top = there[:k]
+        new = [docno for docno in top if not grams_of.near_any(docno, shown, near_copy)]
+        ranking += [(str(row), docno if docno in new else "", rank) for rank, docno in enumerate(top, 1)]
+        rows.append((qid, seed, ordered(new, ordering, key=qid), len(top), len(top) - len(new)))
+    table = pl.DataFrame(rows, schema={n: t for n, t in SCHEMA.items() if n != "value"}, orient="row")
+    used = known | {docno for docnos in table["docnos"] for docno in docnos}
+    return _measured(table, ranking, qrels, measure, k, lowest), {docno: texts[docno] for docno in used}
+
+
+def _texts(collection: Collection, known: Iterable[str], ranked: Iterable[Sequence[str]], depth: int) -> dict[str, str]:
+    """Return the texts of passages ``known`` and of the first ``depth`` of each ranking, if they have one."""
+    return collection.texts(sorted({*known, *(docno for docnos in ranked for docno in docnos[:depth])}))
+
+
+class _Grams:
+    """Compare passages by their grams, each counted once."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.texts, self.known = texts, dict[str, frozenset[Any]]()
+
+    def near_any(self, docno: str, shown: Sequence[str], share: float | None) -> bool:
+        """Return whether a passage is among those ``shown``, or a near copy of one."""
+        if docno in shown:
+            return True
+        if share is None:
+            return False
+        own = self._of(docno)
+        return any(
+            (least := min(len(own), len(other))) and len(own & other) >= share * least for other in map(self._of, shown)
+        )
+
+    def _of(self, docno: str) -> frozenset[Any]:
+        if docno not in self.known:
+            self.known[docno] = grams(self.texts[docno])
+        return self.known[docno]
+
+
+def _measured(
+    table: pl.DataFrame, ranking: Sequence[tuple[str, str, int]], qrels: pl.DataFrame, measure: str, k: int, lowest: int
+) -> pl.DataFrame:
+    """Fill in ``value``: every state is measured as a query of its own, with the judgements of its question."""
+    numbered = table.with_row_index("row").with_columns(pl.col("row").cast(pl.String))
+    run = pl.DataFrame(ranking, schema={"qid": pl.String, "docno": pl.String, "rank": pl.Int64}, orient="row")
+    # Several passages of a list may be repeated: each gets an id of its own, which nobody judged.
+    run = run.with_columns(pl.when(docno="").then(pl.format("repeated {}", "rank")).otherwise("docno").alias("docno"))
+    judged = numbered.select("row", "qid").join(qrels, on="qid").select(qid="row", docno="docno", label="label")
+    measured = measure_ranking(run, judged, [measure], [k], lowest, numbered["row"].to_list())
+    values = measured.select(row="qid", value="value")
+    return numbered.join(values, on="row", how="left", maintain_order="left").select(*SCHEMA)

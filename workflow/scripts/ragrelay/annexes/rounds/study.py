@@ -1,0 +1,36 @@
+"""Hold what the report shows of search rounds: the tables of one dataset, generator and scorer."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import polars as pl
+
+from ragrelay.annexes.rounds.tables import SCORES, SLOPES
+from ragrelay.report.display.shown_tables import ShownTables
+
+
+class RoundsShown(ShownTables):
+    """The rounds of a study in one section."""
+
+    COLUMNS: ClassVar = {"round_slopes": SLOPES, "round_scores": SCORES}
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """The key `rounds`, and the listing of a round: ordering, k, measure."""
+        return self.params or {}
+
+    @property
+    def references(self) -> str | None:
+        """The first set of references."""
+        names = self["round_scores"]["references"]
+        return names[0] if len(names) else None
+
+    def slopes(self, step: int | None) -> pl.DataFrame:
+        """Return both rows of a step, or of all steps, on the first set of references."""
+        of_set = self["round_slopes"].filter(references=self.references or "")
+        return of_set.filter(pl.col("step").eq_missing(pl.lit(step, pl.Int64))).sort("adjusted")
+
+    @property
+    def by_round(self) -> pl.DataFrame:
+        """Return the rows of rounds on the first set of references."""
+        return self["round_scores"].filter(references=self.references or "")

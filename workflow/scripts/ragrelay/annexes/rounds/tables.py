@@ -1,0 +1,198 @@
+"""Make the tables of search rounds: relay by step, and P, lists and tokens by round."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ragrelay.analysis import mean_tests, relay
+from ragrelay.analysis.clusters import Clusters, of_queries
+from ragrelay.analysis.coefficients import ROUNDING
+from ragrelay.annexes.rounds import slopes
+from ragrelay.annexes.rounds.queries import STATE
+from ragrelay.base.vocabulary.columns import REFERENCES, STUDY_PART, integer, number, schema_of, text
+from ragrelay.base.vocabulary.names import UNSEEN, ZEROSHOT
+
+_REFERENCES = REFERENCES._replace(about="name of the reference set")
+SLOPES = {**STUDY_PART, "references": _REFERENCES, **slopes.TABLE}
+"""Columns of round_slopes.csv."""
+OF_ROUND = {
+    "references": _REFERENCES,
+    "round": integer("number of the round; 0 for the answers without context", "rounds"),
+    "retriever": text("the retriever of the round's list, after the reference's lists of the rounds before"),
+    "n": integer("queries", "queries"),
+    "p": number("mean P over queries, where a missing answer counts as 0", "the scorer's"),
+    "low": number("lower end of the mean's 95% interval"),
+    "high": number("upper end of the mean's 95% interval"),
+    "missing": number("share of the answers that are missing", "0 to 1"),
+    "repeated": number("share of the list's passages that were shown before, or are near copies of such", "0 to 1"),
+    "empty": number("share of the lists without a new passage", "0 to 1"),
+    "worse": integer("queries whose P falls from the round before, under the reference", "queries"),
+    "better": integer("queries whose P rises from the round before, under the reference", "queries"),
+    "prompt_tokens": number("mean number of tokens of the prompts; empty where unknown", "tokens"),
+}  # fmt: skip
+SCORES = {**STUDY_PART, **OF_ROUND}
+"""Columns of round_scores.csv."""
+
+
+class Round(NamedTuple):
+    """One retriever's list in one round after the first."""
+
+    number: int
+    retriever: str
+    contexts: pl.DataFrame
+    """searches.COLUMNS."""
+    answers: pl.DataFrame
+    """answers.COLUMNS."""
+    scores: pl.DataFrame
+    """scores.COLUMNS."""
+
+
+class RoundStudy(NamedTuple):
+    """What the tables of one dataset, generator and scorer are made from."""
+
+    retrievers: Sequence[str]
+    """The reference, then the others."""
+    listing: Mapping[str, Any]
+    """ordering, k, measure."""
+    utility: pl.DataFrame
+    """Rows of the utility file in the cell of round 1, and those without context."""
+    measures: pl.DataFrame
+    """retriever, qid, measure, k, value, in round 1."""
+    contexts: pl.DataFrame
+    """retriever, qid, docnos, in round 1."""
+    answers: pl.DataFrame
+    """retriever, qid, seed, answer, prompt_tokens, in round 1."""
+    rounds: Sequence[Round]
+    seeds: Sequence[int]
+    clusters: Clusters | None = None
+
+    @property
+    def reference(self) -> str:
+        """The retriever that searches in every round."""
+        return self.retrievers[0]
+
+    def sets(self) -> list[str]:
+        """Return the sets of references, without unseen ones."""
+        names = self.utility.filter(pl.col("retriever").is_in(self.retrievers))["references"]
+        return [name for name in names.unique().sort() if not name.endswith(UNSEEN)]
+
+    def first(self, references: str) -> pl.DataFrame:
+        """Return retriever, qid, p, p0 in round 1: a missing answer counts as 0, an empty ranking as P₀."""
+        rows = self.utility.filter(pl.col("retriever").is_in(self.retrievers), references=references)
+        share = pl.col("n_seeds") / len(self.seeds)
+        p = pl.when(pl.col("without_results").fill_null(value=False)).then("p").otherwise(pl.col("p") * share)
+        return rows.select("retriever", "qid", p.fill_null(0.0).alias("p"), "p0")
+
+    def later(self, references: str) -> Iterator[tuple[Round, pl.DataFrame]]:
+        """Yield each later round with qid, seed, p, docnos and value, of the queries that have references."""
+        qids = self.first(references)["qid"].unique().implode()
+        for each in self.rounds:
+            scores = each.scores.filter(references=references).select(*STATE, "p")
+            states = each.contexts.filter(pl.col("qid").is_in(qids)).join(scores, on=STATE, how="left")
+            yield each, states.with_columns(pl.col("p").fill_null(0.0)).sort(STATE)
+
+
+def round_slopes(study: RoundStudy) -> pl.DataFrame:
+    """Return SLOPES without STUDY_PART: the rows of slopes.round_slopes for each set of references."""
+    rows = [
+        {"references": references, **row}
+        for references in study.sets()
+        for row in slopes.round_slopes(_steps(study, references))
+    ]
+    return pl.DataFrame(rows, schema=schema_of({name: SLOPES[name] for name in SLOPES if name not in STUDY_PART}))
+
+
+def _steps(study: RoundStudy, references: str) -> dict[int, list[relay.Cell]]:
+    """Return the cells of each step: that of round 1, then one per seed."""
+    first = study.first(references)
+    steps = {1: [_cell(study, first, study.measures, study.contexts)]}
+    before = first.filter(retriever=study.reference).select("qid", before="p")
+    later = list(study.later(references))
+    for step in dict.fromkeys(each.number for each, _ in later):
+        of_round = pl.concat(
+            states.with_columns(retriever=pl.lit(each.retriever)) for each, states in later if each.number == step
+        )
+        steps[step] = []
+        keys = STATE if "seed" in before.columns else ["qid"]
+        with_before = of_round.join(before, on=keys, how="left").rename({"before": "p0"})
+        for (_,), states in with_before.partition_by("seed", as_dict=True, maintain_order=True).items():
+            measured = states.select("retriever", "qid", "value", measure=pl.lit(study.listing["measure"]),
+                                     k=pl.lit(study.listing["k"], pl.Int64))  # fmt: skip
+            steps[step].append(_cell(study, states, measured, states.select("retriever", "qid", "docnos")))
+        before = of_round.filter(retriever=study.reference).select(*STATE, before="p")
+    return steps
+
+
+def _cell(study: RoundStudy, answers: pl.DataFrame, measures: pl.DataFrame, contexts: pl.DataFrame) -> relay.Cell:
+    """Return relay's cell of ``answers`` (retriever, qid, p, p0), with relay's own columns of measures and contexts."""
+    place = {"ordering": pl.lit(study.listing["ordering"]), "k": pl.lit(study.listing["k"], pl.Int64)}
+    utility = answers.select("retriever", "qid", "p", "p0", references=pl.lit("all"), **place)
+    laid = contexts.with_columns(**place)
+    kinds = dict.fromkeys(study.retrievers, "")
+    ((_, cells),) = relay.cells_of(utility, measures.drop_nulls("value"), laid, kinds, clusters=study.clusters)
+    (cell,) = cells.values()
+    return cell
+
+
+def round_scores(study: RoundStudy) -> pl.DataFrame:
+    """Return SCORES without STUDY_PART: a row per set of references, round and retriever, zero-shot first."""
+    rows = [row for references in study.sets() for row in _of_references(study, references)]
+    return pl.DataFrame(rows, schema=schema_of(OF_ROUND))
+
+
+def _of_references(study: RoundStudy, references: str) -> Iterator[dict[str, Any]]:
+    first = study.first(references)
+    own = first.filter(retriever=study.reference)
+    zeroshot = own.select("qid", p="p0").drop_nulls()
+    names = {"references": references}
+    yield {**names, "round": 0, "retriever": ZEROSHOT, **_mean(study, zeroshot)}
+    for retriever in study.retrievers:
+        table = first.filter(retriever=retriever).select("qid", "p")
+        answers = study.answers.filter(pl.col("qid").is_in(table["qid"].implode()), retriever=retriever)
+        lists = study.contexts.filter(pl.col("qid").is_in(table["qid"].implode()), retriever=retriever)
+        row: dict[str, Any] = {
+            "round": 1,
+            "retriever": retriever,
+            "repeated": 0.0,
+            "empty": 1 - len(lists) / max(len(table), 1),
+        }
+        changes = _changed(zeroshot, table) if retriever == study.reference else {}
+        yield {**names, **row, **_mean(study, table), **_answered(answers), **changes}
+    before = own.select("qid", "p")
+    for each, states in study.later(references):
+        table = states.group_by("qid", maintain_order=True).agg("p").with_columns(pl.col("p").list.mean())
+        answers = each.answers.join(states, on=STATE, how="semi")
+        found, repeated = int(states["found"].sum()), int(states["repeated"].sum())
+        row = {
+            "round": each.number, "retriever": each.retriever, "repeated": repeated / found if found else None,
+            "empty": (states["docnos"].list.len() == 0).mean(),
+        }  # fmt: skip
+        changes = {}
+        if each.retriever == study.reference:
+            changes, before = _changed(before, table), table
+        yield {**names, **row, **_mean(study, table), **_answered(answers), **changes}
+
+
+def _mean(study: RoundStudy, table: pl.DataFrame) -> dict[str, Any]:
+    """Return the mean of ``p`` over the queries of ``table``, with its interval."""
+    column = table["p"].to_numpy().astype(np.float64)
+    row: dict[str, Any] = {"n": len(column), "p": float(column.mean()) if len(column) else None}
+    cluster = of_queries(table["qid"], study.clusters)
+    if not mean_tests.enough(column, cluster):
+        return row
+    low, high = mean_tests.cautious(column, cluster).interval()
+    return row | {"low": mean_tests.end(low[0]), "high": mean_tests.end(high[0])}
+
+
+def _answered(answers: pl.DataFrame) -> dict[str, Any]:
+    missing = answers["answer"].null_count() / len(answers) if len(answers) else None
+    return {"missing": missing, "prompt_tokens": answers["prompt_tokens"].mean()}
+
+
+def _changed(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, int]:
+    """Count the queries whose P fell or rose."""
+    both = before.join(after, on="qid", suffix="_after")
+    change = both["p_after"] - both["p"]
+    return {"worse": int((change < -ROUNDING).sum()), "better": int((change > ROUNDING).sum())}

@@ -1,0 +1,40 @@
+"""Check before the first answer that the passages of all rounds fit a generator's window."""
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragrelay.annexes.rounds.prompts import longest_prompts
+from ragrelay.base.errors import InputError
+from ragrelay.generation.requests import asked_keys, over_window, window_of
+from ragrelay.prompting.layout import Layout
+from ragrelay.prompting.templates import Template
+
+
+def check_window(
+    queries: pl.DataFrame,
+    contexts: Sequence[pl.DataFrame],
+    template: Template,
+    generator: Mapping[str, Any],
+    passages: int,
+) -> dict[str, Any]:
+    """Return the number of ``passages`` of all rounds together, and the window. Raises InputError if the longest that a
+    query has in ``contexts`` (of each retriever) don't fit.
+    """
+    window = window_of(generator)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "longest.parquet"
+        longest_prompts(queries, contexts, template, passages).write_parquet(path)
+        keys = asked_keys({"": [path]}, [0])
+        layout = Layout(template, path, {})
+        refused = over_window(keys, {**generator, "over_window": "error"}, window, layout)
+    if refused:
+        place, found, expected = next(iter(refused.values())).parts
+        raise InputError(
+            "config key 'rounds'", f"k × rounds = {passages} passages, which may not fit: {place} has {found}",
+            f"{expected}; fewer rounds or a smaller k",
+        )  # fmt: skip
+    return {"passages": passages, "window": window}
